@@ -1,0 +1,228 @@
+//! Actions (paper §2.1): what a thread may do to the shared state and the top of its stack.
+
+use crate::{SharedState, Stack, Symbol};
+
+/// An action (q,w) → (q',w') ∈ Δ_i.
+///
+/// The first three apply to a non-empty stack whose top is `top` (§2.1(a)), the last two to the empty stack
+/// (§2.1(b)).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Action {
+    /// (q,σ) → (q',ε): a procedure returns.
+    Pop {
+        /// q
+        from: SharedState,
+        /// σ
+        top: Symbol,
+        /// q'
+        to: SharedState,
+    },
+    /// (q,σ) → (q',σ'): a local step.
+    Overwrite {
+        /// q
+        from: SharedState,
+        /// σ
+        top: Symbol,
+        /// q'
+        to: SharedState,
+        /// σ'
+        new: Symbol,
+    },
+    /// (q,σ) → (q',ρ₀ρ₁): a procedure is called.
+    Push {
+        /// q
+        from: SharedState,
+        /// σ
+        top: Symbol,
+        /// q'
+        to: SharedState,
+        /// ρ₀, the new top.
+        callee: Symbol,
+        /// ρ₁, which overwrites σ and emerges when the callee has returned.
+        return_point: Symbol,
+    },
+    /// (q,ε) → (q',ε): only the shared state changes.
+    EmptyOverwrite {
+        /// q
+        from: SharedState,
+        /// q'
+        to: SharedState,
+    },
+    /// (q,ε) → (q',ρ): the empty stack is filled.
+    EmptyPush {
+        /// q
+        from: SharedState,
+        /// q'
+        to: SharedState,
+        /// ρ
+        new: Symbol,
+    },
+}
+
+/// The kinds of actions, for counting and for words.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[expect(missing_docs, reason = "the variants of `Action`, without their fields")]
+pub enum ActionKind {
+    Pop,
+    Overwrite,
+    Push,
+    EmptyOverwrite,
+    EmptyPush,
+}
+
+impl ActionKind {
+    /// All kinds, in the order in which they are reported.
+    pub const ALL: [ActionKind; 5] =
+        [ActionKind::Pop, ActionKind::Overwrite, ActionKind::Push, ActionKind::EmptyOverwrite, ActionKind::EmptyPush];
+
+    /// The kind in words.
+    pub fn word(self) -> &'static str {
+        match self {
+            ActionKind::Pop => "pop",
+            ActionKind::Overwrite => "overwrite",
+            ActionKind::Push => "push",
+            ActionKind::EmptyOverwrite => "empty-overwrite",
+            ActionKind::EmptyPush => "empty-push",
+        }
+    }
+}
+
+/// Why a pair ((q,w),(q',w')) is not an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NotAnAction {
+    /// |w| > 1.
+    #[error("an action reads only the top symbol")]
+    ReadsBelowTop,
+    /// |w'| > 2.
+    #[error("an action writes at most two symbols")]
+    WritesTooMuch,
+    /// w = ε and |w'| > 1.
+    #[error("an action from the empty stack pushes at most one symbol")]
+    PushesTwoOnEmpty,
+}
+
+impl Action {
+    /// The action (q,w) → (q',w'), both words written top first.
+    ///
+    /// ```
+    /// use cpds::{Action, NotAnAction, SharedState, Symbol};
+    /// let (q, s) = (SharedState(0), Symbol(0));
+    /// assert_eq!(Action::new((q, &[s]), (q, &[])), Ok(Action::Pop { from: q, top: s, to: q }));
+    /// assert_eq!(Action::new((q, &[]), (q, &[s, s])), Err(NotAnAction::PushesTwoOnEmpty));
+    /// ```
+    pub fn new(
+        (from, read): (SharedState, &[Symbol]),
+        (to, written): (SharedState, &[Symbol]),
+    ) -> Result<Action, NotAnAction> {
+        match (read, written) {
+            (&[top], &[]) => Ok(Action::Pop { from, top, to }),
+            (&[top], &[new]) => Ok(Action::Overwrite { from, top, to, new }),
+            (&[top], &[callee, return_point]) => Ok(Action::Push { from, top, to, callee, return_point }),
+            ([], []) => Ok(Action::EmptyOverwrite { from, to }),
+            ([], &[new]) => Ok(Action::EmptyPush { from, to, new }),
+            ([_, _, ..], _) => Err(NotAnAction::ReadsBelowTop),
+            (_, [_, _, _, ..]) => Err(NotAnAction::WritesTooMuch),
+            ([], [_, _]) => Err(NotAnAction::PushesTwoOnEmpty),
+        }
+    }
+
+    /// The thread-visible state (q, T(w)) in which the action is enabled.
+    pub fn source(&self) -> (SharedState, Option<Symbol>) {
+        match *self {
+            Action::Pop { from, top, .. } | Action::Overwrite { from, top, .. } | Action::Push { from, top, .. } => {
+                (from, Some(top))
+            }
+            Action::EmptyOverwrite { from, .. } | Action::EmptyPush { from, .. } => (from, None),
+        }
+    }
+
+    /// (q', w'): the new shared state and what replaces the symbol read, top first.
+    pub fn target(&self) -> (SharedState, impl DoubleEndedIterator<Item = Symbol> + Clone + use<>) {
+        let (to, written) = match *self {
+            Action::Pop { to, .. } | Action::EmptyOverwrite { to, .. } => (to, [None, None]),
+            Action::Overwrite { to, new, .. } | Action::EmptyPush { to, new, .. } => (to, [Some(new), None]),
+            Action::Push { to, callee, return_point, .. } => (to, [Some(callee), Some(return_point)]),
+        };
+        (to, written.into_iter().flatten())
+    }
+
+    /// Every symbol the action mentions.
+    pub fn symbols(&self) -> impl Iterator<Item = Symbol> {
+        self.source().1.into_iter().chain(self.target().1)
+    }
+
+    /// What kind of action this is.
+    pub fn kind(&self) -> ActionKind {
+        match self {
+            Action::Pop { .. } => ActionKind::Pop,
+            Action::Overwrite { .. } => ActionKind::Overwrite,
+            Action::Push { .. } => ActionKind::Push,
+            Action::EmptyOverwrite { .. } => ActionKind::EmptyOverwrite,
+            Action::EmptyPush { .. } => ActionKind::EmptyPush,
+        }
+    }
+
+    /// The step ⟨q|w⟩ → ⟨q'|w'⟩ of a sequential pushdown system, if the action is enabled in ⟨q|w⟩.
+    pub fn apply(&self, shared: SharedState, stack: &Stack) -> Option<(SharedState, Stack)> {
+        if self.source() != (shared, stack.top()) {
+            return None;
+        }
+        let mut stack = stack.clone();
+        stack.pop(); // nothing to pop from the empty stack: w' is then all there is
+        let (to, written) = self.target();
+        for symbol in written.rev() {
+            stack.push(symbol);
+        }
+        Some((to, stack))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const Q: [SharedState; 2] = [SharedState(0), SharedState(1)];
+    const A: Symbol = Symbol(0);
+    const B: Symbol = Symbol(1);
+    const C: Symbol = Symbol(2);
+
+    fn step(read: &[Symbol], written: &[Symbol], stack: &[Symbol]) -> Option<(SharedState, Stack)> {
+        Action::new((Q[0], read), (Q[1], written)).unwrap().apply(Q[0], &Stack::from_top(stack.iter().copied()))
+    }
+
+    fn to(stack: &[Symbol]) -> (SharedState, Stack) {
+        (Q[1], Stack::from_top(stack.iter().copied()))
+    }
+
+    #[test]
+    fn actions_on_a_non_empty_stack() {
+        assert_eq!(step(&[A], &[], &[A, B]), Some(to(&[B])));
+        assert_eq!(step(&[A], &[], &[A]), Some(to(&[])));
+        assert_eq!(step(&[A], &[C], &[A, B]), Some(to(&[C, B])));
+        assert_eq!(step(&[A], &[B, C], &[A, A]), Some(to(&[B, C, A])));
+    }
+
+    #[test]
+    fn actions_on_the_empty_stack() {
+        assert_eq!(step(&[], &[], &[]), Some(to(&[])));
+        assert_eq!(step(&[], &[A], &[]), Some(to(&[A])));
+    }
+
+    #[test]
+    fn an_action_is_enabled_by_shared_state_and_top_alone() {
+        assert_eq!(step(&[A], &[], &[B, A]), None, "another top");
+        assert_eq!(step(&[A], &[], &[]), None, "nothing to pop");
+        assert_eq!(step(&[], &[A], &[A]), None, "the stack is not empty");
+        let pop = Action::Pop { from: Q[1], top: A, to: Q[1] };
+        assert_eq!(pop.apply(Q[0], &Stack::from_top([A])), None, "another shared state");
+    }
+
+    #[test]
+    fn what_is_not_an_action() {
+        let new = |read: &[Symbol], written: &[Symbol]| Action::new((Q[0], read), (Q[1], written)).unwrap_err();
+        assert_eq!(new(&[A, A], &[]), NotAnAction::ReadsBelowTop);
+        assert_eq!(new(&[A], &[A, A, A]), NotAnAction::WritesTooMuch);
+        assert_eq!(new(&[], &[A, A, A]), NotAnAction::WritesTooMuch);
+        assert_eq!(new(&[], &[A, A]), NotAnAction::PushesTwoOnEmpty);
+    }
+}

@@ -1,0 +1,218 @@
+//! Diagnostics: what is wrong with a text, where, and what to do about it.
+//!
+//! Plain data. Turning them into underlined text is the command line's business; [`ReadError`] prints one line
+//! each, for everybody else.
+
+use std::fmt;
+
+/// A text with the name under which the user knows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// A file name, or an option such as `--init`.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Source {
+    /// A text and its name.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Source { name: name.into(), text: text.into() }
+    }
+
+    /// Line and column of a place, both counted from 1; columns count characters.
+    pub fn position(&self, offset: u32) -> (usize, usize) {
+        let before = self.text.get(..offset as usize).unwrap_or(&self.text);
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// A part of a source: bytes `start..end`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Span {
+    /// Which source, as its position in [`Reading::sources`](crate::Reading::sources).
+    pub source: u32,
+    /// First byte.
+    pub start: u32,
+    /// First byte after it.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of this to the end of the other.
+    pub(crate) fn to(self, other: Span) -> Span {
+        Span { end: other.end.max(self.start), ..self }
+    }
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The text has no meaning.
+    Error,
+    /// The text has a meaning, but perhaps not the one that was meant.
+    Warning,
+}
+
+/// One thing to tell the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// What is wrong, in one line, lower case.
+    pub message: String,
+    /// The place, and what to say there.
+    pub label: Option<(Span, String)>,
+    /// A second place that explains the first.
+    pub related: Option<(Span, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error, so far without a place.
+    pub fn error(message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Error, message: message.into(), label: None, related: None, help: None }
+    }
+
+    /// A warning, so far without a place.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
+    }
+
+    /// Points at a place.
+    #[must_use]
+    pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.label = Some((span, label.into()));
+        self
+    }
+
+    /// Points at a second place.
+    #[must_use]
+    pub fn see(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related = Some((span, label.into()));
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The diagnostics of one reading. Only the first hundred errors and the first hundred warnings are kept; the rest
+/// are counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Diagnostics {
+    const KEEP: usize = 100;
+
+    /// Adds an error. It is made only if it will be kept, so that a file of nothing but mistakes stays cheap.
+    pub fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
+        self.errors += 1;
+        if self.errors <= Self::KEEP {
+            self.kept.push(make());
+        }
+    }
+
+    /// Adds a warning, in the same way.
+    pub fn warning(&mut self, make: impl FnOnce() -> Diagnostic) {
+        self.warnings += 1;
+        if self.warnings <= Self::KEEP {
+            self.kept.push(make());
+        }
+    }
+
+    /// Whether there are no errors.
+    pub fn is_ok(&self) -> bool {
+        self.errors == 0
+    }
+
+    /// Those that were kept, in the order of the text; errors first.
+    pub fn kept(&self) -> &[Diagnostic] {
+        &self.kept
+    }
+
+    /// How many errors there were.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// How many warnings there were.
+    pub fn warnings(&self) -> usize {
+        self.warnings
+    }
+
+    pub(crate) fn sort(&mut self) {
+        self.kept.sort_by_key(|d| (d.severity, d.label.as_ref().map(|(span, _)| *span)));
+    }
+}
+
+/// The text was not understood; prints as `file:line:column: error: …`, one line each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReadError {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+impl ReadError {
+    /// The texts and what there is to say about them.
+    pub fn into_parts(self) -> (Vec<Source>, Diagnostics) {
+        (self.sources, self.diagnostics)
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.diagnostics.kept.iter().enumerate() {
+            if i > 0 {
+                writeln!(f)?;
+            }
+            if let Some((span, _)) = &diagnostic.label {
+                let source = &self.sources[span.source as usize];
+                let (line, column) = source.position(span.start);
+                write!(f, "{}:{line}:{column}: ", source.name)?;
+            }
+            let severity = match diagnostic.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            write!(f, "{severity}: {}", diagnostic.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let source = Source::new("x", "ab\r\n⟨c⟩d");
+        assert_eq!(source.position(0), (1, 1));
+        assert_eq!(source.position(3), (1, 4));
+        assert_eq!(source.position(4), (2, 1));
+        assert_eq!(source.position(u32::try_from(source.text.len()).unwrap()), (2, 5));
+        assert_eq!(source.position(1000), (2, 5));
+    }
+
+    #[test]
+    fn a_flood_is_counted_but_not_kept() {
+        let mut diagnostics = Diagnostics::default();
+        for _ in 0..1000 {
+            diagnostics.error(|| Diagnostic::error("x"));
+        }
+        assert_eq!((diagnostics.kept().len(), diagnostics.errors(), diagnostics.is_ok()), (100, 1000, false));
+    }
+}

@@ -1,0 +1,291 @@
+//! Reading `.cpds`, our own format (grammar in `docs/formats.md`).
+//!
+//! A statement ends with its line, or with `;`. So a mistake spoils its own line and no other: the parser goes on
+//! with the next one, and reports every mistake of a file at once.
+
+use super::lex::{Lexeme, Token};
+use super::parser::{Parsed, Parser, Reported, shortened};
+use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode};
+use super::words::nearest;
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+
+const STATE: &str = "a state is written `q|w1,…,wn`";
+const ACTION: &str = "an action is written `(q,a) -> (q',b)`";
+
+/// Reads a whole file into `tree`.
+pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagnostics: &mut Diagnostics) {
+    let mut parser = Parser::new(sources, source, diagnostics);
+    while parser.peek().is_some() {
+        parser.statement(tree);
+    }
+}
+
+/// Reads a single state or pattern, as on the command line.
+pub(super) fn parse_state(sources: &[Source], source: u32, diagnostics: &mut Diagnostics) -> Option<StateNode> {
+    let mut parser = Parser::new(sources, source, diagnostics);
+    let state = parser.state().and_then(|state| parser.end_of_statement().map(|()| state));
+    match state {
+        Ok(state) if parser.peek().is_none() => Some(state),
+        Ok(_) => {
+            parser.expected("the end of the state", STATE);
+            None
+        }
+        Err(Reported) => None,
+    }
+}
+
+impl Parser<'_> {
+    /// A statement outside a thread.
+    fn statement(&mut self, tree: &mut Tree) {
+        const KEYWORDS: [&str; 4] = ["shared", "init", "bad", "thread"];
+        if self.take(Token::End).is_some() {
+            return;
+        }
+        let parsed = match self.lexer.peek().copied() {
+            Some(Lexeme { token: Token::Name, span }) if KEYWORDS.contains(&self.text(span)) => {
+                self.next();
+                match self.text(span) {
+                    "shared" => {
+                        let names = self.names(&mut tree.shared);
+                        tree.shared_unclear |= names.is_err();
+                        names
+                    }
+                    "init" => {
+                        let state = self.state().map(|state| tree.initial.push(state));
+                        tree.initial_unclear |= state.is_err();
+                        state
+                    }
+                    "bad" => self.state().map(|state| tree.bad.push(state)),
+                    _ => {
+                        let thread = self.thread(tree);
+                        tree.threads_unclear |= thread.is_err();
+                        thread
+                    }
+                }
+            }
+            Some(Lexeme { token: Token::Open, span }) => self.report(|| {
+                Diagnostic::error("an action outside a thread")
+                    .at(span, "whose action is this?")
+                    .help("put it into a `thread NAME { … }`")
+            }),
+            other => {
+                let known = other.and_then(|lexeme| nearest(self.text(lexeme.span), KEYWORDS.into_iter()));
+                let help = known.map_or("a system consists of these statements".to_owned(), |known| {
+                    format!("did you mean `{known}`?")
+                });
+                tree.threads_unclear |= known == Some("thread");
+                tree.shared_unclear |= known == Some("shared");
+                tree.initial_unclear |= known == Some("init");
+                Err(self.expected("`shared`, `init`, `bad` or `thread`", &help))
+            }
+        };
+        let ended = parsed.and_then(|()| self.end_of_statement());
+        if ended.is_err() {
+            self.skip_statement();
+        }
+    }
+
+    /// The end of a line, `;`, or a place where the statement cannot go on anyway.
+    pub(super) fn end_of_statement(&mut self) -> Parsed<()> {
+        match self.peek() {
+            None | Some(Token::CloseBrace) => Ok(()),
+            Some(Token::End) => {
+                self.next();
+                Ok(())
+            }
+            _ => Err(self.expected("the end of the line", "one statement a line, or `;` between them")),
+        }
+    }
+
+    /// After a mistake: to the end of the statement. A block that was opened on the way is skipped as a whole, so
+    /// that its actions are not taken for statements.
+    fn skip_statement(&mut self) {
+        let mut depth = 0_u32;
+        while let Some(lexeme) = self.next() {
+            match lexeme.token {
+                Token::OpenBrace => depth += 1,
+                Token::CloseBrace => depth = depth.saturating_sub(1),
+                Token::End if depth == 0 => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// After a mistake within a thread: to the end of the statement, but not out of the block.
+    fn skip_within_block(&mut self) {
+        while let Some(token) = self.peek() {
+            if token == Token::CloseBrace {
+                return;
+            }
+            self.next();
+            if token == Token::End {
+                return;
+            }
+        }
+    }
+
+    /// `a, b 4..7`
+    fn names(&mut self, items: &mut Vec<NameItem>) -> Parsed<()> {
+        loop {
+            let first = self.name("a name")?;
+            if self.take(Token::Range).is_some() {
+                let low = self.as_number(first, "a number before `..`")?;
+                let (high, last) = self.number("a number after `..`")?;
+                let span = first.to(last);
+                if low > high {
+                    return self.report(|| {
+                        Diagnostic::error("a range that runs backwards")
+                            .at(span, "it has no elements")
+                            .help(format!("did you mean `{high}..{low}`?"))
+                    });
+                }
+                items.push(NameItem::Range { low, high, span });
+            } else {
+                items.push(NameItem::One(first));
+            }
+            let comma = self.take(Token::Comma).is_some();
+            if !comma && self.peek() != Some(Token::Name) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `q|w1,…,wn`, with or without angle brackets around it.
+    pub(super) fn state(&mut self) -> Parsed<StateNode> {
+        let bracket = self.take(Token::OpenAngle);
+        let shared = match self.take(Token::Star) {
+            Some(star) => WildNode::Any(star),
+            None => WildNode::Is(self.expect(Token::Name, "a shared state", STATE)?),
+        };
+        let start = match shared {
+            WildNode::Any(span) | WildNode::Is(span) => span,
+        };
+        self.expect(Token::Bar, "`|` after the shared state", STATE)?;
+        let mut stacks = vec![self.stack()?];
+        while self.take(Token::Comma).is_some() {
+            stacks.push(self.stack()?);
+        }
+        let span = start.to(self.last);
+        if bracket.is_some() {
+            self.expect(Token::CloseAngle, "`>` at the end of the state", STATE)?;
+        }
+        Ok(StateNode { span, shared, stacks, declares: false })
+    }
+
+    /// `*`, `-` or symbols from the top down; then `* 3` for three threads in a row.
+    fn stack(&mut self) -> Parsed<StackNode> {
+        let word = if let Some(star) = self.take(Token::Star) {
+            WildNode::Any(star)
+        } else {
+            WildNode::Is(self.word("a stack", "write `-` for the empty stack")?)
+        };
+        let first = match &word {
+            WildNode::Any(span) => *span,
+            WildNode::Is(symbols) => symbols.first().copied().unwrap_or(self.last),
+        };
+        let mut times = 1;
+        if self.take(Token::Star).is_some() {
+            times = self.number("how many times")?.0;
+        }
+        Ok(StackNode { span: first.to(self.last), word, times })
+    }
+
+    /// `-` or symbols, top first.
+    fn word(&mut self, what: &str, help: &str) -> Parsed<Vec<Span>> {
+        if self.take(Token::Epsilon).is_some() {
+            return Ok(Vec::new());
+        }
+        if self.peek() != Some(Token::Name) {
+            return Err(self.expected(what, help));
+        }
+        let mut symbols = Vec::new();
+        while let Some(symbol) = self.take(Token::Name) {
+            symbols.push(symbol);
+        }
+        Ok(symbols)
+    }
+
+    /// `NAME [* copies] { … }`
+    fn thread(&mut self, tree: &mut Tree) -> Parsed<()> {
+        let name = self.name("a name for the thread")?;
+        let mut copies = 1;
+        if self.take(Token::Star).is_some() {
+            let (number, span) = self.number("the number of copies")?;
+            if number == 0 {
+                return self.report(|| {
+                    Diagnostic::error("a thread with no copies").at(span, "at least 1").help("leave the thread out")
+                });
+            }
+            copies = u32::try_from(number).unwrap_or(u32::MAX); // beyond the limit either way
+        }
+        let brace = self.expect(Token::OpenBrace, "`{`", "a thread is written `thread NAME { … }`")?;
+        let mut thread = ThreadNode { name, copies, symbols: Vec::new(), symbols_unclear: false, actions: Vec::new() };
+        while self.take(Token::CloseBrace).is_none() {
+            if self.peek().is_none() {
+                let message = format!("thread `{}` is not closed", self.text(name));
+                let _ = self.report::<()>(|| Diagnostic::error(message).at(brace, "opened here").help("add a `}`"));
+                break;
+            }
+            if self.statement_of_thread(&mut thread).is_err() {
+                self.skip_within_block();
+            }
+        }
+        tree.threads.push(thread);
+        Ok(())
+    }
+
+    fn statement_of_thread(&mut self, thread: &mut ThreadNode) -> Parsed<()> {
+        if self.take(Token::End).is_some() {
+            return Ok(());
+        }
+        let label = self.take(Token::Name);
+        match label {
+            Some(word) if self.peek() != Some(Token::Colon) => {
+                if self.text(word) == "symbols" {
+                    let names = self.names(&mut thread.symbols);
+                    thread.symbols_unclear |= names.is_err();
+                    names?;
+                } else {
+                    let help = nearest(self.text(word), std::iter::once("symbols")).map_or(ACTION.to_owned(), |_| {
+                        thread.symbols_unclear = true;
+                        "did you mean `symbols`?".to_owned()
+                    });
+                    let found = shortened(self.text(word));
+                    return self.report(|| {
+                        Diagnostic::error(format!("expected `symbols` or an action, found `{found}`"))
+                            .at(word, "expected `symbols` or an action")
+                            .help(help)
+                    });
+                }
+            }
+            label => {
+                if let Some(label) = label {
+                    self.short_enough(label)?;
+                    self.next(); // the colon
+                }
+                let action = self.action(label)?;
+                thread.actions.push(action);
+            }
+        }
+        self.end_of_statement()
+    }
+
+    /// `(q,w) -> (q',w')`
+    fn action(&mut self, label: Option<Span>) -> Parsed<ActionNode> {
+        let open = self.expect(Token::Open, "an action", ACTION)?;
+        let (from, read) = self.side()?;
+        self.expect(Token::Arrow, "`->`", ACTION)?;
+        self.expect(Token::Open, "`(`", ACTION)?;
+        let (to, written) = self.side()?;
+        self.as_action(open.to(self.last), label, (from, &read), (to, &written))
+    }
+
+    /// `q,w)`
+    fn side(&mut self) -> Parsed<(Span, Vec<Span>)> {
+        let shared = self.expect(Token::Name, "a shared state", ACTION)?;
+        self.expect(Token::Comma, "`,` after the shared state", ACTION)?;
+        let word = self.word("a stack symbol", "write `-` for no symbol")?;
+        self.expect(Token::Close, "`)`", ACTION)?;
+        Ok((shared, word))
+    }
+}

@@ -1,0 +1,144 @@
+//! Reading and writing systems as text: `.cpds`, our own format, and `.pds` with `.init` and `.spec`, the
+//! published artifact's.
+//!
+//! Both are parsed into one syntax tree and resolved by one pass, so a name means the same in both, and mistakes
+//! are reported in the same words. Nothing here touches files: texts come in as [`Source`]s and go out as
+//! strings.
+
+mod cpds;
+mod lex;
+mod parser;
+mod pds;
+mod print;
+mod resolve;
+mod scope;
+mod syntax;
+pub(crate) mod words;
+
+pub use print::{PdsText, print_cpds, print_pds};
+
+use crate::diagnostic::{Diagnostics, ReadError, Source};
+use crate::{Cpds, GlobalState, Problem};
+use syntax::{StateNode, Tree};
+
+/// Collects the texts that describe one system, then makes it.
+///
+/// ```
+/// use cpds::{Reader, Source};
+/// let mut reader = Reader::pds(Source::new("tiny.pds", "1\nPDA 0 1\n0 0 -> 0 1\n"));
+/// reader.init_file(Source::new("tiny.init", "0|0\n"));
+/// let problem = reader.finish().problem.expect("it is well-formed");
+/// assert_eq!(problem.system.initial().len(), 1);
+/// ```
+pub struct Reader {
+    sources: Vec<Source>,
+    tree: Tree,
+    diagnostics: Diagnostics,
+}
+
+/// What a [`Reader`] made of its texts.
+pub struct Reading {
+    /// The texts, for showing diagnostics.
+    pub sources: Vec<Source>,
+    /// What there is to say about them.
+    pub diagnostics: Diagnostics,
+    /// The system and its property, unless there are errors.
+    pub problem: Option<Problem>,
+}
+
+impl Reader {
+    /// Starts with a `.cpds` text.
+    pub fn cpds(source: Source) -> Self {
+        Self::start(source, cpds::parse_file)
+    }
+
+    /// Starts with a `.pds` text.
+    pub fn pds(source: Source) -> Self {
+        Self::start(source, pds::parse_file)
+    }
+
+    fn start(source: Source, parse: fn(&[Source], u32, &mut Tree, &mut Diagnostics)) -> Self {
+        let mut reader = Reader { sources: vec![source], tree: Tree::default(), diagnostics: Diagnostics::default() };
+        parse(&reader.sources, 0, &mut reader.tree, &mut reader.diagnostics);
+        reader
+    }
+
+    fn add(&mut self, source: Source) -> u32 {
+        self.sources.push(source);
+        u32::try_from(self.sources.len() - 1).expect("a handful of sources")
+    }
+
+    /// Adds the initial states of a `.init` text.
+    pub fn init_file(&mut self, source: Source) {
+        let source = self.add(source);
+        let (states, unclear) = pds::parse_states(&self.sources, source, &mut self.diagnostics);
+        self.tree.initial.extend(states);
+        self.tree.initial_unclear |= unclear;
+    }
+
+    /// Adds the bad patterns of a `.spec` text.
+    pub fn spec_file(&mut self, source: Source) {
+        let source = self.add(source);
+        self.tree.bad.extend(pds::parse_states(&self.sources, source, &mut self.diagnostics).0);
+    }
+
+    /// Replaces the initial states by these, each written as in a `.cpds` file (`--init`).
+    pub fn replace_initial(&mut self, states: impl IntoIterator<Item = Source>) {
+        self.tree.initial_unclear = true; // what is wrong with them is reported here
+        self.tree.initial = self.states(states);
+    }
+
+    /// Replaces the bad patterns by these, each written as in a `.cpds` file (`--target`).
+    pub fn replace_bad(&mut self, patterns: impl IntoIterator<Item = Source>) {
+        self.tree.bad = self.states(patterns);
+    }
+
+    fn states(&mut self, texts: impl IntoIterator<Item = Source>) -> Vec<StateNode> {
+        let mut states = Vec::new();
+        for text in texts {
+            let source = self.add(text);
+            states.extend(cpds::parse_state(&self.sources, source, &mut self.diagnostics));
+        }
+        states
+    }
+
+    /// Looks all names up and makes the system.
+    pub fn finish(mut self) -> Reading {
+        let problem = resolve::resolve(&self.sources, &self.tree, &mut self.diagnostics);
+        self.diagnostics.sort();
+        assert_eq!(problem.is_some(), self.diagnostics.is_ok(), "either a system or a reason why there is none");
+        Reading { sources: self.sources, diagnostics: self.diagnostics, problem }
+    }
+}
+
+/// Reads a `.cpds` text, when only the system matters and not the warnings.
+impl std::str::FromStr for Problem {
+    type Err = ReadError;
+
+    fn from_str(text: &str) -> Result<Problem, ReadError> {
+        let reading = Reader::cpds(Source::new("text", text)).finish();
+        let error = ReadError { sources: reading.sources, diagnostics: reading.diagnostics };
+        reading.problem.ok_or(error)
+    }
+}
+
+impl Cpds {
+    /// Reads a state of this system, written as in a `.cpds` file or as in the paper.
+    ///
+    /// ```
+    /// let problem: cpds::Problem = "shared 0; init 0|a; thread P { symbols a b }".parse()?;
+    /// let state = problem.system.read_state("⟨0|a b⟩")?;
+    /// assert_eq!(problem.system.text(&state).to_string(), "0|a b");
+    /// # Ok::<(), cpds::ReadError>(())
+    /// ```
+    pub fn read_state(&self, text: &str) -> Result<GlobalState, ReadError> {
+        let sources = vec![Source::new("state", text)];
+        let mut diagnostics = Diagnostics::default();
+        let node = cpds::parse_state(&sources, 0, &mut diagnostics);
+        let scope = scope::Scope::of(self, &sources);
+        match node.and_then(|node| scope.state(&node, &mut diagnostics)) {
+            Some(state) => Ok(state),
+            None => Err(ReadError { sources, diagnostics }),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What the parsers of both formats share: a cursor over the tokens that reports what it did not expect.
+
+use super::lex::{Lexeme, Lexer, Token};
+use super::syntax::{ActionNode, text};
+use crate::NotAnAction;
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::names::{MAX_NAME, is_invisible};
+
+/// A mistake that has been reported; the rest of the statement is to be skipped.
+pub(super) struct Reported;
+
+pub(super) type Parsed<T> = Result<T, Reported>;
+
+pub(super) struct Parser<'a> {
+    sources: &'a [Source],
+    pub(super) lexer: std::iter::Peekable<Lexer<'a>>,
+    /// What was read last, for "expected … after this".
+    pub(super) last: Span,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(sources: &'a [Source], source: u32, diagnostics: &'a mut Diagnostics) -> Self {
+        let lexer = Lexer::new(source, &sources[source as usize].text).peekable();
+        Parser { sources, lexer, last: Span { source, start: 0, end: 0 }, diagnostics }
+    }
+
+    pub(super) fn peek(&mut self) -> Option<Token> {
+        self.lexer.peek().map(|lexeme| lexeme.token)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Lexeme> {
+        let lexeme = self.lexer.next()?;
+        self.last = lexeme.span;
+        Some(lexeme)
+    }
+
+    pub(super) fn text(&self, span: Span) -> &'a str {
+        text(self.sources, span)
+    }
+
+    /// Takes the next token if it is this one.
+    pub(super) fn take(&mut self, token: Token) -> Option<Span> {
+        if self.peek() == Some(token) { self.next().map(|lexeme| lexeme.span) } else { None }
+    }
+
+    pub(super) fn expect(&mut self, token: Token, what: &str, help: &str) -> Parsed<Span> {
+        self.take(token).ok_or_else(|| self.expected(what, help))
+    }
+
+    /// Reports that something else was expected here.
+    pub(super) fn expected(&mut self, what: &str, help: &str) -> Reported {
+        let (span, found) = match self.lexer.peek().copied() {
+            Some(Lexeme { token: Token::End, span }) if self.text(span) == "\n" => (span, "end of line".to_owned()),
+            Some(Lexeme { span, .. }) => (span, format!("`{}`", shortened(self.text(span)))),
+            None => (Span { start: self.last.end, ..self.last }, "end of text".to_owned()),
+        };
+        // An end has no width and may stand on the next line: point behind what came before it.
+        let at = if found.starts_with('`') { span } else { Span { start: self.last.end, end: self.last.end, ..span } };
+        self.diagnostics.error(|| {
+            Diagnostic::error(format!("expected {what}, found {found}")).at(at, format!("expected {what}")).help(help)
+        });
+        Reported
+    }
+
+    /// Reports a mistake in the current statement.
+    pub(super) fn report<T>(&mut self, make: impl FnOnce() -> Diagnostic) -> Parsed<T> {
+        self.diagnostics.error(make);
+        Err(Reported)
+    }
+
+    pub(super) fn name(&mut self, what: &str) -> Parsed<Span> {
+        let span = self.expect(Token::Name, what, "a name is a word or a number: `main`, `x.1`, `7`")?;
+        self.short_enough(span)?;
+        Ok(span)
+    }
+
+    pub(super) fn short_enough(&mut self, name: Span) -> Parsed<()> {
+        let length = self.text(name).len();
+        if length <= MAX_NAME {
+            return Ok(());
+        }
+        self.report(|| {
+            Diagnostic::error(format!("a name of {length} bytes"))
+                .at(name, format!("at most {MAX_NAME}"))
+                .help("choose a shorter one")
+        })
+    }
+
+    pub(super) fn number(&mut self, what: &str) -> Parsed<(u64, Span)> {
+        let span = self.expect(Token::Name, what, "write a number")?;
+        self.as_number(span, what).map(|number| (number, span))
+    }
+
+    pub(super) fn as_number(&mut self, span: Span, what: &str) -> Parsed<u64> {
+        let digits = self.text(span);
+        if !digits.bytes().all(|b| b.is_ascii_digit()) {
+            return self.report(|| {
+                Diagnostic::error(format!("expected {what}, found `{}`", shortened(digits)))
+                    .at(span, "not a number")
+                    .help("write a number")
+            });
+        }
+        Ok(digits.parse().unwrap_or(u64::MAX)) // too large for u64 is too large for every limit
+    }
+
+    /// The action (from,read) → (to,written), words top first, if it is one.
+    pub(super) fn as_action(
+        &mut self,
+        span: Span,
+        label: Option<Span>,
+        (from, read): (Span, &[Span]),
+        (to, written): (Span, &[Span]),
+    ) -> Parsed<ActionNode> {
+        let (why, word, text, help) = match (read, written) {
+            ([_, _, ..], _) => {
+                let help = "name one symbol, or `-` for the empty stack";
+                (NotAnAction::ReadsBelowTop, read, "only the top of the stack is seen", help)
+            }
+            (_, [_, _, _, ..]) => {
+                let help = "push in several actions, through intermediate symbols";
+                (NotAnAction::WritesTooMuch, written, "at most the callee and its return point", help)
+            }
+            ([], [_, _]) => {
+                let help = "push the lower symbol first, and the other one from there";
+                (NotAnAction::PushesTwoOnEmpty, written, "there is no symbol to overwrite", help)
+            }
+            _ => {
+                let written = [written.first().copied(), written.get(1).copied()];
+                return Ok(ActionNode { span, label, from, read: read.first().copied(), to, written });
+            }
+        };
+        let word = word[0].to(word[word.len() - 1]);
+        self.report(|| Diagnostic::error(why.to_string()).at(word, text).help(help))
+    }
+}
+
+/// Enough of a text to recognise it, on one line and with nothing in it that a terminal would obey.
+pub(super) fn shortened(text: &str) -> String {
+    const KEEP: usize = 40;
+    let mut short = String::new();
+    for (i, c) in text.chars().take(KEEP + 1).enumerate() {
+        match c {
+            _ if i == KEEP => short.push('…'),
+            c if is_invisible(c) => short.extend(c.escape_default()),
+            c => short.push(c),
+        }
+    }
+    short
+}

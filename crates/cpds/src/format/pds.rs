@@ -1,0 +1,194 @@
+//! Reading `.pds`, `.init` and `.spec`, the published artifact's format.
+//!
+//! ```text
+//! 4                # the shared states are 0..3
+//! PDA 4 6          # a thread; its symbols are 4..6
+//! 0 4 -> 0 -       # pop
+//! 1 4 -> 2 5       # overwrite
+//! 2 5 -> 3 4 6     # push: 4 on top of 6
+//! 0 - -> 1 4       # from the empty stack
+//! ```
+//!
+//! The other two files hold a state a line, `q|w1,…,wn`, stacks written **bottom to top** with dots: `6.4` has 4
+//! on top. The artifact's own files mention symbols outside the declared range; they are taken as declared.
+
+use super::lex::{Lexeme, Token};
+use super::parser::{Parsed, Parser, Reported, shortened};
+use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode};
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+
+const ACTION: &str = "an action is written `q a -> q' b`";
+
+/// Reads a `.pds` file into `tree`.
+pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagnostics: &mut Diagnostics) {
+    let mut parser = Parser::new(sources, source, diagnostics);
+    tree.numeric = true;
+    while parser.take(Token::End).is_some() {}
+    if parser.peek().is_some() {
+        let shared = parser.shared_states(tree).and_then(|()| parser.end_of_statement());
+        tree.shared_unclear |= shared.is_err();
+        parser.recover(&shared);
+    }
+    while parser.peek().is_some() {
+        if parser.take(Token::End).is_none() {
+            let parsed = parser.line(tree).and_then(|()| parser.end_of_statement());
+            parser.recover(&parsed);
+        }
+    }
+}
+
+/// Reads a `.init` or `.spec` file: a state a line.
+pub(super) fn parse_states(sources: &[Source], source: u32, diagnostics: &mut Diagnostics) -> (Vec<StateNode>, bool) {
+    let mut parser = Parser::new(sources, source, diagnostics);
+    let (mut states, mut unclear) = (Vec::new(), false);
+    while parser.peek().is_some() {
+        if parser.take(Token::End).is_none() {
+            let state = parser.state().and_then(|state| parser.bottom_up(state));
+            let state = state.and_then(|state| parser.end_of_statement().map(|()| states.push(state)));
+            unclear |= state.is_err();
+            parser.recover(&state);
+        }
+    }
+    (states, unclear)
+}
+
+impl Parser<'_> {
+    fn recover(&mut self, parsed: &Parsed<()>) {
+        if parsed.is_err() {
+            while self.next().is_some_and(|lexeme| lexeme.token != Token::End) {}
+        }
+    }
+
+    /// The first line: how many shared states there are.
+    fn shared_states(&mut self, tree: &mut Tree) -> Parsed<()> {
+        let (count, span) = self.number("the number of shared states")?;
+        if count == 0 {
+            return self.report(|| {
+                Diagnostic::error("no shared states").at(span, "at least 1").help("they are called 0, 1, 2, …")
+            });
+        }
+        tree.shared.push(NameItem::Range { low: 0, high: count - 1, span });
+        Ok(())
+    }
+
+    /// `PDA low high`, or an action of the thread it opened.
+    fn line(&mut self, tree: &mut Tree) -> Parsed<()> {
+        if let Some(&Lexeme { token: Token::Name, span }) = self.lexer.peek()
+            && !self.text(span).starts_with(|c: char| c.is_ascii_digit())
+        {
+            if self.text(span) != "PDA" {
+                return Err(self.expected("`PDA` or an action", ACTION));
+            }
+            self.next();
+            return self.pds_thread(span, tree);
+        }
+        let action = self.pds_action()?;
+        if let Some(thread) = tree.threads.last_mut() {
+            thread.actions.push(action);
+            return Ok(());
+        }
+        if tree.threads_unclear {
+            return Err(Reported);
+        }
+        tree.threads_unclear = true; // once is enough
+        self.report(|| {
+            Diagnostic::error("an action before the first thread")
+                .at(action.span, "whose action is this?")
+                .help("open a thread before it: `PDA low high`")
+        })
+    }
+
+    fn pds_thread(&mut self, name: Span, tree: &mut Tree) -> Parsed<()> {
+        // A thread whose range is wrong still takes the actions that follow.
+        tree.threads.push(ThreadNode {
+            name,
+            copies: 1,
+            symbols: Vec::new(),
+            symbols_unclear: true,
+            actions: Vec::new(),
+        });
+        let (low, first) = self.number("the lowest symbol")?;
+        let (high, last) = self.number("the highest symbol")?;
+        let span = first.to(last);
+        if low > high {
+            return self.report(|| {
+                Diagnostic::error("a range that runs backwards")
+                    .at(span, "it has no elements")
+                    .help(format!("did you mean `PDA {high} {low}`?"))
+            });
+        }
+        let thread = tree.threads.last_mut().expect("just pushed");
+        thread.symbols.push(NameItem::Range { low, high, span });
+        thread.symbols_unclear = false;
+        Ok(())
+    }
+
+    /// `q w -> q' w'`
+    fn pds_action(&mut self) -> Parsed<ActionNode> {
+        let from = self.pds_number("a shared state")?;
+        let read = self.pds_word("a symbol, or `-` for the empty stack")?;
+        self.expect(Token::Arrow, "`->`", ACTION)?;
+        let to = self.pds_number("a shared state")?;
+        let written = self.pds_word("symbols, or `-` for none")?;
+        self.as_action(from.to(self.last), None, (from, &read), (to, &written))
+    }
+
+    fn pds_word(&mut self, what: &str) -> Parsed<Vec<Span>> {
+        if self.take(Token::Epsilon).is_some() {
+            return Ok(Vec::new());
+        }
+        let mut symbols = vec![self.pds_number(what)?];
+        while self.peek() == Some(Token::Name) {
+            symbols.push(self.pds_number("a symbol")?);
+        }
+        Ok(symbols)
+    }
+
+    fn pds_number(&mut self, what: &str) -> Parsed<Span> {
+        let span = self.expect(Token::Name, what, ACTION)?;
+        self.numeric(span).map(|()| span)
+    }
+
+    fn numeric(&mut self, span: Span) -> Parsed<()> {
+        let digits = self.text(span);
+        if digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u32>().is_ok() {
+            return Ok(());
+        }
+        self.report(|| {
+            Diagnostic::error(format!("`{}` is not a number below 2^32", shortened(digits)))
+                .at(span, "expected a number")
+                .help("in this format shared states and symbols are numbers")
+        })
+    }
+
+    /// Turns stacks written bottom to top with dots into stacks written top first.
+    fn bottom_up(&mut self, mut state: StateNode) -> Parsed<StateNode> {
+        if let WildNode::Is(shared) = state.shared {
+            self.numeric(shared)?;
+        }
+        for stack in &mut state.stacks {
+            let WildNode::Is(word) = &mut stack.word else { continue };
+            if let [first, .., last] = word[..] {
+                return self.report(|| {
+                    Diagnostic::error("a stack written with blanks")
+                        .at(first.to(last), "which end is the top?")
+                        .help("in `.init` and `.spec` files write it bottom to top, with dots: `1.2` has 2 on top")
+                });
+            }
+            let Some(&dotted) = word.first() else { continue };
+            word.clear();
+            let mut start = dotted.start;
+            for part in self.text(dotted).split('.') {
+                let end = start + u32::try_from(part.len()).expect("part of a span");
+                word.push(Span { start, end, ..dotted });
+                start = end + 1;
+            }
+            word.reverse();
+            for &symbol in word.iter() {
+                self.numeric(symbol)?;
+            }
+        }
+        state.declares = true;
+        Ok(state)
+    }
+}

@@ -1,0 +1,152 @@
+//! Writing a system as text. Reading the text back gives the same system.
+
+use super::words::with_ranges;
+use crate::names::plain_number;
+use crate::{Alphabet, Cpds, Problem, Rule, Symbol, Wild};
+use std::fmt::Write as _;
+
+/// The system and its property in the `.cpds` format.
+pub fn print_cpds(problem: &Problem) -> String {
+    let Problem { system, property } = problem;
+    let mut out = String::new();
+    list(&mut out, "shared", system.shared_names().iter());
+    for state in system.initial() {
+        line(&mut out, format_args!("init {}", system.text(state)));
+    }
+    for pattern in &property.bad {
+        line(&mut out, format_args!("bad {}", system.text(pattern)));
+    }
+    for program in system.programs() {
+        let copies = if program.copies() == 1 { String::new() } else { format!(" * {}", program.copies()) };
+        line(&mut out, format_args!("\nthread {}{copies} {{", program.name()));
+        list(&mut out, "  symbols", program.alphabet().iter().map(|symbol| system.symbol_name(symbol)));
+        for rule in program.rules() {
+            let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
+            line(&mut out, format_args!("  {label}{}", system.text(&rule.action)));
+        }
+        line(&mut out, format_args!("}}"));
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("writing to a string");
+}
+
+/// `keyword a b 4..7`, on as many lines as it takes.
+fn list<'a>(out: &mut String, keyword: &str, names: impl Iterator<Item = &'a str>) {
+    const WIDTH: usize = 100;
+    let mut width = 0;
+    for item in with_ranges(names) {
+        if width > 0 && width + item.len() > WIDTH {
+            out.push('\n');
+            width = 0;
+        }
+        if width == 0 {
+            out.push_str(keyword);
+            width = keyword.len();
+        }
+        out.push(' ');
+        out.push_str(&item);
+        width += 1 + item.len();
+    }
+    if width > 0 {
+        out.push('\n');
+    }
+}
+
+/// A system in the artifact's format: the contents of three files of the same name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PdsText {
+    /// The `.pds` file.
+    pub pds: String,
+    /// The `.init` file.
+    pub init: String,
+    /// The `.spec` file. Without a bad pattern it is only a comment, and says that there is none.
+    pub spec: String,
+}
+
+/// The system and its property in the artifact's format.
+///
+/// That format has numbers only. Shared states are numbered in order. Symbols keep their names if all of them are
+/// numbers, otherwise they are numbered as well, the same symbol alike in every thread; comments give the names. Copies are written out, and labels become comments. Only a run of
+/// consecutive symbols can be declared; others are known by being mentioned, and one that is not mentioned either
+/// (so that it can never come onto a stack) is left out.
+pub fn print_pds(problem: &Problem) -> PdsText {
+    let Problem { system, property } = problem;
+    let mut pds = format!("{}\n", system.shared_names().len());
+    legend(&mut pds, "shared state", (0..).zip(system.shared_names().iter()));
+    let numbers = Numbers::new(system);
+    for thread in system.threads() {
+        let program = system.program(thread);
+        let (low, high) = numbers.first_run(program.alphabet());
+        line(&mut pds, format_args!("PDA {low} {high} # {}", system.thread_name(thread)));
+        legend(&mut pds, "symbol", program.alphabet().iter().map(|s| (numbers.of(s), system.symbol_name(s))));
+        for Rule { label, action } in program.rules() {
+            let (from, read) = action.source();
+            let (to, written) = action.target();
+            let (read, written) = (numbers.word(read.into_iter(), " "), numbers.word(written, " "));
+            let label = label.as_ref().map_or(String::new(), |label| format!(" # {label}"));
+            line(&mut pds, format_args!("{} {read} -> {} {written}{label}", from.0, to.0));
+        }
+    }
+    let mut init = String::new();
+    for state in system.initial() {
+        let stacks = state.stacks.iter().map(|stack| numbers.word(stack.iter().rev(), "."));
+        line(&mut init, format_args!("{}|{}", state.shared.0, stacks.collect::<Vec<_>>().join(",")));
+    }
+    let mut spec = String::new();
+    for pattern in &property.bad {
+        let shared = match pattern.shared {
+            Wild::Any => "*".to_owned(),
+            Wild::Is(q) => q.0.to_string(),
+        };
+        let tops = pattern.tops.iter().map(|top| match top {
+            Wild::Any => "*".to_owned(),
+            Wild::Is(top) => numbers.word(top.iter().copied(), "."),
+        });
+        line(&mut spec, format_args!("{shared}|{}", tops.collect::<Vec<_>>().join(",")));
+    }
+    if spec.is_empty() {
+        spec.push_str("# no bad state\n");
+    }
+    PdsText { pds, init, spec }
+}
+
+/// Says which names the numbers stand for, unless they are the names.
+fn legend<'a>(out: &mut String, what: &str, names: impl Iterator<Item = (u32, &'a str)>) {
+    for (number, name) in names {
+        if plain_number(name) != Some(number) {
+            line(out, format_args!("# {what} {number} is {name}"));
+        }
+    }
+}
+
+/// The numbers that stand for the symbols.
+struct Numbers {
+    /// By symbol, if they are numbers already.
+    kept: Option<Vec<u32>>,
+}
+
+impl Numbers {
+    fn new(system: &Cpds) -> Self {
+        Numbers { kept: system.symbol_names().iter().map(plain_number).collect() }
+    }
+
+    fn of(&self, symbol: Symbol) -> u32 {
+        self.kept.as_ref().map_or(symbol.0, |kept| kept[symbol.0 as usize])
+    }
+
+    /// The run of consecutive numbers with which the alphabet begins.
+    fn first_run(&self, alphabet: &Alphabet) -> (u32, u32) {
+        let mut numbers = alphabet.iter().map(|symbol| self.of(symbol));
+        let low = numbers.next().unwrap_or(0);
+        let run = numbers.zip(low..u32::MAX).take_while(|&(number, before)| number == before + 1);
+        (low, run.map(|(number, _)| number).last().unwrap_or(low))
+    }
+
+    fn word(&self, symbols: impl Iterator<Item = Symbol>, separator: &str) -> String {
+        let word: Vec<_> = symbols.map(|symbol| self.of(symbol).to_string()).collect();
+        if word.is_empty() { "-".to_owned() } else { word.join(separator) }
+    }
+}

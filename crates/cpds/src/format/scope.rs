@@ -1,0 +1,207 @@
+//! What names mean: from the names of a state or an action to their numbers.
+
+use super::parser::shortened;
+use super::syntax::{ActionNode, StackNode, StateNode, WildNode, text};
+use super::words::{nearest, summary};
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};
+
+/// Everything a name can mean.
+pub(super) struct Scope<'a> {
+    pub(super) sources: &'a [Source],
+    pub(super) numeric: bool,
+    pub(super) shared: &'a Names,
+    /// Otherwise a name that is not found may have been meant to be declared: no need to report it.
+    pub(super) shared_complete: bool,
+    pub(super) symbols: &'a Names,
+    pub(super) programs: Vec<(&'a str, &'a Alphabet)>,
+    /// The same, for the symbols of each program.
+    pub(super) complete: Vec<bool>,
+    /// The program of each thread, if that is clear.
+    pub(super) threads: Option<&'a [u32]>,
+}
+
+/// The name that is written at a place.
+pub(super) fn canonical(sources: &[Source], numeric: bool, span: Span) -> &str {
+    let name = text(sources, span);
+    match name.trim_start_matches('0') {
+        _ if !numeric || name.is_empty() => name,
+        "" => "0",
+        digits => digits,
+    }
+}
+
+/// The stack of thread `i`, where each is written for `times` threads in a row.
+pub(super) fn column(stacks: &[StackNode], i: usize) -> Option<&StackNode> {
+    let mut before = 0_u64;
+    stacks.iter().find(|stack| {
+        before = before.saturating_add(stack.times);
+        (i as u64) < before
+    })
+}
+
+impl<'a> Scope<'a> {
+    /// The names of a finished system.
+    pub(super) fn of(system: &'a Cpds, sources: &'a [Source]) -> Self {
+        Scope {
+            sources,
+            numeric: false,
+            shared: system.shared_names(),
+            shared_complete: true,
+            symbols: system.symbol_names(),
+            programs: system.programs().iter().map(|p| (p.name(), p.alphabet())).collect(),
+            complete: vec![true; system.programs().len()],
+            threads: Some(system.thread_programs()),
+        }
+    }
+
+    fn name(&self, span: Span) -> &'a str {
+        canonical(self.sources, self.numeric, span)
+    }
+
+    fn shared(&self, span: Span, diagnostics: &mut Diagnostics) -> Option<SharedState> {
+        let name = self.name(span);
+        let found = self.shared.get(name).map(SharedState);
+        if found.is_none() && self.shared_complete {
+            diagnostics.error(|| {
+                let help = match nearest(name, self.shared.iter()) {
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None if self.numeric => "the first line of the file is the number of shared states".to_owned(),
+                    None => "declare it with `shared`".to_owned(),
+                };
+                Diagnostic::error(format!("unknown shared state `{}`", shortened(name)))
+                    .at(span, format!("the shared states are {}", summary(self.shared.iter())))
+                    .help(help)
+            });
+        }
+        found
+    }
+
+    fn symbol(&self, program: usize, span: Span, diagnostics: &mut Diagnostics) -> Option<Symbol> {
+        let name = self.name(span);
+        let (thread, alphabet) = self.programs[program];
+        let found = self.symbols.get(name).map(Symbol).filter(|&symbol| alphabet.contains(symbol));
+        if found.is_none() && self.complete[program] {
+            diagnostics.error(|| {
+                let known = || alphabet.iter().map(|symbol| self.symbols.name(symbol.0));
+                let mut parts = name.split('.');
+                let dotted = name.contains('.') && parts.all(|part| known().any(|symbol| symbol == part));
+                let help = match nearest(name, known()) {
+                    _ if dotted => {
+                        let top_first = name.rsplit('.').collect::<Vec<_>>().join(" ");
+                        format!("here a stack is written top first, with blanks: `{top_first}`")
+                    }
+                    Some(known) => format!("did you mean `{known}`?"),
+                    None if alphabet.is_empty() => "the thread declares no symbols; `-` is the empty stack".to_owned(),
+                    None => "add it to the thread's symbols".to_owned(),
+                };
+                Diagnostic::error(format!("unknown stack symbol `{}`", shortened(name)))
+                    .at(span, format!("thread `{thread}` declares {}", summary(known())))
+                    .help(help)
+            });
+        }
+        found
+    }
+
+    /// All symbols of a word, or none; each unknown one is reported.
+    fn word(&self, program: usize, word: &[Span], diagnostics: &mut Diagnostics) -> Option<Vec<Symbol>> {
+        let symbols: Vec<_> = word.iter().map(|&span| self.symbol(program, span, diagnostics)).collect();
+        symbols.into_iter().collect()
+    }
+
+    pub(super) fn action(&self, program: usize, node: &ActionNode, diagnostics: &mut Diagnostics) -> Option<Action> {
+        let from = self.shared(node.from, diagnostics);
+        let read = self.word(program, node.read.as_slice(), diagnostics);
+        let to = self.shared(node.to, diagnostics);
+        let written: Vec<_> = node.written.into_iter().flatten().collect();
+        let written = self.word(program, &written, diagnostics);
+        Some(Action::new((from?, &read?), (to?, &written?)).expect("the parser has checked its shape"))
+    }
+
+    /// Resolves the stack written for each thread, and reports all that is wrong with any of them.
+    fn stacks<T: Clone>(
+        &self,
+        node: &StateNode,
+        diagnostics: &mut Diagnostics,
+        resolve: impl Fn(&StackNode, usize, &mut Diagnostics) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let threads = self.threads?;
+        let found = node.stacks.iter().fold(0_u64, |sum, stack| sum.saturating_add(stack.times));
+        if found != threads.len() as u64 {
+            self.report_wrong_number(node, found, threads, diagnostics);
+            return None;
+        }
+        let mut programs = threads.iter().map(|&program| program as usize);
+        let mut resolved = Some(Vec::with_capacity(threads.len()));
+        for stack in &node.stacks {
+            let mut last: Option<(usize, Option<T>)> = None;
+            for program in programs.by_ref().take(usize::try_from(stack.times).expect("at most all threads")) {
+                // Written once for several threads: a mistake in it is one mistake.
+                let one = match last.take() {
+                    Some((same, one)) if same == program => one,
+                    _ => resolve(stack, program, diagnostics),
+                };
+                if let (Some(all), Some(one)) = (&mut resolved, &one) {
+                    all.push(one.clone());
+                } else {
+                    resolved = None;
+                }
+                last = Some((program, one));
+            }
+        }
+        resolved
+    }
+
+    fn report_wrong_number(&self, node: &StateNode, found: u64, threads: &[u32], diagnostics: &mut Diagnostics) {
+        diagnostics.error(|| {
+            let plural = |n: u64, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+            let names: Vec<_> = threads.iter().take(8).map(|&p| self.programs[p as usize].0).collect();
+            let more = if threads.len() > names.len() { ", …" } else { "" };
+            let (stacks, n) = (plural(found, "stack"), plural(threads.len() as u64, "thread"));
+            Diagnostic::error(format!("a state with {stacks} in a system with {n}"))
+                .at(node.span, format!("{stacks}, but {n}"))
+                .help(format!("write one stack for each of {}{more}; `-` is the empty stack", names.join(", ")))
+        });
+    }
+
+    pub(super) fn state(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<GlobalState> {
+        let shared = match node.shared {
+            WildNode::Any(span) => report_any(span, diagnostics),
+            WildNode::Is(span) => self.shared(span, diagnostics),
+        };
+        let stacks = self.stacks(node, diagnostics, |stack, program, diagnostics| match &stack.word {
+            WildNode::Any(span) => report_any(*span, diagnostics),
+            WildNode::Is(word) => self.word(program, word, diagnostics).map(Stack::from_top),
+        });
+        Some(GlobalState { shared: shared?, stacks: stacks? })
+    }
+
+    pub(super) fn pattern(&self, node: &StateNode, diagnostics: &mut Diagnostics) -> Option<Pattern> {
+        let shared = match node.shared {
+            WildNode::Any(_) => Some(Wild::Any),
+            WildNode::Is(span) => self.shared(span, diagnostics).map(Wild::Is),
+        };
+        let tops = self.stacks(node, diagnostics, |stack, program, diagnostics| match &stack.word {
+            WildNode::Any(_) => Some(Wild::Any),
+            WildNode::Is(word) if word.len() > 1 => {
+                diagnostics.error(|| {
+                    Diagnostic::error("a bad pattern describes visible states: only the top of each stack")
+                        .at(stack.span, "more than a top")
+                        .help(format!("write its top only: `{}`", shortened(self.name(word[0]))))
+                });
+                None
+            }
+            WildNode::Is(word) => self.word(program, word, diagnostics).map(|word| Wild::Is(word.first().copied())),
+        });
+        Some(Pattern { shared: shared?, tops: tops? })
+    }
+}
+
+fn report_any<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
+    diagnostics.error(|| {
+        Diagnostic::error("`*` in a state")
+            .at(span, "only a bad pattern can leave this open")
+            .help("write one state for each possibility")
+    });
+    None
+}

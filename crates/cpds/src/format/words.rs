@@ -1,0 +1,76 @@
+//! Helpers for messages: the nearest name, and lists of names in few words.
+
+use crate::names::plain_number;
+
+/// The candidate that `name` was most likely meant to be, if any is close.
+///
+/// Numbers are never suggested for numbers: every number is close to every other.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const ENOUGH: usize = 10_000; // a suggestion is not worth more time than that
+    let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let allowed = (name.chars().count() / 3).max(1);
+    candidates
+        .take(ENOUGH)
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= 4 * allowed)
+        .filter(|candidate| !(is_number(name) && is_number(candidate)))
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.chars().count())
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names as a text lists them: runs of three or more consecutive numbers as `low..high`.
+pub(crate) fn with_ranges<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
+    let mut names = names.peekable();
+    std::iter::from_fn(move || {
+        let first = names.next()?;
+        let Some(low) = plain_number(first) else { return Some(first.to_owned()) };
+        let mut high = low;
+        while names.next_if(|&next| plain_number(next).is_some_and(|n| n.checked_sub(1) == Some(high))).is_some() {
+            high += 1;
+        }
+        Some(match high - low {
+            0 => first.to_owned(),
+            1 => format!("{low} {high}"),
+            _ => format!("{low}..{high}"),
+        })
+    })
+}
+
+/// Names in few words, for a message.
+pub(crate) fn summary<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOW: usize = 8;
+    let mut items = with_ranges(names);
+    let mut shown: Vec<String> = items.by_ref().take(SHOW).collect();
+    if shown.is_empty() {
+        return "nothing".to_owned();
+    }
+    if items.next().is_some() {
+        shown.push("…".to_owned());
+    }
+    shown.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_close_or_none() {
+        let known = ["idle", "busy", "1"];
+        assert_eq!(nearest("idel", known.into_iter()), Some("idle"));
+        assert_eq!(nearest("bussy", known.into_iter()), Some("busy"));
+        assert_eq!(nearest("wait", known.into_iter()), None);
+        assert_eq!(nearest("2", known.into_iter()), None);
+        assert_eq!(nearest("x", known.into_iter()), None);
+    }
+
+    #[test]
+    fn runs_of_numbers_become_ranges() {
+        let list = |names: &[&str]| with_ranges(names.iter().copied()).collect::<Vec<_>>().join(" ");
+        assert_eq!(list(&["1", "2", "4", "5", "6", "a", "7"]), "1 2 4..6 a 7");
+        assert_eq!(list(&["3", "2", "1"]), "3 2 1");
+        assert_eq!(list(&["08", "9", "10"]), "08 9 10");
+        assert_eq!(list(&["4294967295", "4294967296"]), "4294967295 4294967296");
+    }
+}

@@ -1,0 +1,161 @@
+//! Names: what the user calls a shared state or a stack symbol.
+//!
+//! The model works with dense numbers; a [`Names`] table turns them back into the user's words. Numbers are
+//! names too: `shared 0..3` declares the four names `0`, `1`, `2`, `3`.
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::fmt;
+use std::hash::Hasher;
+
+/// The longest name, in bytes.
+pub const MAX_NAME: usize = 255;
+
+/// Distinct names in order of first insertion, each with its number.
+///
+/// All names lie in one buffer, so a million of them cost about as much as their text.
+#[derive(Clone, Default)]
+pub struct Names {
+    text: String,
+    /// `ends[i]` is where name `i` ends in `text`; it starts where its predecessor ends.
+    ends: Vec<u32>,
+    /// Numbers of names, hashed by their text.
+    table: HashTable<u32>,
+}
+
+impl Names {
+    /// The number of `name`, which is added at the end if it is new.
+    pub fn insert(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.get(name) {
+            return number;
+        }
+        let number = u32::try_from(self.ends.len()).expect("fewer than 2^32 names");
+        self.text.push_str(name);
+        self.ends.push(u32::try_from(self.text.len()).expect("names fit into 4 GiB"));
+        let (text, ends) = (&self.text, &self.ends);
+        self.table.insert_unique(hash(name), number, |&other| hash(slice(text, ends, other)));
+        number
+    }
+
+    /// The number of `name`, if it is there.
+    pub fn get(&self, name: &str) -> Option<u32> {
+        self.table.find(hash(name), |&other| slice(&self.text, &self.ends, other) == name).copied()
+    }
+
+    /// The name with this number.
+    ///
+    /// # Panics
+    /// If there is no such number.
+    pub fn name(&self, number: u32) -> &str {
+        slice(&self.text, &self.ends, number)
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no names.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// All names, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
+        (0..).zip(&self.ends).map(|(number, _)| self.name(number))
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Names {
+    fn from_iter<I: IntoIterator<Item = S>>(iter: I) -> Self {
+        let mut names = Names::default();
+        for name in iter {
+            names.insert(name.as_ref());
+        }
+        names
+    }
+}
+
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        // The table is a function of the other two fields.
+        self.text == other.text && self.ends == other.ends
+    }
+}
+
+impl Eq for Names {}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+fn slice<'a>(text: &'a str, ends: &[u32], number: u32) -> &'a str {
+    let i = number as usize;
+    let start = if i == 0 { 0 } else { ends[i - 1] };
+    &text[start as usize..ends[i] as usize]
+}
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(name.as_bytes());
+    hasher.finish()
+}
+
+/// Whether `c` may stand in a name: anything visible that the formats do not use as punctuation.
+pub(crate) fn is_name_char(c: char) -> bool {
+    !"()[]{}<>|,;:*#\"`-⟨⟩→ε".contains(c) && !c.is_whitespace() && !is_invisible(c)
+}
+
+/// Control and formatting characters: in a name, two that look the same could differ; in a message, the terminal
+/// would obey them.
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Whether `text` can be written as a name in a `.cpds` file.
+///
+/// ```
+/// assert!(cpds::is_name("17") && cpds::is_name("main.3") && cpds::is_name("⊥"));
+/// assert!(!cpds::is_name("") && !cpds::is_name("a b") && !cpds::is_name("0..3") && !cpds::is_name("ε"));
+/// ```
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name_char) && !text.contains("..")
+}
+
+/// The number that `name` is, if it is a number written the plain way (`7`, not `07`).
+pub(crate) fn plain_number(name: &str) -> Option<u32> {
+    let plain = name == "0" || name.starts_with(|c: char| ('1'..='9').contains(&c));
+    if plain && name.bytes().all(|b| b.is_ascii_digit()) { name.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_order_and_their_numbers() {
+        let mut names = Names::default();
+        assert_eq!((names.insert("b"), names.insert("a"), names.insert("b")), (0, 1, 0));
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!((names.get("a"), names.get("c"), names.name(0), names.len()), (Some(1), None, "b", 2));
+        assert_ne!(names, ["ba"].into_iter().collect());
+    }
+
+    #[test]
+    fn a_table_that_grows_finds_everything_again() {
+        let names: Names = (0..5000).map(|i| i.to_string()).collect();
+        assert!((0..5000).all(|i| names.get(&i.to_string()) == Some(i)));
+    }
+
+    #[test]
+    fn plain_numbers() {
+        assert_eq!(plain_number("0"), Some(0));
+        assert_eq!(plain_number("17"), Some(17));
+        for not in ["07", "", "+7", "a", "4294967296"] {
+            assert_eq!(plain_number(not), None, "{not}");
+        }
+    }
+}

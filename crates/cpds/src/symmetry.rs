@@ -1,0 +1,80 @@
+//! Interchangeable threads.
+
+use crate::{Action, Cpds, GlobalState, ThreadId};
+use std::collections::{BTreeMap, HashSet};
+
+impl Cpds {
+    /// The threads, split into groups that may be permuted freely: swapping two threads of a group changes neither
+    /// the step relation nor the set of initial states. So the set R_k is closed under such swaps, for every k.
+    ///
+    /// This is a property of the system alone. A bad pattern need not be symmetric: `20|23,19,-` can tell two
+    /// adders apart.
+    pub fn symmetric_groups(&self) -> Vec<Vec<ThreadId>> {
+        let actions: Vec<Vec<Action>> = self.programs().iter().map(sorted_actions).collect();
+        let initial: HashSet<&GlobalState> = self.initial().iter().collect();
+
+        // Two threads can be swapped only if they have the same actions and the same stacks in the initial
+        // states taken together. This key makes the exact test below rare.
+        let mut alike: BTreeMap<_, Vec<Vec<ThreadId>>> = BTreeMap::new();
+        for thread in self.threads() {
+            let mut stacks: Vec<_> = self.initial().iter().map(|s| (s.shared, &s.stacks[thread.index()])).collect();
+            stacks.sort_unstable();
+            let groups = alike.entry((&actions[self.program_index(thread)], stacks)).or_default();
+            // Being swappable is an equivalence: (i k) = (i j)(j k)(i j). So one member stands for its group.
+            match groups.iter_mut().find(|group| self.can_swap(&initial, group[0], thread)) {
+                Some(group) => group.push(thread),
+                None => groups.push(vec![thread]),
+            }
+        }
+        let mut groups: Vec<_> = alike.into_values().flatten().collect();
+        groups.sort_unstable();
+        groups
+    }
+
+    fn can_swap(&self, initial: &HashSet<&GlobalState>, a: ThreadId, b: ThreadId) -> bool {
+        self.initial().iter().all(|state| {
+            if state.stacks[a.index()] == state.stacks[b.index()] {
+                return true;
+            }
+            let mut swapped = state.clone();
+            swapped.stacks.swap(a.index(), b.index());
+            initial.contains(&swapped)
+        })
+    }
+}
+
+fn sorted_actions(program: &crate::Program) -> Vec<Action> {
+    let mut actions: Vec<_> = program.rules().iter().map(|rule| rule.action).collect();
+    actions.sort_unstable();
+    actions
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Problem;
+
+    fn groups(text: &str) -> Vec<Vec<u32>> {
+        let problem: Problem = text.parse().unwrap();
+        problem.system.symmetric_groups().iter().map(|g| g.iter().map(|t| t.0).collect()).collect()
+    }
+
+    const SAME_PROGRAM: &str = "thread A * 2 { symbols a b; (0,a) -> (0,b) }
+        thread B { symbols b a; (0,a) -> (0,b) }\n thread C { symbols a b }\n shared 0 1\n";
+
+    #[test]
+    fn threads_with_the_same_actions_and_stacks_form_a_group() {
+        assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,a,a,a")), [vec![0, 1, 2], vec![3]]);
+    }
+
+    #[test]
+    fn another_initial_stack_breaks_a_group() {
+        assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,a,a")), [vec![0, 2], vec![1], vec![3]]);
+    }
+
+    #[test]
+    fn initial_states_that_are_swapped_images_keep_it() {
+        assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,b,a\n init 0|b,a,b,a")), [vec![0, 1], vec![2], vec![3]]);
+        // Each of the first three has the stacks a and b once, but swapping the first two leads out of the set.
+        assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,a,a\n init 0|b,a,b,a")), [vec![0, 2], vec![1], vec![3]]);
+    }
+}

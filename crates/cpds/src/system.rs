@@ -1,0 +1,285 @@
+//! Concurrent pushdown systems (paper §2.2): shared states, threads with their programs, initial states.
+
+use crate::names::{MAX_NAME, is_name};
+use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, ThreadId};
+use rustc_hash::FxBuildHasher;
+use std::collections::HashSet;
+
+/// Limits that keep a short text from asking for a lot of memory; each is far beyond what an analysis can explore.
+pub mod limits {
+    /// Shared states.
+    pub const SHARED_STATES: u64 = 1 << 20;
+    /// Stack symbols, added up over the programs.
+    pub const SYMBOLS: u64 = 1 << 20;
+    /// Threads, copies counted.
+    pub const THREADS: u64 = 1 << 10;
+    /// Initial states times threads, and bad patterns times threads.
+    pub const STACKS: u64 = 1 << 20;
+}
+
+/// A concurrent pushdown system 𝒫ⁿ.
+///
+/// Built by reading a file or by [`Cpds::new`], which checks it; so a `Cpds` is always well-formed: every number
+/// is in its table, every symbol a thread mentions is in its alphabet Σ_i, and there is at least one thread and
+/// one initial state.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cpds {
+    shared: Names,
+    symbols: Names,
+    programs: Vec<Program>,
+    /// Which program each thread runs: all copies of the first, then all of the second, and so on.
+    threads: Vec<u32>,
+    initial: Vec<GlobalState>,
+}
+
+/// A pushdown program with its alphabet, as declared once and run by one or more threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    name: String,
+    copies: u32,
+    alphabet: Alphabet,
+    rules: Vec<Rule>,
+    /// Positions in `rules`, sorted by the source of their action (and then by position).
+    by_source: Vec<u32>,
+}
+
+/// An action of Δ_i and, where the user gave one, its label, such as the paper's f₁.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rule {
+    /// The label, if it has one. Several rules may share a label.
+    pub label: Option<Box<str>>,
+    /// The action.
+    pub action: Action,
+}
+
+/// A stack alphabet Σ_i, in the order of its declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Alphabet {
+    ordered: Vec<Symbol>,
+    sorted: Vec<Symbol>,
+}
+
+/// A system that is not well-formed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ModelError {
+    #[error("a system needs at least one shared state, one thread and one initial state")]
+    Incomplete,
+    #[error("more than {limit} {what}")]
+    TooLarge { what: &'static str, limit: u64 },
+    #[error("`{0}` is not a name")]
+    NotAName(String),
+    #[error("two threads are named `{0}`")]
+    DuplicateThread(String),
+    #[error("an action of thread `{0}` names a shared state or a symbol that is not declared")]
+    UndeclaredInAction(String),
+    #[error("an initial state has {found} stacks, the system {expected} threads")]
+    WrongNumberOfStacks { found: usize, expected: usize },
+    #[error("an initial state names a shared state or a symbol that is not declared")]
+    UndeclaredInInitialState,
+    #[error("a bad pattern has another number of stacks, or names what is not declared")]
+    PatternDoesNotFit,
+    #[error("symbols must be numbered in the order in which the alphabets first mention them")]
+    SymbolOrder,
+}
+
+impl Alphabet {
+    /// An alphabet from its symbols; a repeated one counts once.
+    pub fn new(symbols: impl IntoIterator<Item = Symbol>) -> Self {
+        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        let ordered: Vec<_> = symbols.into_iter().filter(|&s| seen.insert(s)).collect();
+        let mut sorted = ordered.clone();
+        sorted.sort_unstable();
+        Alphabet { ordered, sorted }
+    }
+
+    /// Whether the symbol belongs to it.
+    pub fn contains(&self, symbol: Symbol) -> bool {
+        self.sorted.binary_search(&symbol).is_ok()
+    }
+
+    /// |Σ_i|.
+    pub fn len(&self) -> usize {
+        self.ordered.len()
+    }
+
+    /// Whether Σ_i = ∅.
+    pub fn is_empty(&self) -> bool {
+        self.ordered.is_empty()
+    }
+
+    /// Its symbols in the order of their declaration.
+    pub fn iter(&self) -> impl Iterator<Item = Symbol> + Clone + '_ {
+        self.ordered.iter().copied()
+    }
+}
+
+impl Program {
+    /// A program run by `copies` threads. Δ is a set: of rules with the same action the first is kept.
+    pub fn new(name: &str, copies: u32, alphabet: Alphabet, rules: impl IntoIterator<Item = Rule>) -> Self {
+        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        let rules: Vec<_> = rules.into_iter().filter(|rule: &Rule| seen.insert(rule.action)).collect();
+        let count = u32::try_from(rules.len()).expect("fewer than 2^32 actions");
+        let mut by_source: Vec<u32> = (0..count).collect();
+        by_source.sort_by_key(|&i| rules[i as usize].action.source());
+        Program { name: name.to_owned(), copies, alphabet, rules, by_source }
+    }
+
+    /// What the program is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many threads run it.
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// Σ_i.
+    pub fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// Δ_i in the order of the text, without repetitions.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rules enabled in the thread-visible state (q, σ), in the order of the text.
+    pub fn rules_from(&self, q: SharedState, top: Option<Symbol>) -> impl Iterator<Item = &Rule> {
+        let source = |&i: &u32| self.rules[i as usize].action.source();
+        let start = self.by_source.partition_point(|i| source(i) < (q, top));
+        self.by_source[start..].iter().take_while(move |i| source(i) == (q, top)).map(|&i| &self.rules[i as usize])
+    }
+
+    /// How many actions of this kind Δ_i has.
+    pub fn count(&self, kind: ActionKind) -> usize {
+        self.rules.iter().filter(|rule| rule.action.kind() == kind).count()
+    }
+}
+
+impl Cpds {
+    /// A system from its parts, checked. A repeated initial state counts once.
+    pub fn new(
+        shared: Names,
+        symbols: Names,
+        programs: Vec<Program>,
+        initial: Vec<GlobalState>,
+    ) -> Result<Cpds, ModelError> {
+        let within = |what, count: u64, limit| {
+            if count > limit { Err(ModelError::TooLarge { what, limit }) } else { Ok(()) }
+        };
+        let threads: u64 = programs.iter().map(|p| u64::from(p.copies)).sum();
+        if shared.is_empty() || threads == 0 || initial.is_empty() {
+            return Err(ModelError::Incomplete);
+        }
+        within("shared states", shared.len() as u64, limits::SHARED_STATES)?;
+        within("threads", threads, limits::THREADS)?;
+        within("stack symbols", programs.iter().map(|p| p.alphabet.len() as u64).sum(), limits::SYMBOLS)?;
+        within("stacks in initial states", initial.len() as u64 * threads, limits::STACKS)?;
+
+        let labels = programs.iter().flat_map(|p| p.rules.iter().filter_map(|rule| rule.label.as_deref()));
+        let names = programs.iter().map(Program::name).chain(labels).chain(shared.iter()).chain(symbols.iter());
+        if let Some(bad) = names.into_iter().find(|name| !is_name(name)) {
+            return Err(ModelError::NotAName(bad.chars().take(MAX_NAME).collect()));
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = programs.iter().find(|p| !seen.insert(p.name())) {
+            return Err(ModelError::DuplicateThread(twice.name.clone()));
+        }
+
+        // So that the text determines the numbers: printing and reading back gives the same system.
+        let mut next = 0;
+        for symbol in programs.iter().flat_map(|p| p.alphabet.iter()) {
+            if symbol.0 > next {
+                return Err(ModelError::SymbolOrder);
+            }
+            next = next.max(symbol.0 + 1);
+        }
+        if next as usize != symbols.len() {
+            return Err(ModelError::SymbolOrder);
+        }
+
+        let has_shared = |q: SharedState| (q.0 as usize) < shared.len();
+        for program in &programs {
+            let fits = |action: &Action| {
+                has_shared(action.source().0)
+                    && has_shared(action.target().0)
+                    && action.symbols().all(|s| program.alphabet.contains(s))
+            };
+            if !program.rules.iter().all(|rule| fits(&rule.action)) {
+                return Err(ModelError::UndeclaredInAction(program.name.clone()));
+            }
+        }
+
+        let threads: Vec<u32> =
+            (0..).zip(&programs).flat_map(|(i, p)| std::iter::repeat_n(i, p.copies as usize)).collect();
+        for state in &initial {
+            let (found, expected) = (state.stacks.len(), threads.len());
+            if found != expected {
+                return Err(ModelError::WrongNumberOfStacks { found, expected });
+            }
+            let fits = |(stack, &p): (&Stack, &u32)| stack.iter().all(|s| programs[p as usize].alphabet.contains(s));
+            if !has_shared(state.shared) || !state.stacks.iter().zip(&threads).all(fits) {
+                return Err(ModelError::UndeclaredInInitialState);
+            }
+        }
+        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        let initial = initial.into_iter().filter(|state| seen.insert(state.clone())).collect();
+        Ok(Cpds { shared, symbols, programs, threads, initial })
+    }
+
+    /// The names of the shared states; their number is |Q|.
+    pub fn shared_names(&self) -> &Names {
+        &self.shared
+    }
+
+    /// The names of the symbols of all threads.
+    pub fn symbol_names(&self) -> &Names {
+        &self.symbols
+    }
+
+    /// The programs, as declared.
+    pub fn programs(&self) -> &[Program] {
+        &self.programs
+    }
+
+    /// The initial states, in the order of the text; R₀.
+    pub fn initial(&self) -> &[GlobalState] {
+        &self.initial
+    }
+
+    /// n.
+    pub fn thread_count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// All threads, in order.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
+        (0..u32::try_from(self.threads.len()).expect("limited")).map(ThreadId)
+    }
+
+    /// The program that a thread runs.
+    pub fn program(&self, thread: ThreadId) -> &Program {
+        &self.programs[self.program_index(thread)]
+    }
+
+    /// Which program each thread runs.
+    pub(crate) fn thread_programs(&self) -> &[u32] {
+        &self.threads
+    }
+
+    pub(crate) fn program_index(&self, thread: ThreadId) -> usize {
+        self.threads[thread.index()] as usize
+    }
+
+    /// What a thread is called: its program's name, with `#1`, `#2`, … where the program has copies.
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        let program = self.program(thread);
+        if program.copies == 1 {
+            return program.name.clone();
+        }
+        let first = self.threads.partition_point(|&p| p < self.threads[thread.index()]);
+        format!("{}#{}", program.name, thread.index() - first + 1)
+    }
+}

@@ -1,0 +1,96 @@
+//! The command line: its words, its exit codes, and the one place that prints.
+
+use crate::convert::{self, Convert};
+use crate::load::Failure;
+use crate::render;
+use crate::show::{self, Show};
+use clap::{Parser, Subcommand};
+use std::io::{self, Write};
+
+/// What the process answers with; the same numbers as CBMC's where both have the case.
+pub mod exit {
+    /// The job was done (for a verdict: safe).
+    pub const OK: u8 = 0;
+    /// The command line was not understood, or names an output that cannot be written.
+    pub const USAGE: u8 = 1;
+    /// The input is not a system.
+    pub const BAD_INPUT: u8 = 2;
+    /// A mistake in cuba itself.
+    pub const INTERNAL: u8 = 6;
+}
+
+/// Context-unbounded analysis of concurrent threads with recursion and shared memory
+#[derive(Parser, Debug)]
+#[command(name = "cuba", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    /// Print no warnings
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cuba show models/paper/fig1.cpds                       read a model back, with a summary
+  cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
+  cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
+
+Exit codes: 0 done, 1 usage, 2 bad input, 6 internal error";
+
+#[derive(Subcommand, Debug)]
+enum Verb {
+    /// Print the model as it was understood, with a summary; or the steps from a state
+    Show(Show),
+    /// Write the model in another format
+    Convert(Convert),
+}
+
+/// What a verb has to say when all went well.
+pub(crate) struct Answer {
+    /// For standard output.
+    pub(crate) stdout: String,
+    /// Remarks for standard error, unless the user wants quiet.
+    pub(crate) remarks: String,
+}
+
+/// Why a verb has nothing to say on standard output.
+pub(crate) enum Problem {
+    Input(Failure),
+    Usage(String),
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        Problem::Input(failure)
+    }
+}
+
+/// Does what the command line asks for, and gives the exit code.
+pub fn run(cli: &Cli) -> u8 {
+    let result = match &cli.verb {
+        Verb::Show(args) => show::answer(args),
+        Verb::Convert(args) => convert::answer(args),
+    };
+    let stderr = &mut anstream::stderr();
+    let written = match result {
+        Ok(Answer { stdout, remarks }) => {
+            let remarks = if cli.quiet { "" } else { &remarks };
+            write!(stderr, "{remarks}").and_then(|()| print(&stdout)).map(|()| exit::OK)
+        }
+        Err(Problem::Input(Failure { sources, diagnostics })) => {
+            write!(stderr, "{}", render::text(&sources, &diagnostics)).map(|()| exit::BAD_INPUT)
+        }
+        Err(Problem::Usage(message)) => write!(stderr, "{}", render::plain_error(&message)).map(|()| exit::USAGE),
+    };
+    written.unwrap_or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => exit::OK, // the reader has seen enough
+        _ => exit::INTERNAL,
+    })
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}

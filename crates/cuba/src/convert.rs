@@ -1,0 +1,87 @@
+//! `cuba convert`: the model in another format.
+
+use crate::cli::{Answer, Problem};
+use crate::json;
+use crate::load::{Format, ModelArgs, shown};
+use clap::Args;
+use cpds::{PdsText, print_cpds, print_pds};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cuba convert stutter.pds --to cpds
+  cuba convert models/paper/fig2.cpds --to pds -o fig2.pds     writes fig2.pds, fig2.init and fig2.spec")]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    to: Format,
+    /// Where to write it; .init and .spec files go beside a .pds file [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn answer(args: &Convert) -> Result<Answer, Problem> {
+    let loaded = args.model.load()?;
+    let texts = match args.to {
+        Format::Cpds => vec![("cpds", print_cpds(&loaded.problem))],
+        Format::Pds => {
+            let PdsText { pds, init, spec } = print_pds(&loaded.problem);
+            vec![("pds", pds), ("init", init), ("spec", spec)]
+        }
+    };
+    let paths = match &args.output {
+        Some(output) => write(output, &texts, &loaded.files)?,
+        None => Vec::new(),
+    };
+    let paths: Vec<Option<String>> = paths.iter().map(|path| Some(shown(path))).collect();
+    let (stdout, note) = if args.json {
+        let paths = paths.iter().cloned().chain(std::iter::repeat(None));
+        let output = texts.into_iter().zip(paths).map(|((extension, text), path)| {
+            let text = path.is_none().then_some(text);
+            json::OutputJson { extension, path, text }
+        });
+        let object = json::ConvertJson {
+            file: shown(&args.model.file),
+            to: args.to,
+            output: output.collect(),
+            warnings: json::warnings(&loaded.sources, &loaded.diagnostics),
+        };
+        (json::print(&object), String::new())
+    } else if args.output.is_some() {
+        let note = paths.into_iter().flatten().map(|path| format!("wrote {path}\n"));
+        (String::new(), note.collect())
+    } else {
+        let note = match args.to {
+            Format::Cpds => "",
+            Format::Pds => "note: this is the .pds file alone; with -o FILE.pds its .init and .spec are written too\n",
+        };
+        (texts[0].1.clone(), note.to_owned())
+    };
+    Ok(Answer { stdout, remarks: loaded.warnings() + &note })
+}
+
+/// Writes the first text to `output` and the others beside it.
+fn write(output: &Path, texts: &[(&str, String)], inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+    let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
+    let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
+    let same = |a: &Path, b: &Path| fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b));
+    for (i, path) in paths.iter().enumerate() {
+        if inputs.iter().any(|input| same(input, path)) {
+            return Err(Problem::Usage(format!("`{}` is an input; write to another file", shown(path))));
+        }
+        if paths[..i].contains(path) {
+            return Err(Problem::Usage(format!("`{}` would be written twice; end the name in .pds", shown(path))));
+        }
+    }
+    for (path, (_, text)) in paths.iter().zip(texts) {
+        fs::write(path, text).map_err(|error| Problem::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
+    }
+    Ok(paths)
+}

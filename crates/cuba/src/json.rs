@@ -1,0 +1,242 @@
+//! What `--json` prints: one object a verb, described in `docs/json.md`.
+
+use crate::load::Format;
+use cpds::diagnostic::{Diagnostics, Severity};
+use cpds::{Action, ActionKind, Cpds, Problem, Program, Rule, Source, Step};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// `cuba show`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ShowJson {
+    /// The file that was read.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// The model.
+    pub model: ModelJson,
+    /// The summary.
+    pub summary: SummaryJson,
+    /// What there is to remark.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// The model; names are the file's own.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ModelJson {
+    /// Q.
+    pub shared: Vec<String>,
+    /// The initial states, written `q|w1,…,wn`, stacks top first.
+    pub initial: Vec<String>,
+    /// The bad patterns, written `q|s1,…,sn`.
+    pub bad: Vec<String>,
+    /// The programs, each run by one or more threads.
+    pub programs: Vec<ProgramJson>,
+}
+
+/// A program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProgramJson {
+    /// What it is called.
+    pub name: String,
+    /// How many threads run it.
+    pub copies: u32,
+    /// Σ_i.
+    pub symbols: Vec<String>,
+    /// Δ_i.
+    pub actions: Vec<ActionJson>,
+}
+
+/// An action (q,w) → (q',w').
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ActionJson {
+    /// Its label, if it has one.
+    pub label: Option<String>,
+    /// `pop`, `overwrite`, `push`, `empty-overwrite` or `empty-push`.
+    pub kind: &'static str,
+    /// (q,w).
+    pub from: SideJson,
+    /// (q',w').
+    pub to: SideJson,
+}
+
+/// One side of an action.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SideJson {
+    /// The shared state.
+    pub shared: String,
+    /// The symbols, top first.
+    pub word: Vec<String>,
+}
+
+/// How large it is.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SummaryJson {
+    /// |Q|.
+    pub shared_states: usize,
+    /// n.
+    pub threads: usize,
+    /// The names of the threads, in order.
+    pub thread_names: Vec<String>,
+    /// Groups of threads that may be permuted; threads are counted from 1.
+    pub symmetric_groups: Vec<Vec<usize>>,
+    /// |Σ_i| for each thread.
+    pub symbols: Vec<usize>,
+    /// How many actions of each kind all threads have together.
+    pub actions: BTreeMap<&'static str, usize>,
+}
+
+/// `cuba show --successors`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SuccessorsJson {
+    /// The file that was read.
+    pub file: String,
+    /// The state that was asked about.
+    pub state: String,
+    /// Every enabled step, by thread.
+    pub successors: Vec<StepJson>,
+    /// What there is to remark.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// A step.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StepJson {
+    /// The thread that triggers it, counted from 1.
+    pub thread: usize,
+    /// What it is called.
+    pub thread_name: String,
+    /// The action it fires.
+    pub action: ActionJson,
+    /// The state it leads to.
+    pub state: String,
+}
+
+/// `cuba convert`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ConvertJson {
+    /// The file that was read.
+    pub file: String,
+    /// The format that was asked for.
+    pub to: Format,
+    /// The texts that came out, each for one file.
+    pub output: Vec<OutputJson>,
+    /// What there is to remark.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// A text that came out of a conversion.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OutputJson {
+    /// `cpds`, `pds`, `init` or `spec`.
+    pub extension: &'static str,
+    /// Where it was written, with `-o`.
+    pub path: Option<String>,
+    /// The text, without `-o`.
+    pub text: Option<String>,
+}
+
+/// A remark on the input.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct WarningJson {
+    /// What it says.
+    pub message: String,
+    /// The file.
+    pub file: Option<String>,
+    /// The line, counted from 1.
+    pub line: Option<usize>,
+    /// The column, counted in characters from 1.
+    pub column: Option<usize>,
+}
+
+pub(crate) fn model(problem: &Problem) -> ModelJson {
+    let system = &problem.system;
+    ModelJson {
+        shared: system.shared_names().iter().map(str::to_owned).collect(),
+        initial: system.initial().iter().map(|state| system.text(state).to_string()).collect(),
+        bad: problem.property.bad.iter().map(|pattern| system.text(pattern).to_string()).collect(),
+        programs: system.programs().iter().map(|program| self::program(system, program)).collect(),
+    }
+}
+
+fn program(system: &Cpds, program: &Program) -> ProgramJson {
+    ProgramJson {
+        name: program.name().to_owned(),
+        copies: program.copies(),
+        symbols: program.alphabet().iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
+        actions: program.rules().iter().map(|rule| action(system, rule)).collect(),
+    }
+}
+
+fn action(system: &Cpds, Rule { label, action }: &Rule) -> ActionJson {
+    let side = |shared, word: &mut dyn Iterator<Item = cpds::Symbol>| SideJson {
+        shared: system.shared_name(shared).to_owned(),
+        word: word.map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
+    };
+    let (from, read) = action.source();
+    let (to, mut written) = Action::target(action);
+    ActionJson {
+        label: label.as_deref().map(str::to_owned),
+        kind: action.kind().word(),
+        from: side(from, &mut read.into_iter()),
+        to: side(to, &mut written),
+    }
+}
+
+pub(crate) fn summary(system: &Cpds) -> SummaryJson {
+    let total = |kind: ActionKind| system.threads().map(|thread| system.program(thread).count(kind)).sum();
+    let groups = system.symmetric_groups();
+    SummaryJson {
+        shared_states: system.shared_names().len(),
+        threads: system.thread_count(),
+        thread_names: system.threads().map(|thread| system.thread_name(thread)).collect(),
+        symmetric_groups: groups.iter().map(|group| group.iter().map(|thread| thread.index() + 1).collect()).collect(),
+        symbols: system.threads().map(|thread| system.program(thread).alphabet().len()).collect(),
+        actions: ActionKind::ALL.iter().map(|&kind| (kind.word(), total(kind))).collect(),
+    }
+}
+
+pub(crate) fn step(system: &Cpds, step: &Step<'_>) -> StepJson {
+    StepJson {
+        thread: step.thread.index() + 1,
+        thread_name: system.thread_name(step.thread),
+        action: action(system, step.rule),
+        state: system.text(&step.state).to_string(),
+    }
+}
+
+pub(crate) fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> Vec<WarningJson> {
+    let warnings = diagnostics.kept().iter().filter(|diagnostic| diagnostic.severity == Severity::Warning);
+    let place = |span: cpds::diagnostic::Span| {
+        let source = &sources[span.source as usize];
+        let (line, column) = source.position(span.start);
+        (source.name.clone(), line, column)
+    };
+    warnings
+        .map(|diagnostic| {
+            let place = diagnostic.label.as_ref().map(|(span, _)| place(*span));
+            WarningJson {
+                message: diagnostic.message.clone(),
+                file: place.as_ref().map(|(file, _, _)| file.clone()),
+                line: place.as_ref().map(|(_, line, _)| *line),
+                column: place.as_ref().map(|(_, _, column)| *column),
+            }
+        })
+        .collect()
+}
+
+/// The object as text, with a line end.
+pub(crate) fn print(object: &impl Serialize) -> String {
+    serde_json::to_string_pretty(object).expect("plain data") + "\n"
+}

@@ -1,0 +1,133 @@
+//! `cuba show`: the model read back, with a summary; or the steps from a state.
+
+use crate::cli::{Answer, Problem};
+use crate::json;
+use crate::load::{Failure, Loaded, ModelArgs, shown};
+use clap::Args;
+use comfy_table::{CellAlignment, Table, presets};
+use cpds::{ActionKind, Cpds, GlobalState, print_cpds};
+use std::fmt::Write as _;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cuba show models/paper/fig1.cpds
+  cuba show models/paper/fig1.cpds --successors '0|1,4'
+  cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json")]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Show every step from this state, e.g. '0|1,4 6': shared state, then each stack, top first, '-' if empty
+    #[arg(long, value_name = "STATE")]
+    successors: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn answer(args: &Show) -> Result<Answer, Problem> {
+    let loaded = args.model.load()?;
+    let file = shown(&args.model.file);
+    let system = &loaded.problem.system;
+    let warnings = || json::warnings(&loaded.sources, &loaded.diagnostics);
+    let stdout = match &args.successors {
+        Some(text) => {
+            let state = system.read_state(text).map_err(|error| {
+                let (sources, diagnostics) = error.into_parts();
+                Failure { sources, diagnostics }
+            })?;
+            if args.json {
+                json::print(&json::SuccessorsJson {
+                    file,
+                    state: system.text(&state).to_string(),
+                    successors: system.steps(&state).map(|step| json::step(system, &step)).collect(),
+                    warnings: warnings(),
+                })
+            } else {
+                successors(system, &state)
+            }
+        }
+        None if args.json => json::print(&json::ShowJson {
+            file,
+            format: loaded.format,
+            model: json::model(&loaded.problem),
+            summary: json::summary(system),
+            warnings: warnings(),
+        }),
+        None => format!("# {file}\n{}\n{}", print_cpds(&loaded.problem), summary(&loaded)),
+    };
+    Ok(Answer { stdout, remarks: loaded.warnings() })
+}
+
+/// Every enabled step, by thread, in the paper's notation.
+fn successors(system: &Cpds, state: &GlobalState) -> String {
+    let mut table = plain_table();
+    let mut count = 0;
+    for thread in system.threads() {
+        let mut name = system.thread_name(thread);
+        for step in system.steps_of(thread, state) {
+            count += 1;
+            let label = step.rule.label.as_ref().map_or(String::new(), |label| format!("{label}:"));
+            let (action, target) = (system.paper(&step.rule.action), system.paper(&step.state));
+            table.add_row([std::mem::take(&mut name), label, action.to_string(), target.to_string()]);
+        }
+        if !name.is_empty() {
+            table.add_row([name, String::new(), "no step".to_owned(), String::new()]);
+        }
+    }
+    let steps = plural(count, "successor");
+    format!("{} has {steps}\n{}", system.paper(state), indented(&table, "  "))
+}
+
+/// How large the model is, as comments: what is printed stays a model.
+fn summary(loaded: &Loaded) -> String {
+    let system = &loaded.problem.system;
+    let mut out = String::new();
+    let mut line = |text: String| writeln!(out, "# {text}").expect("writing to a string");
+    line(format!(
+        "|Q| = {}, {}, {}, {}",
+        system.shared_names().len(),
+        plural(system.thread_count(), "thread"),
+        plural(system.initial().len(), "initial state"),
+        plural(loaded.problem.property.bad.len(), "bad pattern"),
+    ));
+    let groups: Vec<String> = system
+        .symmetric_groups()
+        .iter()
+        .filter(|group| group.len() > 1)
+        .map(|group| group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(" "))
+        .map(|names| format!("{{{names}}}"))
+        .collect();
+    line(match groups.len() {
+        0 => "no symmetric threads".to_owned(),
+        1 => format!("symmetric group: {}", groups[0]),
+        _ => format!("symmetric groups: {}", groups.join(" ")),
+    });
+    let mut table = plain_table();
+    let kinds = ActionKind::ALL.iter().map(|kind| kind.word());
+    table.add_row(["thread", "copies", "|Σ|", "actions"].into_iter().chain(kinds));
+    for program in system.programs() {
+        let counts = [program.copies() as usize, program.alphabet().len(), program.rules().len()];
+        let counts = counts.into_iter().chain(ActionKind::ALL.iter().map(|&kind| program.count(kind)));
+        table.add_row(std::iter::once(program.name().to_owned()).chain(counts.map(|n| n.to_string())));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    out + &indented(&table, "# ")
+}
+
+fn plain_table() -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table
+}
+
+fn indented(table: &Table, indent: &str) -> String {
+    let lines = table.lines().map(|line| format!("{indent}{}", line.trim()).trim_end().to_owned() + "\n");
+    lines.collect()
+}
+
+fn plural(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,81 @@
+//! R_k and T(R_k), straight from the definitions (paper §2.3 and the proof of Thm. 17).
+//!
+//! Slow and obviously right: sets of whole states, breadth-first, nothing shared with any engine but the step
+//! relation. Never optimised.
+//!
+//! # What may not be concluded
+//! R_k may be infinite. So stacks higher than a given bound are not explored; what was left out is recorded, and
+//! only if nothing was left out are the sets exactly R_k and T(R_k). Otherwise they are subsets.
+
+use cpds::{Cpds, GlobalState, Problem, ThreadId, VisibleState};
+use std::collections::{BTreeSet, VecDeque};
+
+/// R_0 ⊆ R_1 ⊆ …, as far as it was asked for.
+pub struct Levels {
+    /// R_k, for k = 0, 1, …
+    pub reachable: Vec<BTreeSet<GlobalState>>,
+    /// Whether no state was left out because a stack was too high.
+    pub exact: bool,
+}
+
+/// R_0, …, R_max_k, leaving out states with a stack higher than `max_height`.
+pub fn levels(system: &Cpds, max_k: usize, max_height: usize) -> Levels {
+    let initial: BTreeSet<GlobalState> = system.initial().iter().cloned().collect();
+    let mut levels = Levels { reachable: vec![initial], exact: true };
+    for k in 0..max_k {
+        let mut next = levels.reachable[k].clone();
+        for state in &levels.reachable[k] {
+            for thread in system.threads() {
+                let (context, exact) = one_context(system, thread, state, max_height);
+                next.extend(context);
+                levels.exact &= exact;
+            }
+        }
+        levels.reachable.push(next);
+    }
+    levels
+}
+
+/// Every state that `thread` alone reaches from `start`, and whether that is all of them.
+fn one_context(
+    system: &Cpds,
+    thread: ThreadId,
+    start: &GlobalState,
+    max_height: usize,
+) -> (BTreeSet<GlobalState>, bool) {
+    let mut reached = BTreeSet::from([start.clone()]);
+    let mut queue = VecDeque::from([start.clone()]);
+    let mut exact = true;
+    while let Some(state) = queue.pop_front() {
+        for step in system.steps_of(thread, &state) {
+            if step.state.stacks[thread.index()].height() > max_height {
+                exact = false;
+            } else if reached.insert(step.state.clone()) {
+                queue.push_back(step.state);
+            }
+        }
+    }
+    (reached, exact)
+}
+
+impl Levels {
+    /// T(R_k).
+    pub fn visible(&self, k: usize) -> BTreeSet<VisibleState> {
+        self.reachable[k].iter().map(GlobalState::visible).collect()
+    }
+
+    /// |R_k| for each k.
+    pub fn reachable_counts(&self) -> Vec<usize> {
+        self.reachable.iter().map(BTreeSet::len).collect()
+    }
+
+    /// |T(R_k)| for each k.
+    pub fn visible_counts(&self) -> Vec<usize> {
+        (0..self.reachable.len()).map(|k| self.visible(k).len()).collect()
+    }
+
+    /// The least k for which R_k has a bad state.
+    pub fn first_violation(&self, problem: &Problem) -> Option<usize> {
+        self.reachable.iter().position(|states| states.iter().any(|state| problem.is_bad(state)))
+    }
+}

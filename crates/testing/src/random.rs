@@ -1,0 +1,163 @@
+//! Random systems that shrink: towards fewer threads, fewer and simpler actions, lower stacks.
+
+use cpds::{
+    Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property, Rule, SharedState, Stack, Symbol,
+    Wild,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::ops::RangeInclusive;
+
+/// What the systems should look like.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// How many programs.
+    pub programs: RangeInclusive<usize>,
+    /// How many copies of each.
+    pub copies: RangeInclusive<u32>,
+    /// |Q|.
+    pub shared: RangeInclusive<u32>,
+    /// |Σ_i|; programs have symbols in common.
+    pub symbols: RangeInclusive<u32>,
+    /// |Δ_i|, before repeated actions are dropped.
+    pub actions: RangeInclusive<usize>,
+    /// How many of ten actions start from the empty stack, roughly.
+    pub from_empty: u32,
+    /// How many initial states.
+    pub initial: RangeInclusive<usize>,
+    /// The height of an initial stack.
+    pub height: RangeInclusive<usize>,
+    /// How many bad patterns.
+    pub bad: RangeInclusive<usize>,
+}
+
+impl Default for Shape {
+    /// Small, and with a little of everything.
+    fn default() -> Self {
+        Shape {
+            programs: 1..=3,
+            copies: 1..=2,
+            shared: 1..=4,
+            symbols: 1..=4,
+            actions: 0..=9,
+            from_empty: 2,
+            initial: 1..=2,
+            height: 0..=3,
+            bad: 0..=2,
+        }
+    }
+}
+
+/// A problem of this shape.
+pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
+    let shape = shape.clone();
+    let alphabets = vec((shape.symbols.clone(), 0..3_u32, shape.copies.clone()), shape.programs.clone());
+    (shape.shared.clone(), alphabets).prop_flat_map(move |(shared, alphabets)| {
+        // Alphabet i has `size` symbols from an offset on, so that alphabets overlap but differ.
+        let sizes: Vec<u32> = alphabets.iter().map(|&(size, _, _)| size).collect();
+        let threads: Vec<u32> =
+            alphabets.iter().flat_map(|&(size, _, copies)| std::iter::repeat_n(size, copies as usize)).collect();
+        let rules: Vec<_> =
+            sizes.iter().map(|&size| vec(rule(shared, size, shape.from_empty), shape.actions.clone())).collect();
+        let initial = vec(state(shared, &threads, &shape.height), shape.initial.clone());
+        let bad = vec(pattern(shared, &threads), shape.bad.clone());
+        (rules, initial, bad).prop_map(move |(rules, initial, bad)| build(shared, &alphabets, rules, initial, bad))
+    })
+}
+
+/// A symbol of a program, before it is known which number it has in the system: its place in the alphabet.
+/// The raw rules, states and patterns below are what proptest generates and shrinks; [`build`] makes them a system.
+type Local = u32;
+
+type RawRule = (bool, u32, Option<Local>, u32, Vec<Local>);
+type RawState = (u32, Vec<Vec<Local>>);
+type RawPattern = (Wild<u32>, Vec<Wild<Option<Local>>>);
+
+fn rule(shared: u32, symbols: u32, from_empty: u32) -> impl Strategy<Value = RawRule> {
+    let read = prop_oneof![
+        10 - from_empty => (0..symbols).prop_map(Some),
+        from_empty => Just(None),
+    ];
+    (any::<bool>(), 0..shared, read, 0..shared, vec(0..symbols, 0..=2)).prop_map(
+        |(label, from, read, to, mut written)| {
+            if read.is_none() {
+                written.truncate(1);
+            }
+            (label, from, read, to, written)
+        },
+    )
+}
+
+fn state(shared: u32, threads: &[u32], height: &RangeInclusive<usize>) -> impl Strategy<Value = RawState> + use<> {
+    let stacks: Vec<_> = threads.iter().map(|&size| vec(0..size, height.clone())).collect();
+    (0..shared, stacks)
+}
+
+fn pattern(shared: u32, threads: &[u32]) -> impl Strategy<Value = RawPattern> + use<> {
+    let tops: Vec<_> = threads.iter().map(|&size| wild(proptest::option::of(0..size))).collect();
+    (wild(0..shared), tops)
+}
+
+fn wild<S: Strategy>(strategy: S) -> impl Strategy<Value = Wild<S::Value>>
+where
+    S::Value: Clone,
+{
+    prop_oneof![Just(Wild::Any), strategy.prop_map(Wild::Is)]
+}
+
+fn build(
+    shared: u32,
+    alphabets: &[(u32, u32, u32)],
+    rules: Vec<Vec<RawRule>>,
+    initial: Vec<RawState>,
+    bad: Vec<RawPattern>,
+) -> Problem {
+    let mut symbols = Names::default();
+    let numbers: Vec<Vec<Symbol>> = alphabets
+        .iter()
+        .map(|&(size, offset, _)| (offset..offset + size).map(|i| Symbol(symbols.insert(&format!("s{i}")))).collect())
+        .collect();
+    let programs: Vec<Program> = rules
+        .into_iter()
+        .enumerate()
+        .map(|(i, rules)| {
+            let word = |local: &[Local]| local.iter().map(|&s| numbers[i][s as usize]).collect::<Vec<_>>();
+            let rules = rules.into_iter().enumerate().map(|(n, (labelled, from, read, to, written))| {
+                let (read, written) = (word(read.as_slice()), word(&written));
+                let action = Action::new((SharedState(from), &read), (SharedState(to), &written));
+                Rule { label: labelled.then(|| format!("r{n}").into()), action: action.expect("of the right shape") }
+            });
+            Program::new(&format!("T{i}"), alphabets[i].2, Alphabet::new(numbers[i].iter().copied()), rules)
+        })
+        .collect();
+    let program_of: Vec<usize> =
+        alphabets.iter().enumerate().flat_map(|(i, a)| std::iter::repeat_n(i, a.2 as usize)).collect();
+    let symbol = |thread: usize, local: Local| numbers[program_of[thread]][local as usize];
+
+    let initial = initial.into_iter().map(|(q, stacks)| GlobalState {
+        shared: SharedState(q),
+        stacks: stacks
+            .into_iter()
+            .enumerate()
+            .map(|(thread, stack)| Stack::from_top(stack.into_iter().map(|local| symbol(thread, local))))
+            .collect(),
+    });
+    let bad = bad.into_iter().map(|(q, tops)| Pattern {
+        shared: map(q, SharedState),
+        tops: tops
+            .into_iter()
+            .enumerate()
+            .map(|(thread, top)| map(top, |top| top.map(|local| symbol(thread, local))))
+            .collect(),
+    });
+    let shared = (0..shared).map(|q| format!("q{q}")).collect();
+    let system = Cpds::new(shared, symbols, programs, initial.collect()).expect("the generator makes sound systems");
+    Problem::new(system, Property { bad: bad.collect() }).expect("and patterns that fit")
+}
+
+fn map<T, U>(wild: Wild<T>, f: impl FnOnce(T) -> U) -> Wild<U> {
+    match wild {
+        Wild::Any => Wild::Any,
+        Wild::Is(value) => Wild::Is(f(value)),
+    }
+}
