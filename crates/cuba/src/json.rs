@@ -240,3 +240,29 @@ pub(crate) fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> Vec<War
 pub(crate) fn print(object: &impl Serialize) -> String {
     serde_json::to_string_pretty(object).expect("plain data") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds_testing::corpus::repository;
+    use std::fs;
+
+    /// The published schemas say what the types say. To write them anew: `UPDATE_SCHEMAS=1 cargo test -p cuba`.
+    #[test]
+    fn the_published_schemas_are_those_of_the_types() {
+        let schemas = [
+            ("show", schemars::schema_for!(ShowJson)),
+            ("show-successors", schemars::schema_for!(SuccessorsJson)),
+            ("convert", schemars::schema_for!(ConvertJson)),
+        ];
+        for (name, schema) in schemas {
+            let path = repository().join(format!("docs/schema/{name}.schema.json"));
+            let derived = print(&schema);
+            if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+                fs::write(&path, &derived).unwrap();
+            }
+            let published = fs::read_to_string(&path).unwrap_or_default();
+            assert!(published == derived, "docs/schema/{name}.schema.json is not up to date");
+        }
+    }
+}

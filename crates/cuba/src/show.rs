@@ -33,7 +33,8 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Problem> {
     let stdout = match &args.successors {
         Some(text) => {
             let state = system.read_state(text).map_err(|error| {
-                let (sources, diagnostics) = error.into_parts();
+                let (mut sources, diagnostics) = error.into_parts();
+                sources[0].name = "--successors".to_owned();
                 Failure { sources, diagnostics }
             })?;
             if args.json {
@@ -64,15 +65,15 @@ fn successors(system: &Cpds, state: &GlobalState) -> String {
     let mut table = plain_table();
     let mut count = 0;
     for thread in system.threads() {
-        let mut name = system.thread_name(thread);
+        let before = count;
         for step in system.steps_of(thread, state) {
             count += 1;
             let label = step.rule.label.as_ref().map_or(String::new(), |label| format!("{label}:"));
             let (action, target) = (system.paper(&step.rule.action), system.paper(&step.state));
-            table.add_row([std::mem::take(&mut name), label, action.to_string(), target.to_string()]);
+            table.add_row([system.thread_name(thread), label, action.to_string(), target.to_string()]);
         }
-        if !name.is_empty() {
-            table.add_row([name, String::new(), "no step".to_owned(), String::new()]);
+        if count == before {
+            table.add_row([&system.thread_name(thread), "", "no step", ""]);
         }
     }
     let steps = plural(count, "successor");
@@ -124,8 +125,7 @@ fn plain_table() -> Table {
 }
 
 fn indented(table: &Table, indent: &str) -> String {
-    let lines = table.lines().map(|line| format!("{indent}{}", line.trim()).trim_end().to_owned() + "\n");
-    lines.collect()
+    table.lines().map(|line| format!("{indent}{}\n", line.trim())).collect()
 }
 
 fn plural(n: usize, one: &str) -> String {

@@ -167,7 +167,7 @@ impl Parser<'_> {
         }
         let span = start.to(self.last);
         if bracket.is_some() {
-            self.expect(Token::CloseAngle, "`>` at the end of the state", STATE)?;
+            self.expect(Token::CloseAngle, "`⟩` at the end of the state", STATE)?;
         }
         Ok(StateNode { span, shared, stacks, declares: false })
     }

@@ -20,9 +20,9 @@ pub(super) enum Token {
     Close,
     OpenBrace,
     CloseBrace,
-    /// `<` or `⟨`
+    /// `⟨`
     OpenAngle,
-    /// `>` or `⟩`
+    /// `⟩`
     CloseAngle,
     /// End of a line, or `;`
     End,
@@ -95,8 +95,8 @@ impl Iterator for Lexer<'_> {
                 ')' => Token::Close,
                 '{' => Token::OpenBrace,
                 '}' => Token::CloseBrace,
-                '<' | '⟨' => Token::OpenAngle,
-                '>' | '⟩' => Token::CloseAngle,
+                '⟨' => Token::OpenAngle,
+                '⟩' => Token::CloseAngle,
                 '\n' | ';' => Token::End,
                 c if is_name_char(c) => Token::Name,
                 _ => Token::Unknown,

@@ -126,22 +126,20 @@ impl Parser<'_> {
     /// `q w -> q' w'`
     fn pds_action(&mut self) -> Parsed<ActionNode> {
         let from = self.pds_number("a shared state")?;
-        let read = self.pds_word("a symbol, or `-` for the empty stack")?;
+        let read = match self.take(Token::Epsilon) {
+            Some(_) => None,
+            None => Some(self.pds_number("a symbol, or `-` for the empty stack")?),
+        };
         self.expect(Token::Arrow, "`->`", ACTION)?;
         let to = self.pds_number("a shared state")?;
-        let written = self.pds_word("symbols, or `-` for none")?;
-        self.as_action(from.to(self.last), None, (from, &read), (to, &written))
-    }
-
-    fn pds_word(&mut self, what: &str) -> Parsed<Vec<Span>> {
-        if self.take(Token::Epsilon).is_some() {
-            return Ok(Vec::new());
+        let mut written = Vec::new();
+        if self.take(Token::Epsilon).is_none() {
+            written.push(self.pds_number("symbols, or `-` for none")?);
+            while self.peek() == Some(Token::Name) {
+                written.push(self.pds_number("a symbol")?);
+            }
         }
-        let mut symbols = vec![self.pds_number(what)?];
-        while self.peek() == Some(Token::Name) {
-            symbols.push(self.pds_number("a symbol")?);
-        }
-        Ok(symbols)
+        self.as_action(from.to(self.last), None, (from, read.as_slice()), (to, &written))
     }
 
     fn pds_number(&mut self, what: &str) -> Parsed<Span> {

@@ -163,7 +163,7 @@ impl Resolver<'_> {
                         *first.get_or_insert(span)
                     });
                 }
-                if let (Some(first), false) = (first, thread.symbols_unclear) {
+                if let (Some(first), true) = (first, complete) {
                     self.warn_outside(i, thread, &outside, first);
                 }
             } else {
