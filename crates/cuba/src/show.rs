@@ -34,7 +34,7 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Problem> {
         Some(text) => {
             let state = system.read_state(text).map_err(|error| {
                 let (mut sources, diagnostics) = error.into_parts();
-                sources[0].name = "--successors".to_owned();
+                sources[0].name = String::from("--successors");
                 Failure { sources, diagnostics }
             })?;
             if args.json {
@@ -125,7 +125,7 @@ fn plain_table() -> Table {
 }
 
 fn indented(table: &Table, indent: &str) -> String {
-    table.lines().map(|line| format!("{indent}{}\n", line.trim())).collect()
+    table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
 }
 
 fn plural(n: usize, one: &str) -> String {

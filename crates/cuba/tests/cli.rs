@@ -157,7 +157,7 @@ fn options_replace_the_initial_states_and_the_property() {
 }
 
 #[test]
-fn json_of_each_verb() {
+fn json_of_show() {
     assert_snapshot!(done(&["show", "models/tiny/non-fcr.cpds", "--json"]), @r#"
     {
       "file": "models/tiny/non-fcr.cpds",
@@ -226,6 +226,10 @@ fn json_of_each_verb() {
       "warnings": []
     }
     "#);
+}
+
+#[test]
+fn json_of_successors() {
     assert_snapshot!(done(&["show", "models/tiny/non-fcr.cpds", "--json", "--successors", "0|a a"]), @r#"
     {
       "file": "models/tiny/non-fcr.cpds",
@@ -257,6 +261,10 @@ fn json_of_each_verb() {
       "warnings": []
     }
     "#);
+}
+
+#[test]
+fn json_of_convert() {
     assert_snapshot!(done(&["convert", "models/tiny/non-fcr.cpds", "--json", "--to", "pds"]), @r#"
     {
       "file": "models/tiny/non-fcr.cpds",

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// What the command answered.
-pub struct Ran {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs `cuba` with these arguments in this folder.
-pub fn cuba(folder: &Path, args: &[&str]) -> Ran {
+pub(crate) fn cuba(folder: &Path, args: &[&str]) -> Ran {
     let command = Command::new(env!("CARGO_BIN_EXE_cuba")).args(args).current_dir(folder).output();
     let Output { status, stdout, stderr } = command.expect("cuba starts");
     let text = |bytes| String::from_utf8(bytes).expect("cuba prints UTF-8");

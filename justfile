@@ -1,0 +1,22 @@
+# What CI runs
+ci:
+    bash .ci/run
+
+# The README's test command
+test:
+    cargo test --workspace
+
+# Formatting, lints and documentation, with warnings denied
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# Accept what the tests print as the new snapshots (needs cargo-insta), and write the JSON schemas anew
+bless:
+    UPDATE_SCHEMAS=1 cargo test -p cuba --lib json
+    cargo insta test --workspace --accept
+
+# The library's documentation
+doc:
+    cargo doc --workspace --no-deps --open
