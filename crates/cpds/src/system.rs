@@ -13,8 +13,8 @@ pub mod limits {
     pub const SYMBOLS: u64 = 1 << 20;
     /// Threads, copies counted.
     pub const THREADS: u64 = 1 << 10;
-    /// Initial states times threads, and bad patterns times threads.
-    pub const STACKS: u64 = 1 << 20;
+    /// Stacks of initial states, plus the symbols on them. Bad patterns have the same limit.
+    pub const STACK_CELLS: u64 = 1 << 20;
 }
 
 /// A concurrent pushdown system 𝒫ⁿ.
@@ -176,7 +176,8 @@ impl Cpds {
         within("shared states", shared.len() as u64, limits::SHARED_STATES)?;
         within("threads", threads, limits::THREADS)?;
         within("stack symbols", programs.iter().map(|p| p.alphabet.len() as u64).sum(), limits::SYMBOLS)?;
-        within("stacks in initial states", initial.len() as u64 * threads, limits::STACKS)?;
+        let heights = initial.iter().flat_map(|state| &state.stacks).map(|stack| 1 + stack.height() as u64);
+        within("stacks and symbols in initial states", heights.sum(), limits::STACK_CELLS)?;
 
         let labels = programs.iter().flat_map(|p| p.rules.iter().filter_map(|rule| rule.label.as_deref()));
         let names = programs.iter().map(Program::name).chain(labels).chain(shared.iter()).chain(symbols.iter());

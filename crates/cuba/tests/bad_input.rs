@@ -211,6 +211,23 @@ fn duplicate_declarations() {
     ");
 }
 
+/// One message: the rest of the range is declared all the same.
+#[test]
+fn a_range_that_overlaps() {
+    let text = "shared 1 2 0..5\ninit 5|a\nthread P { symbols a; (4,a) -> (3,-) }\n";
+    assert_snapshot!(refused("m.cpds", text), @"
+    error: shared state `1` is declared twice
+     --> m.cpds:1:12
+      |
+    1 | shared 1 2 0..5
+      |        -   ^^^^ declared again
+      |        |
+      |        first declared here
+      |
+      = help: remove one of them
+    ");
+}
+
 #[test]
 fn an_action_from_the_empty_stack_that_pushes_two_symbols() {
     assert_snapshot!(refused("m.cpds", with("", "(idle,-) -> (busy,main work)")), @"
@@ -411,6 +428,13 @@ fn absurd_sizes() {
       |
       = help: declare only those that the actions mention
     ");
+}
+
+#[test]
+fn stacks_that_are_too_high_for_so_many_threads() {
+    let text = format!("shared 0\nthread P * 1000 {{ symbols a }}\ninit 0|a {}* 1000\n", "a ".repeat(2000));
+    let shown = refused("m.cpds", text);
+    assert!(shown.starts_with("error: too many initial states, or too high stacks\n --> m.cpds:3:6\n"), "{shown}");
 }
 
 #[test]

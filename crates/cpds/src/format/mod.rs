@@ -6,6 +6,7 @@
 //! strings.
 
 mod cpds;
+mod declare;
 mod lex;
 mod parser;
 mod pds;

@@ -1,7 +1,7 @@
 //! What names mean: from the names of a state or an action to their numbers.
 
 use super::parser::shortened;
-use super::syntax::{ActionNode, StackNode, StateNode, WildNode, text};
+use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
 use super::words::{nearest, summary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};
@@ -19,25 +19,6 @@ pub(super) struct Scope<'a> {
     pub(super) complete: Vec<bool>,
     /// The program of each thread, if that is clear.
     pub(super) threads: Option<&'a [u32]>,
-}
-
-/// The name that is written at a place.
-pub(super) fn canonical(sources: &[Source], numeric: bool, span: Span) -> &str {
-    let name = text(sources, span);
-    match name.trim_start_matches('0') {
-        _ if !numeric || name.is_empty() => name,
-        "" => "0",
-        digits => digits,
-    }
-}
-
-/// The stack of thread `i`, where each is written for `times` threads in a row.
-pub(super) fn column(stacks: &[StackNode], i: usize) -> Option<&StackNode> {
-    let mut before = 0_u64;
-    stacks.iter().find(|stack| {
-        before = before.saturating_add(stack.times);
-        (i as u64) < before
-    })
 }
 
 impl<'a> Scope<'a> {

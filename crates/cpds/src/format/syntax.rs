@@ -100,3 +100,18 @@ pub(super) struct StackNode {
 pub(super) fn text(sources: &[Source], span: Span) -> &str {
     &sources[span.source as usize].text[span.start as usize..span.end as usize]
 }
+
+/// The name at a span; where names are numbers, without leading zeros.
+pub(super) fn canonical(sources: &[Source], numeric: bool, span: Span) -> &str {
+    let name = text(sources, span);
+    match name.trim_start_matches('0') {
+        _ if !numeric || name.is_empty() => name,
+        "" => "0",
+        digits => digits,
+    }
+}
+
+/// The beginning of the first source.
+pub(super) fn file_start() -> Span {
+    Span { source: 0, start: 0, end: 0 }
+}
