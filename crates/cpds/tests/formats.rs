@@ -1,7 +1,7 @@
 //! Laws of the formats: what is printed reads back as the same system, and nothing makes the readers panic.
 
 use cpds::{Problem, Reader, Reading, Source, print_cpds, print_pds};
-use cpds_testing::corpus::{Skipped, artifact, files, models};
+use cpds_testing::corpus::{artifact, files, models};
 use cpds_testing::oracle::levels;
 use cpds_testing::random::{Shape, problem};
 use proptest::prelude::*;
@@ -166,11 +166,7 @@ fn every_model_prints_and_reads_back() {
 
 #[test]
 fn every_file_of_the_artifact_loads_and_survives_both_formats() {
-    let mut skipped = Skipped::default();
-    let Some(folder) = artifact() else {
-        skipped.add("the artifact's 24 .pds files", "../shared/data/cuba-artifact is not there");
-        return;
-    };
+    let Some(folder) = artifact("the artifact's 24 .pds files") else { return };
     let files = files(&folder, "pds");
     assert_eq!(files.len(), 24);
     for file in files {

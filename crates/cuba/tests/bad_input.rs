@@ -659,7 +659,7 @@ fn pds_mistakes() {
     8 | PDA 3 1
       |     ^^^ it has no elements
       |
-      = help: did you mean `PDA 1 3`?
+      = help: the lower end comes first: 1, then 3
 
     error: expected `PDA` or an action, found `PDB`
      --> m.pds:9:1

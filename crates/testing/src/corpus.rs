@@ -130,8 +130,12 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// The paper's benchmark systems, which are not part of this repository: the folder beside it, if it is there.
-pub fn artifact() -> Option<PathBuf> {
+/// Otherwise `what` needs them is noted as skipped.
+pub fn artifact(what: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared/data/cuba-artifact");
+    if !folder.is_dir() {
+        Skipped::default().add(what, "../shared/data/cuba-artifact is not there");
+    }
     folder.is_dir().then_some(folder)
 }
 

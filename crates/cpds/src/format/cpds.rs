@@ -130,16 +130,8 @@ impl Parser<'_> {
             let first = self.name("a name")?;
             if self.take(Token::Range).is_some() {
                 let low = self.as_number(first, "a number before `..`")?;
-                let (high, last) = self.number("a number after `..`")?;
-                let span = first.to(last);
-                if low > high {
-                    return self.report(|| {
-                        Diagnostic::error("a range that runs backwards")
-                            .at(span, "it has no elements")
-                            .help(format!("did you mean `{high}..{low}`?"))
-                    });
-                }
-                items.push(NameItem::Range { low, high, span });
+                let high = self.number("a number after `..`")?;
+                items.push(self.range((low, first), high)?);
             } else {
                 items.push(NameItem::One(first));
             }

@@ -1,7 +1,7 @@
 //! What the parsers of both formats share: a cursor over the tokens that reports what it did not expect.
 
 use super::lex::{Lexeme, Lexer, Token};
-use super::syntax::{ActionNode, text};
+use super::syntax::{ActionNode, NameItem, text};
 use crate::NotAnAction;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::{MAX_NAME, is_invisible};
@@ -102,6 +102,19 @@ impl<'a> Parser<'a> {
             });
         }
         Ok(digits.parse().unwrap_or(u64::MAX)) // too large for u64 is too large for every limit
+    }
+
+    /// The names `low` to `high`, both included.
+    pub(super) fn range(&mut self, (low, first): (u64, Span), (high, last): (u64, Span)) -> Parsed<NameItem> {
+        let span = first.to(last);
+        if low > high {
+            return self.report(|| {
+                Diagnostic::error("a range that runs backwards")
+                    .at(span, "it has no elements")
+                    .help(format!("the lower end comes first: {high}, then {low}"))
+            });
+        }
+        Ok(NameItem::Range { low, high, span })
     }
 
     /// The action (from,read) → (to,written), words top first, if it is one.

@@ -107,18 +107,11 @@ impl Parser<'_> {
             symbols_unclear: true,
             actions: Vec::new(),
         });
-        let (low, first) = self.number("the lowest symbol")?;
-        let (high, last) = self.number("the highest symbol")?;
-        let span = first.to(last);
-        if low > high {
-            return self.report(|| {
-                Diagnostic::error("a range that runs backwards")
-                    .at(span, "it has no elements")
-                    .help(format!("did you mean `PDA {high} {low}`?"))
-            });
-        }
+        let low = self.number("the lowest symbol")?;
+        let high = self.number("the highest symbol")?;
+        let range = self.range(low, high)?;
         let thread = tree.threads.last_mut().expect("just pushed");
-        thread.symbols.push(NameItem::Range { low, high, span });
+        thread.symbols.push(range);
         thread.symbols_unclear = false;
         Ok(())
     }
