@@ -101,6 +101,18 @@ pub enum NotAnAction {
     PushesTwoOnEmpty,
 }
 
+impl NotAnAction {
+    /// Why there is no action with |w| = `read` and |w'| = `written`, if that is so.
+    pub fn because(read: usize, written: usize) -> Option<NotAnAction> {
+        match (read, written) {
+            (2.., _) => Some(NotAnAction::ReadsBelowTop),
+            (_, 3..) => Some(NotAnAction::WritesTooMuch),
+            (0, 2) => Some(NotAnAction::PushesTwoOnEmpty),
+            _ => None,
+        }
+    }
+}
+
 impl Action {
     /// The action (q,w) → (q',w'), both words written top first.
     ///
@@ -120,9 +132,7 @@ impl Action {
             (&[top], &[callee, return_point]) => Ok(Action::Push { from, top, to, callee, return_point }),
             ([], []) => Ok(Action::EmptyOverwrite { from, to }),
             ([], &[new]) => Ok(Action::EmptyPush { from, to, new }),
-            ([_, _, ..], _) => Err(NotAnAction::ReadsBelowTop),
-            (_, [_, _, _, ..]) => Err(NotAnAction::WritesTooMuch),
-            ([], [_, _]) => Err(NotAnAction::PushesTwoOnEmpty),
+            _ => Err(NotAnAction::because(read.len(), written.len()).expect("every other shape is above")),
         }
     }
 

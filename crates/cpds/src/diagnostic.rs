@@ -3,6 +3,7 @@
 //! Plain data. Turning them into underlined text is the command line's business; [`ReadError`] prints one line
 //! each, for everybody else.
 
+use crate::names::is_invisible;
 use std::fmt;
 
 /// A text with the name under which the user knows it.
@@ -15,9 +16,33 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text and its name.
+    /// A text and its name. A byte order mark is not part of the text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Source { name: name.into(), text: text.into() }
+        let mut text = text.into();
+        if text.starts_with('\u{feff}') {
+            text.remove(0);
+        }
+        Source { name: name.into(), text }
+    }
+
+    /// The text that these bytes are, if they are UTF-8.
+    pub fn decode(name: impl Into<String>, bytes: &[u8]) -> Result<Self, ReadError> {
+        let error = match str::from_utf8(bytes) {
+            Ok(text) => return Ok(Source::new(name, text)),
+            Err(error) => error,
+        };
+        let lossy = Source { name: name.into(), text: String::from_utf8_lossy(bytes).into_owned() };
+        let (start, byte) = (error.valid_up_to(), bytes[error.valid_up_to()]);
+        let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
+        let narrow = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        let span = Span { source: 0, start: narrow(start), end: narrow(end) };
+        let help = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            "it looks like UTF-16; save it as UTF-8"
+        } else {
+            "save the file as UTF-8"
+        };
+        let error = Diagnostic::error("the file is not UTF-8 text").at(span, format!("byte 0x{byte:02x}")).help(help);
+        Err(ReadError::new(vec![lossy], error))
     }
 
     /// Line and column of a place, both counted from 1; columns count characters.
@@ -25,6 +50,13 @@ impl Source {
         let before = self.text.get(..offset as usize).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+/// A text without a name.
+impl From<&str> for Source {
+    fn from(text: &str) -> Self {
+        Source::new("text", text)
     }
 }
 
@@ -44,6 +76,15 @@ impl Span {
     pub(crate) fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.start), ..self }
     }
+}
+
+/// A text with nothing in it that a terminal would obey, or that cannot be seen.
+pub fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
 }
 
 /// How bad it is.
@@ -119,7 +160,9 @@ impl Diagnostics {
     pub fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.errors += 1;
         if self.errors <= Self::KEEP {
-            self.kept.push(make());
+            let diagnostic = make();
+            debug_assert_eq!(diagnostic.severity, Severity::Error);
+            self.kept.push(diagnostic);
         }
     }
 
@@ -127,7 +170,9 @@ impl Diagnostics {
     pub fn warning(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.warnings += 1;
         if self.warnings <= Self::KEEP {
-            self.kept.push(make());
+            let diagnostic = make();
+            debug_assert_eq!(diagnostic.severity, Severity::Warning);
+            self.kept.push(diagnostic);
         }
     }
 
@@ -159,14 +204,18 @@ impl Diagnostics {
 /// The text was not understood; prints as `file:line:column: error: …`, one line each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
-    pub(crate) sources: Vec<Source>,
-    pub(crate) diagnostics: Diagnostics,
+    /// The texts.
+    pub sources: Vec<Source>,
+    /// What there is to say about them; at least one error.
+    pub diagnostics: Diagnostics,
 }
 
 impl ReadError {
-    /// The texts and what there is to say about them.
-    pub fn into_parts(self) -> (Vec<Source>, Diagnostics) {
-        (self.sources, self.diagnostics)
+    /// A single error.
+    pub fn new(sources: Vec<Source>, error: Diagnostic) -> Self {
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.error(|| error);
+        ReadError { sources, diagnostics }
     }
 }
 

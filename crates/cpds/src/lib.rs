@@ -37,14 +37,14 @@
 //!     }
 //! ";
 //! let fig1: Problem = text.parse()?;
-//! let system = &fig1.system;
+//! let system = fig1.system();
 //! assert_eq!(system.shared_names().len(), 4);
 //! assert_eq!(system.thread_count(), 2);
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! A [`Problem`] is a system and a property. The [`Cpds`] inside is known to be well-formed: a mistake in the text, say a
-//! symbol that the thread does not declare, is reported with its place, and there is no system.
+//! A [`Problem`] is a system and a property. The [`Cpds`] inside is known to be well-formed: a mistake in the text,
+//! say a symbol that the thread does not declare, is reported with its place, and there is no system.
 //!
 //! ```
 //! let error = "shared 0\n init 0|a\n thread P { symbols b }".parse::<cpds::Problem>().unwrap_err();
@@ -61,7 +61,7 @@
 //! # thread P1 { symbols 1 2; f1: (0,1) -> (1,2); f2: (3,2) -> (0,1) }
 //! # thread P2 { symbols 4..6; b1: (0,4) -> (0,-); b2: (1,4) -> (2,5); b3: (2,5) -> (3,4 6) }";
 //! # let fig1: cpds::Problem = text.parse()?;
-//! # let system = &fig1.system;
+//! # let system = fig1.system();
 //! let start = &system.initial()[0];
 //! assert_eq!(system.paper(start).to_string(), "⟨0|1,4⟩");
 //!
@@ -90,7 +90,7 @@
 //! # thread P1 { symbols 1 2; f1: (0,1) -> (1,2); f2: (3,2) -> (0,1) }
 //! # thread P2 { symbols 4..6; b1: (0,4) -> (0,-); b2: (1,4) -> (2,5); b3: (2,5) -> (3,4 6) }";
 //! # let fig1: cpds::Problem = text.parse()?;
-//! # let system = &fig1.system;
+//! # let system = fig1.system();
 //! # let start = &system.initial()[0];
 //! use cpds::ThreadId;
 //!

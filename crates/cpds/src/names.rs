@@ -66,6 +66,7 @@ impl Names {
     }
 }
 
+/// A repeated name counts once.
 impl<S: AsRef<str>> FromIterator<S> for Names {
     fn from_iter<I: IntoIterator<Item = S>>(iter: I) -> Self {
         let mut names = Names::default();
@@ -112,6 +113,8 @@ pub(crate) fn is_name_char(c: char) -> bool {
 /// would obey them.
 pub(crate) fn is_invisible(c: char) -> bool {
     c.is_control()
+        || matches!(c, '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}')
+        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
         || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 

@@ -1,7 +1,7 @@
 //! Properties: which visible states are bad.
 
+use crate::system::limits;
 use crate::{Cpds, GlobalState, ModelError, SharedState, Symbol, ThreadId, VisibleState};
-use rustc_hash::FxBuildHasher;
 use std::collections::HashSet;
 
 /// Either anything (`*`) or one particular value.
@@ -34,7 +34,7 @@ pub struct Pattern {
 impl Pattern {
     /// Whether a visible state fits the pattern.
     pub fn matches(&self, state: &VisibleState) -> bool {
-        debug_assert_eq!(self.tops.len(), state.tops.len(), "pattern and state are of one system");
+        assert_eq!(self.tops.len(), state.tops.len(), "pattern and state are of one system");
         self.shared.matches(&state.shared) && self.tops.iter().zip(&state.tops).all(|(p, top)| p.matches(top))
     }
 
@@ -66,13 +66,11 @@ impl Property {
     }
 }
 
-/// A system and the property it should have: what a file says.
+/// A system and the property it should have: what a file says. The patterns of the property fit the system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The system.
-    pub system: Cpds,
-    /// The property.
-    pub property: Property,
+    system: Cpds,
+    property: Property,
 }
 
 impl Problem {
@@ -81,9 +79,22 @@ impl Problem {
         if !property.bad.iter().all(|pattern| pattern.fits(&system)) {
             return Err(ModelError::PatternDoesNotFit);
         }
-        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        if property.bad.len() as u64 * system.thread_count() as u64 > limits::STACK_CELLS {
+            return Err(ModelError::TooLarge { what: "stacks in bad patterns", limit: limits::STACK_CELLS });
+        }
+        let mut seen = HashSet::new();
         property.bad.retain(|pattern| seen.insert(pattern.clone()));
         Ok(Problem { system, property })
+    }
+
+    /// The system.
+    pub fn system(&self) -> &Cpds {
+        &self.system
+    }
+
+    /// The property.
+    pub fn property(&self) -> &Property {
+        &self.property
     }
 
     /// Whether the property is violated in this state.

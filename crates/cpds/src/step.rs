@@ -7,7 +7,9 @@ use crate::{Cpds, GlobalState, Rule, ThreadId};
 pub struct Step<'a> {
     /// The thread that triggers it.
     pub thread: ThreadId,
-    /// The action it fires.
+    /// Which rule of the thread's program it fires, as its position in [`Program::rules`](crate::Program::rules).
+    pub index: usize,
+    /// That rule.
     pub rule: &'a Rule,
     /// s'.
     pub state: GlobalState,
@@ -18,18 +20,18 @@ impl Cpds {
     ///
     /// An action that is not enabled gives no step. (The paper calls that a no-op; as a step from a state to
     /// itself it would reach nothing.)
-    pub fn steps_of<'a>(&'a self, thread: ThreadId, state: &'a GlobalState) -> impl Iterator<Item = Step<'a>> {
+    pub fn steps_of<'s>(&'s self, thread: ThreadId, state: &GlobalState) -> impl Iterator<Item = Step<'s>> {
         let stack = &state.stacks[thread.index()];
-        self.program(thread).rules_from(state.shared, stack.top()).map(move |rule| {
+        self.program(thread).rules_from(state.shared, stack.top()).map(move |(index, rule)| {
             let (shared, stack) = rule.action.apply(state.shared, stack).expect("rules_from finds enabled actions");
             let mut stacks = state.stacks.clone();
             stacks[thread.index()] = stack;
-            Step { thread, rule, state: GlobalState { shared, stacks } }
+            Step { thread, index, rule, state: GlobalState { shared, stacks } }
         })
     }
 
     /// Every step from `state`, by thread.
-    pub fn steps<'a>(&'a self, state: &'a GlobalState) -> impl Iterator<Item = Step<'a>> {
+    pub fn steps<'s>(&'s self, state: &GlobalState) -> impl Iterator<Item = Step<'s>> {
         self.threads().flat_map(move |thread| self.steps_of(thread, state))
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::names::{MAX_NAME, is_name};
 use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, ThreadId};
-use rustc_hash::FxBuildHasher;
 use std::collections::HashSet;
 
 /// Limits that keep a short text from asking for a lot of memory; each is far beyond what an analysis can explore.
 pub mod limits {
     /// Shared states.
     pub const SHARED_STATES: u64 = 1 << 20;
-    /// Stack symbols, added up over the programs.
+    /// Stack symbols, added up over the threads; a thread without symbols counts as one.
     pub const SYMBOLS: u64 = 1 << 20;
+    /// Actions, added up over the threads.
+    pub const ACTIONS: u64 = 1 << 23;
     /// Threads, copies counted.
     pub const THREADS: u64 = 1 << 10;
     /// Stacks of initial states, plus the symbols on them. Bad patterns have the same limit.
@@ -63,7 +64,7 @@ pub struct Alphabet {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ModelError {
-    #[error("a system needs at least one shared state, one thread and one initial state")]
+    #[error("a system needs a shared state, a thread and an initial state, and a program at least one copy")]
     Incomplete,
     #[error("more than {limit} {what}")]
     TooLarge { what: &'static str, limit: u64 },
@@ -71,6 +72,8 @@ pub enum ModelError {
     NotAName(String),
     #[error("two threads are named `{0}`")]
     DuplicateThread(String),
+    #[error("thread `{0}` has an action twice")]
+    DuplicateAction(String),
     #[error("an action of thread `{0}` names a shared state or a symbol that is not declared")]
     UndeclaredInAction(String),
     #[error("an initial state has {found} stacks, the system {expected} threads")]
@@ -86,7 +89,7 @@ pub enum ModelError {
 impl Alphabet {
     /// An alphabet from its symbols; a repeated one counts once.
     pub fn new(symbols: impl IntoIterator<Item = Symbol>) -> Self {
-        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        let mut seen = HashSet::new();
         let ordered: Vec<_> = symbols.into_iter().filter(|&s| seen.insert(s)).collect();
         let mut sorted = ordered.clone();
         sorted.sort_unstable();
@@ -115,14 +118,16 @@ impl Alphabet {
 }
 
 impl Program {
-    /// A program run by `copies` threads. Δ is a set: of rules with the same action the first is kept.
-    pub fn new(name: &str, copies: u32, alphabet: Alphabet, rules: impl IntoIterator<Item = Rule>) -> Self {
-        let mut seen = HashSet::with_hasher(FxBuildHasher);
-        let rules: Vec<_> = rules.into_iter().filter(|rule: &Rule| seen.insert(rule.action)).collect();
+    /// A program run by `copies` threads. Δ is a set: no two rules have the same action.
+    pub fn new(name: &str, copies: u32, alphabet: Alphabet, rules: Vec<Rule>) -> Result<Self, ModelError> {
+        let mut seen = HashSet::new();
+        if !rules.iter().all(|rule| seen.insert(rule.action)) {
+            return Err(ModelError::DuplicateAction(name.to_owned()));
+        }
         let count = u32::try_from(rules.len()).expect("fewer than 2^32 actions");
         let mut by_source: Vec<u32> = (0..count).collect();
         by_source.sort_by_key(|&i| rules[i as usize].action.source());
-        Program { name: name.to_owned(), copies, alphabet, rules, by_source }
+        Ok(Program { name: name.to_owned(), copies, alphabet, rules, by_source })
     }
 
     /// What the program is called.
@@ -145,11 +150,12 @@ impl Program {
         &self.rules
     }
 
-    /// The rules enabled in the thread-visible state (q, σ), in the order of the text.
-    pub fn rules_from(&self, q: SharedState, top: Option<Symbol>) -> impl Iterator<Item = &Rule> {
-        let source = |&i: &u32| self.rules[i as usize].action.source();
-        let start = self.by_source.partition_point(|i| source(i) < (q, top));
-        self.by_source[start..].iter().take_while(move |i| source(i) == (q, top)).map(|&i| &self.rules[i as usize])
+    /// The rules enabled in the thread-visible state (q, σ), with their positions, in the order of the text.
+    pub fn rules_from(&self, q: SharedState, top: Option<Symbol>) -> impl Iterator<Item = (usize, &Rule)> {
+        let source = |i: u32| self.rules[i as usize].action.source();
+        let start = self.by_source.partition_point(|&i| source(i) < (q, top));
+        let enabled = self.by_source[start..].iter().copied().take_while(move |&i| source(i) == (q, top));
+        enabled.map(|i| (i as usize, &self.rules[i as usize]))
     }
 
     /// How many actions of this kind Δ_i has.
@@ -170,12 +176,16 @@ impl Cpds {
             if count > limit { Err(ModelError::TooLarge { what, limit }) } else { Ok(()) }
         };
         let threads: u64 = programs.iter().map(|p| u64::from(p.copies)).sum();
-        if shared.is_empty() || threads == 0 || initial.is_empty() {
+        if shared.is_empty() || threads == 0 || programs.iter().any(|p| p.copies == 0) || initial.is_empty() {
             return Err(ModelError::Incomplete);
         }
         within("shared states", shared.len() as u64, limits::SHARED_STATES)?;
         within("threads", threads, limits::THREADS)?;
-        within("stack symbols", programs.iter().map(|p| p.alphabet.len() as u64).sum(), limits::SYMBOLS)?;
+        let over_threads = |count: fn(&Program) -> usize| {
+            programs.iter().map(|p| u64::from(p.copies) * count(p) as u64).fold(0, u64::saturating_add)
+        };
+        within("stack symbols, all threads together", over_threads(|p| p.alphabet.len().max(1)), limits::SYMBOLS)?;
+        within("actions, all threads together", over_threads(|p| p.rules.len()), limits::ACTIONS)?;
         let heights = initial.iter().flat_map(|state| &state.stacks).map(|stack| 1 + stack.height() as u64);
         within("stacks and symbols in initial states", heights.sum(), limits::STACK_CELLS)?;
 
@@ -225,7 +235,7 @@ impl Cpds {
                 return Err(ModelError::UndeclaredInInitialState);
             }
         }
-        let mut seen = HashSet::with_hasher(FxBuildHasher);
+        let mut seen = HashSet::new();
         let initial = initial.into_iter().filter(|state| seen.insert(state.clone())).collect();
         Ok(Cpds { shared, symbols, programs, threads, initial })
     }
@@ -265,12 +275,13 @@ impl Cpds {
         &self.programs[self.program_index(thread)]
     }
 
-    /// Which program each thread runs.
-    pub(crate) fn thread_programs(&self) -> &[u32] {
+    /// Which program each thread runs, as positions in [`Cpds::programs`].
+    pub fn thread_programs(&self) -> &[u32] {
         &self.threads
     }
 
-    pub(crate) fn program_index(&self, thread: ThreadId) -> usize {
+    /// The position of a thread's program in [`Cpds::programs`].
+    pub fn program_index(&self, thread: ThreadId) -> usize {
         self.threads[thread.index()] as usize
     }
 
@@ -282,5 +293,54 @@ impl Cpds {
         }
         let first = self.threads.partition_point(|&p| p < self.threads[thread.index()]);
         format!("{}#{}", program.name, thread.index() - first + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const Q: SharedState = SharedState(0);
+
+    fn program(copies: u32, alphabet: &[u32], actions: &[Action]) -> Result<Program, ModelError> {
+        let rules = actions.iter().map(|&action| Rule { label: None, action }).collect();
+        Program::new("P", copies, Alphabet::new(alphabet.iter().map(|&s| Symbol(s))), rules)
+    }
+
+    fn system(programs: Vec<Program>, stacks: &[&[u32]]) -> Result<Cpds, ModelError> {
+        let stacks = stacks.iter().map(|stack| Stack::from_top(stack.iter().map(|&s| Symbol(s)))).collect();
+        let (shared, symbols) = (["q"].into_iter().collect(), ["a", "b"].into_iter().collect());
+        Cpds::new(shared, symbols, programs, vec![GlobalState { shared: Q, stacks }])
+    }
+
+    #[test]
+    fn a_system_is_checked_when_it_is_made() {
+        let pop = |from, top| Action::Pop { from: SharedState(from), top: Symbol(top), to: Q };
+        let two = || program(1, &[0, 1], &[pop(0, 0)]).unwrap();
+        assert!(system(vec![two()], &[&[0, 1]]).is_ok());
+        assert_eq!(system(vec![], &[]), Err(ModelError::Incomplete));
+        assert_eq!(system(vec![program(0, &[0, 1], &[]).unwrap(), two()], &[&[]]), Err(ModelError::Incomplete));
+        assert_eq!(system(vec![two(), two()], &[&[], &[]]), Err(ModelError::DuplicateThread("P".to_owned())));
+        assert_eq!(system(vec![program(1, &[1, 0], &[]).unwrap()], &[&[]]), Err(ModelError::SymbolOrder));
+        assert_eq!(system(vec![program(1, &[0], &[]).unwrap()], &[&[]]), Err(ModelError::SymbolOrder), "b is nobody's");
+        for action in [pop(0, 2), pop(1, 0)] {
+            let undeclared = ModelError::UndeclaredInAction("P".to_owned());
+            assert_eq!(system(vec![program(1, &[0, 1], &[action]).unwrap()], &[&[]]), Err(undeclared));
+        }
+        let wrong = ModelError::WrongNumberOfStacks { found: 2, expected: 1 };
+        assert_eq!(system(vec![two()], &[&[], &[]]), Err(wrong));
+        assert_eq!(system(vec![two()], &[&[7]]), Err(ModelError::UndeclaredInInitialState));
+        let large = ModelError::TooLarge { what: "threads", limit: limits::THREADS };
+        assert_eq!(system(vec![program(5000, &[0, 1], &[]).unwrap()], &[&[]]), Err(large));
+        assert_eq!(program(1, &[0], &[pop(0, 0), pop(0, 0)]), Err(ModelError::DuplicateAction("P".to_owned())));
+    }
+
+    #[test]
+    fn rules_are_found_by_their_source_in_the_order_of_the_text() {
+        let rule = |from, new| Action::EmptyPush { from: SharedState(from), to: Q, new: Symbol(new) };
+        let program = program(1, &[0, 1], &[rule(1, 0), rule(0, 1), rule(1, 1), rule(0, 0)]).unwrap();
+        let found = |q| program.rules_from(SharedState(q), None).map(|(index, _)| index).collect::<Vec<_>>();
+        assert_eq!((found(0), found(1), found(2)), (vec![1, 3], vec![0, 2], vec![]));
+        assert_eq!(program.rules_from(Q, Some(Symbol(0))).count(), 0);
     }
 }

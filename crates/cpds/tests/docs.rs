@@ -14,6 +14,7 @@ fn every_model_in_the_documentation_is_one() {
         for block in text.split("```cpds\n").skip(1) {
             let block = block.split("```").next().unwrap();
             let reading = Reader::cpds(Source::new(page.display().to_string(), block)).finish();
+            let reading = reading.unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(reading.diagnostics.kept(), [], "in {}:\n{block}", page.display());
             found += 1;
         }

@@ -1,6 +1,6 @@
 //! Laws of the formats: what is printed reads back as the same system, and nothing makes the readers panic.
 
-use cpds::{Problem, Reader, Reading, Source, print_cpds, print_pds};
+use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
 use cpds_testing::corpus::{artifact, files, models};
 use cpds_testing::oracle::levels;
 use cpds_testing::random::{Shape, problem};
@@ -8,11 +8,11 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 
-fn read_cpds(text: &str) -> Reading {
+fn read_cpds(text: &str) -> Result<Reading, ReadError> {
     Reader::cpds(Source::new("printed.cpds", text)).finish()
 }
 
-fn read_pds(pds: &str, init: &str, spec: &str) -> Reading {
+fn read_pds(pds: &str, init: &str, spec: &str) -> Result<Reading, ReadError> {
     let mut reader = Reader::pds(Source::new("printed.pds", pds));
     reader.init_file(Source::new("printed.init", init));
     reader.spec_file(Source::new("printed.spec", spec));
@@ -20,26 +20,24 @@ fn read_pds(pds: &str, init: &str, spec: &str) -> Reading {
 }
 
 fn through_cpds(problem: &Problem) -> Problem {
-    let reading = read_cpds(&print_cpds(problem));
+    let reading = read_cpds(&print_cpds(problem)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(reading.diagnostics.kept(), [], "what is printed needs no remarks");
-    reading.problem.expect("no diagnostics")
+    reading.problem
 }
 
 fn through_pds(problem: &Problem) -> Problem {
     let text = print_pds(problem);
-    let reading = read_pds(&text.pds, &text.init, &text.spec);
-    let diagnostics = reading.diagnostics;
-    reading.problem.unwrap_or_else(|| panic!("{diagnostics:?}\n{text:?}"))
+    read_pds(&text.pds, &text.init, &text.spec).unwrap_or_else(|e| panic!("{e}\n{text:?}")).problem
 }
 
 /// Counts that do not depend on what anything is called.
 fn fingerprint(problem: &Problem) -> (Vec<usize>, Vec<usize>, Option<usize>, usize) {
-    let levels = levels(&problem.system, 3, 5);
-    let groups = problem.system.symmetric_groups().len();
+    let levels = levels(problem.system(), 3, 5);
+    let groups = problem.system().symmetric_groups().len();
     (levels.reachable_counts(), levels.visible_counts(), levels.first_violation(problem), groups)
 }
 
-fn read_artifact(pds: &Path) -> Reading {
+fn read_artifact(pds: &Path) -> Problem {
     let read = |path: &Path| Source::new(path.display().to_string(), fs::read_to_string(path).expect("readable"));
     let mut reader = Reader::pds(read(pds));
     reader.init_file(read(&pds.with_extension("init")));
@@ -47,7 +45,7 @@ fn read_artifact(pds: &Path) -> Reading {
     if spec.exists() {
         reader.spec_file(read(&spec));
     }
-    reader.finish()
+    reader.finish().unwrap_or_else(|e| panic!("{e}")).problem
 }
 
 proptest! {
@@ -66,10 +64,10 @@ proptest! {
 
     #[test]
     fn states_read_back_in_both_notations(problem in problem(&Shape::default())) {
-        let system = &problem.system;
+        let system = problem.system();
         for state in system.initial() {
-            prop_assert_eq!(&system.read_state(&system.text(state).to_string()).unwrap(), state);
-            prop_assert_eq!(&system.read_state(&system.paper(state).to_string()).unwrap(), state);
+            prop_assert_eq!(&system.read_state(system.text(state).to_string().as_str()).unwrap(), state);
+            prop_assert_eq!(&system.read_state(system.paper(state).to_string().as_str()).unwrap(), state);
         }
     }
 
@@ -145,10 +143,20 @@ proptest! {
 fn readers_answer(text: &str) {
     let one = "1\nPDA 0 0\n";
     for reading in [read_cpds(text), read_pds(text, "0|0", ""), read_pds(one, text, ""), read_pds(one, "0|0", text)] {
-        assert_eq!(reading.problem.is_some(), reading.diagnostics.is_ok());
-        for diagnostic in reading.diagnostics.kept() {
+        let (sources, diagnostics) = match reading {
+            Ok(Reading { problem, sources, diagnostics }) => {
+                assert!(diagnostics.is_ok());
+                assert_eq!(through_cpds(&problem), problem);
+                (sources, diagnostics)
+            }
+            Err(ReadError { sources, diagnostics }) => {
+                assert!(!diagnostics.is_ok());
+                (sources, diagnostics)
+            }
+        };
+        for diagnostic in diagnostics.kept() {
             for (span, _) in diagnostic.label.iter().chain(&diagnostic.related) {
-                let text = &reading.sources[span.source as usize].text;
+                let text = &sources[span.source as usize].text;
                 assert!(text.get(span.start as usize..span.end as usize).is_some(), "{span:?} in {text:?}");
             }
         }
@@ -170,11 +178,35 @@ fn every_file_of_the_artifact_loads_and_survives_both_formats() {
     let files = files(&folder, "pds");
     assert_eq!(files.len(), 24);
     for file in files {
-        let reading = read_artifact(&file);
-        let name = file.display();
-        let original = reading.problem.unwrap_or_else(|| panic!("{name}: {:?}", reading.diagnostics));
+        let (name, original) = (file.display(), read_artifact(&file));
         let as_cpds = through_cpds(&original);
         assert_eq!(as_cpds, original, "{name}");
         assert_eq!(through_pds(&as_cpds), original, "{name}");
     }
+}
+
+#[test]
+fn replacing_the_initial_states_by_none_leaves_none() {
+    let mut reader = Reader::pds("1\nPDA 0 0\n".into());
+    reader.init_file("0|0".into());
+    reader.replace_initial([]);
+    assert!(reader.finish().unwrap_err().to_string().contains("no initial state"));
+}
+
+#[test]
+fn a_byte_order_mark_is_not_part_of_the_text() {
+    let problem: Problem = "\u{feff}shared 0; init 0|-; thread P { }".parse().unwrap();
+    assert_eq!(problem.system().shared_names().len(), 1);
+}
+
+/// What can be read can be written in both formats: limits count copies as the threads that they are.
+#[test]
+fn the_largest_systems_convert() {
+    let many_symbols = "shared 0; init 0|-*2; thread P*2 { symbols 0..524287 }";
+    let too_many = "shared 0; init 0|-*2; thread P*2 { symbols 0..600000 }";
+    let with_an_empty_alphabet = "shared 0; init 0|-,-; thread P { symbols 0..1048575 } thread Q { }";
+    let problem: Problem = many_symbols.parse().unwrap();
+    assert_eq!(through_pds(&problem).system().programs().len(), 2);
+    assert!(too_many.parse::<Problem>().is_err());
+    assert!(with_an_empty_alphabet.parse::<Problem>().is_err());
 }

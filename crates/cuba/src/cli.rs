@@ -1,17 +1,17 @@
 //! The command line: its words, its exit codes, and the one place that prints.
 
 use crate::convert::{self, Convert};
-use crate::load::Failure;
 use crate::render;
 use crate::show::{self, Show};
 use clap::{Parser, Subcommand};
+use cpds::ReadError;
 use std::io::{self, Write};
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
 pub mod exit {
     /// The job was done (for a verdict: safe).
     pub const OK: u8 = 0;
-    /// The command line was not understood, or names an output that cannot be written.
+    /// The command line was not understood, or an output cannot be written.
     pub const USAGE: u8 = 1;
     /// The input is not a system.
     pub const BAD_INPUT: u8 = 2;
@@ -55,14 +55,14 @@ pub(crate) struct Answer {
 }
 
 /// Why a verb has nothing to say on standard output.
-pub(crate) enum Problem {
-    Input(Failure),
+pub(crate) enum Stopped {
+    BadInput(ReadError),
     Usage(String),
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Self {
-        Problem::Input(failure)
+impl From<ReadError> for Stopped {
+    fn from(error: ReadError) -> Self {
+        Stopped::BadInput(error)
     }
 }
 
@@ -72,21 +72,37 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Show(args) => show::answer(args),
         Verb::Convert(args) => convert::answer(args),
     };
-    let stderr = &mut anstream::stderr();
-    let written = match result {
+    match result {
         Ok(Answer { stdout, remarks }) => {
-            let remarks = if cli.quiet { "" } else { &remarks };
-            write!(stderr, "{remarks}").and_then(|()| print(&stdout)).map(|()| exit::OK)
+            if !cli.quiet {
+                remark(&remarks);
+            }
+            match print(&stdout) {
+                Ok(()) => exit::OK,
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK, // the reader has seen enough
+                Err(error) => {
+                    remark(&render::plain_error(&format!("cannot write to standard output: {error}")));
+                    exit::USAGE
+                }
+            }
         }
-        Err(Problem::Input(Failure { sources, diagnostics })) => {
-            write!(stderr, "{}", render::text(&sources, &diagnostics)).map(|()| exit::BAD_INPUT)
+        Err(Stopped::BadInput(error)) => {
+            remark(&render::errors(&error.sources, &error.diagnostics));
+            if !cli.quiet {
+                remark(&render::warnings(&error.sources, &error.diagnostics));
+            }
+            exit::BAD_INPUT
         }
-        Err(Problem::Usage(message)) => write!(stderr, "{}", render::plain_error(&message)).map(|()| exit::USAGE),
-    };
-    written.unwrap_or_else(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => exit::OK, // the reader has seen enough
-        _ => exit::INTERNAL,
-    })
+        Err(Stopped::Usage(message)) => {
+            remark(&render::plain_error(&message));
+            exit::USAGE
+        }
+    }
+}
+
+/// Writes to standard error. If nobody can read it, the exit code still speaks.
+pub fn remark(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
 fn print(text: &str) -> io::Result<()> {

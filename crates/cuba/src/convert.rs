@@ -1,8 +1,8 @@
 //! `cuba convert`: the model in another format.
 
-use crate::cli::{Answer, Problem};
+use crate::cli::{Answer, Stopped};
 use crate::json;
-use crate::load::{Format, ModelArgs, shown};
+use crate::load::{Format, ModelArgs, known_format, shown};
 use clap::Args;
 use cpds::{PdsText, print_cpds, print_pds};
 use std::fs;
@@ -27,16 +27,21 @@ pub(crate) struct Convert {
     json: bool,
 }
 
-pub(crate) fn answer(args: &Convert) -> Result<Answer, Problem> {
+pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let texts = match args.to {
-        Format::Cpds => vec![("cpds", print_cpds(&loaded.problem))],
+        Format::Cpds => vec![("cpds", print_cpds(loaded.problem()))],
         Format::Pds => {
-            let PdsText { pds, init, spec } = print_pds(&loaded.problem);
+            let PdsText { pds, init, spec } = print_pds(loaded.problem());
             vec![("pds", pds), ("init", init), ("spec", spec)]
         }
     };
     let paths = match &args.output {
+        Some(output) if known_format(output) != Some(args.to) => {
+            let name = shown(&output.with_extension(texts[0].0));
+            let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), texts[0].0);
+            return Err(Stopped::Usage(message));
+        }
         Some(output) => write(output, &texts, &loaded.files)?,
         None => Vec::new(),
     };
@@ -51,7 +56,7 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Problem> {
             file: shown(&args.model.file),
             to: args.to,
             output: output.collect(),
-            warnings: json::warnings(&loaded.sources, &loaded.diagnostics),
+            warnings: json::warnings(&loaded.reading),
         };
         (json::print(&object), String::new())
     } else if args.output.is_some() {
@@ -68,20 +73,15 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Problem> {
 }
 
 /// Writes the first text to `output` and the others beside it.
-fn write(output: &Path, texts: &[(&str, String)], inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+fn write(output: &Path, texts: &[(&str, String)], inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Stopped> {
     let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
     let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
     let same = |a: &Path, b: &Path| fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b));
-    for (i, path) in paths.iter().enumerate() {
-        if inputs.iter().any(|input| same(input, path)) {
-            return Err(Problem::Usage(format!("`{}` is an input; write to another file", shown(path))));
-        }
-        if paths[..i].contains(path) {
-            return Err(Problem::Usage(format!("`{}` would be written twice; end the name in .pds", shown(path))));
-        }
+    if let Some(path) = paths.iter().find(|path| inputs.iter().any(|input| same(input, path))) {
+        return Err(Stopped::Usage(format!("`{}` is an input; write to another file", shown(path))));
     }
     for (path, (_, text)) in paths.iter().zip(texts) {
-        fs::write(path, text).map_err(|error| Problem::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
+        fs::write(path, text).map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
     }
     Ok(paths)
 }

@@ -1,8 +1,8 @@
 //! What `--json` prints: one object a verb, described in `docs/json.md`.
 
 use crate::load::Format;
-use cpds::diagnostic::{Diagnostics, Severity};
-use cpds::{Action, ActionKind, Cpds, Problem, Program, Rule, Source, Step};
+use cpds::diagnostic::Severity;
+use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct ShowJson {
     pub model: ModelJson,
     /// The summary.
     pub summary: SummaryJson,
-    /// What there is to remark.
+    /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -102,7 +102,7 @@ pub struct SuccessorsJson {
     pub state: String,
     /// Every enabled step, by thread.
     pub successors: Vec<StepJson>,
-    /// What there is to remark.
+    /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -130,7 +130,7 @@ pub struct ConvertJson {
     pub to: Format,
     /// The texts that came out, each for one file.
     pub output: Vec<OutputJson>,
-    /// What there is to remark.
+    /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -161,11 +161,11 @@ pub struct WarningJson {
 }
 
 pub(crate) fn model(problem: &Problem) -> ModelJson {
-    let system = &problem.system;
+    let system = problem.system();
     ModelJson {
         shared: system.shared_names().iter().map(str::to_owned).collect(),
         initial: system.initial().iter().map(|state| system.text(state).to_string()).collect(),
-        bad: problem.property.bad.iter().map(|pattern| system.text(pattern).to_string()).collect(),
+        bad: problem.property().bad.iter().map(|pattern| system.text(pattern).to_string()).collect(),
         programs: system.programs().iter().map(|program| self::program(system, program)).collect(),
     }
 }
@@ -185,7 +185,7 @@ fn action(system: &Cpds, Rule { label, action }: &Rule) -> ActionJson {
         word: word.map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
     };
     let (from, read) = action.source();
-    let (to, mut written) = Action::target(action);
+    let (to, mut written) = action.target();
     ActionJson {
         label: label.as_deref().map(str::to_owned),
         kind: action.kind().word(),
@@ -216,7 +216,7 @@ pub(crate) fn step(system: &Cpds, step: &Step<'_>) -> StepJson {
     }
 }
 
-pub(crate) fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> Vec<WarningJson> {
+pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<WarningJson> {
     let warnings = diagnostics.kept().iter().filter(|diagnostic| diagnostic.severity == Severity::Warning);
     let place = |span: cpds::diagnostic::Span| {
         let source = &sources[span.source as usize];

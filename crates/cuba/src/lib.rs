@@ -1,7 +1,7 @@
 //! Context-unbounded analysis of concurrent pushdown systems: the command line and what is behind it.
 //!
-//! Data flows one way: text → [`cpds::Problem`] → (engines, to come) → report. Only [`cli`] reads files, prints or
-//! decides about exit codes.
+//! Data flows one way: text → [`cpds::Problem`] → (engines, to come) → report. `load` reads files, the verbs write
+//! them, and [`cli`] prints and chooses the exit code.
 
 pub mod cli;
 mod convert;

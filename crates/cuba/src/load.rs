@@ -2,14 +2,14 @@
 
 use crate::render;
 use clap::Args;
-use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
-use cpds::{Problem, Reader, Reading, Source};
+use cpds::diagnostic::{Diagnostic, printable};
+use cpds::{Problem, ReadError, Reader, Reading, Source};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Larger files are refused before they fill the memory.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Which model: the same for every verb.
 #[derive(Args, Debug)]
@@ -37,39 +37,26 @@ pub enum Format {
 
 /// A problem, with what there is to say about its text.
 pub(crate) struct Loaded {
-    pub(crate) problem: Problem,
+    pub(crate) reading: Reading,
     pub(crate) format: Format,
-    pub(crate) sources: Vec<Source>,
-    /// Warnings only.
-    pub(crate) diagnostics: Diagnostics,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Loaded {
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.reading.problem
+    }
+
     /// The warnings, as text.
     pub(crate) fn warnings(&self) -> String {
-        render::text(&self.sources, &self.diagnostics)
-    }
-}
-
-/// Why there is no problem.
-pub(crate) struct Failure {
-    pub(crate) sources: Vec<Source>,
-    pub(crate) diagnostics: Diagnostics,
-}
-
-impl Failure {
-    fn of(sources: Vec<Source>, error: Diagnostic) -> Self {
-        let mut diagnostics = Diagnostics::default();
-        diagnostics.error(|| error);
-        Failure { sources, diagnostics }
+        render::warnings(&self.reading.sources, &self.reading.diagnostics)
     }
 }
 
 impl ModelArgs {
     /// Reads the model and its neighbours.
-    pub(crate) fn load(&self) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self) -> Result<Loaded, ReadError> {
         let file = self.file.as_path();
         let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
         let source = read(file)?;
@@ -77,7 +64,7 @@ impl ModelArgs {
             Format::Cpds => Reader::cpds(source),
             Format::Pds => Reader::pds(source),
         };
-        let mut neighbour = |extension: &str, replaced: bool| -> Result<Option<Source>, Failure> {
+        let mut neighbour = |extension: &str, replaced: bool| -> Result<Option<Source>, ReadError> {
             let path = file.with_extension(extension);
             if format != Format::Pds || replaced || !path.exists() {
                 return Ok(None);
@@ -98,15 +85,11 @@ impl ModelArgs {
         if !self.target.is_empty() {
             reader.replace_bad(self.target.iter().map(option("--target")));
         }
-        let Reading { sources, diagnostics, problem } = reader.finish();
-        match problem {
-            Some(problem) => Ok(Loaded { problem, format, sources, diagnostics, files }),
-            None => Err(Failure { sources, diagnostics }),
-        }
+        Ok(Loaded { reading: reader.finish()?, format, files })
     }
 }
 
-fn format_of(path: &Path) -> Result<Format, Failure> {
+fn format_of(path: &Path) -> Result<Format, ReadError> {
     if let Some(format) = known_format(path) {
         return Ok(format);
     }
@@ -121,25 +104,25 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
     })
 }
 
-fn known_format(path: &Path) -> Option<Format> {
-    match path.extension()?.to_str()? {
+/// The format that the file's name stands for.
+pub(crate) fn known_format(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
         "cpds" => Some(Format::Cpds),
         "pds" => Some(Format::Pds),
         _ => None,
     }
 }
 
-/// A path as it can be shown: no control characters.
+/// A path as it can be shown.
 pub(crate) fn shown(path: &Path) -> String {
-    let text = path.display().to_string();
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    printable(&path.display().to_string())
 }
 
-fn refused(path: &Path, why: &str, help: &str) -> Failure {
-    Failure::of(Vec::new(), Diagnostic::error(format!("`{}` {why}", shown(path))).help(help))
+fn refused(path: &Path, why: &str, help: &str) -> ReadError {
+    ReadError::new(Vec::new(), Diagnostic::error(format!("`{}` {why}", shown(path))).help(help))
 }
 
-fn missing(path: &Path) -> Failure {
+fn missing(path: &Path) -> ReadError {
     let error = Diagnostic::error(format!("there is no file `{}`", shown(path)));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
@@ -157,37 +140,20 @@ fn missing(path: &Path) -> Failure {
         None if folder.is_dir() => "give the path of a .cpds or .pds file".to_owned(),
         None => format!("there is no folder `{}` either", shown(folder)),
     };
-    Failure::of(Vec::new(), error.help(help))
+    ReadError::new(Vec::new(), error.help(help))
 }
 
 /// Reads a text file: UTF-8, with or without a byte order mark.
-fn read(path: &Path) -> Result<Source, Failure> {
-    decode(shown(path), &read_bytes(path)?)
+fn read(path: &Path) -> Result<Source, ReadError> {
+    Source::decode(shown(path), &read_bytes(path)?)
 }
 
-fn decode(name: String, bytes: &[u8]) -> Result<Source, Failure> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    match str::from_utf8(bytes) {
-        Ok(text) => Ok(Source::new(name, text)),
-        Err(error) => {
-            let lossy = Source::new(name, String::from_utf8_lossy(bytes));
-            let start = u32::try_from(error.valid_up_to()).expect("limited");
-            let span = Span { source: 0, start, end: start + u32::try_from('\u{fffd}'.len_utf8()).expect("3") };
-            let byte = bytes[error.valid_up_to()];
-            let help = if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-                "it looks like UTF-16; save it as UTF-8"
-            } else {
-                "save the file as UTF-8"
-            };
-            let error = Diagnostic::error("the file is not UTF-8 text").at(span, format!("byte 0x{byte:02x}"));
-            Err(Failure::of(vec![lossy], error.help(help)))
-        }
-    }
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    if path.is_dir() {
-        return Err(refused(path, "is a directory", "name a file in it"));
+fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
+    // Opening a pipe would wait for its other end.
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(refused(path, "is a directory", "name a file in it")),
+        Ok(found) if !found.is_file() => return Err(refused(path, "is not a file", "name a regular file")),
+        _ => {}
     }
     let read = || -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -214,10 +180,10 @@ mod tests {
 
     /// Reads bytes as every kind of file and shows what there is to say. Nothing may panic.
     fn answers(bytes: &[u8]) {
-        let source = match decode("fuzz".to_owned(), bytes) {
+        let source = match Source::decode("fuzz", bytes) {
             Ok(source) => source,
-            Err(Failure { sources, diagnostics }) => {
-                assert!(render::text(&sources, &diagnostics).contains("not UTF-8"));
+            Err(ReadError { sources, diagnostics }) => {
+                assert!(render::errors(&sources, &diagnostics).contains("not UTF-8"));
                 return;
             }
         };
@@ -227,9 +193,10 @@ mod tests {
         let mut with_option = small();
         with_option.replace_initial([source.clone()]);
         for reader in [Reader::cpds(source.clone()), Reader::pds(source), with_init, with_option] {
-            let Reading { sources, diagnostics, problem } = reader.finish();
-            let text = render::text(&sources, &diagnostics);
-            assert_eq!(problem.is_none(), text.contains("error"), "{text}");
+            match reader.finish() {
+                Ok(Reading { sources, diagnostics, .. }) => assert_eq!(render::errors(&sources, &diagnostics), ""),
+                Err(ReadError { sources, diagnostics }) => assert_ne!(render::errors(&sources, &diagnostics), ""),
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The `cuba` command.
 
 use clap::Parser as _;
-use cuba::cli::{Cli, exit, run};
+use cuba::cli::{Cli, exit, remark, run};
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         }
     };
     let code = catch_unwind(|| run(&cli)).unwrap_or_else(|_| {
-        eprintln!("error: this is a mistake in cuba itself, not in your input; please report it");
+        remark("error: this is a mistake in cuba itself, not in your input; please report it\n");
         exit::INTERNAL
     });
     ExitCode::from(code)

@@ -6,23 +6,27 @@ use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// All diagnostics, each a block of its own, then how many there are where not all are shown.
-pub(crate) fn text(sources: &[Source], diagnostics: &Diagnostics) -> String {
+/// The errors, each a block of its own, then how many there are where not all are shown.
+pub(crate) fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
+    blocks(sources, diagnostics, Severity::Error, diagnostics.errors(), "error")
+}
+
+/// The warnings, in the same way.
+pub(crate) fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
+    blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
+}
+
+fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, count: usize, word: &str) -> String {
     const SHOW: usize = 20;
-    let of = |severity| diagnostics.kept().iter().filter(move |d| d.severity == severity);
     let mut out = String::new();
-    for (severity, count, word) in
-        [(Severity::Error, diagnostics.errors(), "error"), (Severity::Warning, diagnostics.warnings(), "warning")]
-    {
-        for diagnostic in of(severity).take(SHOW) {
-            out.push_str(&one(sources, diagnostic));
-            out.push_str("\n\n");
-        }
-        if count > SHOW {
-            let more = count - SHOW;
-            let plural = if more == 1 { "" } else { "s" };
-            writeln!(out, "… and {more} more {word}{plural}\n").expect("writing to a string");
-        }
+    for diagnostic in diagnostics.kept().iter().filter(|d| d.severity == severity).take(SHOW) {
+        out.push_str(&one(sources, diagnostic));
+        out.push_str("\n\n");
+    }
+    if count > SHOW {
+        let more = count - SHOW;
+        let plural = if more == 1 { "" } else { "s" };
+        writeln!(out, "… and {more} more {word}{plural}\n").expect("writing to a string");
     }
     out
 }

@@ -1,11 +1,11 @@
 //! `cuba show`: the model read back, with a summary; or the steps from a state.
 
-use crate::cli::{Answer, Problem};
+use crate::cli::{Answer, Stopped};
 use crate::json;
-use crate::load::{Failure, Loaded, ModelArgs, shown};
+use crate::load::{Loaded, ModelArgs, shown};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use cpds::{ActionKind, Cpds, GlobalState, print_cpds};
+use cpds::{ActionKind, Cpds, GlobalState, Source, print_cpds};
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
@@ -25,18 +25,14 @@ pub(crate) struct Show {
     json: bool,
 }
 
-pub(crate) fn answer(args: &Show) -> Result<Answer, Problem> {
+pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let file = shown(&args.model.file);
-    let system = &loaded.problem.system;
-    let warnings = || json::warnings(&loaded.sources, &loaded.diagnostics);
+    let system = loaded.problem().system();
+    let warnings = || json::warnings(&loaded.reading);
     let stdout = match &args.successors {
         Some(text) => {
-            let state = system.read_state(text).map_err(|error| {
-                let (mut sources, diagnostics) = error.into_parts();
-                sources[0].name = String::from("--successors");
-                Failure { sources, diagnostics }
-            })?;
+            let state = system.read_state(Source::new("--successors", text.as_str()))?;
             if args.json {
                 json::print(&json::SuccessorsJson {
                     file,
@@ -51,11 +47,11 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Problem> {
         None if args.json => json::print(&json::ShowJson {
             file,
             format: loaded.format,
-            model: json::model(&loaded.problem),
+            model: json::model(loaded.problem()),
             summary: json::summary(system),
             warnings: warnings(),
         }),
-        None => format!("# {file}\n{}\n{}", print_cpds(&loaded.problem), summary(&loaded)),
+        None => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
     };
     Ok(Answer { stdout, remarks: loaded.warnings() })
 }
@@ -82,7 +78,7 @@ fn successors(system: &Cpds, state: &GlobalState) -> String {
 
 /// How large the model is, as comments: what is printed stays a model.
 fn summary(loaded: &Loaded) -> String {
-    let system = &loaded.problem.system;
+    let system = loaded.problem().system();
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "# {text}").expect("writing to a string");
     line(format!(
@@ -90,7 +86,7 @@ fn summary(loaded: &Loaded) -> String {
         system.shared_names().len(),
         plural(system.thread_count(), "thread"),
         plural(system.initial().len(), "initial state"),
-        plural(loaded.problem.property.bad.len(), "bad pattern"),
+        plural(loaded.problem().property().bad.len(), "bad pattern"),
     ));
     let groups: Vec<String> = system
         .symmetric_groups()

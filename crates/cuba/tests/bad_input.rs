@@ -326,6 +326,85 @@ fn several_mistakes_at_once() {
 }
 
 #[test]
+fn a_dash_in_names() {
+    let text = "shared 0-3\ninit 0|a\nthread P {\n  symbols a-1 b\n  (1,a) -> (2,b)\n}\n";
+    assert_snapshot!(refused("m.cpds", text), @"
+    error: `-` in a list of names
+     --> m.cpds:1:9
+      |
+    1 | shared 0-3
+      |         ^ not part of a name
+      |
+      = help: a range is written `0..3`; in a name, use `_` or `.`
+
+    error: `-` in a list of names
+     --> m.cpds:4:12
+      |
+    4 |   symbols a-1 b
+      |            ^ not part of a name
+      |
+      = help: a range is written `0..3`; in a name, use `_` or `.`
+    ");
+}
+
+#[test]
+fn a_thread_that_is_not_closed_before_the_next() {
+    let text = "shared 0\ninit 0|a,a\nthread A {\n  symbols a\n  (0,a) -> (0,-)\n\nthread B {\n  symbols a\n  (0,b) -> (0,-)\n}\n";
+    assert_snapshot!(refused("m.cpds", text), @"
+    error: thread `A` is not closed
+     --> m.cpds:3:10
+      |
+    3 | thread A {
+      |          ^ opened here
+      |
+      = help: add a `}`
+
+    error: unknown stack symbol `b`
+     --> m.cpds:9:6
+      |
+    9 |   (0,b) -> (0,-)
+      |      ^ thread `B` declares a
+      |
+      = help: add it to the thread's symbols
+    ");
+}
+
+#[test]
+fn no_copies() {
+    assert_snapshot!(refused("m.cpds", with("init busy|nonsense*0,main,x", "")), @"
+    error: no copies at all
+     --> m.cpds:2:20
+      |
+    2 | init busy|nonsense*0,main,x
+      |                    ^ at least 1
+      |
+      = help: leave out what is not there
+    ");
+}
+
+#[test]
+fn ends_of_ranges() {
+    let text = "shared 01..03 99999999999999999999..99999999999999999999\nthread P { symbols 3..1 }\ninit 1|-\n";
+    assert_snapshot!(refused("m.cpds", text), @"
+    error: the end of a range is a number below 2^32, without leading zeros
+     --> m.cpds:1:8
+      |
+    1 | shared 01..03 99999999999999999999..99999999999999999999
+      |        ^^ not of that form
+      |
+      = help: names that look otherwise must be listed one by one
+
+    error: a range that runs backwards
+     --> m.cpds:2:20
+      |
+    2 | thread P { symbols 3..1 }
+      |                    ^^^^ it has no elements
+      |
+      = help: the lower end comes first: 1, then 3
+    ");
+}
+
+#[test]
 fn statements_in_the_wrong_place() {
     let text = "(0,a) -> (0,b)\nshared 0\ninit 0|a b*1,*\nthread P {\n  symbols a b\n  init 0|a\n  (0,a) -> (0,b) (0,b) -> (0,a)\n";
     assert_snapshot!(refused("m.cpds", text), @"
@@ -404,11 +483,11 @@ fn absurd_sizes() {
       |
       = help: add `init q|w1,…,wn`
 
-    error: too many shared states: 4000000000
+    error: too many shared states
      --> m.cpds:1:8
       |
     1 | shared 0..3999999999
-      |        ^^^^^^^^^^^^^ at most 1048576 altogether
+      |        ^^^^^^^^^^^^^ with these 4000000000, more than 1048576
       |
       = help: declare only those that the actions mention
 
@@ -420,13 +499,13 @@ fn absurd_sizes() {
       |
       = help: a fixed, small number of threads can be analysed
 
-    error: too many stack symbols: 18446744073709551615
-     --> m.cpds:3:11
+    error: `99999999999999999999999` is too large a number
+     --> m.cpds:3:14
       |
     3 |   symbols 1..99999999999999999999999
-      |           ^^^^^^^^^^^^^^^^^^^^^^^^^^ at most 1048576 altogether
+      |              ^^^^^^^^^^^^^^^^^^^^^^^ more than 64 bits
       |
-      = help: declare only those that the actions mention
+      = help: write a smaller number
     ");
 }
 
@@ -435,6 +514,19 @@ fn stacks_that_are_too_high_for_so_many_threads() {
     let text = format!("shared 0\nthread P * 1000 {{ symbols a }}\ninit 0|a {}* 1000\n", "a ".repeat(2000));
     let shown = refused("m.cpds", text);
     assert!(shown.starts_with("error: too many initial states, or too high stacks\n --> m.cpds:3:6\n"), "{shown}");
+}
+
+/// Names and ranges that would be slow to look through for every message, in a file of a few hundred kilobytes.
+#[test]
+fn suggestions_do_not_take_forever() {
+    let long = |i: usize| format!("{i:0>255}");
+    let declared: Vec<_> = (0..1000).map(|i| format!("shared {}", long(i))).collect();
+    let unknown: Vec<_> = (0..100).map(|i| format!("init {}|-", long(5000 + i))).collect();
+    refused("m.cpds", format!("{}\n{}\nthread P {{ }}\n", declared.join("\n"), unknown.join("\n")));
+    let actions = "(q,-) -> (q,-)\n".repeat(100);
+    refused("m.cpds", format!("shared 0..1000000\ninit 0|-\nthread P {{\n{actions}}}\n"));
+    let dotted = vec!["100000"; 10_000].join(".");
+    refused("m.cpds", format!("shared 0\ninit 0|{dotted}\nthread P {{ symbols 0..100000 }}\n"));
 }
 
 #[test]
@@ -475,7 +567,7 @@ fn control_characters() {
     2 | ␛[31mbad
       | ^ expected `shared`, `init`, `bad` or `thread`
       |
-      = help: a system consists of these statements
+      = help: a system is made of these statements; see docs/formats.md
 
     error: expected `)`, found `\u{202e}`
      --> m.cpds:7:13
@@ -683,22 +775,67 @@ fn pds_mistakes() {
 fn pds_absurd_sizes() {
     let files: [(&str, &[u8]); 2] = [("m.pds", b"4000000000\nPDA 0 4000000000\n"), ("m.init", b"0|0")];
     assert_snapshot!(refused_with(&files, &["show", "m.pds"]), @"
-    error: too many shared states: 4000000000
+    error: too many shared states
      --> m.pds:1:1
       |
     1 | 4000000000
-      | ^^^^^^^^^^ at most 1048576 altogether
+      | ^^^^^^^^^^ with these 4000000000, more than 1048576
       |
       = help: declare only those that the actions mention
 
-    error: too many stack symbols: 4000000001
+    error: too many stack symbols
      --> m.pds:2:5
       |
     2 | PDA 0 4000000000
-      |     ^^^^^^^^^^^^ at most 1048576 altogether
+      |     ^^^^^^^^^^^^ with these 4000000001, more than 1048576
       |
       = help: declare only those that the actions mention
     ");
+}
+
+#[test]
+fn pds_with_more_symbols_mentioned_than_there_is_room_for() {
+    let files: [(&str, &[u8]); 2] = [("m.pds", b"1\nPDA 0 1048575\n0 2000000 -> 0 -\n"), ("m.init", b"0|0")];
+    assert_snapshot!(refused_with(&files, &["show", "m.pds"]), @"
+    error: more than 1048576 stack symbols, all threads together
+     --> m.pds:1:1
+      |
+    1 | 1
+      | ^ this system has more
+      |
+      = help: a system that large cannot be explored; look for a smaller model
+
+    warning: thread 1 mentions a symbol outside its declared range: 2000000
+     --> m.pds:3:3
+      |
+    2 | PDA 0 1048575
+      |     --------- the declared range
+    3 | 0 2000000 -> 0 -
+      |   ^^^^^^^ taken as one of its symbols
+      |
+      = help: declare a range that covers all symbols
+    ");
+}
+
+#[test]
+fn an_init_file_without_a_state() {
+    let files: [(&str, &[u8]); 2] = [("m.pds", b"1\nPDA 0 1\n"), ("m.init", b"# later\n")];
+    assert_snapshot!(refused_with(&files, &["show", "m.pds"]), @"
+    error: no initial state
+     --> m.init:1:1
+      |
+    1 | # later
+      | ^ this file has no initial state
+      |
+      = help: write `q|w1,…,wn` into a `.init` file of the same name, or give it with `--init`
+    ");
+}
+
+#[test]
+fn quiet_shows_errors_only() {
+    let files: [(&str, &[u8]); 2] = [("m.pds", b"1\nPDA 0 1\n0 7 -> 5 0\n"), ("m.init", b"0|0")];
+    assert!(refused_with(&files, &["show", "m.pds"]).contains("warning: thread 1 mentions a symbol"));
+    assert!(!refused_with(&files, &["show", "m.pds", "-q"]).contains("warning"));
 }
 
 #[test]
@@ -710,14 +847,14 @@ fn pds_without_an_initial_state() {
     1 | 1
       | ^ this file has no initial state
       |
-      = help: put it into a `.init` file of the same name, or give it with `--init`
+      = help: write `q|w1,…,wn` into a `.init` file of the same name, or give it with `--init`
     ");
 }
 
 #[test]
 fn init_and_spec_mistakes() {
     let files: [(&str, &[u8]); 3] =
-        [("m.pds", b"2\nPDA 0 1\n"), ("m.init", b"0|0 1\n7|0\n0|0,0\nx|0\n"), ("m.spec", b"0|0.1\n")];
+        [("m.pds", b"2\nPDA 0 1\n"), ("m.init", b"0|0 1\n7|0\n0|0,0\nx|0\n0|1.\n0|0;0|1\n"), ("m.spec", b"0|0.1\n")];
     assert_snapshot!(refused_with(&files, &["show", "m.pds"]), @"
     error: a stack written with blanks
      --> m.init:1:3
@@ -750,6 +887,22 @@ fn init_and_spec_mistakes() {
       | ^ expected a number
       |
       = help: in this format shared states and symbols are numbers
+
+    error: a dot without a symbol
+     --> m.init:5:5
+      |
+    5 | 0|1.
+      |     ^ expected a number
+      |
+      = help: in this format shared states and symbols are numbers
+
+    error: expected the end of the line, found `;`
+     --> m.init:6:4
+      |
+    6 | 0|0;0|1
+      |    ^ expected the end of the line
+      |
+      = help: one action or one state a line
 
     error: a bad pattern describes visible states: only the top of each stack
      --> m.spec:1:3

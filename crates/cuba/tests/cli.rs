@@ -302,7 +302,7 @@ fn json_fits_its_schema_on_every_model() {
     };
     for model in models() {
         let file = format!("models/{}.cpds", model.name);
-        let system = &model.problem.system;
+        let system = model.problem.system();
         check("show", &["show", &file, "--json"]);
         let state = system.text(&system.initial()[0]).to_string();
         check("show-successors", &["show", &file, "--json", "--successors", &state]);
@@ -447,6 +447,64 @@ fn warnings_go_to_standard_error_and_into_the_json() {
     assert_eq!(object["model"]["initial"], serde_json::json!(["0|1 2"]));
 }
 
+/// The artifact's own state, whose symbols are outside the declared range, is a warning on the command line as well.
+#[test]
+fn states_on_the_command_line_may_mention_other_symbols_of_a_pds_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.pds"), "2\nPDA 2 5\n1 2 -> 0 2 5\n").unwrap();
+    let ran = cuba(folder.path(), &["show", "m.pds", "--init", "1|6 07"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("init 1|6 7\n"), "{}", ran.stdout);
+    assert_snapshot!(ran.stderr, @"
+    warning: thread 1 mentions symbols outside its declared range: 6 7
+     --> --init:1:3
+      |
+    1 | 1|6 07
+      |   ^ taken as one of its symbols
+      |
+     ::: m.pds:2:5
+      |
+    2 | PDA 2 5
+      |     --- the declared range
+      |
+      = help: declare a range that covers all symbols
+    ");
+    assert_eq!(cuba(folder.path(), &["show", "m.pds", "--init", "1|six"]).code, 2);
+}
+
+#[test]
+fn a_header_and_its_brace_may_stand_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "shared 0; init 0|a,a; thread A { symbols a } thread B\n\n{\nsymbols a }";
+    fs::write(folder.path().join("M.CPDS"), text).unwrap();
+    let ran = cuba(folder.path(), &["show", "M.CPDS"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+/// The exit code does not depend on whether anybody reads the messages.
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_that_nobody_can_read() {
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.cpds"), "nonsense").unwrap();
+    fs::write(folder.path().join("good.pds"), "1\nPDA 0 0\n0 9 -> 0 -\n").unwrap();
+    fs::write(folder.path().join("good.init"), "0|0\n").unwrap();
+    let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let command = |file: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+        command.args(["show", file]).current_dir(folder.path());
+        command
+    };
+    assert_eq!(command("bad.cpds").stderr(full()).output().unwrap().status.code(), Some(2));
+    let warned = command("good.pds").stderr(full()).output().unwrap();
+    assert_eq!(warned.status.code(), Some(0));
+    assert!(warned.stdout.starts_with(b"# good.pds"));
+    let lost = command("good.pds").stdout(full()).output().unwrap();
+    assert_eq!(lost.status.code(), Some(1));
+    assert!(String::from_utf8(lost.stderr).unwrap().contains("error: cannot write to standard output"));
+}
+
 #[test]
 fn an_output_never_replaces_an_input() {
     let folder = tempfile::tempdir().unwrap();
@@ -457,7 +515,7 @@ fn an_output_never_replaces_an_input() {
     assert_snapshot!(ran.stderr, @"error: `./m.cpds` is an input; write to another file");
     let ran = cuba(folder.path(), &["convert", "m.cpds", "--to", "pds", "-o", "m.init"]);
     assert_eq!(ran.code, 1);
-    assert_snapshot!(ran.stderr, @"error: `m.init` would be written twice; end the name in .pds");
+    assert_snapshot!(ran.stderr, @"error: `m.init` would not be read as .pds; call it `m.pds`");
     let ran = cuba(folder.path(), &["convert", "m.cpds", "--to", "pds", "-o", "nowhere/m.pds"]);
     assert_eq!(ran.code, 1);
     assert_eq!(fs::read_to_string(folder.path().join("m.cpds")).unwrap(), text);

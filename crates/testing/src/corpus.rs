@@ -1,10 +1,11 @@
 //! The model collection: every model of `models/` with the answers expected of it.
 //!
-//! An engine's test takes [`models`] and compares what it finds with each [`Expected`] field it knows about. What
-//! it cannot handle it names: see [`Skipped`].
+//! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what is expected. What an
+//! engine does not answer is printed as skipped, by name.
 
 use cpds::{Problem, Reader, Source};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -68,22 +69,107 @@ pub enum Verdict {
     Unsafe,
 }
 
+impl Expected {
+    /// What is wrong with these answers as they stand, whatever the model is.
+    fn contradiction(&self) -> Option<&'static str> {
+        let collapses = |counts: &[usize], k: usize| counts[k..].iter().all(|&n| n == counts[k]);
+        let least = |counts: &[usize], k: usize| {
+            k + 1 < counts.len() && collapses(counts, k) && (k == 0 || !collapses(counts, k - 1))
+        };
+        let grows = |counts: &[usize]| counts.windows(2).all(|pair| pair[0] < pair[1]);
+        let checks = [
+            ((self.verdict == Verdict::Unsafe) == self.contexts.is_some(), "contexts are for unsafe, and only for it"),
+            (self.fcr == self.reachable.is_some(), "|R_k| is for models with FCR, and only for them"),
+            (self.fcr == self.height.is_none(), "a height is for models without FCR, and only for them"),
+            (least(&self.visible, self.collapse.visible), "T(R_k) does not collapse there"),
+            (self.visible.last() == Some(&self.visible_total), "|T(R)| is not the last |T(R_k)|"),
+            (
+                self.reachable.as_ref().is_none_or(|counts| match self.collapse.reachable {
+                    Some(k) => least(counts, k),
+                    None => grows(counts),
+                }),
+                "R_k does not collapse there, or does not diverge",
+            ),
+        ];
+        checks.into_iter().find(|(fine, _)| !fine).map(|(_, message)| message)
+    }
+}
+
+/// What an engine found out about a model; `None` is what it does not answer.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// Whether finite context reachability holds.
+    pub fcr: Option<bool>,
+    /// |R_k| for k = 0, 1, …, as far as it went.
+    pub reachable: Option<Vec<usize>>,
+    /// |T(R_k)|, likewise.
+    pub visible: Option<Vec<usize>>,
+    /// |T(R)|.
+    pub visible_total: Option<usize>,
+    /// Where (R_k) collapses.
+    pub collapse_reachable: Option<usize>,
+    /// Where (T(R_k)) collapses.
+    pub collapse_visible: Option<usize>,
+    /// Safe, or unsafe with the least number of contexts.
+    pub verdict: Option<(Verdict, Option<usize>)>,
+}
+
+/// Asks an engine about every model and compares its answers with the expected ones.
+///
+/// # Panics
+/// If an answer is not the expected one.
+pub fn run(engine: &str, mut answer: impl FnMut(&Model) -> Answers) {
+    let mut skipped = Skipped::default();
+    for model in models() {
+        compare(engine, &model, &answer(&model), &mut skipped);
+    }
+}
+
+fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answers, skipped: &mut Skipped) {
+    let mut check = |what: &str, found: Option<String>, expected: Option<String>| match (found, expected) {
+        (Some(found), Some(expected)) => assert_eq!(found, expected, "{engine} on {name}: {what}"),
+        (Some(found), None) => panic!("{engine} on {name}: {what} is {found}, but there is none"),
+        (None, Some(_)) => skipped.add(name, &format!("{engine} does not say {what}")),
+        (None, None) => {}
+    };
+    // A sequence is compared as far as both go.
+    let mut sequence = |what: &str, found: &Option<Vec<usize>>, expected: Option<&Vec<usize>>| {
+        let both = found.as_ref().zip(expected).map_or(0, |(a, b)| a.len().min(b.len()));
+        let shown = |counts: &Vec<usize>| format!("{:?}", &counts[..both.min(counts.len())]);
+        check(what, found.as_ref().map(shown), expected.map(shown));
+        if let (Some(found), Some(expected)) = (found, expected)
+            && found.len() < expected.len()
+        {
+            check(&format!("{what} for k ≥ {both}"), None, Some(String::new()));
+        }
+    };
+    sequence("|R_k|", &found.reachable, expected.reachable.as_ref());
+    sequence("|T(R_k)|", &found.visible, Some(&expected.visible));
+    let shown = |n: usize| n.to_string();
+    check("FCR", found.fcr.map(|fcr| fcr.to_string()), Some(expected.fcr.to_string()));
+    check("|T(R)|", found.visible_total.map(shown), Some(expected.visible_total.to_string()));
+    check("collapse of R_k", found.collapse_reachable.map(shown), expected.collapse.reachable.map(shown));
+    check("collapse of T(R_k)", found.collapse_visible.map(shown), Some(expected.collapse.visible.to_string()));
+    let verdict = (expected.verdict, expected.contexts);
+    check("verdict", found.verdict.map(|found| format!("{found:?}")), Some(format!("{verdict:?}")));
+}
+
 /// What a test did not look at, and why; printed, so that nobody takes silence for success.
 #[derive(Default)]
-pub struct Skipped(Vec<String>);
+pub struct Skipped(BTreeMap<String, Vec<String>>);
 
 impl Skipped {
     /// Notes something left out.
     pub fn add(&mut self, what: &str, why: &str) {
-        self.0.push(format!("skipped {what}: {why}"));
+        self.0.entry(why.to_owned()).or_default().push(what.to_owned());
     }
 }
 
 impl Drop for Skipped {
     fn drop(&mut self) {
-        for line in &self.0 {
+        for (why, what) in &self.0 {
             // Not `eprintln!`, which the test runner keeps to itself when the test passes.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            let _ = writeln!(std::io::stderr(), "skipped, because {why}: {}", what.join(", "));
         }
     }
 }
@@ -91,7 +177,8 @@ impl Drop for Skipped {
 /// All models, in the order of their names.
 ///
 /// # Panics
-/// If a model does not load without warnings, or has no TOML beside it, or a TOML has no model.
+/// If a model does not load without warnings, or has no TOML beside it, or one that contradicts itself, or a TOML has
+/// no model.
 pub fn models() -> Vec<Model> {
     let root = repository().join("models");
     let mut tomls = files(&root, "toml");
@@ -104,11 +191,12 @@ pub fn models() -> Vec<Model> {
 fn model(root: &Path, path: &Path) -> Model {
     let name = path.strip_prefix(root).expect("found below it").with_extension("").display().to_string();
     let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let reading = Reader::cpds(Source::new(&name, read(path))).finish();
+    let reading = Reader::cpds(Source::new(&name, read(path))).finish().unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(reading.diagnostics.kept(), [], "{name}");
     let answers = read(&path.with_extension("toml"));
-    let expected = toml::from_str(&answers).unwrap_or_else(|e| panic!("{name}.toml: {e}"));
-    Model { name, problem: reading.problem.expect("no diagnostics"), expected }
+    let expected: Expected = toml::from_str(&answers).unwrap_or_else(|e| panic!("{name}.toml: {e}"));
+    assert_eq!(expected.contradiction(), None, "{name}.toml");
+    Model { name, problem: reading.problem, expected }
 }
 
 /// Every file below `folder` with this extension, sorted.

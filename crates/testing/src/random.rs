@@ -6,6 +6,7 @@ use cpds::{
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 /// What the systems should look like.
@@ -17,11 +18,11 @@ pub struct Shape {
     pub copies: RangeInclusive<u32>,
     /// |Q|.
     pub shared: RangeInclusive<u32>,
-    /// |Σ_i|; programs have symbols in common.
+    /// |Σ_i|; programs have symbols in common. A program without symbols has only the empty stack.
     pub symbols: RangeInclusive<u32>,
     /// |Δ_i|, before repeated actions are dropped.
     pub actions: RangeInclusive<usize>,
-    /// How many of ten actions start from the empty stack, roughly.
+    /// How many of ten actions start from the empty stack, roughly; 0 to 10.
     pub from_empty: u32,
     /// How many initial states.
     pub initial: RangeInclusive<usize>,
@@ -38,7 +39,7 @@ impl Default for Shape {
             programs: 1..=3,
             copies: 1..=2,
             shared: 1..=4,
-            symbols: 1..=4,
+            symbols: 0..=4,
             actions: 0..=9,
             from_empty: 2,
             initial: 1..=2,
@@ -52,7 +53,7 @@ impl Default for Shape {
 pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
     let shape = shape.clone();
     let alphabets = vec((shape.symbols.clone(), 0..3_u32, shape.copies.clone()), shape.programs.clone());
-    (shape.shared.clone(), alphabets).prop_flat_map(move |(shared, alphabets)| {
+    (shape.shared.clone(), alphabets, style()).prop_flat_map(move |(shared, alphabets, style)| {
         // Alphabet i has `size` symbols from an offset on, so that alphabets overlap but differ.
         let sizes: Vec<u32> = alphabets.iter().map(|&(size, _, _)| size).collect();
         let threads: Vec<u32> =
@@ -61,7 +62,8 @@ pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
             sizes.iter().map(|&size| vec(rule(shared, size, shape.from_empty), shape.actions.clone())).collect();
         let initial = vec(state(shared, &threads, &shape.height), shape.initial.clone());
         let bad = vec(pattern(shared, &threads), shape.bad.clone());
-        (rules, initial, bad).prop_map(move |(rules, initial, bad)| build(shared, &alphabets, rules, initial, bad))
+        (rules, initial, bad)
+            .prop_map(move |(rules, initial, bad)| build(shared, &alphabets, style, rules, initial, bad))
     })
 }
 
@@ -73,12 +75,31 @@ type RawRule = (bool, u32, Option<Local>, u32, Vec<Local>);
 type RawState = (u32, Vec<Vec<Local>>);
 type RawPattern = (Wild<u32>, Vec<Wild<Option<Local>>>);
 
+/// How things are called.
+type Style = fn(&str, u32) -> String;
+
+fn style() -> impl Strategy<Value = Style> {
+    let plain: Style = |kind, i| format!("{kind}{i}");
+    let numbers: Style = |_, i| i.to_string();
+    let odd: Style = |kind, i| {
+        const ODD: [&str; 9] = ["init", "thread", "shared", "symbols", "x.1", "⊥", "07", "a=b", "PDA"];
+        ODD.get(i as usize).map_or(format!("{kind}'{i}"), ToString::to_string)
+    };
+    prop_oneof![Just(plain), Just(numbers), Just(odd)]
+}
+
+/// A word of a length; empty where there are no symbols.
+fn word(symbols: u32, length: RangeInclusive<usize>) -> BoxedStrategy<Vec<Local>> {
+    if symbols == 0 { Just(Vec::new()).boxed() } else { vec(0..symbols, length).boxed() }
+}
+
 fn rule(shared: u32, symbols: u32, from_empty: u32) -> impl Strategy<Value = RawRule> {
+    let from_empty = if symbols == 0 { 10 } else { from_empty.min(10) };
     let read = prop_oneof![
-        10 - from_empty => (0..symbols).prop_map(Some),
+        10 - from_empty => (0..symbols.max(1)).prop_map(Some),
         from_empty => Just(None),
     ];
-    (any::<bool>(), 0..shared, read, 0..shared, vec(0..symbols, 0..=2)).prop_map(
+    (any::<bool>(), 0..shared, read, 0..shared, word(symbols, 0..=2)).prop_map(
         |(label, from, read, to, mut written)| {
             if read.is_none() {
                 written.truncate(1);
@@ -89,13 +110,13 @@ fn rule(shared: u32, symbols: u32, from_empty: u32) -> impl Strategy<Value = Raw
 }
 
 fn state(shared: u32, threads: &[u32], height: &RangeInclusive<usize>) -> impl Strategy<Value = RawState> + use<> {
-    let stacks: Vec<_> = threads.iter().map(|&size| vec(0..size, height.clone())).collect();
+    let stacks: Vec<_> = threads.iter().map(|&size| word(size, height.clone())).collect();
     (0..shared, stacks)
 }
 
 fn pattern(shared: u32, threads: &[u32]) -> impl Strategy<Value = RawPattern> + use<> {
-    let tops: Vec<_> = threads.iter().map(|&size| wild(proptest::option::of(0..size))).collect();
-    (wild(0..shared), tops)
+    let top = |&size: &u32| wild(word(size, 0..=1).prop_map(|word| word.first().copied()));
+    (wild(0..shared), threads.iter().map(top).collect::<Vec<_>>())
 }
 
 fn wild<S: Strategy>(strategy: S) -> impl Strategy<Value = Wild<S::Value>>
@@ -108,6 +129,7 @@ where
 fn build(
     shared: u32,
     alphabets: &[(u32, u32, u32)],
+    style: Style,
     rules: Vec<Vec<RawRule>>,
     initial: Vec<RawState>,
     bad: Vec<RawPattern>,
@@ -115,7 +137,7 @@ fn build(
     let mut symbols = Names::default();
     let numbers: Vec<Vec<Symbol>> = alphabets
         .iter()
-        .map(|&(size, offset, _)| (offset..offset + size).map(|i| Symbol(symbols.insert(&format!("s{i}")))).collect())
+        .map(|&(size, offset, _)| (offset..offset + size).map(|i| Symbol(symbols.insert(&style("s", i)))).collect())
         .collect();
     let programs: Vec<Program> = rules
         .into_iter()
@@ -125,9 +147,16 @@ fn build(
             let rules = rules.into_iter().enumerate().map(|(n, (labelled, from, read, to, written))| {
                 let (read, written) = (word(read.as_slice()), word(&written));
                 let action = Action::new((SharedState(from), &read), (SharedState(to), &written));
-                Rule { label: labelled.then(|| format!("r{n}").into()), action: action.expect("of the right shape") }
+                Rule {
+                    label: labelled.then(|| style("r", u32::try_from(n).expect("few")).into()),
+                    action: action.expect("of the right shape"),
+                }
             });
-            Program::new(&format!("T{i}"), alphabets[i].2, Alphabet::new(numbers[i].iter().copied()), rules)
+            let mut seen = HashSet::new();
+            let rules = rules.filter(|rule: &Rule| seen.insert(rule.action)).collect();
+            let alphabet = Alphabet::new(numbers[i].iter().copied());
+            Program::new(&style("T", u32::try_from(i).expect("few")), alphabets[i].2, alphabet, rules)
+                .expect("no action twice")
         })
         .collect();
     let program_of: Vec<usize> =
@@ -150,7 +179,7 @@ fn build(
             .map(|(thread, top)| map(top, |top| top.map(|local| symbol(thread, local))))
             .collect(),
     });
-    let shared = (0..shared).map(|q| format!("q{q}")).collect();
+    let shared = (0..shared).map(|q| style("q", q)).collect();
     let system = Cpds::new(shared, symbols, programs, initial.collect()).expect("the generator makes sound systems");
     Problem::new(system, Property { bad: bad.collect() }).expect("and patterns that fit")
 }

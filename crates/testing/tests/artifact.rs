@@ -36,7 +36,7 @@ fn read(folder: &Path, file: &str) -> Problem {
     if let Some(spec) = text("spec") {
         reader.spec_file(Source::new(file, spec));
     }
-    reader.finish().problem.expect("it loads")
+    reader.finish().unwrap_or_else(|e| panic!("{e}")).problem
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn the_oracle_agrees_with_what_is_known_of_the_artifact() {
     let Some(folder) = artifact(&KNOWN.map(|known| known.file).join(", ")) else { return };
     for Known { file, visible, collapse, bug } in KNOWN {
         let problem = read(&folder, file);
-        let found = levels(&problem.system, collapse + 1, 100);
+        let found = levels(problem.system(), collapse + 1, 100);
         assert!(found.exact, "{file}");
         let counts = found.visible_counts();
         assert_eq!(counts[collapse..], [visible, visible], "{file}: |T(R)|");

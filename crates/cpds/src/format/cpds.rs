@@ -5,9 +5,10 @@
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported, shortened};
-use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode};
+use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode, push_up_to};
 use super::words::nearest;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::system::limits;
 
 const STATE: &str = "a state is written `q|w1,…,wn`";
 const ACTION: &str = "an action is written `(q,a) -> (q',b)`";
@@ -46,18 +47,21 @@ impl Parser<'_> {
                 self.next();
                 match self.text(span) {
                     "shared" => {
-                        let names = self.names(&mut tree.shared);
+                        let names = self.names(&mut tree.shared).and_then(|()| self.end_of_statement());
                         tree.shared_unclear |= names.is_err();
                         names
                     }
                     "init" => {
-                        let state = self.state().map(|state| tree.initial.push(state));
+                        let state = self.state().map(|state| push_up_to(limits::STACK_CELLS, &mut tree.initial, state));
                         tree.initial_unclear |= state.is_err();
-                        state
+                        state.and_then(|()| self.end_of_statement())
                     }
-                    "bad" => self.state().map(|state| tree.bad.push(state)),
+                    "bad" => {
+                        let state = self.state().map(|state| push_up_to(limits::STACK_CELLS, &mut tree.bad, state));
+                        state.and_then(|()| self.end_of_statement())
+                    }
                     _ => {
-                        let thread = self.thread(tree);
+                        let thread = self.thread(tree); // ends with its brace
                         tree.threads_unclear |= thread.is_err();
                         thread
                     }
@@ -70,17 +74,17 @@ impl Parser<'_> {
             }),
             other => {
                 let known = other.and_then(|lexeme| nearest(self.text(lexeme.span), KEYWORDS.into_iter()));
-                let help = known.map_or("a system consists of these statements".to_owned(), |known| {
-                    format!("did you mean `{known}`?")
-                });
+                let help = known
+                    .map_or("a system is made of these statements; see docs/formats.md".to_owned(), |known| {
+                        format!("did you mean `{known}`?")
+                    });
                 tree.threads_unclear |= known == Some("thread");
                 tree.shared_unclear |= known == Some("shared");
                 tree.initial_unclear |= known == Some("init");
                 Err(self.expected("`shared`, `init`, `bad` or `thread`", &help))
             }
         };
-        let ended = parsed.and_then(|()| self.end_of_statement());
-        if ended.is_err() {
+        if parsed.is_err() {
             self.skip_statement();
         }
     }
@@ -131,9 +135,17 @@ impl Parser<'_> {
             if self.take(Token::Range).is_some() {
                 let low = self.as_number(first, "a number before `..`")?;
                 let high = self.number("a number after `..`")?;
-                items.push(self.range((low, first), high)?);
+                let range = self.range((low, first), high)?;
+                push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, range);
             } else {
-                items.push(NameItem::One(first));
+                push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, NameItem::One(first));
+            }
+            if let Some(&Lexeme { token: Token::Epsilon | Token::Arrow, span }) = self.lexer.peek() {
+                return self.report(|| {
+                    Diagnostic::error("`-` in a list of names")
+                        .at(span, "not part of a name")
+                        .help("a range is written `0..3`; in a name, use `_` or `.`")
+                });
             }
             let comma = self.take(Token::Comma).is_some();
             if !comma && self.peek() != Some(Token::Name) {
@@ -155,7 +167,8 @@ impl Parser<'_> {
         self.expect(Token::Bar, "`|` after the shared state", STATE)?;
         let mut stacks = vec![self.stack()?];
         while self.take(Token::Comma).is_some() {
-            stacks.push(self.stack()?);
+            let stack = self.stack()?;
+            push_up_to(limits::STACK_CELLS, &mut stacks, stack);
         }
         let span = start.to(self.last);
         if bracket.is_some() {
@@ -177,7 +190,7 @@ impl Parser<'_> {
         };
         let mut times = 1;
         if self.take(Token::Star).is_some() {
-            times = self.number("how many times")?.0;
+            times = self.at_least_one("how many times")?;
         }
         Ok(StackNode { span: first.to(self.last), word, times })
     }
@@ -192,7 +205,7 @@ impl Parser<'_> {
         }
         let mut symbols = Vec::new();
         while let Some(symbol) = self.take(Token::Name) {
-            symbols.push(symbol);
+            push_up_to(limits::STACK_CELLS, &mut symbols, symbol);
         }
         Ok(symbols)
     }
@@ -202,18 +215,16 @@ impl Parser<'_> {
         let name = self.name("a name for the thread")?;
         let mut copies = 1;
         if self.take(Token::Star).is_some() {
-            let (number, span) = self.number("the number of copies")?;
-            if number == 0 {
-                return self.report(|| {
-                    Diagnostic::error("a thread with no copies").at(span, "at least 1").help("leave the thread out")
-                });
-            }
+            let number = self.at_least_one("the number of copies")?;
             copies = u32::try_from(number).unwrap_or(u32::MAX); // beyond the limit either way
+        }
+        if self.after_line_ends() == Some(Token::OpenBrace) {
+            while self.take(Token::End).is_some() {}
         }
         let brace = self.expect(Token::OpenBrace, "`{`", "a thread is written `thread NAME { … }`")?;
         let mut thread = ThreadNode { name, copies, symbols: Vec::new(), symbols_unclear: false, actions: Vec::new() };
         while self.take(Token::CloseBrace).is_none() {
-            if self.peek().is_none() {
+            if self.peek().is_none() || self.another_thread_begins() {
                 let message = format!("thread `{}` is not closed", self.text(name));
                 let _ = self.report::<()>(|| Diagnostic::error(message).at(brace, "opened here").help("add a `}`"));
                 break;
@@ -222,33 +233,42 @@ impl Parser<'_> {
                 self.skip_within_block();
             }
         }
-        tree.threads.push(thread);
+        push_up_to(limits::THREADS, &mut tree.threads, thread);
         Ok(())
+    }
+
+    /// What comes after the ends of lines here.
+    fn after_line_ends(&self) -> Option<Token> {
+        self.lexer.clone().map(|lexeme| lexeme.token).find(|&token| token != Token::End)
+    }
+
+    /// `thread NAME`, which cannot stand within a thread: the one before it is not closed.
+    fn another_thread_begins(&self) -> bool {
+        let mut ahead = self.lexer.clone();
+        let thread = ahead.next().is_some_and(|l| l.token == Token::Name && self.text(l.span) == "thread");
+        thread && ahead.next().is_some_and(|l| l.token == Token::Name)
     }
 
     fn statement_of_thread(&mut self, thread: &mut ThreadNode) -> Parsed<()> {
         if self.take(Token::End).is_some() {
             return Ok(());
         }
-        let label = self.take(Token::Name);
-        match label {
+        let word = self.take(Token::Name);
+        match word {
+            Some(symbols) if self.peek() != Some(Token::Colon) && self.text(symbols) == "symbols" => {
+                let names = self.names(&mut thread.symbols).and_then(|()| self.end_of_statement());
+                thread.symbols_unclear |= names.is_err();
+                names
+            }
             Some(word) if self.peek() != Some(Token::Colon) => {
-                if self.text(word) == "symbols" {
-                    let names = self.names(&mut thread.symbols);
-                    thread.symbols_unclear |= names.is_err();
-                    names?;
-                } else {
-                    let help = nearest(self.text(word), std::iter::once("symbols")).map_or(ACTION.to_owned(), |_| {
-                        thread.symbols_unclear = true;
-                        "did you mean `symbols`?".to_owned()
-                    });
-                    let found = shortened(self.text(word));
-                    return self.report(|| {
-                        Diagnostic::error(format!("expected `symbols` or an action, found `{found}`"))
-                            .at(word, "expected `symbols` or an action")
-                            .help(help)
-                    });
-                }
+                let meant = nearest(self.text(word), std::iter::once("symbols")).is_some();
+                thread.symbols_unclear |= meant;
+                let found = shortened(self.text(word));
+                self.report(|| {
+                    Diagnostic::error(format!("expected `symbols` or an action, found `{found}`"))
+                        .at(word, "expected `symbols` or an action")
+                        .help(if meant { "did you mean `symbols`?" } else { ACTION })
+                })
             }
             label => {
                 if let Some(label) = label {
@@ -256,10 +276,10 @@ impl Parser<'_> {
                     self.next(); // the colon
                 }
                 let action = self.action(label)?;
-                thread.actions.push(action);
+                push_up_to(limits::ACTIONS, &mut thread.actions, action);
+                self.end_of_statement()
             }
         }
-        self.end_of_statement()
     }
 
     /// `(q,w) -> (q',w')`

@@ -7,23 +7,23 @@ use super::parser::shortened;
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, canonical, file_start, text};
 use super::words::summary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::names::plain_number;
 use crate::system::limits;
 use crate::{Alphabet, Names, Symbol};
-use rustc_hash::FxBuildHasher;
 use std::collections::HashMap;
-
-pub(super) type FastMap<K, V> = HashMap<K, V, FxBuildHasher>;
 
 /// What is being declared, and how much of it there is room for.
 struct Kind {
     what: &'static str,
     limit: u64,
     room: u64,
+    /// For how many threads at once.
+    copies: u64,
 }
 
 impl Kind {
     fn new(what: &'static str, limit: u64) -> Self {
-        Kind { what, limit, room: limit }
+        Kind { what, limit, room: limit, copies: 1 }
     }
 }
 
@@ -37,15 +37,17 @@ fn declare(
     mut insert: impl FnMut(&str) -> Span,
 ) -> bool {
     let what = kind.what;
-    if item.count() > kind.room {
+    let needed = item.count().saturating_mul(kind.copies);
+    if needed > kind.room {
         diagnostics.error(|| {
-            Diagnostic::error(format!("too many {what}s: {}", item.count()))
-                .at(item.span(), format!("at most {} altogether", kind.limit))
+            let copies = if kind.copies == 1 { String::new() } else { format!(" for {} threads", kind.copies) };
+            Diagnostic::error(format!("too many {what}s"))
+                .at(item.span(), format!("with these {}{copies}, more than {}", item.count(), kind.limit))
                 .help("declare only those that the actions mention")
         });
         return false;
     }
-    kind.room -= item.count();
+    kind.room -= needed;
     let mut reported = false;
     let mut one = |name: &str| {
         let first = insert(name);
@@ -82,7 +84,7 @@ pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnost
         return (names, false);
     }
     let mut complete = !tree.shared_unclear;
-    let mut places = FastMap::default();
+    let mut places = HashMap::new();
     let mut kind = Kind::new("shared state", limits::SHARED_STATES);
     for item in &tree.shared {
         complete &= declare(sources, item, &mut kind, diagnostics, |name| {
@@ -145,8 +147,9 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
     let mut kind = Kind::new("stack symbol", limits::SYMBOLS);
     let in_states = mentioned_in_states(tree);
     for (i, thread) in tree.threads.iter().enumerate() {
+        kind.copies = u64::from(thread.copies);
         let mut complete = !thread.symbols_unclear;
-        let mut places = FastMap::default();
+        let mut places = HashMap::new();
         let mut ordered = Vec::new();
         let mut insert = |name: &str, place: Span| {
             let symbol = Symbol(symbols.insert(name));
@@ -162,7 +165,9 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
             let in_actions = thread.actions.iter().flat_map(ActionNode::symbols);
             let mut outside = Vec::new();
             for span in in_actions.chain(in_states[i].iter().copied()) {
-                if insert(canonical(sources, true, span), span) == span {
+                let name = canonical(sources, true, span);
+                // Anything else can only come from the command line, and is reported as unknown.
+                if plain_number(name).is_some() && insert(name, span) == span {
                     outside.push(span);
                 }
             }

@@ -38,6 +38,7 @@ pub(super) struct Lexeme {
 }
 
 /// Cuts a text into tokens; comments and blanks are passed over.
+#[derive(Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a str,
     source: u32,

@@ -28,8 +28,9 @@ use syntax::{StateNode, Tree};
 /// use cpds::{Reader, Source};
 /// let mut reader = Reader::pds(Source::new("tiny.pds", "1\nPDA 0 1\n0 0 -> 0 1\n"));
 /// reader.init_file(Source::new("tiny.init", "0|0\n"));
-/// let problem = reader.finish().problem.expect("it is well-formed");
-/// assert_eq!(problem.system.initial().len(), 1);
+/// let problem = reader.finish()?.problem;
+/// assert_eq!(problem.system().initial().len(), 1);
+/// # Ok::<(), cpds::ReadError>(())
 /// ```
 pub struct Reader {
     sources: Vec<Source>,
@@ -38,13 +39,14 @@ pub struct Reader {
 }
 
 /// What a [`Reader`] made of its texts.
+#[derive(Debug)]
 pub struct Reading {
-    /// The texts, for showing diagnostics.
+    /// The system and its property.
+    pub problem: Problem,
+    /// The texts.
     pub sources: Vec<Source>,
-    /// What there is to say about them.
+    /// What there is to say about them: warnings only.
     pub diagnostics: Diagnostics,
-    /// The system and its property, unless there are errors.
-    pub problem: Option<Problem>,
 }
 
 impl Reader {
@@ -72,6 +74,7 @@ impl Reader {
     /// Adds the initial states of a `.init` text.
     pub fn init_file(&mut self, source: Source) {
         let source = self.add(source);
+        self.tree.init_source = source;
         let (states, unclear) = pds::parse_states(&self.sources, source, &mut self.diagnostics);
         self.tree.initial.extend(states);
         self.tree.initial_unclear |= unclear;
@@ -85,8 +88,9 @@ impl Reader {
 
     /// Replaces the initial states by these, each written as in a `.cpds` file (`--init`).
     pub fn replace_initial(&mut self, states: impl IntoIterator<Item = Source>) {
-        self.tree.initial_unclear = true; // what is wrong with them is reported here
+        let before = self.diagnostics.errors();
         self.tree.initial = self.states(states);
+        self.tree.initial_unclear = self.diagnostics.errors() > before;
     }
 
     /// Replaces the bad patterns by these, each written as in a `.cpds` file (`--target`).
@@ -100,15 +104,24 @@ impl Reader {
             let source = self.add(text);
             states.extend(cpds::parse_state(&self.sources, source, &mut self.diagnostics));
         }
+        if self.tree.numeric {
+            for state in &mut states {
+                state.declares = true;
+            }
+        }
         states
     }
 
     /// Looks all names up and makes the system.
-    pub fn finish(mut self) -> Reading {
+    pub fn finish(mut self) -> Result<Reading, ReadError> {
         let problem = resolve::resolve(&self.sources, &self.tree, &mut self.diagnostics);
         self.diagnostics.sort();
-        assert_eq!(problem.is_some(), self.diagnostics.is_ok(), "either a system or a reason why there is none");
-        Reading { sources: self.sources, diagnostics: self.diagnostics, problem }
+        let Reader { sources, diagnostics, .. } = self;
+        assert_eq!(problem.is_some(), diagnostics.is_ok(), "either a system or a reason why there is none");
+        match problem {
+            Some(problem) => Ok(Reading { problem, sources, diagnostics }),
+            None => Err(ReadError { sources, diagnostics }),
+        }
     }
 }
 
@@ -117,9 +130,7 @@ impl std::str::FromStr for Problem {
     type Err = ReadError;
 
     fn from_str(text: &str) -> Result<Problem, ReadError> {
-        let reading = Reader::cpds(Source::new("text", text)).finish();
-        let error = ReadError { sources: reading.sources, diagnostics: reading.diagnostics };
-        reading.problem.ok_or(error)
+        Ok(Reader::cpds(text.into()).finish()?.problem)
     }
 }
 
@@ -128,12 +139,12 @@ impl Cpds {
     ///
     /// ```
     /// let problem: cpds::Problem = "shared 0; init 0|a; thread P { symbols a b }".parse()?;
-    /// let state = problem.system.read_state("⟨0|a b⟩")?;
-    /// assert_eq!(problem.system.text(&state).to_string(), "0|a b");
+    /// let state = problem.system().read_state("⟨0|a b⟩")?;
+    /// assert_eq!(problem.system().text(&state).to_string(), "0|a b");
     /// # Ok::<(), cpds::ReadError>(())
     /// ```
-    pub fn read_state(&self, text: &str) -> Result<GlobalState, ReadError> {
-        let sources = vec![Source::new("state", text)];
+    pub fn read_state(&self, text: impl Into<Source>) -> Result<GlobalState, ReadError> {
+        let sources = vec![text.into()];
         let mut diagnostics = Diagnostics::default();
         let node = cpds::parse_state(&sources, 0, &mut diagnostics);
         let scope = scope::Scope::of(self, &sources);

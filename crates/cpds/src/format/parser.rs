@@ -3,8 +3,8 @@
 use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};
 use crate::NotAnAction;
-use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
-use crate::names::{MAX_NAME, is_invisible};
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span, printable};
+use crate::names::{MAX_NAME, plain_number};
 
 /// A mistake that has been reported; the rest of the statement is to be skipped.
 pub(super) struct Reported;
@@ -101,12 +101,35 @@ impl<'a> Parser<'a> {
                     .help("write a number")
             });
         }
-        Ok(digits.parse().unwrap_or(u64::MAX)) // too large for u64 is too large for every limit
+        digits.parse().or_else(|_| {
+            self.report(|| {
+                Diagnostic::error(format!("`{}` is too large a number", shortened(digits)))
+                    .at(span, "more than 64 bits")
+                    .help("write a smaller number")
+            })
+        })
+    }
+
+    /// A number of copies.
+    pub(super) fn at_least_one(&mut self, what: &str) -> Parsed<u64> {
+        match self.number(what)? {
+            (0, span) => self.report(|| {
+                Diagnostic::error("no copies at all").at(span, "at least 1").help("leave out what is not there")
+            }),
+            (number, _) => Ok(number),
+        }
     }
 
     /// The names `low` to `high`, both included.
     pub(super) fn range(&mut self, (low, first): (u64, Span), (high, last): (u64, Span)) -> Parsed<NameItem> {
         let span = first.to(last);
+        if let Some(&padded) = [first, last].iter().find(|&&end| plain_number(self.text(end)).is_none()) {
+            return self.report(|| {
+                Diagnostic::error("the end of a range is a number below 2^32, without leading zeros")
+                    .at(padded, "not of that form")
+                    .help("names that look otherwise must be listed one by one")
+            });
+        }
         if low > high {
             return self.report(|| {
                 Diagnostic::error("a range that runs backwards")
@@ -125,22 +148,21 @@ impl<'a> Parser<'a> {
         (from, read): (Span, &[Span]),
         (to, written): (Span, &[Span]),
     ) -> Parsed<ActionNode> {
-        let (why, word, text, help) = match (read, written) {
-            ([_, _, ..], _) => {
-                let help = "name one symbol, or `-` for the empty stack";
-                (NotAnAction::ReadsBelowTop, read, "only the top of the stack is seen", help)
+        let Some(why) = NotAnAction::because(read.len(), written.len()) else {
+            let written = [written.first().copied(), written.get(1).copied()];
+            return Ok(ActionNode { span, label, from, read: read.first().copied(), to, written });
+        };
+        let (word, text, help) = match why {
+            NotAnAction::ReadsBelowTop => {
+                (read, "only the top of the stack is seen", "name one symbol, or `-` for the empty stack")
             }
-            (_, [_, _, _, ..]) => {
+            NotAnAction::WritesTooMuch => {
                 let help = "push in several actions, through intermediate symbols";
-                (NotAnAction::WritesTooMuch, written, "at most the callee and its return point", help)
+                (written, "at most the callee and its return point", help)
             }
-            ([], [_, _]) => {
+            NotAnAction::PushesTwoOnEmpty => {
                 let help = "push the lower symbol first, and the other one from there";
-                (NotAnAction::PushesTwoOnEmpty, written, "there is no symbol to overwrite", help)
-            }
-            _ => {
-                let written = [written.first().copied(), written.get(1).copied()];
-                return Ok(ActionNode { span, label, from, read: read.first().copied(), to, written });
+                (written, "there is no symbol to overwrite", help)
             }
         };
         let word = word[0].to(word[word.len() - 1]);
@@ -151,13 +173,8 @@ impl<'a> Parser<'a> {
 /// Enough of a text to recognise it, on one line and with nothing in it that a terminal would obey.
 pub(super) fn shortened(text: &str) -> String {
     const KEEP: usize = 40;
-    let mut short = String::new();
-    for (i, c) in text.chars().take(KEEP + 1).enumerate() {
-        match c {
-            _ if i == KEEP => short.push('…'),
-            c if is_invisible(c) => short.extend(c.escape_default()),
-            c => short.push(c),
-        }
+    match text.char_indices().nth(KEEP) {
+        Some((end, _)) => printable(&text[..end]) + "…",
+        None => printable(text),
     }
-    short
 }

@@ -14,8 +14,9 @@
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported, shortened};
-use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode};
+use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, push_up_to};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::system::limits;
 
 const ACTION: &str = "an action is written `q a -> q' b`";
 
@@ -25,13 +26,13 @@ pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagn
     tree.numeric = true;
     while parser.take(Token::End).is_some() {}
     if parser.peek().is_some() {
-        let shared = parser.shared_states(tree).and_then(|()| parser.end_of_statement());
+        let shared = parser.shared_states(tree).and_then(|()| parser.end_of_line());
         tree.shared_unclear |= shared.is_err();
         parser.recover(&shared);
     }
     while parser.peek().is_some() {
         if parser.take(Token::End).is_none() {
-            let parsed = parser.line(tree).and_then(|()| parser.end_of_statement());
+            let parsed = parser.line(tree).and_then(|()| parser.end_of_line());
             parser.recover(&parsed);
         }
     }
@@ -44,7 +45,8 @@ pub(super) fn parse_states(sources: &[Source], source: u32, diagnostics: &mut Di
     while parser.peek().is_some() {
         if parser.take(Token::End).is_none() {
             let state = parser.state().and_then(|state| parser.bottom_up(state));
-            let state = state.and_then(|state| parser.end_of_statement().map(|()| states.push(state)));
+            let state = state
+                .and_then(|state| parser.end_of_line().map(|()| push_up_to(limits::STACK_CELLS, &mut states, state)));
             unclear |= state.is_err();
             parser.recover(&state);
         }
@@ -56,6 +58,17 @@ impl Parser<'_> {
     fn recover(&mut self, parsed: &Parsed<()>) {
         if parsed.is_err() {
             while self.next().is_some_and(|lexeme| lexeme.token != Token::End) {}
+        }
+    }
+
+    fn end_of_line(&mut self) -> Parsed<()> {
+        match self.lexer.peek().copied() {
+            None => Ok(()),
+            Some(Lexeme { token: Token::End, span }) if self.text(span) == "\n" => {
+                self.next();
+                Ok(())
+            }
+            Some(_) => Err(self.expected("the end of the line", "one action or one state a line")),
         }
     }
 
@@ -84,7 +97,7 @@ impl Parser<'_> {
         }
         let action = self.pds_action()?;
         if let Some(thread) = tree.threads.last_mut() {
-            thread.actions.push(action);
+            push_up_to(limits::ACTIONS, &mut thread.actions, action);
             return Ok(());
         }
         if tree.threads_unclear {
@@ -100,17 +113,12 @@ impl Parser<'_> {
 
     fn pds_thread(&mut self, name: Span, tree: &mut Tree) -> Parsed<()> {
         // A thread whose range is wrong still takes the actions that follow.
-        tree.threads.push(ThreadNode {
-            name,
-            copies: 1,
-            symbols: Vec::new(),
-            symbols_unclear: true,
-            actions: Vec::new(),
-        });
+        let thread = ThreadNode { name, copies: 1, symbols: Vec::new(), symbols_unclear: true, actions: Vec::new() };
+        push_up_to(limits::THREADS, &mut tree.threads, thread);
         let low = self.number("the lowest symbol")?;
         let high = self.number("the highest symbol")?;
         let range = self.range(low, high)?;
-        let thread = tree.threads.last_mut().expect("just pushed");
+        let thread = tree.threads.last_mut().expect("this one, or there are too many already");
         thread.symbols.push(range);
         thread.symbols_unclear = false;
         Ok(())
@@ -146,9 +154,12 @@ impl Parser<'_> {
             return Ok(());
         }
         self.report(|| {
-            Diagnostic::error(format!("`{}` is not a number below 2^32", shortened(digits)))
-                .at(span, "expected a number")
-                .help("in this format shared states and symbols are numbers")
+            let message = match digits {
+                "" => "a dot without a symbol".to_owned(),
+                digits => format!("`{}` is not a number below 2^32", shortened(digits)),
+            };
+            let help = "in this format shared states and symbols are numbers";
+            Diagnostic::error(message).at(span, "expected a number").help(help)
         })
     }
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// The system and its property in the `.cpds` format.
 pub fn print_cpds(problem: &Problem) -> String {
-    let Problem { system, property } = problem;
+    let (system, property) = (problem.system(), problem.property());
     let mut out = String::new();
     list(&mut out, "shared", system.shared_names().iter());
     for state in system.initial() {
@@ -69,11 +69,12 @@ pub struct PdsText {
 /// The system and its property in the artifact's format.
 ///
 /// That format has numbers only. Shared states are numbered in order. Symbols keep their names if all of them are
-/// numbers, otherwise they are numbered as well, the same symbol alike in every thread; comments give the names. Copies are written out, and labels become comments. Only a run of
-/// consecutive symbols can be declared; others are known by being mentioned, and one that is not mentioned either
-/// (so that it can never come onto a stack) is left out.
+/// numbers, otherwise they are numbered as well, the same symbol alike in every thread; comments give the names.
+/// Copies are written out, and labels become comments. Only a run of consecutive symbols can be declared; others are
+/// known by being mentioned, and one that is not mentioned either (so that it can never come onto a stack) is left
+/// out. A thread without symbols gets one: a range cannot be empty.
 pub fn print_pds(problem: &Problem) -> PdsText {
-    let Problem { system, property } = problem;
+    let (system, property) = (problem.system(), problem.property());
     let mut pds = format!("{}\n", system.shared_names().len());
     legend(&mut pds, "shared state", (0..).zip(system.shared_names().iter()));
     let numbers = Numbers::new(system);

@@ -2,12 +2,13 @@
 //!
 //! Nothing is skipped in silence: what cannot be resolved is reported, and then there is no model.
 
-use super::declare::{self, Alphabets, FastMap};
-use super::scope::Scope;
+use super::declare::{self, Alphabets};
+use super::scope::{Scope, Summaries};
 use super::syntax::{StateNode, ThreadNode, Tree, WildNode, file_start, text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::system::limits;
-use crate::{Alphabet, Cpds, Problem, Program, Property, Rule};
+use crate::{Alphabet, Cpds, ModelError, Problem, Program, Property, Rule};
+use std::collections::HashMap;
 
 /// Builds the model that the tree describes, unless something is wrong with it.
 pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Problem> {
@@ -24,11 +25,11 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         return None;
     }
     if tree.threads.is_empty() && !tree.threads_unclear {
-        missing("thread", in_format("open one with `PDA low high`", "add a `thread NAME { … }`"), diagnostics);
+        missing("thread", 0, in_format("open one with `PDA low high`", "add a `thread NAME { … }`"), diagnostics);
     }
     if tree.initial.is_empty() && !tree.initial_unclear {
-        let pds = "put it into a `.init` file of the same name, or give it with `--init`";
-        missing("initial state", in_format(pds, "add `init q|w1,…,wn`"), diagnostics);
+        let pds = "write `q|w1,…,wn` into a `.init` file of the same name, or give it with `--init`";
+        missing("initial state", tree.init_source, in_format(pds, "add `init q|w1,…,wn`"), diagnostics);
     }
     let count = declare::count_threads(tree, diagnostics);
     for (states, what) in [(&tree.initial, "initial state"), (&tree.bad, "bad pattern")] {
@@ -54,6 +55,7 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         programs: names.iter().map(String::as_str).zip(of_program.iter().map(|(alphabet, _)| alphabet)).collect(),
         complete: of_program.iter().map(|(_, complete)| *complete).collect(),
         threads: threads.as_deref(),
+        summaries: Summaries::default(),
     };
     let rules = tree.threads.iter().enumerate().map(|(i, thread)| rules(&scope, i, thread, diagnostics));
     let rules: Vec<Vec<Rule>> = rules.collect();
@@ -67,13 +69,22 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
     let programs = tree.threads.iter().zip(names).zip(alphabets).zip(rules);
     let programs =
         programs.map(|(((thread, name), alphabet), rules)| Program::new(&name, thread.copies, alphabet, rules));
-    let system = Cpds::new(shared, symbols, programs.collect(), initial).expect("the resolver has checked it");
-    Some(Problem::new(system, Property { bad }).expect("the resolver has checked it"))
+    let problem = programs
+        .collect::<Result<_, _>>()
+        .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
+        .and_then(|system| Problem::new(system, Property { bad }));
+    // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not declared.
+    let report = |error: ModelError| {
+        let error = Diagnostic::error(error.to_string()).at(file_start(), "this system has more");
+        diagnostics.error(|| error.help("a system that large cannot be explored; look for a smaller model"));
+    };
+    problem.map_err(report).ok()
 }
 
-fn missing(what: &str, help: &str, diagnostics: &mut Diagnostics) {
+fn missing(what: &str, source: u32, help: &str, diagnostics: &mut Diagnostics) {
     diagnostics.error(|| {
-        Diagnostic::error(format!("no {what}")).at(file_start(), format!("this file has no {what}")).help(help)
+        let place = Span { source, ..file_start() };
+        Diagnostic::error(format!("no {what}")).at(place, format!("this file has no {what}")).help(help)
     });
 }
 
@@ -103,7 +114,7 @@ fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics: &mut Diag
 
 /// Δ of one program. Δ is a set, so a repeated action changes nothing; but it may be a slip.
 fn rules(scope: &Scope<'_>, program: usize, thread: &ThreadNode, diagnostics: &mut Diagnostics) -> Vec<Rule> {
-    let mut places = FastMap::default();
+    let mut places = HashMap::new();
     let mut rules = Vec::with_capacity(thread.actions.len());
     for node in &thread.actions {
         let Some(action) = scope.action(program, node, diagnostics) else { continue };
@@ -133,7 +144,7 @@ fn all_states<T: Clone + Eq + std::hash::Hash>(
     diagnostics: &mut Diagnostics,
     resolve: impl Fn(&StateNode, &mut Diagnostics) -> Option<T>,
 ) -> Vec<T> {
-    let mut places: FastMap<T, Span> = FastMap::default();
+    let mut places: HashMap<T, Span> = HashMap::new();
     let mut states = Vec::new();
     for node in nodes {
         let Some(state) = resolve(node, diagnostics) else { continue };

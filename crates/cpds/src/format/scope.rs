@@ -5,6 +5,8 @@ use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
 use super::words::{nearest, summary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 /// Everything a name can mean.
 pub(super) struct Scope<'a> {
@@ -19,6 +21,14 @@ pub(super) struct Scope<'a> {
     pub(super) complete: Vec<bool>,
     /// The program of each thread, if that is clear.
     pub(super) threads: Option<&'a [u32]>,
+    pub(super) summaries: Summaries,
+}
+
+/// What is declared, in few words; made when first needed, since it takes a walk over all names.
+#[derive(Default)]
+pub(super) struct Summaries {
+    shared: OnceCell<String>,
+    symbols: RefCell<HashMap<usize, String>>,
 }
 
 impl<'a> Scope<'a> {
@@ -33,6 +43,7 @@ impl<'a> Scope<'a> {
             programs: system.programs().iter().map(|p| (p.name(), p.alphabet())).collect(),
             complete: vec![true; system.programs().len()],
             threads: Some(system.thread_programs()),
+            summaries: Summaries::default(),
         }
     }
 
@@ -50,8 +61,9 @@ impl<'a> Scope<'a> {
                     None if self.numeric => "the first line of the file is the number of shared states".to_owned(),
                     None => "declare it with `shared`".to_owned(),
                 };
+                let declared = self.summaries.shared.get_or_init(|| summary(self.shared.iter()));
                 Diagnostic::error(format!("unknown shared state `{}`", shortened(name)))
-                    .at(span, format!("the shared states are {}", summary(self.shared.iter())))
+                    .at(span, format!("the shared states are {declared}"))
                     .help(help)
             });
         }
@@ -65,19 +77,21 @@ impl<'a> Scope<'a> {
         if found.is_none() && self.complete[program] {
             diagnostics.error(|| {
                 let known = || alphabet.iter().map(|symbol| self.symbols.name(symbol.0));
-                let mut parts = name.split('.');
-                let dotted = name.contains('.') && parts.all(|part| known().any(|symbol| symbol == part));
+                let is_known = |part| self.symbols.get(part).is_some_and(|n| alphabet.contains(Symbol(n)));
+                let dotted = name.contains('.') && name.split('.').all(is_known);
                 let help = match nearest(name, known()) {
                     _ if dotted => {
-                        let top_first = name.rsplit('.').collect::<Vec<_>>().join(" ");
-                        format!("here a stack is written top first, with blanks: `{top_first}`")
+                        let top_first = name.rsplit('.').take(20).collect::<Vec<_>>().join(" ");
+                        format!("here a stack is written top first, with blanks: `{}`", shortened(&top_first))
                     }
                     Some(known) => format!("did you mean `{known}`?"),
                     None if alphabet.is_empty() => "the thread declares no symbols; `-` is the empty stack".to_owned(),
                     None => "add it to the thread's symbols".to_owned(),
                 };
+                let mut summaries = self.summaries.symbols.borrow_mut();
+                let declared = summaries.entry(program).or_insert_with(|| summary(known()));
                 Diagnostic::error(format!("unknown stack symbol `{}`", shortened(name)))
-                    .at(span, format!("thread `{thread}` declares {}", summary(known())))
+                    .at(span, format!("thread `{thread}` declares {declared}"))
                     .help(help)
             });
         }

@@ -19,6 +19,8 @@ pub(super) struct Tree {
     pub(super) shared_unclear: bool,
     pub(super) threads_unclear: bool,
     pub(super) initial_unclear: bool,
+    /// Where the initial states should be, if not in the first source.
+    pub(super) init_source: u32,
 }
 
 /// Declared names.
@@ -94,6 +96,13 @@ pub(super) struct StackNode {
     pub(super) span: Span,
     pub(super) word: WildNode<Vec<Span>>,
     pub(super) times: u64,
+}
+
+/// Adds an item, up to one more than the limit: that there are too many is found out later, how many does not matter.
+pub(super) fn push_up_to<T>(limit: u64, items: &mut Vec<T>, item: T) {
+    if items.len() as u64 <= limit {
+        items.push(item);
+    }
 }
 
 /// The text of a span.

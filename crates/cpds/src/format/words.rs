@@ -6,12 +6,15 @@ use crate::names::plain_number;
 ///
 /// Numbers are never suggested for numbers: every number is close to every other.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    const ENOUGH: usize = 10_000; // a suggestion is not worth more time than that
+    // A suggestion is not worth more time than this.
+    const CANDIDATES: usize = 1000;
+    const LENGTH: usize = 40;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let allowed = (name.chars().count() / 3).max(1);
+    let length = name.chars().take(LENGTH + 1).count();
+    let allowed = (length / 3).max(1);
     candidates
-        .take(ENOUGH)
-        .filter(|candidate| candidate.len().abs_diff(name.len()) <= 4 * allowed)
+        .take(if length > LENGTH { 0 } else { CANDIDATES })
+        .filter(|candidate| candidate.chars().take(2 * LENGTH).count().abs_diff(length) <= allowed)
         .filter(|candidate| !(is_number(name) && is_number(candidate)))
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
         .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.chars().count())
