@@ -102,3 +102,63 @@ impl Problem {
         self.property.violation(&state.visible()).is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem() -> Problem {
+        "shared 0 1; init 0|a,-; thread A { symbols a }\nthread B { symbols b }".parse().unwrap()
+    }
+
+    fn pattern(shared: Wild<u32>, tops: &[Wild<Option<u32>>]) -> Pattern {
+        let top = |top: &Wild<Option<u32>>| match top {
+            Wild::Any => Wild::Any,
+            Wild::Is(symbol) => Wild::Is(symbol.map(Symbol)),
+        };
+        let shared = match shared {
+            Wild::Any => Wild::Any,
+            Wild::Is(q) => Wild::Is(SharedState(q)),
+        };
+        Pattern { shared, tops: tops.iter().map(top).collect() }
+    }
+
+    #[test]
+    fn only_patterns_that_fit_the_system_make_a_problem() {
+        use Wild::{Any, Is};
+        let with = |pattern| Problem::new(problem().system, Property { bad: vec![pattern] });
+        for fits in
+            [pattern(Any, &[Any, Any]), pattern(Is(1), &[Is(Some(0)), Is(Some(1))]), pattern(Is(0), &[Is(None), Any])]
+        {
+            assert!(with(fits).is_ok());
+        }
+        let no_such_shared_state = pattern(Is(2), &[Any, Any]);
+        let no_such_symbol = pattern(Any, &[Is(Some(2)), Any]);
+        let symbol_of_another_thread = pattern(Any, &[Any, Is(Some(0))]);
+        let too_few = pattern(Any, &[Any]);
+        let too_many = pattern(Any, &[Any, Any, Any]);
+        for wrong in [no_such_shared_state, no_such_symbol, symbol_of_another_thread, too_few, too_many] {
+            assert_eq!(with(wrong.clone()), Err(ModelError::PatternDoesNotFit), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_matches_what_it_names_and_leaves_the_rest_open() {
+        use Wild::{Any, Is};
+        let state = problem().system.initial()[0].visible();
+        for yes in [pattern(Any, &[Any, Any]), pattern(Is(0), &[Is(Some(0)), Is(None)])] {
+            assert!(yes.matches(&state), "{yes:?}");
+        }
+        for no in [pattern(Is(1), &[Any, Any]), pattern(Any, &[Is(None), Any]), pattern(Is(0), &[Any, Is(Some(1))])] {
+            assert!(!no.matches(&state), "{no:?}");
+        }
+        let property = Property { bad: vec![pattern(Is(1), &[Any, Any]), pattern(Is(0), &[Any, Is(None)])] };
+        assert_eq!(property.violation(&state), Some(&property.bad[1]));
+    }
+
+    #[test]
+    fn a_repeated_pattern_counts_once() {
+        let bad = vec![pattern(Wild::Any, &[Wild::Any, Wild::Any]); 3];
+        assert_eq!(Problem::new(problem().system, Property { bad }).unwrap().property.bad.len(), 1);
+    }
+}
