@@ -106,7 +106,9 @@ fn hash(name: &str) -> u64 {
 
 /// Whether `c` may stand in a name: anything visible that the formats do not use as punctuation.
 pub(crate) fn is_name_char(c: char) -> bool {
-    !"()[]{}<>|,;:*#\"`-⟨⟩→ε".contains(c) && !c.is_whitespace() && !is_invisible(c)
+    let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '⟨' | '⟩');
+    let mark = matches!(c, '|' | ',' | ';' | ':' | '*' | '#' | '"' | '`' | '-' | '→' | 'ε');
+    !bracket && !mark && !c.is_whitespace() && !is_invisible(c)
 }
 
 /// Control and formatting characters: in a name, two that look the same could differ; in a message, the terminal
@@ -125,7 +127,8 @@ pub(crate) fn is_invisible(c: char) -> bool {
 /// assert!(!cpds::is_name("") && !cpds::is_name("a b") && !cpds::is_name("0..3") && !cpds::is_name("ε"));
 /// ```
 pub fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name_char) && !text.contains("..")
+    let has_range = text.as_bytes().windows(2).any(|pair| pair == b"..");
+    !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name_char) && !has_range
 }
 
 /// The number that `name` is, if it is a number written the plain way (`7`, not `07`).

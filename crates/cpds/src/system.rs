@@ -2,6 +2,7 @@
 
 use crate::names::{MAX_NAME, is_name};
 use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, ThreadId};
+use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 
 /// Limits that keep a short text from asking for a lot of memory; each is far beyond what an analysis can explore.
@@ -89,7 +90,7 @@ pub enum ModelError {
 impl Alphabet {
     /// An alphabet from its symbols; a repeated one counts once.
     pub fn new(symbols: impl IntoIterator<Item = Symbol>) -> Self {
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         let ordered: Vec<_> = symbols.into_iter().filter(|&s| seen.insert(s)).collect();
         let mut sorted = ordered.clone();
         sorted.sort_unstable();

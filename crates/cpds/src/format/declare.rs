@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::plain_number;
 use crate::system::limits;
 use crate::{Alphabet, Names, Symbol};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// What is being declared, and how much of it there is room for.
@@ -84,7 +85,7 @@ pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnost
         return (names, false);
     }
     let mut complete = !tree.shared_unclear;
-    let mut places = HashMap::new();
+    let mut places: FxHashMap<u32, Span> = FxHashMap::default();
     let mut kind = Kind::new("shared state", limits::SHARED_STATES);
     for item in &tree.shared {
         complete &= declare(sources, item, &mut kind, diagnostics, |name| {
@@ -149,7 +150,7 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
     for (i, thread) in tree.threads.iter().enumerate() {
         kind.copies = u64::from(thread.copies);
         let mut complete = !thread.symbols_unclear;
-        let mut places = HashMap::new();
+        let mut places: FxHashMap<Symbol, Span> = FxHashMap::default();
         let mut ordered = Vec::new();
         let mut insert = |name: &str, place: Span| {
             let symbol = Symbol(symbols.insert(name));
