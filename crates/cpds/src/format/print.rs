@@ -38,7 +38,7 @@ fn list<'a>(out: &mut String, keyword: &str, names: impl Iterator<Item = &'a str
     const WIDTH: usize = 100;
     let mut width = 0;
     for item in with_ranges(names) {
-        if width > 0 && width + item.len() > WIDTH {
+        if width > 0 && width + 1 + item.len() > WIDTH {
             out.push('\n');
             width = 0;
         }
@@ -149,5 +149,32 @@ impl Numbers {
     fn word(&self, symbols: impl Iterator<Item = Symbol>, separator: &str) -> String {
         let word: Vec<_> = symbols.map(|symbol| self.of(symbol).to_string()).collect();
         if word.is_empty() { "-".to_owned() } else { word.join(separator) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_take_several_lines_of_at_most_a_hundred_columns() {
+        let names: Vec<String> = (0..60).map(|i| format!("name{i:02}")).collect();
+        let mut out = String::new();
+        list(&mut out, "shared", names.iter().map(String::as_str));
+        let widths: Vec<usize> = out.lines().map(str::len).collect();
+        // "shared" and 13 names of seven columns each, blanks counted, are 97; another one would be too much.
+        assert_eq!(widths, [97, 97, 97, 97, 62]);
+        assert!(out.lines().all(|line| line.starts_with("shared name")));
+        assert_eq!(out.matches("name").count(), 60);
+
+        for (second, expected) in [(49, vec![100]), (50, vec![50, 52])] {
+            let mut out = String::new();
+            list(&mut out, "s", ["a".repeat(48), "b".repeat(second)].iter().map(String::as_str));
+            assert_eq!(out.lines().map(str::len).collect::<Vec<_>>(), expected);
+        }
+
+        let mut none = String::new();
+        list(&mut none, "shared", std::iter::empty());
+        assert_eq!(none, "");
     }
 }
