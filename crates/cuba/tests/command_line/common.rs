@@ -1,0 +1,53 @@
+//! Running the real `cuba`.
+
+use cpds_testing::corpus::repository;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What the command answered.
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs `cuba` with these arguments in this folder.
+pub(crate) fn cuba(folder: &Path, args: &[&str]) -> Ran {
+    let command = Command::new(env!("CARGO_BIN_EXE_cuba")).args(args).current_dir(folder).output();
+    let Output { status, stdout, stderr } = command.expect("cuba starts");
+    let text = |bytes| String::from_utf8(bytes).expect("cuba prints UTF-8");
+    Ran { code: status.code().expect("cuba ends by itself"), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// Shows a file with this content, which must be refused; what standard error says.
+pub(crate) fn refused(name: &str, content: impl AsRef<[u8]>) -> String {
+    refused_with(&[(name, content.as_ref())], &["show", name])
+}
+
+pub(crate) fn refused_with(files: &[(&str, &[u8])], args: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let ran = cuba(folder.path(), args);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+    ran.stderr
+}
+
+/// A system in which everything is right, with one more line before, or in its thread.
+pub(crate) fn with(statement: &str, in_thread: &str) -> String {
+    format!(
+        "shared idle busy\n{statement}\ninit idle|main,-\n\nthread A {{\n  symbols main work\n  {in_thread}\n}}\nthread B {{ symbols x }}\n"
+    )
+}
+
+pub(crate) fn in_repository(args: &[&str]) -> Ran {
+    cuba(&repository(), args)
+}
+
+pub(crate) fn done(args: &[&str]) -> String {
+    let ran = in_repository(args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    ran.stdout
+}

@@ -1,0 +1,182 @@
+//! What all verbs have in common: exit codes, help, warnings, JSON.
+
+use crate::common::{cuba, done, in_repository};
+use cpds_testing::corpus::{models, repository};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+#[test]
+fn json_fits_its_schema_on_every_model() {
+    let check = |schema: &str, args: &[&str]| {
+        let path = repository().join(format!("docs/schema/{schema}.schema.json"));
+        let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        let object: Value = serde_json::from_str(&done(args)).unwrap();
+        jsonschema::validate(&schema, &object).unwrap_or_else(|e| panic!("{args:?}: {e}"));
+        assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
+    };
+    for model in models() {
+        let file = format!("models/{}.cpds", model.name);
+        let system = model.problem.system();
+        check("show", &["show", &file, "--json"]);
+        let state = system.text(&system.initial()[0]).to_string();
+        check("show-successors", &["show", &file, "--json", "--successors", &state]);
+        check("convert", &["convert", &file, "--json", "--to", "pds"]);
+    }
+}
+
+#[test]
+fn warnings_go_to_standard_error_and_into_the_json() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.pds"), "2\nPDA 1 2\n0 1 -> 1 2\n0 01 -> 1 2\n1 2 -> 0 9 1\n1 9 -> 1 8\n").unwrap();
+    fs::write(folder.path().join("m.init"), "0|2.1\n0|2.1\n").unwrap();
+    let ran = cuba(folder.path(), &["show", "m.pds", "--json"]);
+    assert_eq!(ran.code, 0);
+    assert_snapshot!(ran.stderr, @"
+    warning: action given twice
+     --> m.pds:4:1
+      |
+    3 | 0 1 -> 1 2
+      | ---------- first given here
+    4 | 0 01 -> 1 2
+      | ^^^^^^^^^^^ counts once
+      |
+      = help: remove one of them
+
+    warning: thread 1 mentions symbols outside its declared range: 9 8
+     --> m.pds:5:10
+      |
+    2 | PDA 1 2
+      |     --- the declared range
+    ...
+    5 | 1 2 -> 0 9 1
+      |          ^ taken as one of its symbols
+      |
+      = help: declare a range that covers all symbols
+
+    warning: initial state given twice
+     --> m.init:2:1
+      |
+    1 | 0|2.1
+      | ----- first given here
+    2 | 0|2.1
+      | ^^^^^ counts once
+      |
+      = help: remove one of them
+    ");
+    let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_snapshot!(serde_json::to_string_pretty(&object["warnings"]).unwrap(), @r#"
+    [
+      {
+        "column": 1,
+        "file": "m.pds",
+        "line": 4,
+        "message": "action given twice"
+      },
+      {
+        "column": 10,
+        "file": "m.pds",
+        "line": 5,
+        "message": "thread 1 mentions symbols outside its declared range: 9 8"
+      },
+      {
+        "column": 1,
+        "file": "m.init",
+        "line": 2,
+        "message": "initial state given twice"
+      }
+    ]
+    "#);
+    assert_eq!(object["model"]["initial"], serde_json::json!(["0|1 2"]));
+}
+
+/// The exit code does not depend on whether anybody reads the messages.
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_that_nobody_can_read() {
+    use std::process::{Command, Stdio};
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("bad.cpds"), "nonsense").unwrap();
+    fs::write(folder.path().join("good.pds"), "1\nPDA 0 0\n0 9 -> 0 -\n").unwrap();
+    fs::write(folder.path().join("good.init"), "0|0\n").unwrap();
+    let full = || Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let command = |file: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+        command.args(["show", file]).current_dir(folder.path());
+        command
+    };
+    assert_eq!(command("bad.cpds").stderr(full()).output().unwrap().status.code(), Some(2));
+    let warned = command("good.pds").stderr(full()).output().unwrap();
+    assert_eq!(warned.status.code(), Some(0));
+    assert!(warned.stdout.starts_with(b"# good.pds"));
+    let lost = command("good.pds").stdout(full()).output().unwrap();
+    assert_eq!(lost.status.code(), Some(1));
+    assert!(String::from_utf8(lost.stderr).unwrap().contains("error: cannot write to standard output"));
+}
+
+#[test]
+fn a_wrong_command_line_is_exit_code_1() {
+    for args in [&["shwo", "x.cpds"][..], &[], &["show"], &["convert", "x.cpds"], &["convert", "x.cpds", "--to", "xml"]]
+    {
+        let ran = in_repository(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
+        assert!(ran.stderr.contains("--help"), "{}", ran.stderr);
+    }
+    assert_snapshot!(in_repository(&["shwo"]).stderr, @"
+    error: unrecognized subcommand 'shwo'
+
+      tip: a similar subcommand exists: 'show'
+
+    Usage: cuba [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn help_has_examples_that_work() {
+    for verb in [&["--help"][..], &["show", "--help"], &["convert", "--help"]] {
+        let help = done(verb);
+        let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
+        for example in examples {
+            let words = example.split("  ").find(|part| !part.is_empty()).expect("a command").trim();
+            let args: Vec<String> = words
+                .split('\'')
+                .enumerate()
+                .flat_map(|(i, part)| match i % 2 {
+                    0 => part.split_whitespace().map(str::to_owned).collect(),
+                    _ => vec![part.to_owned()],
+                })
+                .collect();
+            let args: Vec<&str> = args.iter().skip(1).map(String::as_str).filter(|arg| !arg.is_empty()).collect();
+            if !args.contains(&"-o") {
+                done(&args);
+            }
+        }
+    }
+    assert_snapshot!(done(&["show", "-h"]), @"
+    Print the model as it was understood, with a summary; or the steps from a state
+
+    Usage: cuba show [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>  The model: a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name
+              beside it
+
+    Options:
+          --init <STATE>        Start here instead of where the file says, e.g. '0|1,4 6' (stacks top
+                                first); repeatable
+          --target <PATTERN>    Take this as bad instead of what the file says, e.g. '0|1,*' ('*'
+                                anything, '-' empty); repeatable
+      -q, --quiet               Print no warnings
+          --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
+                                stack, top first, '-' if empty
+          --json                Print JSON
+      -h, --help                Print help
+
+    Examples:
+      cuba show models/paper/fig1.cpds
+      cuba show models/paper/fig1.cpds --successors '0|1,4'
+      cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+    ");
+}
