@@ -27,6 +27,7 @@ impl Source {
 
     /// The text that these bytes are, if they are UTF-8.
     pub fn decode(name: impl Into<String>, bytes: &[u8]) -> Result<Self, ReadError> {
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let error = match str::from_utf8(bytes) {
             Ok(text) => return Ok(Source::new(name, text)),
             Err(error) => error,

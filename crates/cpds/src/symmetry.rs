@@ -7,15 +7,15 @@ impl Cpds {
     /// The threads, split into groups that may be permuted freely: swapping two threads of a group changes neither
     /// the step relation nor the set of initial states. So the set R_k is closed under such swaps, for every k.
     ///
-    /// The groups are as large as can be, unless the initial states are very many and very mixed; then a group may come
-    /// in several parts.
+    /// The groups are as large as can be, unless it would take swapping millions of stacks to find out; then a group may
+    /// come in several parts.
     ///
     /// This is a property of the system alone. A bad pattern need not be symmetric: `20|23,19,-` can tell two
     /// adders apart.
     pub fn symmetric_groups(&self) -> Vec<Vec<ThreadId>> {
         let actions: Vec<Vec<Action>> = self.programs().iter().map(sorted_actions).collect();
         let initial: HashSet<&GlobalState> = self.initial().iter().collect();
-        let mut budget = 1 << 12;
+        let mut budget = (1 << 23) / self.thread_count();
 
         // Two threads can be swapped only if they have the same actions and the same stacks in the initial
         // states taken together. This key makes the exact test below rare.
@@ -36,7 +36,7 @@ impl Cpds {
     }
 
     /// Whether swapping `a` and `b` keeps the set of initial states; `false` as well when `budget` is used up.
-    fn can_swap(&self, initial: &HashSet<&GlobalState>, a: ThreadId, b: ThreadId, budget: &mut u32) -> bool {
+    fn can_swap(&self, initial: &HashSet<&GlobalState>, a: ThreadId, b: ThreadId, budget: &mut usize) -> bool {
         self.initial().iter().all(|state| {
             if state.stacks[a.index()] == state.stacks[b.index()] {
                 return true;
@@ -78,6 +78,29 @@ mod tests {
     #[test]
     fn another_initial_stack_breaks_a_group() {
         assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,a,a")), [vec![0, 2], vec![1], vec![3]]);
+    }
+
+    fn column(bits: u32, thread: u32) -> &'static str {
+        if bits >> thread & 1 == 1 { "a" } else { "b" }
+    }
+
+    #[test]
+    fn a_thousand_initial_states_are_not_too_many() {
+        let state = |bits| (0..10).map(|t| column(bits, t)).collect::<Vec<_>>().join(",");
+        let states: Vec<_> = (0..1024).map(|bits| format!("init 0|{}", state(bits))).collect();
+        let text = format!("shared 0\nthread A * 10 {{ symbols a b }}\n{}", states.join("\n"));
+        assert_eq!(groups(&text), [(0..10).collect::<Vec<_>>()]);
+    }
+
+    /// 252 threads whose stacks over the ten initial states are the balanced words of length ten: no two can be
+    /// swapped, and to find out for all pairs takes more than there is time for. Giving up must not make a group.
+    #[test]
+    fn giving_up_keeps_threads_apart() {
+        let words: Vec<u32> = (0..1024_u32).filter(|bits| bits.count_ones() == 5).collect();
+        let state = |k| words.iter().map(|&word| column(word, k)).collect::<Vec<_>>().join(",");
+        let states: Vec<_> = (0..10).map(|k| format!("init 0|{}", state(k))).collect();
+        let text = format!("shared 0\nthread A * {} {{ symbols a b }}\n{}", words.len(), states.join("\n"));
+        assert_eq!(groups(&text).len(), 252);
     }
 
     #[test]

@@ -199,7 +199,7 @@ fn a_byte_order_mark_is_not_part_of_the_text() {
     assert_eq!(problem.system().shared_names().len(), 1);
 }
 
-/// What can be read can be written in both formats: limits count copies as the threads that they are.
+/// Limits count copies as the threads that they are, so that writing them out does not exceed them.
 #[test]
 fn the_largest_systems_convert() {
     let most_threads: Problem = "shared 0; init 0|-*1024; thread P*1024 { symbols 0..99 }".parse().unwrap();

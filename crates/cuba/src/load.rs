@@ -9,7 +9,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Larger files are refused before they fill the memory.
-const MAX_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Which model: the same for every verb.
 #[derive(Args, Debug)]

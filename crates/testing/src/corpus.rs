@@ -71,7 +71,7 @@ pub enum Verdict {
 
 impl Expected {
     /// What is wrong with these answers as they stand, whatever the model is.
-    fn contradiction(&self) -> Option<&'static str> {
+    pub fn contradiction(&self) -> Option<&'static str> {
         let collapses = |counts: &[usize], k: usize| counts[k..].iter().all(|&n| n == counts[k]);
         let least = |counts: &[usize], k: usize| {
             k + 1 < counts.len() && collapses(counts, k) && (k == 0 || !collapses(counts, k - 1))
@@ -81,6 +81,15 @@ impl Expected {
             ((self.verdict == Verdict::Unsafe) == self.contexts.is_some(), "contexts are for unsafe, and only for it"),
             (self.fcr == self.reachable.is_some(), "|R_k| is for models with FCR, and only for them"),
             (self.fcr == self.height.is_none(), "a height is for models without FCR, and only for them"),
+            (self.contexts.is_none_or(|k| k < self.visible.len()), "|T(R_k)| is listed up to the bad state at least"),
+            (self.visible.is_sorted(), "T(R_k) does not shrink"),
+            (
+                self.reachable.as_ref().is_none_or(|counts| {
+                    counts.len() == self.visible.len() && counts.iter().zip(&self.visible).all(|(r, t)| t <= r)
+                }),
+                "|R_k| is listed as far as |T(R_k)|, and is at least as large",
+            ),
+            (self.collapse.reachable.is_none_or(|k| k >= self.collapse.visible), "T(R_k) collapses no later than R_k"),
             (least(&self.visible, self.collapse.visible), "T(R_k) does not collapse there"),
             (self.visible.last() == Some(&self.visible_total), "|T(R)| is not the last |T(R_k)|"),
             (
@@ -125,14 +134,31 @@ pub fn run(engine: &str, mut answer: impl FnMut(&Model) -> Answers) {
     }
 }
 
-fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answers, skipped: &mut Skipped) {
+/// Compares an engine's answers with the expected ones.
+///
+/// # Panics
+/// If one is not the expected one.
+pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answers, skipped: &mut Skipped) {
     let mut check = |what: &str, found: Option<String>, expected: Option<String>| match (found, expected) {
         (Some(found), Some(expected)) => assert_eq!(found, expected, "{engine} on {name}: {what}"),
         (Some(found), None) => panic!("{engine} on {name}: {what} is {found}, but there is none"),
         (None, Some(_)) => skipped.add(name, &format!("{engine} does not say {what}")),
         (None, None) => {}
     };
-    // A sequence is compared as far as both go.
+    // What comes after the list is known too: T(R_k) has collapsed, and R_k has, or goes on growing.
+    let tail =
+        |counts: &Option<Vec<usize>>, from: usize| counts.iter().flatten().skip(from).copied().collect::<Vec<_>>();
+    let after = tail(&found.visible, expected.visible.len());
+    assert!(after.iter().all(|&n| n == expected.visible_total), "{engine} on {name}: |T(R_k)| goes on with {after:?}");
+    if let Some(reachable) = &expected.reachable {
+        let after = tail(&found.reachable, reachable.len() - 1);
+        let goes_on = after.windows(2).all(|pair| match expected.collapse.reachable {
+            Some(_) => pair[0] == pair[1],
+            None => pair[0] < pair[1],
+        });
+        assert!(goes_on, "{engine} on {name}: |R_k| goes on with {after:?}");
+    }
+    // The list itself is compared as far as both go.
     let mut sequence = |what: &str, found: &Option<Vec<usize>>, expected: Option<&Vec<usize>>| {
         let both = found.as_ref().zip(expected).map_or(0, |(a, b)| a.len().min(b.len()));
         let shown = |counts: &Vec<usize>| format!("{:?}", &counts[..both.min(counts.len())]);

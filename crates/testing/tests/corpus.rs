@@ -1,6 +1,6 @@
 //! The oracle against the model collection, and against what the paper says of its own examples.
 
-use cpds_testing::corpus::{Answers, Model, Verdict, models, run};
+use cpds_testing::corpus::{Answers, Expected, Model, Skipped, Verdict, compare, models, run};
 use cpds_testing::oracle::levels;
 
 /// Higher than any stack that a model with FCR builds within the levels it lists.
@@ -20,8 +20,10 @@ fn the_oracle_agrees_with_every_model() {
 /// as it went. Where R_k is infinite, the visible states are those seen with stacks up to the height that the model names.
 fn answers(Model { name, problem, expected }: &Model) -> Answers {
     let system = problem.system();
-    let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() - 1);
+    // Some levels more than are listed: what the list leaves out must not be news.
+    let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() + 2);
     let found = levels(system, max_k, expected.height.unwrap_or(HIGH));
+    assert_eq!(found.exact, expected.fcr, "{name}: stacks grow beyond {HIGH}, or not beyond the height given");
     // A context is infinite if it goes on beyond any height; this is far beyond what the finite ones need.
     let fcr = found.exact || levels(system, 1, HIGH).exact;
     let visible = found.visible_counts();
@@ -66,4 +68,48 @@ fn example_8_reaches_its_state_with_two_contexts_and_not_with_one() {
     let state = fig2.problem.system().read_state("1|4,9").unwrap();
     assert!(!found.reachable[1].contains(&state));
     assert!(found.reachable[2].contains(&state));
+}
+
+#[test]
+fn wrong_expectations_and_wrong_answers_are_noticed() {
+    let models = models();
+    let fig1 = models.iter().find(|m| m.name == "paper/fig1").expect("Fig. 1 is a model");
+    let wrong: [fn(&mut Expected); 9] = [
+        |e| e.contexts = None,
+        |e| e.verdict = Verdict::Safe,
+        |e| e.contexts = Some(9),
+        |e| e.fcr = false,
+        |e| e.reachable = Some(vec![]),
+        |e| e.visible[2] = 9,
+        |e| e.visible_total = 9,
+        |e| e.collapse.visible = 2,
+        |e| e.collapse.reachable = Some(5),
+    ];
+    for (i, change) in wrong.iter().enumerate() {
+        let mut expected = fig1.expected.clone();
+        change(&mut expected);
+        assert!(expected.contradiction().is_some(), "change {i}");
+    }
+
+    let right =
+        Answers { reachable: Some(vec![1, 3, 6]), visible: Some(vec![1, 3, 6, 6, 7, 8, 8, 8]), ..answers(fig1) };
+    let check = |answers: &Answers| {
+        let mut skipped = Skipped::default();
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compare("test", fig1, answers, &mut skipped))).is_ok()
+    };
+    assert!(check(&right));
+    let wrong: [fn(&mut Answers); 7] = [
+        |a| a.fcr = Some(false),
+        |a| a.reachable = Some(vec![1, 3, 7]),
+        |a| a.reachable = Some(vec![1, 3, 6, 8, 11, 14, 17, 17]),
+        |a| a.visible = Some(vec![1, 3, 6, 6, 7, 8, 8, 9]),
+        |a| a.visible_total = Some(9),
+        |a| a.collapse_reachable = Some(5),
+        |a| a.verdict = Some((Verdict::Unsafe, Some(5))),
+    ];
+    for (i, change) in wrong.iter().enumerate() {
+        let mut answers = right.clone();
+        change(&mut answers);
+        assert!(!check(&answers), "change {i}");
+    }
 }

@@ -8,6 +8,7 @@ use super::parser::{Parsed, Parser, Reported, shortened};
 use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode, push_up_to};
 use super::words::nearest;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::names::plain_number;
 use crate::system::limits;
 
 const STATE: &str = "a state is written `q|w1,…,wn`";
@@ -135,14 +136,22 @@ impl Parser<'_> {
             if self.take(Token::Range).is_some() {
                 let low = self.as_number(first, "a number before `..`")?;
                 let high = self.number("a number after `..`")?;
+                if let Some(padded) = [first, high.1].into_iter().find(|&end| plain_number(self.text(end)).is_none()) {
+                    return self.report(|| {
+                        Diagnostic::error("the end of a range is a number below 2^32, without leading zeros")
+                            .at(padded, "not of that form")
+                            .help("names that look otherwise must be listed one by one")
+                    });
+                }
                 let range = self.range((low, first), high)?;
                 push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, range);
             } else {
                 push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, NameItem::One(first));
             }
             if let Some(&Lexeme { token: Token::Epsilon | Token::Arrow, span }) = self.lexer.peek() {
+                let found = self.text(span);
                 return self.report(|| {
-                    Diagnostic::error("`-` in a list of names")
+                    Diagnostic::error(format!("`{found}` in a list of names"))
                         .at(span, "not part of a name")
                         .help("a range is written `0..3`; in a name, use `_` or `.`")
                 });

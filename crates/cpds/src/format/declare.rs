@@ -148,7 +148,7 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
     let mut kind = Kind::new("stack symbol", limits::SYMBOLS);
     let in_states = mentioned_in_states(tree);
     for (i, thread) in tree.threads.iter().enumerate() {
-        kind.copies = u64::from(thread.copies);
+        kind.copies = u64::from(thread.copies).min(limits::THREADS);
         let mut complete = !thread.symbols_unclear;
         let mut places: FxHashMap<Symbol, Span> = FxHashMap::default();
         let mut ordered = Vec::new();

@@ -148,6 +148,8 @@ impl Cpds {
         let mut diagnostics = Diagnostics::default();
         let node = cpds::parse_state(&sources, 0, &mut diagnostics);
         let scope = scope::Scope::of(self, &sources);
+        let threads = self.thread_count() as u64;
+        let node = node.filter(|node| resolve::are_few(std::slice::from_ref(node), "state", threads, &mut diagnostics));
         match node.and_then(|node| scope.state(&node, &mut diagnostics)) {
             Some(state) => Ok(state),
             None => Err(ReadError { sources, diagnostics }),

@@ -4,7 +4,7 @@ use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};
 use crate::NotAnAction;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span, printable};
-use crate::names::{MAX_NAME, plain_number};
+use crate::names::MAX_NAME;
 
 /// A mistake that has been reported; the rest of the statement is to be skipped.
 pub(super) struct Reported;
@@ -123,13 +123,6 @@ impl<'a> Parser<'a> {
     /// The names `low` to `high`, both included.
     pub(super) fn range(&mut self, (low, first): (u64, Span), (high, last): (u64, Span)) -> Parsed<NameItem> {
         let span = first.to(last);
-        if let Some(&padded) = [first, last].iter().find(|&&end| plain_number(self.text(end)).is_none()) {
-            return self.report(|| {
-                Diagnostic::error("the end of a range is a number below 2^32, without leading zeros")
-                    .at(padded, "not of that form")
-                    .help("names that look otherwise must be listed one by one")
-            });
-        }
         if low > high {
             return self.report(|| {
                 Diagnostic::error("a range that runs backwards")

@@ -24,14 +24,14 @@ const ACTION: &str = "an action is written `q a -> q' b`";
 pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagnostics: &mut Diagnostics) {
     let mut parser = Parser::new(sources, source, diagnostics);
     tree.numeric = true;
-    while parser.take(Token::End).is_some() {}
+    while parser.take_line_end() {}
     if parser.peek().is_some() {
         let shared = parser.shared_states(tree).and_then(|()| parser.end_of_line());
         tree.shared_unclear |= shared.is_err();
         parser.recover(&shared);
     }
     while parser.peek().is_some() {
-        if parser.take(Token::End).is_none() {
+        if !parser.take_line_end() {
             let parsed = parser.line(tree).and_then(|()| parser.end_of_line());
             parser.recover(&parsed);
         }
@@ -43,7 +43,7 @@ pub(super) fn parse_states(sources: &[Source], source: u32, diagnostics: &mut Di
     let mut parser = Parser::new(sources, source, diagnostics);
     let (mut states, mut unclear) = (Vec::new(), false);
     while parser.peek().is_some() {
-        if parser.take(Token::End).is_none() {
+        if !parser.take_line_end() {
             let state = parser.state().and_then(|state| parser.bottom_up(state));
             let state = state
                 .and_then(|state| parser.end_of_line().map(|()| push_up_to(limits::STACK_CELLS, &mut states, state)));
@@ -61,15 +61,20 @@ impl Parser<'_> {
         }
     }
 
-    fn end_of_line(&mut self) -> Parsed<()> {
-        match self.lexer.peek().copied() {
-            None => Ok(()),
-            Some(Lexeme { token: Token::End, span }) if self.text(span) == "\n" => {
-                self.next();
-                Ok(())
-            }
-            Some(_) => Err(self.expected("the end of the line", "one action or one state a line")),
+    fn take_line_end(&mut self) -> bool {
+        let next = self.lexer.peek().copied();
+        let found = next.is_some_and(|lexeme| lexeme.token == Token::End && self.text(lexeme.span) == "\n");
+        if found {
+            self.next();
         }
+        found
+    }
+
+    fn end_of_line(&mut self) -> Parsed<()> {
+        if self.take_line_end() || self.peek().is_none() {
+            return Ok(());
+        }
+        Err(self.expected("the end of the line", "one action or one state a line"))
     }
 
     /// The first line: how many shared states there are.
@@ -117,6 +122,8 @@ impl Parser<'_> {
         push_up_to(limits::THREADS, &mut tree.threads, thread);
         let low = self.number("the lowest symbol")?;
         let high = self.number("the highest symbol")?;
+        self.numeric(low.1)?;
+        self.numeric(high.1)?;
         let range = self.range(low, high)?;
         let thread = tree.threads.last_mut().expect("this one, or there are too many already");
         thread.symbols.push(range);

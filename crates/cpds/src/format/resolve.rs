@@ -89,7 +89,7 @@ fn missing(what: &str, source: u32, help: &str, diagnostics: &mut Diagnostics) {
 }
 
 /// Whether the stacks of these states, with all that is on them, are within the limit.
-fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics: &mut Diagnostics) -> bool {
+pub(super) fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics: &mut Diagnostics) -> bool {
     let mut cells = 0_u64;
     for node in nodes {
         for stack in &node.stacks {

@@ -69,6 +69,15 @@ mod tests {
     }
 
     #[test]
+    fn the_search_for_a_name_is_bounded() {
+        let long = "x".repeat(41);
+        assert_eq!(nearest(&long, std::iter::once("x".repeat(40).as_str())), None, "too long to be worth it");
+        let many: Vec<String> = (0..1001).map(|i| format!("other{i}")).chain(["idle".to_owned()]).collect();
+        assert_eq!(nearest("idel", many.iter().map(String::as_str)), None, "too many to look at");
+        assert_eq!(nearest("idel", many[2..].iter().map(String::as_str)), Some("idle"));
+    }
+
+    #[test]
     fn runs_of_numbers_become_ranges() {
         let list = |names: &[&str]| with_ranges(names.iter().copied()).collect::<Vec<_>>().join(" ");
         assert_eq!(list(&["1", "2", "4", "5", "6", "a", "7"]), "1 2 4..6 a 7");

@@ -49,19 +49,6 @@ fn stacks_that_are_too_high_for_so_many_threads() {
     assert!(shown.starts_with("error: too many initial states, or too high stacks\n --> m.cpds:3:6\n"), "{shown}");
 }
 
-/// Names and ranges that would be slow to look through for every message, in a file of a few hundred kilobytes.
-#[test]
-fn suggestions_do_not_take_forever() {
-    let long = |i: usize| format!("{i:0>255}");
-    let declared: Vec<_> = (0..1000).map(|i| format!("shared {}", long(i))).collect();
-    let unknown: Vec<_> = (0..100).map(|i| format!("init {}|-", long(5000 + i))).collect();
-    refused("m.cpds", format!("{}\n{}\nthread P {{ }}\n", declared.join("\n"), unknown.join("\n")));
-    let actions = "(q,-) -> (q,-)\n".repeat(100);
-    refused("m.cpds", format!("shared 0..1000000\ninit 0|-\nthread P {{\n{actions}}}\n"));
-    let dotted = vec!["100000"; 10_000].join(".");
-    refused("m.cpds", format!("shared 0\ninit 0|{dotted}\nthread P {{ symbols 0..100000 }}\n"));
-}
-
 #[test]
 fn a_name_without_end() {
     assert_snapshot!(refused("m.cpds", format!("shared 0 {}\n", "x".repeat(5000))), @"
