@@ -57,7 +57,7 @@ pub(super) fn parse_states(sources: &[Source], source: u32, diagnostics: &mut Di
 impl Parser<'_> {
     fn recover(&mut self, parsed: &Parsed<()>) {
         if parsed.is_err() {
-            while self.next().is_some_and(|lexeme| lexeme.token != Token::End) {}
+            while !self.take_line_end() && self.next().is_some() {}
         }
     }
 
