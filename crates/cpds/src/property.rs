@@ -79,8 +79,12 @@ impl Problem {
         if !property.bad.iter().all(|pattern| pattern.fits(&system)) {
             return Err(ModelError::PatternDoesNotFit);
         }
-        if property.bad.len() as u64 * system.thread_count() as u64 > limits::STACK_CELLS {
-            return Err(ModelError::TooLarge { what: "stacks in bad patterns", limit: limits::STACK_CELLS });
+        let cells = |top: &Wild<Option<Symbol>>| if matches!(top, Wild::Is(Some(_))) { 2 } else { 1 };
+        if property.bad.iter().flat_map(|pattern| &pattern.tops).map(cells).sum::<u64>() > limits::STACK_CELLS {
+            return Err(ModelError::TooLarge {
+                what: "stacks and symbols in bad patterns",
+                limit: limits::STACK_CELLS,
+            });
         }
         let mut seen = HashSet::new();
         property.bad.retain(|pattern| seen.insert(pattern.clone()));

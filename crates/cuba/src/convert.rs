@@ -45,10 +45,9 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         Some(output) => write(output, &texts, &loaded.files)?,
         None => Vec::new(),
     };
-    let paths: Vec<Option<String>> = paths.iter().map(|path| Some(shown(path))).collect();
     let (stdout, note) = if args.json {
-        let paths = paths.iter().cloned().chain(std::iter::repeat(None));
-        let output = texts.into_iter().zip(paths).map(|((extension, text), path)| {
+        let output = texts.into_iter().enumerate().map(|(i, (extension, text))| {
+            let path = paths.get(i).map(|path| shown(path));
             let text = path.is_none().then_some(text);
             json::OutputJson { extension, path, text }
         });
@@ -60,8 +59,8 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         };
         (json::print(&object), String::new())
     } else if args.output.is_some() {
-        let note = paths.into_iter().flatten().map(|path| format!("wrote {path}\n"));
-        (String::new(), note.collect())
+        let wrote: Vec<_> = paths.iter().map(|path| format!("wrote {}\n", shown(path))).collect();
+        (String::new(), wrote.concat())
     } else {
         let note = match args.to {
             Format::Cpds => "",

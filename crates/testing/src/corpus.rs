@@ -244,7 +244,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 /// The paper's benchmark systems, which are not part of this repository: the folder beside it, if it is there.
-/// Otherwise `what` needs them is noted as skipped.
+/// Otherwise `what`, which needs them, is noted as skipped.
 pub fn artifact(what: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared/data/cuba-artifact");
     if !folder.is_dir() {

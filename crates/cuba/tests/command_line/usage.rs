@@ -135,6 +135,7 @@ fn a_wrong_command_line_is_exit_code_1() {
 
 #[test]
 fn help_has_examples_that_work() {
+    let mut tried = 0;
     for verb in [&["--help"][..], &["show", "--help"], &["convert", "--help"]] {
         let help = done(verb);
         let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
@@ -151,9 +152,11 @@ fn help_has_examples_that_work() {
             let args: Vec<&str> = args.iter().skip(1).map(String::as_str).filter(|arg| !arg.is_empty()).collect();
             if !args.contains(&"-o") {
                 done(&args);
+                tried += 1;
             }
         }
     }
+    assert_eq!(tried, 5);
     assert_snapshot!(done(&["show", "-h"]), @"
     Print the model as it was understood, with a summary; or the steps from a state
 
