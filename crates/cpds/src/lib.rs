@@ -141,6 +141,7 @@ mod state;
 mod step;
 mod symmetry;
 mod system;
+mod trace;
 
 pub use action::{Action, ActionKind, NotAnAction};
 pub use diagnostic::{ReadError, Source};
@@ -151,3 +152,4 @@ pub use property::{Pattern, Problem, Property, Wild};
 pub use state::{GlobalState, SharedState, Stack, Symbol, ThreadId, VisibleState};
 pub use step::Step;
 pub use system::{Alphabet, Cpds, ModelError, Program, Rule, limits};
+pub use trace::{Context, NotATrace, Trace, TraceStep};

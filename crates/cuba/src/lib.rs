@@ -5,6 +5,7 @@
 
 pub mod cli;
 mod convert;
+pub mod engine;
 pub mod json;
 mod load;
 mod render;

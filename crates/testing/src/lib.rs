@@ -1,9 +1,13 @@
 //! For tests only: what every engine is measured against.
 //!
-//! - [`oracle`] computes R_k and T(R_k) straight from their definitions.
-//! - [`random`] generates systems that shrink.
+//! - [`oracle`] computes R_k and T(R_k) straight from their definitions, [`overapproximation`] Z and G.
+//! - [`random`] generates systems that shrink; [`renaming`] puts a system under other numbers.
 //! - [`corpus`] reads `models/`: each model with its expected answers.
+//! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
+pub mod artifact;
 pub mod corpus;
 pub mod oracle;
+pub mod overapproximation;
 pub mod random;
+pub mod renaming;

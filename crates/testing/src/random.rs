@@ -30,6 +30,8 @@ pub struct Shape {
     pub height: RangeInclusive<usize>,
     /// How many bad patterns.
     pub bad: RangeInclusive<usize>,
+    /// Whether copies of a program have equal stacks in the initial states, so that they may be permuted.
+    pub copies_start_alike: bool,
 }
 
 impl Default for Shape {
@@ -45,6 +47,7 @@ impl Default for Shape {
             initial: 1..=2,
             height: 0..=3,
             bad: 0..=2,
+            copies_start_alike: false,
         }
     }
 }
@@ -62,8 +65,19 @@ pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
             sizes.iter().map(|&size| vec(rule(shared, size, shape.from_empty), shape.actions.clone())).collect();
         let initial = vec(state(shared, &threads, &shape.height), shape.initial.clone());
         let bad = vec(pattern(shared, &threads), shape.bad.clone());
-        (rules, initial, bad)
-            .prop_map(move |(rules, initial, bad)| build(shared, &alphabets, style, rules, initial, bad))
+        let alike = shape.copies_start_alike;
+        (rules, initial, bad).prop_map(move |(rules, mut initial, bad)| {
+            for (_, stacks) in initial.iter_mut().filter(|_| alike) {
+                let mut first = 0;
+                for &(_, _, copies) in &alphabets {
+                    let copies = first..first + copies as usize;
+                    let stack = stacks[first].clone();
+                    first = copies.end;
+                    stacks[copies].fill(stack);
+                }
+            }
+            build(shared, &alphabets, style, rules, initial, bad)
+        })
     })
 }
 

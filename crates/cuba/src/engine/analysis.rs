@@ -1,0 +1,325 @@
+//! Context-unbounded analysis: Scheme 1 over (R_k) and Alg. 3 over (T(R_k)), two observers of one exploration (paper §3, §4).
+//!
+//! The paper runs them as two threads that each compute R_k. Here each level is computed once; after it, both look.
+//!
+//! # What each proves
+//! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
+//! - No bad state in Z: **safe**, before anything is explored.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1.
+//! - A new plateau T(R_{k-1}) = T(R_k) with G ∩ Z ⊆ T(R_k): T(R) = T(R_k). Alg. 3. This is so exactly if T(R_k) = Z; so if
+//!   Z has a bad state, Alg. 3 cannot prove safety. It computes T(R).
+//! - Anything else: **unknown**. Safe up to k contexts is not safe.
+
+use super::bad::Bad;
+use super::count::Count;
+use super::overapproximation::{Missing, Overapproximation, Progress};
+use super::reachable::{Reachable, Unfinished};
+use super::sequence::ObservationSequence;
+use cpds::{Problem, ThreadId, Trace, VisibleState};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// What to find out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Whether a bad state is reachable.
+    Verify,
+    /// T(R): until (T(R_k)) is known to have converged.
+    Visible,
+    /// R: until (R_k) has converged, which it may never do.
+    Reachable,
+}
+
+/// How to go about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether to treat interchangeable threads as such. No answer depends on it.
+    pub symmetry: bool,
+    /// Where to stop: R_k for this k is the last one computed.
+    pub max_contexts: Option<usize>,
+    /// How many bytes the tables may take.
+    pub memory: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { symmetry: true, max_contexts: None, memory: 4 << 30 }
+    }
+}
+
+/// What happened, for whoever shows it.
+pub enum Event<'e> {
+    /// Z is being computed.
+    Overapproximating(Progress),
+    /// A level is being computed.
+    Exploring(&'e Reachable<'e>),
+    /// A level is finished.
+    Level(&'e Level),
+}
+
+/// What a finished level added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Level {
+    /// k.
+    pub k: usize,
+    /// |R_k|.
+    pub reachable: Count,
+    /// |R_k \ R_{k-1}|.
+    pub new_reachable: Count,
+    /// |T(R_k)|.
+    pub visible: Count,
+    /// |T(R_k) \ T(R_{k-1})|.
+    pub new_visible: Count,
+}
+
+/// What is known of the upper end.
+pub struct Upper {
+    /// |Z|.
+    pub size: Count,
+    /// |G ∩ Z|.
+    pub generators: Count,
+    /// The size of the tighter set of generators: targets of pops taken from Z.
+    pub popped: Count,
+    missing: Missing,
+}
+
+/// The result of an analysis.
+pub struct Analysis<'a> {
+    /// Each level that was finished.
+    pub levels: Vec<Level>,
+    /// R_k and T(R_k).
+    pub reachable: Reachable<'a>,
+    /// Z, unless it was too large to be kept or was not asked for.
+    pub upper: Option<Upper>,
+    /// What is known of (R_k).
+    pub reachable_sequence: ObservationSequence,
+    /// What is known of (T(R_k)).
+    pub visible_sequence: ObservationSequence,
+    /// The answer.
+    pub conclusion: Conclusion,
+}
+
+/// The answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Conclusion {
+    /// No bad state is reachable, for any number of contexts.
+    Safe(Proof),
+    /// A bad state is reachable; the trace has the least number of contexts.
+    Unsafe {
+        /// The path to it.
+        trace: Trace,
+        /// The pattern it fits, as a position in [`Property::bad`](cpds::Property::bad).
+        pattern: usize,
+    },
+    /// The sequence that was asked for has converged.
+    Converged(Proof),
+    /// No answer, never a guess.
+    Unknown(Reason),
+}
+
+/// Why the answer holds for every number of contexts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// Z has no bad state.
+    Overapproximation,
+    /// R_{k-1} = R_k (Scheme 1).
+    ReachableCollapsed,
+    /// A new plateau of T(R_k) that has all of G ∩ Z (Alg. 3).
+    GeneratorsReached,
+}
+
+/// Why there is no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// As many contexts as were asked for.
+    ContextBound,
+    /// There is no finite context reachability: in its next context this thread can raise its stack for ever.
+    InfiniteContext(ThreadId),
+    /// The tables would take more memory than they may.
+    Memory {
+        /// By how much the highest stack has risen within the context that was not finished.
+        raised: u32,
+    },
+}
+
+/// Why an exploration was interrupted.
+enum Interrupt {
+    Memory,
+    /// A bad state: the number of a visible state, and the pattern.
+    Bad(usize, usize),
+}
+
+/// Answers a question about a problem.
+pub fn analyse(
+    problem: &Problem,
+    question: Question,
+    options: Options,
+    mut event: impl FnMut(Event<'_>),
+) -> Analysis<'_> {
+    let system = problem.system();
+    let reachable = Reachable::new(system, options.symmetry);
+    let bad = (question == Question::Verify).then(|| Bad::new(problem.property(), reachable.symmetry()));
+    let z = Overapproximation::new(system, options.symmetry, &mut |progress| {
+        event(Event::Overapproximating(progress));
+        // A quarter: most of the memory is for R_k.
+        if progress.bytes > options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let z = z.continue_value();
+    let z_is_bad = z.as_ref().is_none_or(|z| z.has_bad_state(problem));
+    let upper = z.map(|z| Upper {
+        size: z.size(),
+        generators: z.generator_count(),
+        popped: z.popped_count(),
+        missing: z.into_missing(),
+    });
+    let mut analysis = Analysis {
+        levels: Vec::new(),
+        reachable,
+        upper,
+        reachable_sequence: ObservationSequence::default(),
+        visible_sequence: ObservationSequence::default(),
+        conclusion: Conclusion::Unknown(Reason::ContextBound),
+    };
+    analysis.conclusion = if question == Question::Verify && !z_is_bad {
+        analysis.finish_level();
+        Conclusion::Safe(Proof::Overapproximation)
+    } else {
+        analysis.explore(question, options, bad.as_ref(), &mut event)
+    };
+    analysis
+}
+
+impl Analysis<'_> {
+    fn explore(
+        &mut self,
+        question: Question,
+        options: Options,
+        bad: Option<&Bad>,
+        event: &mut impl FnMut(Event<'_>),
+    ) -> Conclusion {
+        let mut looked_at = 0;
+        loop {
+            if let ControlFlow::Break(Interrupt::Bad(state, pattern)) = look_for(bad, &self.reachable, &mut looked_at) {
+                return self.violation(bad, state, pattern);
+            }
+            event(Event::Level(self.finish_level()));
+            if let Some(proof) = self.converged(question) {
+                assert!(
+                    bad.is_none() || proof == Proof::ReachableCollapsed,
+                    "T(R_k) = Z, but Z has a bad state and T(R_k) has none"
+                );
+                return if bad.is_some() { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
+            }
+            if options.max_contexts == Some(self.reachable.k()) {
+                return Conclusion::Unknown(Reason::ContextBound);
+            }
+
+            let highest = self.reachable.highest();
+            let missing = self.upper.as_ref().map_or(0, |upper| upper.missing.bytes());
+            let done = self.reachable.advance(&mut |reachable: &Reachable<'_>| {
+                event(Event::Exploring(reachable));
+                if reachable.bytes_at_next_look().saturating_add(missing) > options.memory {
+                    return ControlFlow::Break(Interrupt::Memory);
+                }
+                look_for(bad, reachable, &mut looked_at)
+            });
+            let reason = match done {
+                Ok(()) => continue,
+                Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(bad, state, pattern),
+                Err(Unfinished::InfiniteContext(thread)) => Reason::InfiniteContext(thread),
+                Err(Unfinished::Stopped(Interrupt::Memory)) => self
+                    .reachable
+                    .infinite_context()
+                    .map_or(Reason::Memory { raised: self.reachable.highest() - highest }, Reason::InfiniteContext),
+            };
+            // What was found of the level is reachable all the same.
+            return match look_for(bad, &self.reachable, &mut looked_at) {
+                ControlFlow::Break(Interrupt::Bad(state, pattern)) => self.violation(bad, state, pattern),
+                _ => Conclusion::Unknown(reason),
+            };
+        }
+    }
+
+    /// Notes how large the level is that has just been finished, and whether the sequences grew.
+    fn finish_level(&mut self) -> &Level {
+        let k = self.reachable.k();
+        let before = self.levels.last();
+        let (new_reachable, new_visible) = (self.reachable.new_states(k), self.reachable.new_visible_states(k));
+        let level = Level {
+            k,
+            reachable: before.map_or(Count::ZERO, |level| level.reachable) + new_reachable,
+            new_reachable,
+            visible: before.map_or(Count::ZERO, |level| level.visible) + new_visible,
+            new_visible,
+        };
+        if k > 0 {
+            self.reachable_sequence.observe(new_reachable != Count::ZERO);
+            self.visible_sequence.observe(new_visible != Count::ZERO);
+        }
+        self.levels.push(level);
+        &self.levels[k]
+    }
+
+    /// The two observers; gives a proof once the sequence in question is known to have converged.
+    fn converged(&mut self, question: Question) -> Option<Proof> {
+        // Alg. 3, line 4.
+        if self.visible_sequence.collapse().is_none()
+            && self.visible_sequence.new_plateau().is_some()
+            && let Some(upper) = &mut self.upper
+        {
+            upper.missing.remove(self.reachable.visible());
+            if upper.missing.is_empty() {
+                self.visible_sequence.converges();
+                if question != Question::Reachable {
+                    return Some(Proof::GeneratorsReached);
+                }
+            }
+        }
+        // Scheme 1, line 4.
+        if self.reachable_sequence.new_plateau().is_some() {
+            self.reachable_sequence.converges();
+            self.visible_sequence.converges();
+            return Some(Proof::ReachableCollapsed);
+        }
+        None
+    }
+
+    fn violation(&mut self, bad: Option<&Bad>, visible: usize, pattern: usize) -> Conclusion {
+        let bad = bad.expect("bad states are looked for");
+        let trace = self.reachable.trace_to_visible(visible, |tops| bad.arrange(pattern, tops));
+        Conclusion::Unsafe { trace, pattern }
+    }
+
+    /// Whether all R_k are finite, as far as it is known.
+    pub fn fcr(&self) -> Option<bool> {
+        match self.conclusion {
+            Conclusion::Unknown(Reason::InfiniteContext(_)) => Some(false),
+            _ => self.reachable_sequence.collapse().map(|_| true),
+        }
+    }
+}
+
+impl Upper {
+    /// What keeps Alg. 3 from converging: G ∩ Z \ T(R_k), for the last k.
+    pub fn blocking(&mut self, reachable: &Reachable<'_>) -> BTreeSet<VisibleState> {
+        self.missing.remove(reachable.visible());
+        self.missing.states()
+    }
+}
+
+/// Looks for a bad state among the visible states from `looked_at` on.
+fn look_for(bad: Option<&Bad>, reachable: &Reachable<'_>, looked_at: &mut usize) -> ControlFlow<Interrupt> {
+    let Some(bad) = bad else { return ControlFlow::Continue(()) };
+    let visible = reachable.visible();
+    let mut tops = Vec::new();
+    for id in *looked_at..visible.len() {
+        tops.clear();
+        tops.extend(visible.layout().locals(visible.row(id)));
+        if let Some(pattern) = bad.violation(visible.layout().shared(visible.row(id)), &tops) {
+            return ControlFlow::Break(Interrupt::Bad(id, pattern));
+        }
+    }
+    *looked_at = visible.len();
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,127 @@
+//! Bad patterns against sorted visible states.
+//!
+//! A sorted state stands for its orbit, and a pattern may tell interchangeable threads apart. So the question is whether
+//! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
+//! named, and what it leaves open takes the rest.
+
+use super::symmetry::Symmetry;
+use cpds::{Pattern, Property, Symbol, Wild};
+use std::collections::HashMap;
+
+/// The number of a top in a packed visible state: ε is 0.
+pub(crate) fn number(top: Option<Symbol>) -> u32 {
+    top.map_or(0, |symbol| symbol.0 + 1)
+}
+
+/// The top with this number.
+pub(crate) fn top(number: u32) -> Option<Symbol> {
+    number.checked_sub(1).map(Symbol)
+}
+
+/// The patterns of a property, by shared state.
+pub(crate) struct Bad {
+    symmetry: Symmetry,
+    patterns: Vec<Vec<Option<u32>>>,
+    named: HashMap<u32, Vec<usize>>,
+    anywhere: Vec<usize>,
+}
+
+impl Bad {
+    pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
+        let mut bad =
+            Bad { symmetry: symmetry.clone(), patterns: Vec::new(), named: HashMap::new(), anywhere: Vec::new() };
+        for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
+            let tops: Vec<_> =
+                tops.iter().map(|top| if let Wild::Is(top) = top { Some(number(*top)) } else { None }).collect();
+            bad.patterns.push(symmetry.placed(&tops));
+            match shared {
+                Wild::Is(q) => bad.named.entry(q.0).or_default().push(index),
+                Wild::Any => bad.anywhere.push(index),
+            }
+        }
+        bad
+    }
+
+    /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted or not.
+    pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
+        let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
+        let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
+        first(named).into_iter().chain(first(&self.anywhere)).min()
+    }
+
+    fn fits(&self, pattern: usize, tops: &[u32]) -> bool {
+        let pattern = &self.patterns[pattern];
+        (0..tops.len()).all(|place| {
+            let group = self.symmetry.group(place);
+            let wanted = pattern[place];
+            let times = |entries: &mut dyn Iterator<Item = Option<u32>>| entries.filter(|&top| top == wanted).count();
+            wanted.is_none()
+                || times(&mut pattern[group.start..=place].iter().copied())
+                    <= times(&mut tops[group].iter().copied().map(Some))
+        })
+    }
+
+    /// How to permute a state with these tops so that it fits a pattern: for each position, where its thread's number is now.
+    pub(crate) fn arrange(&self, pattern: usize, tops: &[u32]) -> Option<Vec<usize>> {
+        let pattern = &self.patterns[pattern];
+        let mut from = vec![usize::MAX; tops.len()];
+        for group in self.symmetry.groups() {
+            let mut free: Vec<usize> = group.clone().collect();
+            for place in group.clone().filter(|&place| pattern[place].is_some()) {
+                let chosen = free.iter().position(|&i| Some(tops[i]) == pattern[place])?;
+                from[place] = free.remove(chosen);
+            }
+            for (place, i) in group.filter(|&place| pattern[place].is_none()).zip(free) {
+                from[place] = i;
+            }
+        }
+        Some(from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::{Problem, VisibleState};
+    use cpds_testing::random::{Shape, problem};
+    use proptest::prelude::*;
+
+    fn tops_by_position(symmetry: &Symmetry, state: &VisibleState) -> Vec<u32> {
+        symmetry.placed(&state.tops.iter().map(|&top| number(top)).collect::<Vec<_>>())
+    }
+
+    proptest! {
+        /// A violation is found exactly if a member of the orbit fits a pattern, and arranging the state shows it.
+        #[test]
+        fn a_state_is_bad_if_a_member_of_its_orbit_is(
+            problem in problem(&Shape { copies: 1..=3, bad: 1..=3, height: 0..=1, ..Shape::default() }),
+        ) {
+            let check = |problem: &Problem| {
+                let symmetry = Symmetry::new(problem.system(), true);
+                let bad = Bad::new(problem.property(), &symmetry);
+                for state in problem.system().initial() {
+                    let tops = tops_by_position(&symmetry, &state.visible());
+                    let mut sorted = tops.clone();
+                    symmetry.sort(&mut sorted);
+                    let visible = |tops: Vec<u32>| VisibleState {
+                        shared: state.shared,
+                        tops: symmetry.by_thread(tops.into_iter().map(top)),
+                    };
+                    let members = symmetry.members(&sorted);
+                    let patterns: Vec<_> = (0..problem.property().bad.len())
+                        .filter(|&i| {
+                            members.iter().any(|member| problem.property().bad[i].matches(&visible(member.clone())))
+                        })
+                        .collect();
+                    assert_eq!(bad.violation(state.shared.0, &tops), patterns.first().copied());
+                    for pattern in patterns {
+                        let from = bad.arrange(pattern, &tops).expect("a member fits");
+                        let arranged = visible(from.iter().map(|&i| tops[i]).collect());
+                        assert!(problem.property().bad[pattern].matches(&arranged));
+                    }
+                }
+            };
+            check(&problem);
+        }
+    }
+}

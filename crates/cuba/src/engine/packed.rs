@@ -1,0 +1,308 @@
+//! Sets of states as a few packed words each, in one flat table.
+//!
+//! A state is a row of small numbers: first the shared state, then one number a thread (a stack, or a top symbol). The
+//! [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the order in which they came, so that a state is
+//! known by a dense number and everything found at one level is one range of numbers. Nothing is on the heap per state.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxHasher;
+use std::hash::Hasher as _;
+
+/// Where each number of a row sits in its words. No number crosses a word's end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    words: usize,
+    fields: Vec<Field>,
+    /// How many bits a thread's number has.
+    bits: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Field {
+    word: usize,
+    shift: u32,
+    mask: u64,
+}
+
+impl Layout {
+    /// For shared states below `shared` and `threads` numbers below `locals` each, in as few words as that takes. Room that
+    /// is left in these words goes to the threads' numbers.
+    pub(crate) fn new(shared: usize, threads: usize, locals: usize) -> Self {
+        let shared = bits_for(shared);
+        let mut bits = bits_for(locals);
+        let mut layout = Layout::with_bits(shared, threads, bits);
+        while bits < 32 {
+            bits += 1;
+            let roomier = Layout::with_bits(shared, threads, bits);
+            if roomier.words > layout.words {
+                break;
+            }
+            layout = roomier;
+        }
+        layout
+    }
+
+    fn with_bits(shared: u32, threads: usize, bits: u32) -> Self {
+        let (mut word, mut used) = (0, 0);
+        let fields = std::iter::once(shared).chain(std::iter::repeat_n(bits, threads)).map(|width| {
+            if used + width > u64::BITS {
+                (word, used) = (word + 1, 0);
+            }
+            let field = Field { word, shift: used, mask: (1 << width) - 1 };
+            used += width;
+            field
+        });
+        let fields = fields.collect();
+        Layout { words: word + 1, fields, bits }
+    }
+
+    /// How many words a row has.
+    #[inline]
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Whether every number below `locals` can be a thread's.
+    pub(crate) fn has_room_for(&self, locals: usize) -> bool {
+        bits_for(locals) <= self.bits
+    }
+
+    #[inline]
+    pub(crate) fn shared(&self, row: &[u64]) -> u32 {
+        self.get(row, 0)
+    }
+
+    #[inline]
+    pub(crate) fn local(&self, row: &[u64], position: usize) -> u32 {
+        self.get(row, 1 + position)
+    }
+
+    #[inline]
+    pub(crate) fn locals(&self, row: &[u64]) -> impl Iterator<Item = u32> {
+        self.fields[1..].iter().map(|field| field.get(row))
+    }
+
+    #[inline]
+    fn get(&self, row: &[u64], field: usize) -> u32 {
+        self.fields[field].get(row)
+    }
+
+    /// Sets the shared state of a row in which it is zero.
+    #[inline]
+    pub(crate) fn fill_shared(&self, row: &mut [u64], shared: u32) {
+        self.fields[0].fill(row, shared);
+    }
+
+    /// Sets a thread's number in a row in which it is zero.
+    #[inline]
+    pub(crate) fn fill_local(&self, row: &mut [u64], position: usize, local: u32) {
+        self.fields[1 + position].fill(row, local);
+    }
+
+    #[inline]
+    pub(crate) fn clear_shared(&self, row: &mut [u64]) {
+        self.fields[0].clear(row);
+    }
+
+    #[inline]
+    pub(crate) fn clear_local(&self, row: &mut [u64], position: usize) {
+        self.fields[1 + position].clear(row);
+    }
+
+    /// Writes a whole row.
+    #[inline]
+    pub(crate) fn pack(&self, row: &mut [u64], shared: u32, locals: impl IntoIterator<Item = u32>) {
+        row.fill(0);
+        self.fill_shared(row, shared);
+        for (position, local) in locals.into_iter().enumerate() {
+            self.fill_local(row, position, local);
+        }
+    }
+}
+
+impl Field {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "no field has more than 32 bits")]
+    fn get(self, row: &[u64]) -> u32 {
+        ((row[self.word] >> self.shift) & self.mask) as u32
+    }
+
+    #[inline]
+    fn fill(self, row: &mut [u64], value: u32) {
+        debug_assert!(u64::from(value) <= self.mask, "the layout has room for it");
+        row[self.word] |= u64::from(value) << self.shift;
+    }
+
+    #[inline]
+    fn clear(self, row: &mut [u64]) {
+        row[self.word] &= !(self.mask << self.shift);
+    }
+}
+
+/// How many bits the numbers below `count` take; at least one.
+fn bits_for(count: usize) -> u32 {
+    (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Rows, each once, numbered in the order in which they came.
+pub(crate) struct PackedSet {
+    layout: Layout,
+    rows: Vec<u64>,
+    /// The numbers of the rows, by the hash of the row.
+    table: HashTable<u32>,
+}
+
+impl PackedSet {
+    /// No more rows than this: their numbers have 32 bits.
+    pub(crate) const MAX_LEN: usize = u32::MAX as usize;
+
+    pub(crate) fn new(layout: Layout) -> Self {
+        PackedSet { layout, rows: Vec::new(), table: HashTable::new() }
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, id: usize) -> &[u64] {
+        let words = self.layout.words;
+        &self.rows[id * words..][..words]
+    }
+
+    /// The number of a row, and whether it is new. The caller sees to it that there are never more than
+    /// [`MAX_LEN`](Self::MAX_LEN).
+    #[inline]
+    pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
+        let words = self.layout.words;
+        let rows = &mut self.rows;
+        let kept = |id: u32| &rows[id as usize * words..][..words];
+        match self.table.entry(hash(row), |&id| same(kept(id), row), |&id| hash(kept(id))) {
+            Entry::Occupied(found) => (*found.get() as usize, false),
+            Entry::Vacant(place) => {
+                let id = rows.len() / words;
+                place.insert(u32::try_from(id).expect("no more than MAX_LEN rows"));
+                rows.extend_from_slice(row);
+                (id, true)
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn find(&self, row: &[u64]) -> Option<usize> {
+        self.table.find(hash(row), |&id| same(self.row(id as usize), row)).map(|&id| id as usize)
+    }
+
+    /// The same rows, with the same numbers, in another layout.
+    pub(crate) fn set_layout(&mut self, layout: Layout) {
+        let (words, len) = (layout.words, self.len());
+        let mut rows = vec![0; len * words];
+        for (id, row) in rows.chunks_exact_mut(words).enumerate() {
+            let old = self.row(id);
+            layout.pack(row, self.layout.shared(old), self.layout.locals(old));
+        }
+        (self.layout, self.rows) = (layout, rows);
+        self.table.clear();
+        for id in 0..len {
+            let id = u32::try_from(id).expect("no more than MAX_LEN rows");
+            let kept = |id: u32| &self.rows[id as usize * words..][..words];
+            self.table.insert_unique(hash(kept(id)), id, |&id| hash(kept(id)));
+        }
+    }
+
+    /// The memory in use: the rows, and the table with its tags (one byte a place; seven of eight places may be taken).
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<u64>() + self.table_bytes()
+    }
+
+    /// What [`bytes`](Self::bytes) may rise to while `more` rows are inserted: a table that grows is there twice, the new one
+    /// having double the size. More than there can be, if the numbers run out.
+    pub(crate) fn bytes_after(&self, more: usize) -> usize {
+        if self.len() + more > Self::MAX_LEN {
+            return usize::MAX;
+        }
+        let grows = self.len() + more > self.table.capacity();
+        self.bytes() + if grows { 2 * self.table_bytes() } else { 0 }
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.table.num_buckets() * (size_of::<u32>() + 1)
+    }
+}
+
+#[inline]
+fn hash(row: &[u64]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for &word in row {
+        hasher.write_u64(word);
+    }
+    hasher.finish()
+}
+
+/// Rows have one to three words in most cases: no call to compare memory.
+#[inline]
+fn same(a: &[u64], b: &[u64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_layout_takes_as_few_words_as_it_can_and_uses_them() {
+        let widths = |layout: &Layout| (layout.words, layout.bits);
+        assert_eq!(widths(&Layout::new(4, 2, 7)), (1, 31));
+        assert_eq!(widths(&Layout::new(21, 4, 1 << 14)), (1, 14));
+        assert_eq!(widths(&Layout::new(21, 4, (1 << 14) + 1)), (2, 29));
+        assert_eq!(widths(&Layout::new(1, 1, 1)), (1, 32));
+        assert_eq!(widths(&Layout::new(1 << 20, 1024, 2)), (17, 1), "1024 bits, and the first word has 20 less");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_can_be_unpacked(
+            shared in 0..1_u32 << 20,
+            locals in prop::collection::vec(0..1_u32 << 17, 0..12),
+        ) {
+            let layout = Layout::new(1 << 20, locals.len(), 1 << 17);
+            let mut row = vec![u64::MAX; layout.words()];
+            layout.pack(&mut row, shared, locals.iter().copied());
+            prop_assert_eq!(layout.shared(&row), shared);
+            prop_assert_eq!(layout.locals(&row).collect::<Vec<_>>(), locals.clone());
+        }
+
+        /// A set of rows is a set of rows, and a change of layout changes nothing.
+        #[test]
+        fn a_packed_set_is_a_set(rows in prop::collection::vec((0..3_u32, [0..4_u32, 0..4, 0..4]), 0..100)) {
+            let mut set = PackedSet::new(Layout::new(3, 3, 4));
+            let mut seen = Vec::new();
+            for (i, (shared, locals)) in rows.iter().enumerate() {
+                if i == rows.len() / 2 {
+                    set.set_layout(Layout::new(3, 3, 1 << 30));
+                }
+                let mut row = vec![0; set.layout().words()];
+                set.layout().pack(&mut row, *shared, locals.iter().copied());
+                let known = seen.iter().position(|other| other == &(*shared, *locals));
+                prop_assert_eq!(set.find(&row), known);
+                prop_assert_eq!(set.insert(&row), (known.unwrap_or(seen.len()), known.is_none()));
+                if known.is_none() {
+                    seen.push((*shared, *locals));
+                }
+            }
+            prop_assert_eq!(set.len(), seen.len());
+            for (id, (shared, locals)) in seen.iter().enumerate() {
+                prop_assert_eq!(set.layout().shared(set.row(id)), *shared);
+                prop_assert_eq!(set.layout().locals(set.row(id)).collect::<Vec<_>>(), locals.to_vec());
+            }
+        }
+    }
+}

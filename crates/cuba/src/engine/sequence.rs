@@ -1,0 +1,147 @@
+//! Observation sequences and what can be said of them (paper §3, Table 1).
+//!
+//! A sequence O_0 ⊆ O_1 ⊆ … is monotone, so all there is to see is whether it grows from one k to the next.
+//!
+//! # What may not be concluded
+//! A plateau proves nothing by itself: in Fig. 1, T(R_2) = T(R_3), and then it grows again. That a plateau was stuttering is
+//! known only in hindsight; that it is the collapse must be proved from elsewhere ([`collapses`](ObservationSequence::collapses)).
+
+use std::fmt::{self, Display, Formatter};
+
+/// What is known of a sequence (O_k) after O_0, …, O_k have been computed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ObservationSequence {
+    /// Whether O_{k-1} ⊊ O_k, for k = 1, 2, …
+    grew: Vec<bool>,
+    collapsed: bool,
+}
+
+/// What the sequence does at k₀, in the words of Table 1, if O_{k₀} = O_{k₀+1}.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Pause {
+    /// It pauses *or* stops growing: not known yet.
+    Plateau,
+    /// It pauses, but does not stop growing.
+    Stutter,
+    /// It stops growing.
+    Collapse,
+}
+
+impl Display for Pause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Pause::Plateau => "plateaus",
+            Pause::Stutter => "stutters",
+            Pause::Collapse => "collapses",
+        })
+    }
+}
+
+impl ObservationSequence {
+    /// O_{k+1} has been computed, and is larger than O_k or not.
+    ///
+    /// # Panics
+    /// If the sequence grows after it has collapsed.
+    pub fn observe(&mut self, grew: bool) {
+        assert!(!(self.collapsed && grew), "a sequence that has collapsed does not grow");
+        self.grew.push(grew);
+    }
+
+    /// It has been proved that O_k, the last one computed, is the limit: the sequence converges.
+    pub fn converges(&mut self) {
+        self.collapsed = true;
+    }
+
+    /// The last k for which O_k was computed.
+    pub fn k(&self) -> usize {
+        self.grew.len()
+    }
+
+    /// What the sequence does at k₀; nothing if it grows there, or if O_{k₀+1} has not been computed.
+    pub fn at(&self, k0: usize) -> Option<Pause> {
+        let later = self.grew.get(k0..).filter(|later| !later.is_empty())?;
+        if later[0] {
+            return None;
+        }
+        Some(match (later.contains(&true), self.collapsed) {
+            (true, _) => Pause::Stutter,
+            (false, true) => Pause::Collapse,
+            (false, false) => Pause::Plateau,
+        })
+    }
+
+    /// Every k₀ at which a pause begins: O_{k₀-1} ⊊ O_{k₀} = O_{k₀+1}.
+    pub fn pauses(&self) -> impl Iterator<Item = (usize, Pause)> {
+        (0..self.k()).filter(|&k0| k0 == 0 || self.grew[k0 - 1]).filter_map(|k0| Some((k0, self.at(k0)?)))
+    }
+
+    /// The plateau that has just become visible, if it is new: k-1, where O_{k-2} ⊊ O_{k-1} = O_k. (Alg. 3, line 4; with
+    /// O_{-1} = ∅.)
+    pub fn new_plateau(&self) -> Option<usize> {
+        let k = self.k();
+        let new = k >= 1 && !self.grew[k - 1] && (k == 1 || self.grew[k - 2]);
+        new.then(|| k - 1)
+    }
+
+    /// Where the sequence collapses: the least k₀ with O_{k₀} = O_{k₀+1} = …, if it is known to converge.
+    pub fn collapse(&self) -> Option<usize> {
+        self.collapsed.then(|| self.grew.iter().rposition(|&grew| grew).map_or(0, |last| last + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Pause::{Collapse, Plateau, Stutter};
+
+    fn sequence(sizes: &[usize]) -> ObservationSequence {
+        let mut sequence = ObservationSequence::default();
+        for pair in sizes.windows(2) {
+            sequence.observe(pair[0] < pair[1]);
+        }
+        sequence
+    }
+
+    /// Ex. 5 and 9.
+    #[test]
+    fn the_visible_states_of_fig_1() {
+        let sizes = [1, 3, 6, 6, 7, 8, 8];
+        let after = |k: usize| sequence(&sizes[..=k]);
+        assert_eq!((after(3).at(2), after(3).new_plateau()), (Some(Plateau), Some(2)), "a plateau, for all we know");
+        assert_eq!((after(4).at(2), after(4).new_plateau()), (Some(Stutter), None), "known in hindsight");
+        let mut end = after(6);
+        assert_eq!((end.at(5), end.new_plateau(), end.collapse()), (Some(Plateau), Some(5), None));
+        end.converges();
+        assert_eq!(end.pauses().collect::<Vec<_>>(), [(2, Stutter), (5, Collapse)]);
+        assert_eq!((end.at(6), end.collapse()), (None, Some(5)), "nothing was computed after 6");
+    }
+
+    #[test]
+    fn a_plateau_is_new_only_once() {
+        assert_eq!(sequence(&[4]).new_plateau(), None);
+        assert_eq!(sequence(&[4, 4]).new_plateau(), Some(0));
+        assert_eq!(sequence(&[4, 4, 4]).new_plateau(), None);
+        assert_eq!(sequence(&[4, 4, 5, 5]).new_plateau(), Some(2));
+        assert_eq!(sequence(&[4, 4, 4, 5]).pauses().collect::<Vec<_>>(), [(0, Stutter)]);
+        assert_eq!(sequence(&[4, 4, 4, 5]).at(1), Some(Stutter), "inside a pause");
+    }
+
+    #[test]
+    fn convergence_may_be_known_before_a_plateau_is_seen() {
+        let mut sequence = sequence(&[1, 2, 3]);
+        sequence.converges();
+        assert_eq!(sequence.collapse(), Some(2));
+        assert_eq!(super::tests::sequence(&[1]).collapse(), None);
+        let mut constant = super::tests::sequence(&[1]);
+        constant.converges();
+        assert_eq!(constant.collapse(), Some(0));
+    }
+
+    #[test]
+    #[should_panic(expected = "does not grow")]
+    fn what_has_collapsed_does_not_grow() {
+        let mut sequence = sequence(&[1, 2, 2]);
+        sequence.converges();
+        sequence.observe(true);
+    }
+}

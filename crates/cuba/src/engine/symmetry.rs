@@ -1,0 +1,246 @@
+//! Interchangeable threads: one state stands for all that differ from it by permuting them.
+//!
+//! The threads are put in an order, their *positions*, in which each symmetric group is one range. A state is *sorted* if in
+//! each group the threads' numbers do not decrease. Every state has one sorted state in its orbit, and only sorted ones are
+//! kept. R_0 is closed under the permutations, and they respect steps; so R_k is the union of the orbits of its sorted states,
+//! and so are T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
+
+use super::packed::Layout;
+use cpds::{Cpds, ThreadId};
+use std::ops::Range;
+
+/// How the threads are placed.
+#[derive(Clone, Debug)]
+pub(crate) struct Symmetry {
+    /// The thread at each position.
+    threads: Vec<ThreadId>,
+    /// The group at each position, as a range of positions.
+    groups: Vec<Range<usize>>,
+}
+
+impl Symmetry {
+    /// The system's symmetric groups, or none.
+    pub(crate) fn new(system: &Cpds, wanted: bool) -> Self {
+        let groups =
+            if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() };
+        let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new() };
+        for group in groups {
+            let range = symmetry.threads.len()..symmetry.threads.len() + group.len();
+            symmetry.groups.extend(std::iter::repeat_n(range, group.len()));
+            symmetry.threads.extend(group);
+        }
+        symmetry
+    }
+
+    /// The threads, by position.
+    pub(crate) fn threads(&self) -> &[ThreadId] {
+        &self.threads
+    }
+
+    /// The group at a position.
+    #[inline]
+    pub(crate) fn group(&self, position: usize) -> Range<usize> {
+        self.groups[position].clone()
+    }
+
+    /// Each group once.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let group = self.groups.get(next)?.clone();
+            next = group.end;
+            Some(group)
+        })
+    }
+
+    /// From one entry a thread to one entry a position.
+    pub(crate) fn placed<T: Clone>(&self, by_thread: &[T]) -> Vec<T> {
+        self.threads.iter().map(|thread| by_thread[thread.index()].clone()).collect()
+    }
+
+    /// From one entry a position to one entry a thread.
+    pub(crate) fn by_thread<T>(&self, placed: impl IntoIterator<Item = T>) -> Vec<T> {
+        let mut entries: Vec<_> = self.threads.iter().zip(placed).collect();
+        entries.sort_unstable_by_key(|(thread, _)| **thread);
+        entries.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    /// Sorts a state.
+    pub(crate) fn sort(&self, locals: &mut [u32]) {
+        for group in self.groups().filter(|group| group.len() > 1) {
+            locals[group].sort_unstable();
+        }
+    }
+
+    /// Whether the thread at this position of a sorted state may do what the one before it may do not: a thread with the
+    /// same number as its neighbour leads to the same sorted states.
+    #[inline]
+    pub(crate) fn stands_for_itself(&self, layout: &Layout, row: &[u64], position: usize) -> bool {
+        position == self.groups[position].start || layout.local(row, position - 1) != layout.local(row, position)
+    }
+
+    /// How many states there are in the orbit of a sorted state; `None` if u128 cannot say.
+    ///
+    /// For a group that has its numbers m₁, m₂, … times, that is (m₁+m₂+…)! / (m₁! m₂! …).
+    pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
+        let mut size: u128 = 1;
+        for group in self.groups().filter(|group| group.len() > 1) {
+            let (mut run, mut ways) = (0, 1_u128);
+            for (placed, i) in (1..).zip(group.clone()) {
+                run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
+                // Exact: before, `ways` counts the orderings of one thread less; this is that times placed / run.
+                ways = ways.checked_mul(placed)? / run;
+            }
+            size = size.checked_mul(ways)?;
+        }
+        Some(size)
+    }
+
+    /// Every state in the orbit of a sorted state, by position.
+    pub(crate) fn members(&self, locals: &[u32]) -> Vec<Vec<u32>> {
+        let mut members = vec![locals.to_vec()];
+        for group in self.groups().filter(|group| group.len() > 1) {
+            let mut orders = vec![locals[group.clone()].to_vec()];
+            while let Some(next) = next_order(&orders[orders.len() - 1]) {
+                orders.push(next);
+            }
+            members = members
+                .iter()
+                .flat_map(|member| {
+                    orders.iter().map(|order| {
+                        let mut member = member.clone();
+                        member[group.clone()].copy_from_slice(order);
+                        member
+                    })
+                })
+                .collect();
+        }
+        members
+    }
+}
+
+/// The next ordering of the same numbers, lexicographically.
+fn next_order(order: &[u32]) -> Option<Vec<u32>> {
+    let mut next = order.to_vec();
+    let pivot = next.windows(2).rposition(|pair| pair[0] < pair[1])?;
+    let swap = next.iter().rposition(|&n| n > next[pivot]).expect("the one after the pivot");
+    next.swap(pivot, swap);
+    next[pivot + 1..].reverse();
+    Some(next)
+}
+
+/// The successors of one sorted state by the thread at one position, packed and sorted.
+///
+/// The part that all of them share is packed once.
+#[derive(Default)]
+pub(crate) struct Successors {
+    /// The row without its shared state and without the group that moves.
+    base: Vec<u64>,
+    /// The numbers of the threads of the group that stay.
+    others: Vec<u32>,
+    /// Where the group starts.
+    start: usize,
+    row: Vec<u64>,
+}
+
+impl Successors {
+    /// Prepares for the thread at `position` to move.
+    #[inline]
+    pub(crate) fn prepare(&mut self, symmetry: &Symmetry, layout: &Layout, row: &[u64], position: usize) {
+        self.base.resize(row.len(), 0);
+        self.row.resize(row.len(), 0);
+        copy(&mut self.base, row);
+        layout.clear_shared(&mut self.base);
+        layout.clear_local(&mut self.base, position);
+        let group = symmetry.group(position);
+        self.start = group.start;
+        self.others.clear();
+        if group.len() > 1 {
+            for i in group.filter(|&i| i != position) {
+                self.others.push(layout.local(row, i));
+                layout.clear_local(&mut self.base, i);
+            }
+        }
+    }
+
+    /// The successor in which the shared state and the moving thread's number are these, and the position that the thread
+    /// has there: the first with this number.
+    #[inline]
+    pub(crate) fn pack(&mut self, layout: &Layout, (shared, local): (u32, u32)) -> (&[u64], usize) {
+        copy(&mut self.row, &self.base);
+        layout.fill_shared(&mut self.row, shared);
+        let before = self.others.iter().take_while(|&&other| other < local).count();
+        for (i, &other) in self.others.iter().enumerate() {
+            layout.fill_local(&mut self.row, self.start + i + usize::from(i >= before), other);
+        }
+        layout.fill_local(&mut self.row, self.start + before, local);
+        (&self.row, self.start + before)
+    }
+}
+
+/// Rows have one to three words in most cases: no call to copy memory.
+#[inline]
+fn copy(to: &mut [u64], from: &[u64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symmetry(groups: &[usize]) -> Symmetry {
+        let mut all = Vec::new();
+        for &size in groups {
+            let start = all.len();
+            all.extend(std::iter::repeat_n(start..start + size, size));
+        }
+        let threads = (0..u32::try_from(all.len()).unwrap()).map(ThreadId).collect();
+        Symmetry { threads, groups: all }
+    }
+
+    #[test]
+    fn an_orbit_has_as_many_members_as_it_is_said_to_have() {
+        let symmetry = symmetry(&[3, 1, 2, 4]);
+        for locals in [[0, 0, 0, 9, 1, 1, 2, 2, 2, 2], [0, 1, 2, 9, 1, 3, 2, 2, 4, 5], [0, 0, 1, 0, 0, 0, 1, 1, 2, 2]] {
+            let mut members = symmetry.members(&locals);
+            members.sort_unstable();
+            members.dedup();
+            assert_eq!(symmetry.orbit(&locals), Some(members.len() as u128), "{locals:?}");
+            for mut member in members {
+                symmetry.sort(&mut member);
+                assert_eq!(member, locals);
+            }
+        }
+        assert_eq!(symmetry.groups().collect::<Vec<_>>(), [0..3, 3..4, 4..6, 6..10]);
+    }
+
+    #[test]
+    fn orbits_that_are_too_large_to_count_are_not_counted() {
+        let symmetry = symmetry(&[40]);
+        assert_eq!(symmetry.orbit(&[7; 40]), Some(1));
+        assert_eq!(symmetry.orbit(&(0..40).map(|i| i / 20).collect::<Vec<_>>()), Some(137_846_528_820));
+        assert_eq!(symmetry.orbit(&(0..40).collect::<Vec<_>>()), None);
+    }
+
+    #[test]
+    fn a_successor_is_sorted_and_knows_where_the_thread_went() {
+        let (symmetry, layout) = (symmetry(&[1, 4]), Layout::new(8, 5, 100));
+        let mut row = vec![0; layout.words()];
+        layout.pack(&mut row, 5, [50, 10, 20, 20, 40]);
+        let represented: Vec<_> = (0..5).filter(|&p| symmetry.stands_for_itself(&layout, &row, p)).collect();
+        assert_eq!(represented, [0, 1, 2, 4]);
+        let mut successors = Successors::default();
+        let mut moved = |position, to| {
+            successors.prepare(&symmetry, &layout, &row, position);
+            let (row, at) = successors.pack(&layout, to);
+            (layout.shared(row), layout.locals(row).collect::<Vec<_>>(), at)
+        };
+        assert_eq!(moved(2, (6, 45)), (6, vec![50, 10, 20, 40, 45], 4));
+        assert_eq!(moved(2, (6, 20)), (6, vec![50, 10, 20, 20, 40], 2));
+        assert_eq!(moved(4, (6, 1)), (6, vec![50, 1, 10, 20, 20], 1));
+        assert_eq!(moved(4, (6, 20)), (6, vec![50, 10, 20, 20, 20], 2));
+        assert_eq!(moved(0, (0, 20)), (0, vec![20, 10, 20, 20, 40], 0));
+    }
+}

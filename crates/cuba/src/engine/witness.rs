@@ -1,0 +1,147 @@
+//! Traces out of levels, found backwards.
+//!
+//! The exploration keeps no pointers from states to their predecessors. (One a state would not do: a state may be reached by
+//! two threads at the same level, and the path goes on differently for each.) But a state of level k ≥ 1 was reached by a
+//! context of some thread i from a state of level k-1 exactly, and the two differ only in the shared state and the stack of i.
+//! So the states of level k-1 that fit are looked up in one pass for each thread, and all threads are run from theirs at once,
+//! breadth-first, until one of them reaches the state: a shortest context. (One thread after the other would not do: if the
+//! level is not finished, a thread that did not reach the state may run for ever.)
+
+use super::reachable::Reachable;
+use super::stacks::StackId;
+use cpds::{Context, GlobalState, ThreadId, Trace, TraceStep};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+/// A state with its own order of threads, not a sorted one.
+#[derive(Clone)]
+struct State {
+    shared: u32,
+    stacks: Vec<StackId>,
+}
+
+type ThreadState = (u32, StackId);
+
+impl Reachable<'_> {
+    /// A trace to a state with this visible state, with the least number of contexts. `arrange` says how to permute a sorted
+    /// state with these tops: for each position, where its stack is.
+    pub(super) fn trace_to_visible(&mut self, visible: usize, arrange: impl Fn(&[u32]) -> Option<Vec<usize>>) -> Trace {
+        let wanted = self.visible().row(visible).to_vec();
+        let (mut tops, mut row) = (Vec::new(), wanted.clone());
+        let id = (0..self.states.len()).find(|&id| {
+            let shared = self.tops(id, &mut tops);
+            let mut sorted = tops.clone();
+            self.symmetry.sort(&mut sorted);
+            self.visible().layout().pack(&mut row, shared, sorted);
+            row == wanted
+        });
+        let id = id.expect("a visible state is that of a state");
+        let from = arrange(&tops).expect("it fits the pattern");
+        let (layout, row) = (self.states.layout(), self.states.row(id));
+        let stacks = self.symmetry.by_thread(from.into_iter().map(|position| layout.local(row, position)));
+        let level = self.levels.partition_point(|&start| start <= id) - 1;
+        self.trace(level, State { shared: layout.shared(row), stacks })
+    }
+
+    /// A trace with k contexts to a state of level k.
+    fn trace(&mut self, k: usize, state: State) -> Trace {
+        let mut contexts = Vec::new();
+        let mut state = state;
+        for level in (0..k).rev() {
+            let (thread, path) = self.last_context(level, &state);
+            let mut before = state.clone();
+            (before.shared, before.stacks[thread.index()]) = path[0];
+            contexts.push(self.context(thread, &before, &path));
+            state = before;
+        }
+        contexts.reverse();
+        Trace { initial: self.global_state(state.shared, &state.stacks), contexts }
+    }
+
+    /// A thread that reached `state` from a state of this level with the least number of steps, and the thread states it went
+    /// through.
+    fn last_context(&mut self, level: usize, state: &State) -> (ThreadId, Vec<ThreadState>) {
+        let mut from: FxHashMap<(ThreadId, ThreadState), ThreadState> = FxHashMap::default();
+        let mut queue = Vec::new();
+        for thread in self.system.threads() {
+            for start in self.starts(level, state, thread) {
+                if let Entry::Vacant(new) = from.entry((thread, start)) {
+                    new.insert(start);
+                    queue.push((thread, start));
+                }
+            }
+        }
+        let mut next = 0;
+        loop {
+            let &(thread, before) = queue.get(next).expect("some thread reached the state");
+            next += 1;
+            let end = (state.shared, state.stacks[thread.index()]);
+            for successor in self.thread_successors(thread, before) {
+                if let Entry::Vacant(new) = from.entry((thread, successor)) {
+                    new.insert(before);
+                    queue.push((thread, successor));
+                    if successor == end {
+                        let back =
+                            |&state: &ThreadState| Some(from[&(thread, state)]).filter(|&before| before != state);
+                        let mut path: Vec<_> = std::iter::successors(Some(end), back).collect();
+                        path.reverse();
+                        return (thread, path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The thread states of `thread` in the states of this level that have all other stacks as `state` has them.
+    fn starts(&self, level: usize, state: &State, thread: ThreadId) -> Vec<ThreadState> {
+        let position = self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one");
+        let moving = self.symmetry.group(position);
+        // The stacks of the other threads, sorted: in the group that moves there is one less.
+        let mut others = self.symmetry.placed(&state.stacks);
+        others.remove(position);
+        for group in self.symmetry.groups() {
+            let shift = usize::from(group.start > moving.start);
+            let end = group.end - usize::from(group.end >= moving.end);
+            others[group.start - shift..end].sort_unstable();
+        }
+        let layout = self.states.layout();
+        let fits = |id| {
+            let row = self.states.row(id);
+            // Left out of the row, one of the group that moves gives `others`: the first that is not where it should be.
+            let other = |i: usize| others.get(i).copied();
+            let left_out = moving
+                .clone()
+                .find(|&i| i + 1 == moving.end || other(i) != Some(layout.local(row, i)))
+                .expect("not empty");
+            let rest = (0..=others.len()).filter(|&i| i != left_out).map(|i| layout.local(row, i));
+            rest.eq(others.iter().copied()).then(|| (layout.shared(row), layout.local(row, left_out)))
+        };
+        self.range(level).filter_map(fits).collect()
+    }
+
+    /// Where one step of `thread` leads. Not remembered: what is looked at here need not be reachable in a level that was
+    /// explored to its end.
+    fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
+        let rules = self.system.program(thread).rules_from(cpds::SharedState(shared), self.stacks.top(stack));
+        rules
+            .map(|(_, rule)| {
+                let (to, written) = rule.action.target();
+                (to.0, self.stacks.replace_top(stack, written))
+            })
+            .collect()
+    }
+
+    /// The steps of a context along these thread states, by the step relation.
+    fn context(&self, thread: ThreadId, start: &State, path: &[ThreadState]) -> Context {
+        let mut state = self.global_state(start.shared, &start.stacks);
+        let steps = path[1..].iter().map(|&(shared, stack)| {
+            let mut next = GlobalState { shared: cpds::SharedState(shared), stacks: state.stacks.clone() };
+            next.stacks[thread.index()] = self.stacks.stack(stack);
+            let step = self.system.steps_of(thread, &state).find(|step| step.state == next);
+            let rule = step.expect("the path is made of steps").index;
+            state = next;
+            TraceStep { rule, state: state.clone() }
+        });
+        Context { thread, steps: steps.collect() }
+    }
+}

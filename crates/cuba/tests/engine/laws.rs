@@ -1,0 +1,302 @@
+//! Laws on random systems.
+
+use cpds::{GlobalState, Problem, ThreadId, VisibleState};
+use cpds_testing::oracle::{self, Levels};
+use cpds_testing::overapproximation::overapproximation;
+use cpds_testing::random::{Shape, problem};
+use cpds_testing::renaming::renamed;
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Question, analyse};
+use cuba::engine::{Count, ObservationSequence, Overapproximation, Reachable, Unfinished};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+const MAX_K: usize = 6;
+const MAX_STATES: usize = 200;
+
+/// R_0, R_1, …, as far as the engine goes: level by level, what is new.
+struct Explored {
+    states: Vec<BTreeSet<GlobalState>>,
+    visible: Vec<BTreeSet<VisibleState>>,
+    infinite: Option<ThreadId>,
+    highest: usize,
+    /// Where R_k = R_{k-1}, with the number of expansions until then.
+    collapsed: Option<(usize, u64)>,
+}
+
+fn explore(problem: &Problem, symmetry: bool) -> Explored {
+    let mut reachable = Reachable::new(problem.system(), symmetry);
+    let mut infinite = None;
+    let mut collapsed = None;
+    let mut highest = reachable.highest();
+    while reachable.k() < MAX_K && reachable.kept() < MAX_STATES && collapsed.is_none() {
+        match reachable.advance(&mut |_| ControlFlow::<()>::Continue(())) {
+            Ok(()) => highest = reachable.highest(),
+            Err(Unfinished::InfiniteContext(thread)) => {
+                infinite = Some(thread);
+                break;
+            }
+            Err(Unfinished::Stopped(())) => unreachable!(),
+        }
+        let k = reachable.k();
+        assert_eq!(reachable.new_states(k), Count::from(reachable.states(k).len()));
+        assert_eq!(reachable.new_visible_states(k), Count::from(reachable.visible_states(k).len()));
+        if reachable.new_states(k) == Count::ZERO {
+            collapsed = Some((k, reachable.expansions()));
+        }
+    }
+    let levels = 0..=reachable.k();
+    Explored {
+        states: levels.clone().map(|k| reachable.states(k)).collect(),
+        visible: levels.map(|k| reachable.visible_states(k)).collect(),
+        infinite,
+        highest: highest as usize,
+        collapsed,
+    }
+}
+
+fn z(problem: &Problem, symmetry: bool) -> Overapproximation {
+    let go_on = &mut |_| ControlFlow::<()>::Continue(());
+    Overapproximation::new(problem.system(), symmetry, go_on).continue_value().expect("nothing stops it")
+}
+
+/// Systems with enough steps to be interesting, and few enough that the oracle can do them.
+fn shapes() -> impl Strategy<Value = Problem> {
+    let small = Shape { programs: 1..=3, copies: 1..=1, ..Shape::default() };
+    let copies = Shape {
+        programs: 1..=2,
+        copies: 1..=2,
+        shared: 1..=3,
+        actions: 1..=6,
+        copies_start_alike: true,
+        ..Shape::default()
+    };
+    let busy =
+        Shape { programs: 2..=2, copies: 1..=1, actions: 6..=14, symbols: 2..=5, bad: 1..=1, ..Shape::default() };
+    prop_oneof![problem(&small), problem(&copies), problem(&busy)]
+}
+
+/// Runs a law on many systems, and says how many of them were worth it.
+fn law(cases: u32, check: impl Fn(&Problem) -> bool) -> u32 {
+    let worth_it = Cell::new(0);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let outcome = TestRunner::new_with_rng(config, deterministic()).run(&shapes(), |problem| {
+        worth_it.set(worth_it.get() + u32::from(check(&problem)));
+        Ok(())
+    });
+    outcome.unwrap_or_else(|e| panic!("{e}"));
+    worth_it.get()
+}
+
+/// The same systems in each run, unless a seed is given.
+fn deterministic() -> proptest::test_runner::TestRng {
+    use proptest::test_runner::{RngAlgorithm, TestRng};
+    let seed: u8 = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])
+}
+
+/// R_k and T(R_k) as the oracle has them. Beyond the highest stack there is nothing.
+fn by_definition(problem: &Problem, explored: &Explored) -> Levels {
+    let levels = oracle::levels(problem.system(), explored.states.len() - 1, explored.highest);
+    assert!(levels.exact, "the engine has seen the highest stack");
+    levels
+}
+
+#[test]
+fn explicit_is_the_oracle_level_by_level() {
+    let worth_it = law(1500, |problem| {
+        let explored = explore(problem, true);
+        let levels = by_definition(problem, &explored);
+        for k in 0..explored.states.len() {
+            let (mut new, mut new_visible) = (levels.reachable[k].clone(), levels.visible(k));
+            if k > 0 {
+                new.retain(|state| !levels.reachable[k - 1].contains(state));
+                let before = levels.visible(k - 1);
+                new_visible.retain(|state| !before.contains(state));
+            }
+            assert_eq!(explored.states[k], new, "R_{k}");
+            assert_eq!(explored.visible[k], new_visible, "T(R_{k})");
+        }
+        if explored.infinite.is_some() {
+            for height in [explored.highest + 1, explored.highest + 8] {
+                let higher = oracle::levels(problem.system(), explored.states.len(), height);
+                assert!(!higher.exact, "stacks rise above {height}");
+            }
+        }
+        explored.states.iter().filter(|new| !new.is_empty()).count() > 2
+    });
+    assert!(worth_it > 200, "only {worth_it} systems had more than two levels");
+}
+
+/// Each pair of a state and a thread is expanded once: when R_k has collapsed, every step of R has been looked at once.
+#[test]
+fn expansions_are_the_steps_of_r() {
+    let worth_it = law(1000, |problem| {
+        let explored = explore(problem, false);
+        let Some((_, expansions)) = explored.collapsed else { return false };
+        let steps = |state: &GlobalState| problem.system().steps(state).count() as u64;
+        assert_eq!(expansions, explored.states.iter().flatten().map(steps).sum::<u64>());
+        expansions > 5
+    });
+    assert!(worth_it > 100, "only {worth_it} systems had steps and collapsed");
+}
+
+#[test]
+fn symmetry_is_invisible() {
+    let worth_it = law(1000, |problem| {
+        let (on, off) = (explore(problem, true), explore(problem, false));
+        // Symmetry keeps fewer states, and so may go further.
+        for (on, off) in on.states.iter().zip(&off.states) {
+            assert_eq!(on, off);
+        }
+        for (on, off) in on.visible.iter().zip(&off.visible) {
+            assert_eq!(on, off);
+        }
+        if on.states.len() == off.states.len() {
+            assert_eq!(on.infinite.is_some(), off.infinite.is_some());
+            assert_eq!(on.collapsed.map(|(k, _)| k), off.collapsed.map(|(k, _)| k));
+        }
+        let (with, without) = (z(problem, true), z(problem, false));
+        assert_eq!(with.states(), without.states());
+        assert_eq!(with.generators(), without.generators());
+        assert_eq!(with.popped(), without.popped());
+        let (with, without) = (verify(problem, true), verify(problem, false));
+        assert_eq!(kind(&with.conclusion), kind(&without.conclusion));
+        let groups = problem.system().symmetric_groups();
+        groups.len() < problem.system().thread_count() && on.states.len() > 2
+    });
+    assert!(worth_it > 50, "only {worth_it} systems had symmetric threads that went somewhere");
+}
+
+#[test]
+fn z_is_the_one_of_the_definition_and_has_all_visible_states() {
+    law(1000, |problem| {
+        let (z, naive) = (z(problem, true), overapproximation(problem.system()));
+        assert_eq!(z.states(), naive.z);
+        assert_eq!(z.generators(), naive.generators);
+        assert_eq!(z.popped(), naive.popped);
+        assert!(naive.popped.is_subset(&naive.generators));
+        assert_eq!(z.size(), Count::from(naive.z.len()));
+        assert_eq!(z.generator_count(), Count::from(naive.generators.len()));
+        assert_eq!(z.popped_count(), Count::from(naive.popped.len()));
+        let bad = naive.z.iter().any(|state| problem.property().violation(state).is_some());
+        assert_eq!(z.has_bad_state(problem), bad);
+        assert!(explore(problem, true).visible.iter().flatten().all(|state| naive.z.contains(state)), "T(R) ⊆ Z");
+        true
+    });
+}
+
+/// At a plateau, the generator test of Alg. 3, the same with the tighter set, and T(R_k) = Z are one.
+#[test]
+fn both_generator_tests_succeed_exactly_when_everything_of_z_is_reached() {
+    let (yes, no) = (Cell::new(0), Cell::new(0));
+    law(1500, |problem| {
+        let explored = explore(problem, true);
+        let z = z(problem, true);
+        let mut sequence = ObservationSequence::default();
+        let mut visible = explored.visible[0].clone();
+        for new in &explored.visible[1..] {
+            visible.extend(new.iter().cloned());
+            sequence.observe(!new.is_empty());
+            if sequence.at(sequence.k() - 1).is_some() {
+                let everything = visible == z.states();
+                assert_eq!(z.generators().is_subset(&visible), everything);
+                assert_eq!(z.popped().is_subset(&visible), everything);
+                let seen = if everything { &yes } else { &no };
+                seen.set(seen.get() + 1);
+            }
+        }
+        true
+    });
+    assert!(yes.get() > 100 && no.get() > 100, "{} plateaus with all of Z, {} without", yes.get(), no.get());
+}
+
+fn verify(problem: &Problem, symmetry: bool) -> Analysis<'_> {
+    let options = Options { symmetry, max_contexts: Some(MAX_K), memory: 1 << 20 };
+    analyse(problem, Question::Verify, options, |_| ())
+}
+
+/// What kind of answer it is, with the number of contexts if it is unsafe.
+fn kind(conclusion: &Conclusion) -> String {
+    match conclusion {
+        Conclusion::Unsafe { trace, .. } => format!("unsafe, {} contexts", trace.contexts.len()),
+        Conclusion::Safe(_) => "safe".to_owned(),
+        Conclusion::Unknown(_) => "unknown".to_owned(),
+        Conclusion::Converged(_) => panic!("not asked for"),
+    }
+}
+
+/// Every trace replays, its number of contexts is the least, and what is called safe has no bad state.
+#[test]
+fn verdicts_are_those_of_the_oracle() {
+    let (safe, unsafe_, unknown) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
+    law(1500, |problem| {
+        let found = verify(problem, true);
+        match &found.conclusion {
+            Conclusion::Unsafe { trace, pattern } => {
+                assert_eq!(trace.replay(problem.system()), Ok(()));
+                assert!(problem.property().bad[*pattern].matches(&trace.last().visible()));
+                let contexts = trace.contexts.len();
+                assert_eq!(
+                    found.reachable.k().min(contexts),
+                    contexts.saturating_sub(1).max(found.reachable.k().min(contexts))
+                );
+                if let Some(before) = contexts.checked_sub(1) {
+                    let levels = oracle::levels(problem.system(), before, found.reachable.highest() as usize);
+                    assert_eq!(levels.first_violation(problem), None, "fewer contexts do not do");
+                    // The level before was finished; so was every one before that.
+                    let height = |state: &GlobalState| state.stacks.iter().map(cpds::Stack::height).max();
+                    assert!(
+                        levels.reachable[before].iter().filter_map(height).max()
+                            <= Some(found.reachable.highest() as usize)
+                    );
+                }
+                count(&unsafe_);
+            }
+            Conclusion::Safe(_) => {
+                let levels = oracle::levels(problem.system(), 3, 4);
+                assert_eq!(levels.first_violation(problem), None);
+                count(&safe);
+            }
+            Conclusion::Unknown(_) => {
+                let k = found.reachable.k();
+                let levels = oracle::levels(problem.system(), k.min(3), 4);
+                assert_eq!(levels.first_violation(problem), None, "safe up to {k} contexts");
+                count(&unknown);
+            }
+            Conclusion::Converged(_) => panic!("not asked for"),
+        }
+        true
+    });
+    let (safe, unsafe_, unknown) = (safe.get(), unsafe_.get(), unknown.get());
+    assert!(safe > 100 && unsafe_ > 100 && unknown > 20, "{safe} safe, {unsafe_} unsafe, {unknown} unknown");
+}
+
+/// What is found does not depend on the order of threads, on numbers, or on which threads share a program.
+#[test]
+fn other_numbers_change_nothing() {
+    law(700, |problem| {
+        let n = problem.system().thread_count();
+        let shared = u32::try_from(problem.system().shared_names().len()).unwrap();
+        let threads: Vec<usize> = (0..n).rev().collect();
+        let rotated: Vec<u32> = (0..shared).map(|q| (q + 1) % shared).collect();
+        let other = renamed(problem, &threads, &rotated);
+        let (here, there) = (explore(problem, true), explore(&other.problem, true));
+        assert_eq!(here.states.len(), there.states.len());
+        for (here, there) in here.states.iter().zip(&there.states) {
+            assert_eq!(&here.iter().map(|state| other.state(state)).collect::<BTreeSet<_>>(), there);
+        }
+        let translate = |states: BTreeSet<VisibleState>| -> BTreeSet<_> {
+            states.iter().map(|state| other.visible(state)).collect()
+        };
+        for (here, there) in here.visible.iter().zip(there.visible) {
+            assert_eq!(translate(here.clone()), there);
+        }
+        assert_eq!(translate(z(problem, true).generators()), z(&other.problem, true).generators());
+        assert_eq!(kind(&verify(problem, true).conclusion), kind(&verify(&other.problem, true).conclusion));
+        true
+    });
+}

@@ -1,0 +1,100 @@
+//! What the exploration does when it cannot go on.
+
+use cpds::{Problem, ThreadId};
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
+
+fn problem(text: &str) -> Problem {
+    text.parse().unwrap()
+}
+
+fn verify(problem: &Problem, options: Options) -> Analysis<'_> {
+    analyse(problem, Question::Verify, options, |_| ())
+}
+
+const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
+
+#[test]
+fn safe_up_to_a_bound_is_not_safe() {
+    let problem = problem(FIG_1);
+    for k in 0..=3 {
+        let bounded = verify(&problem, Options { max_contexts: Some(k), ..Options::default() });
+        assert_eq!(bounded.conclusion, Conclusion::Unknown(Reason::ContextBound), "k = {k}");
+        assert_eq!(bounded.reachable.k(), k);
+    }
+    let enough = verify(&problem, Options { max_contexts: Some(4), ..Options::default() });
+    assert!(matches!(enough.conclusion, Conclusion::Unsafe { .. }));
+}
+
+/// Ex. 14: the only generator that blocks at the first plateau.
+#[test]
+fn the_generators_that_block_are_named() {
+    let problem = problem(FIG_1);
+    let mut bounded = verify(&problem, Options { max_contexts: Some(3), ..Options::default() });
+    let blocking = bounded.upper.as_mut().unwrap().blocking(&bounded.reachable);
+    let shown: Vec<_> = blocking.iter().map(|state| problem.system().paper(state).to_string()).collect();
+    assert_eq!(shown, ["⟨0|1,6⟩"]);
+}
+
+#[test]
+fn no_bad_state_in_z_is_an_answer_before_anything_is_explored() {
+    let text = FIG_1.replace("bad  0|1,6", "bad  2|1,*");
+    let problem = problem(&text);
+    let found = verify(&problem, Options { max_contexts: Some(0), ..Options::default() });
+    assert_eq!(found.conclusion, Conclusion::Safe(Proof::Overapproximation));
+    assert_eq!((found.reachable.k(), found.reachable.expansions()), (0, 0));
+}
+
+/// A bad initial state takes no context at all.
+#[test]
+fn a_bad_initial_state() {
+    let text = FIG_1.replace("bad  0|1,6", "bad  0|1,4");
+    let problem = problem(&text);
+    let found = verify(&problem, Options::default());
+    let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
+    assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (0, Ok(())));
+}
+
+/// Without a bound on the height, this context would fill the memory with 2^h stacks of each height h. The program pushes
+/// from one thread-visible state only, so two pushes in one context are enough to see that it goes on for ever.
+#[test]
+fn an_infinite_context_is_noticed_early() {
+    let problem = problem(
+        "shared 0; init 0|a,x; bad 0|b,y\nthread A { symbols a b c; (0,a) -> (0,a b); (0,a) -> (0,a c) }\nthread B { symbols x y }",
+    );
+    let found = verify(&problem, Options { memory: 1 << 20, ..Options::default() });
+    assert_eq!(found.conclusion, Conclusion::Safe(Proof::Overapproximation), "y is never seen");
+    let found = analyse(&problem, Question::Visible, Options::default(), |_| ());
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::InfiniteContext(ThreadId(0))));
+    assert_eq!((found.fcr(), found.reachable.k()), (Some(false), 0));
+    assert!(found.reachable.kept() < 10);
+}
+
+/// A bad state that is found before the context turns out to be infinite is reachable all the same.
+#[test]
+fn a_bad_state_within_an_infinite_context() {
+    let problem = problem("shared 0 1; init 0|a; bad 1|b\nthread A { symbols a b; (0,a) -> (0,a a); (0,a) -> (1,b) }");
+    let found = verify(&problem, Options::default());
+    let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
+    assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (1, Ok(())));
+}
+
+/// Three counters of eight bits: more states than the memory allows.
+#[test]
+fn the_memory_is_limited() {
+    let symbols: Vec<String> = (0..256).map(|i| format!("a{i}")).collect();
+    let steps: Vec<String> = symbols.windows(2).map(|pair| format!("(0,{}) -> (0,{})", pair[0], pair[1])).collect();
+    let text = format!(
+        "shared 0; init 0|a0,a0,a0; bad 0|-,*,*\nthread A * 3 {{ symbols {}\n{}\n(0,a255) -> (0,-) }}",
+        symbols.join(" "),
+        steps.join("\n")
+    );
+    let problem = problem(&text);
+    let options = Options { memory: 1 << 20, ..Options::default() };
+    let found = analyse(&problem, Question::Visible, options, |_| ());
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0 }));
+    assert!(found.upper.is_none(), "Z is too large as well");
+    assert!(found.reachable.bytes() < 1 << 20);
+    let enough = verify(&problem, Options { memory: 1 << 28, ..Options::default() });
+    let Conclusion::Unsafe { trace, .. } = enough.conclusion else { panic!("unsafe") };
+    assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 256));
+}
