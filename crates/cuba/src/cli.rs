@@ -1,22 +1,28 @@
 //! The command line: its words, its exit codes, and the one place that prints.
 
 use crate::convert::{self, Convert};
+use crate::reach::{self, Reach};
 use crate::render;
 use crate::show::{self, Show};
+use crate::verify::{self, Verify};
 use clap::{Parser, Subcommand};
 use cpds::ReadError;
 use std::io::{self, Write};
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
 pub mod exit {
-    /// The job was done (for a verdict: safe).
+    /// The job was done; for `verify`, safe; for `reach`, converged.
     pub const OK: u8 = 0;
     /// The command line was not understood, or an output cannot be written.
     pub const USAGE: u8 = 1;
     /// The input is not a system.
     pub const BAD_INPUT: u8 = 2;
+    /// There is no answer.
+    pub const UNKNOWN: u8 = 5;
     /// A mistake in cuba itself.
     pub const INTERNAL: u8 = 6;
+    /// A bad state is reachable.
+    pub const UNSAFE: u8 = 10;
 }
 
 /// Context-unbounded analysis of concurrent threads with recursion and shared memory
@@ -25,21 +31,27 @@ pub mod exit {
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
-    /// Print no warnings
+    /// Print no warnings, and show no progress
     #[arg(long, short, global = true)]
     quiet: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  cuba verify models/paper/fig1.cpds                     is a bad state reachable?
+  cuba reach models/paper/fig1.cpds                      what is reachable with k contexts, k = 0, 1, …
   cuba show models/paper/fig1.cpds                       read a model back, with a summary
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
   cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
 
-Exit codes: 0 done, 1 usage, 2 bad input, 6 internal error";
+Exit codes: 0 done, safe or converged, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error";
 
 #[derive(Subcommand, Debug)]
 enum Verb {
+    /// Decide whether a bad state is reachable, with any number of contexts
+    Verify(Verify),
+    /// Compute what is reachable with k = 0, 1, … contexts, until nothing new can appear
+    Reach(Reach),
     /// Print the model as it was understood, with a summary; or the steps from a state
     Show(Show),
     /// Write the model in another format
@@ -52,6 +64,8 @@ pub(crate) struct Answer {
     pub(crate) stdout: String,
     /// Remarks for standard error, unless the user wants quiet.
     pub(crate) remarks: String,
+    /// The exit code.
+    pub(crate) code: u8,
 }
 
 /// Why a verb has nothing to say on standard output.
@@ -69,17 +83,19 @@ impl From<ReadError> for Stopped {
 /// Does what the command line asks for, and gives the exit code.
 pub fn run(cli: &Cli) -> u8 {
     let result = match &cli.verb {
+        Verb::Verify(args) => verify::answer(args, cli.quiet),
+        Verb::Reach(args) => reach::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args),
         Verb::Convert(args) => convert::answer(args),
     };
     match result {
-        Ok(Answer { stdout, remarks }) => {
+        Ok(Answer { stdout, remarks, code }) => {
             if !cli.quiet {
                 remark(&remarks);
             }
             match print(&stdout) {
-                Ok(()) => exit::OK,
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => exit::OK, // the reader has seen enough
+                Ok(()) => code,
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code, // the reader has seen enough
                 Err(error) => {
                     remark(&render::plain_error(&format!("cannot write to standard output: {error}")));
                     exit::USAGE

@@ -1,6 +1,6 @@
 //! `cuba convert`: the model in another format.
 
-use crate::cli::{Answer, Stopped};
+use crate::cli::{Answer, Stopped, exit};
 use crate::json;
 use crate::load::{Format, ModelArgs, known_format, shown};
 use clap::Args;
@@ -68,7 +68,7 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         };
         (texts[0].1.clone(), note.to_owned())
     };
-    Ok(Answer { stdout, remarks: loaded.warnings() + &note })
+    Ok(Answer { stdout, remarks: loaded.warnings() + &note, code: exit::OK })
 }
 
 /// Writes the first text to `output` and the others beside it.

@@ -1,10 +1,13 @@
 //! What `--json` prints: one object a verb, described in `docs/json.md`.
 
+use crate::engine::analysis::{Conclusion, Proof};
+use crate::engine::{ObservationSequence, Pause};
+use crate::explore::{Explored, peak_memory_bytes};
 use crate::load::Format;
 use cpds::diagnostic::Severity;
-use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step};
+use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step, Trace, VisibleState};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `cuba show`
 #[derive(Serialize)]
@@ -146,6 +149,178 @@ pub struct OutputJson {
     pub text: Option<String>,
 }
 
+/// `cuba verify` and `cuba reach`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AnalysisJson {
+    /// The file that was read.
+    pub file: String,
+    /// `safe`, `unsafe` or `unknown`; for `reach`, `converged` or `unknown`.
+    pub verdict: &'static str,
+    /// The verdict in words, with its reason.
+    pub reason: String,
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise the last k for which R_k was
+    /// computed: for `unknown`, no bad state is reachable with up to that many contexts.
+    pub contexts: usize,
+    /// The engine that answered.
+    pub engine: &'static str,
+    /// What the proof rests on: `Z`, `R_k` (Scheme 1) or `T(R_k)` (Alg. 3).
+    pub proved_by: Option<&'static str>,
+    /// Whether finite context reachability holds; null if that is not known.
+    pub fcr: Option<bool>,
+    /// For each k, as far as R_k was computed.
+    pub sequence: Vec<LevelJson>,
+    /// Where the sequences collapse, by Table 1.
+    pub collapse: CollapseJson,
+    /// Where the sequences pause.
+    pub pauses: PausesJson,
+    /// Overapproximations of T(R).
+    pub upper: Vec<UpperJson>,
+    /// For `unknown`, what keeps (T(R_k)) from being known to converge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<BlockingJson>,
+    /// T(R_k) for the last k, with `--states`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_states: Option<Vec<String>>,
+    /// For `unsafe`, the way to the bad state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceJson>,
+    /// What the exploration took; these numbers depend on `--no-symmetry`.
+    pub statistics: StatisticsJson,
+    /// The time for the analysis, in seconds.
+    pub time_s: f64,
+    /// The most memory that the process has had; null where the operating system does not say.
+    pub peak_memory_bytes: Option<u64>,
+    /// What there is to remark; the first hundred.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// R_k and T(R_k) for one k.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LevelJson {
+    /// k.
+    pub k: usize,
+    /// |R_k|; null if it has more than 128 bits.
+    pub reachable: Option<u128>,
+    /// |T(R_k)|; null if it has more than 128 bits.
+    pub visible: Option<u128>,
+    /// R_k \ R_{k-1}, with `--states`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_states: Option<Vec<String>>,
+    /// T(R_k) \ T(R_{k-1}), with `--states`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_visible_states: Option<Vec<String>>,
+}
+
+/// The least k from which on a sequence does not grow; null if that is not known.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CollapseJson {
+    /// (R_k).
+    pub reachable: Option<usize>,
+    /// (T(R_k)).
+    pub visible: Option<usize>,
+}
+
+/// Where the sequences pause or stop growing.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PausesJson {
+    /// (R_k).
+    pub reachable: Vec<PauseJson>,
+    /// (T(R_k)).
+    pub visible: Vec<PauseJson>,
+}
+
+/// A sequence grows up to k, and not from k to k+1.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PauseJson {
+    /// k.
+    pub k: usize,
+    /// `stutter` if it grows again later, `collapse` if it is known that it does not, otherwise `plateau`.
+    pub kind: &'static str,
+}
+
+/// An overapproximation of T(R).
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UpperJson {
+    /// `Z`.
+    pub abstraction: &'static str,
+    /// How many visible states it has; null if it has more than 128 bits.
+    pub visible: Option<u128>,
+    /// How many of them are generators: |G ∩ Z|.
+    pub generators: Option<u128>,
+    /// How many of them a pop taken from Z leads to: a tighter set of generators.
+    pub popped: Option<u128>,
+}
+
+/// The generators in Z that T(R_k) has not, for the last k: G ∩ Z \ T(R_k).
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BlockingJson {
+    /// How many there are; null if that number has more than 128 bits.
+    pub count: Option<u128>,
+    /// Which they are; of more than 100000, only so many.
+    pub generators: Vec<String>,
+}
+
+/// What an exploration took.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StatisticsJson {
+    /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
+    pub states_kept: usize,
+    /// Visible states kept in the table.
+    pub visible_states_kept: usize,
+    /// Successors looked up.
+    pub expansions: u64,
+    /// Stacks kept, ε included.
+    pub stacks: usize,
+    /// The height of the highest stack.
+    pub highest_stack: u32,
+    /// The bytes that the tables have at the end.
+    pub table_bytes: usize,
+}
+
+/// A path to a bad state; also what `--trace` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TraceJson {
+    /// The bad pattern that the last state fits.
+    pub bad: String,
+    /// The last state.
+    pub state: String,
+    /// The initial state.
+    pub initial: String,
+    /// The contexts.
+    pub contexts: Vec<ContextJson>,
+}
+
+/// Consecutive steps of one thread.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContextJson {
+    /// The thread, counted from 1.
+    pub thread: usize,
+    /// What it is called.
+    pub thread_name: String,
+    /// Its steps.
+    pub steps: Vec<TraceStepJson>,
+}
+
+/// A step of a trace.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TraceStepJson {
+    /// The action it fires.
+    pub action: ActionJson,
+    /// The state it leads to.
+    pub state: String,
+}
+
 /// A remark on the input.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -216,6 +391,117 @@ pub(crate) fn step(system: &Cpds, step: &Step<'_>) -> StepJson {
     }
 }
 
+pub(crate) fn analysis(
+    file: String,
+    explored: &Explored<'_>,
+    reason: &str,
+    states: bool,
+    warnings: Vec<WarningJson>,
+) -> AnalysisJson {
+    let (system, analysis) = (explored.system(), &explored.analysis);
+    let reachable = &analysis.reachable;
+    let (verdict, proof) = match &analysis.conclusion {
+        Conclusion::Safe(proof) => ("safe", Some(*proof)),
+        Conclusion::Converged(proof) => ("converged", Some(*proof)),
+        Conclusion::Unsafe { .. } => ("unsafe", None),
+        Conclusion::Unknown(_) => ("unknown", None),
+    };
+    let trace = match &analysis.conclusion {
+        Conclusion::Unsafe { trace, pattern } => Some(self::trace(explored.problem, trace, *pattern)),
+        _ => None,
+    };
+    let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
+    let sequence = analysis.levels.iter().map(|level| LevelJson {
+        k: level.k,
+        reachable: level.reachable.exact(),
+        visible: level.visible.exact(),
+        new_states: states
+            .then(|| reachable.states(level.k).iter().map(|state| system.text(state).to_string()).collect()),
+        new_visible_states: states.then(|| visible(&reachable.visible_states(level.k))),
+    });
+    AnalysisJson {
+        file,
+        verdict,
+        reason: reason.to_owned(),
+        contexts: trace.as_ref().map_or(reachable.k(), |trace| trace.contexts.len()),
+        engine: "explicit",
+        proved_by: proof.map(|proof| match proof {
+            Proof::Overapproximation => "Z",
+            Proof::ReachableCollapsed => "R_k",
+            Proof::GeneratorsReached => "T(R_k)",
+        }),
+        fcr: analysis.fcr(),
+        sequence: sequence.collect(),
+        collapse: CollapseJson {
+            reachable: analysis.reachable_sequence.collapse(),
+            visible: analysis.visible_sequence.collapse(),
+        },
+        pauses: PausesJson {
+            reachable: pauses(&analysis.reachable_sequence),
+            visible: pauses(&analysis.visible_sequence),
+        },
+        upper: analysis
+            .upper
+            .iter()
+            .map(|upper| UpperJson {
+                abstraction: "Z",
+                visible: upper.size.exact(),
+                generators: upper.generators.exact(),
+                popped: upper.popped.exact(),
+            })
+            .collect(),
+        blocking: explored
+            .blocking
+            .as_ref()
+            .map(|blocking| BlockingJson { count: blocking.count.exact(), generators: visible(&blocking.states) }),
+        visible_states: states
+            .then(|| visible(&(0..=reachable.k()).flat_map(|k| reachable.visible_states(k)).collect())),
+        trace,
+        statistics: StatisticsJson {
+            states_kept: reachable.kept(),
+            visible_states_kept: reachable.kept_visible(),
+            expansions: reachable.expansions(),
+            stacks: reachable.stack_count(),
+            highest_stack: reachable.highest(),
+            table_bytes: reachable.bytes(),
+        },
+        time_s: explored.time.as_secs_f64(),
+        peak_memory_bytes: peak_memory_bytes(),
+        warnings,
+    }
+}
+
+fn pauses(sequence: &ObservationSequence) -> Vec<PauseJson> {
+    let kind = |pause| match pause {
+        Pause::Plateau => "plateau",
+        Pause::Stutter => "stutter",
+        Pause::Collapse => "collapse",
+    };
+    sequence.pauses().map(|(k, pause)| PauseJson { k, kind: kind(pause) }).collect()
+}
+
+pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJson {
+    let system = problem.system();
+    let contexts = trace.contexts.iter().map(|context| ContextJson {
+        thread: context.thread.index() + 1,
+        thread_name: system.thread_name(context.thread),
+        steps: context
+            .steps
+            .iter()
+            .map(|step| TraceStepJson {
+                action: action(system, trace.rule(system, context, step)),
+                state: system.text(&step.state).to_string(),
+            })
+            .collect(),
+    });
+    TraceJson {
+        bad: system.text(&problem.property().bad[pattern]).to_string(),
+        state: system.text(trace.last()).to_string(),
+        initial: system.text(&trace.initial).to_string(),
+        contexts: contexts.collect(),
+    }
+}
+
 pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<WarningJson> {
     let warnings = diagnostics.kept().iter().filter(|diagnostic| diagnostic.severity == Severity::Warning);
     let place = |span: cpds::diagnostic::Span| {
@@ -254,6 +540,8 @@ mod tests {
             ("show", schemars::schema_for!(ShowJson)),
             ("show-successors", schemars::schema_for!(SuccessorsJson)),
             ("convert", schemars::schema_for!(ConvertJson)),
+            ("analysis", schemars::schema_for!(AnalysisJson)),
+            ("trace", schemars::schema_for!(TraceJson)),
         ];
         for (name, schema) in schemas {
             let path = repository().join(format!("docs/schema/{name}.schema.json"));

@@ -1,12 +1,15 @@
 //! Context-unbounded analysis of concurrent pushdown systems: the command line and what is behind it.
 //!
-//! Data flows one way: text → [`cpds::Problem`] → (engines, to come) → report. `load` reads files, the verbs write
-//! them, and [`cli`] prints and chooses the exit code.
+//! Data flows one way: text → [`cpds::Problem`] → [`engine`] → report. `load` reads files, the verbs write them, and [`cli`]
+//! prints and chooses the exit code. Engines know no report: they answer with data, and send events while they work.
 
 pub mod cli;
 mod convert;
 pub mod engine;
+mod explore;
 pub mod json;
 mod load;
+mod reach;
 mod render;
 mod show;
+mod verify;

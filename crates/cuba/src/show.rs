@@ -1,6 +1,6 @@
 //! `cuba show`: the model read back, with a summary; or the steps from a state.
 
-use crate::cli::{Answer, Stopped};
+use crate::cli::{Answer, Stopped, exit};
 use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
 use clap::Args;
@@ -53,7 +53,7 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
         }),
         None => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
     };
-    Ok(Answer { stdout, remarks: loaded.warnings() })
+    Ok(Answer { stdout, remarks: loaded.warnings(), code: exit::OK })
 }
 
 /// Every enabled step, by thread, in the paper's notation.
@@ -114,16 +114,16 @@ fn summary(loaded: &Loaded) -> String {
     out + &indented(&table, "# ")
 }
 
-fn plain_table() -> Table {
+pub(crate) fn plain_table() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table
 }
 
-fn indented(table: &Table, indent: &str) -> String {
+pub(crate) fn indented(table: &Table, indent: &str) -> String {
     table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
 }
 
-fn plural(n: usize, one: &str) -> String {
+pub(crate) fn plural(n: usize, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }

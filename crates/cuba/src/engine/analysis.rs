@@ -261,8 +261,14 @@ impl Analysis<'_> {
         &self.levels[k]
     }
 
-    /// The two observers; gives a proof once the sequence in question is known to have converged.
+    /// The two observers look at the level; gives a proof if the sequence in question is now known to have converged.
     fn converged(&mut self, question: Question) -> Option<Proof> {
+        // Scheme 1, line 4.
+        if self.reachable_sequence.new_plateau().is_some() {
+            self.reachable_sequence.converges();
+            self.visible_sequence.converges();
+            return Some(Proof::ReachableCollapsed);
+        }
         // Alg. 3, line 4.
         if self.visible_sequence.collapse().is_none()
             && self.visible_sequence.new_plateau().is_some()
@@ -271,16 +277,8 @@ impl Analysis<'_> {
             upper.missing.remove(self.reachable.visible());
             if upper.missing.is_empty() {
                 self.visible_sequence.converges();
-                if question != Question::Reachable {
-                    return Some(Proof::GeneratorsReached);
-                }
+                return (question != Question::Reachable).then_some(Proof::GeneratorsReached);
             }
-        }
-        // Scheme 1, line 4.
-        if self.reachable_sequence.new_plateau().is_some() {
-            self.reachable_sequence.converges();
-            self.visible_sequence.converges();
-            return Some(Proof::ReachableCollapsed);
         }
         None
     }
@@ -300,11 +298,24 @@ impl Analysis<'_> {
     }
 }
 
+/// The generators that keep Alg. 3 from converging.
+pub struct Blocking {
+    /// How many there are.
+    pub count: Count,
+    /// Which they are; the first [`Blocking::LISTED`], if there are more.
+    pub states: BTreeSet<VisibleState>,
+}
+
+impl Blocking {
+    /// Interchangeable threads may have more states than could ever be listed.
+    pub const LISTED: usize = 100_000;
+}
+
 impl Upper {
-    /// What keeps Alg. 3 from converging: G ∩ Z \ T(R_k), for the last k.
-    pub fn blocking(&mut self, reachable: &Reachable<'_>) -> BTreeSet<VisibleState> {
+    /// G ∩ Z \ T(R_k), for the last k.
+    pub fn blocking(&mut self, reachable: &Reachable<'_>) -> Blocking {
         self.missing.remove(reachable.visible());
-        self.missing.states()
+        Blocking { count: self.missing.count(), states: self.missing.states(Blocking::LISTED) }
     }
 }
 

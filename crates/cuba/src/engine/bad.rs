@@ -107,7 +107,7 @@ mod tests {
                         shared: state.shared,
                         tops: symmetry.by_thread(tops.into_iter().map(top)),
                     };
-                    let members = symmetry.members(&sorted);
+                    let members: Vec<_> = symmetry.members(sorted).collect();
                     let patterns: Vec<_> = (0..problem.property().bad.len())
                         .filter(|&i| {
                             members.iter().any(|member| problem.property().bad[i].matches(&visible(member.clone())))

@@ -197,17 +197,17 @@ impl Overapproximation {
 
     /// Z.
     pub fn states(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, 0..self.z.len())
+        visible_states(&self.symmetry, &self.z, 0..self.z.len()).collect()
     }
 
     /// G ∩ Z.
     pub fn generators(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, self.generators.iter().map(|&id| id as usize))
+        visible_states(&self.symmetry, &self.z, self.generators.iter().map(|&id| id as usize)).collect()
     }
 
     /// The tighter set: where pops taken from Z lead to.
     pub fn popped(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, self.popped.iter().map(|&id| id as usize))
+        visible_states(&self.symmetry, &self.z, self.popped.iter().map(|&id| id as usize)).collect()
     }
 
     /// |G ∩ Z|.
@@ -262,12 +262,23 @@ impl Missing {
         self.rows.is_empty()
     }
 
-    pub(crate) fn states(&self) -> BTreeSet<VisibleState> {
+    pub(crate) fn count(&self) -> Count {
+        let set = self.set();
+        sum_of_orbits(&self.symmetry, &set, 0..set.len())
+    }
+
+    /// At most so many of them.
+    pub(crate) fn states(&self, limit: usize) -> BTreeSet<VisibleState> {
+        let set = self.set();
+        visible_states(&self.symmetry, &set, 0..set.len()).take(limit).collect()
+    }
+
+    fn set(&self) -> PackedSet {
         let mut set = PackedSet::new(self.layout.clone());
         for row in self.rows.chunks_exact(self.layout.words()) {
             set.insert(row);
         }
-        visible_states(&self.symmetry, &set, 0..set.len())
+        set
     }
 }
 

@@ -307,7 +307,7 @@ impl<'a> Reachable<'a> {
             let row = self.states.row(id);
             let locals: Vec<u32> = self.states.layout().locals(row).collect();
             let shared = self.states.layout().shared(row);
-            self.symmetry.members(&locals).into_iter().map(move |member| (shared, member))
+            self.symmetry.members(locals).map(move |member| (shared, member))
         };
         let states = self.range(k).flat_map(members);
         states.map(|(shared, member)| self.global_state(shared, &self.symmetry.by_thread(member))).collect()
@@ -315,7 +315,7 @@ impl<'a> Reachable<'a> {
 
     /// T(R_k) \ T(R_{k-1}).
     pub fn visible_states(&self, k: usize) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.visible, self.visible_range(k))
+        visible_states(&self.symmetry, &self.visible, self.visible_range(k)).collect()
     }
 
     pub(super) fn global_state(&self, shared: u32, by_thread: &[StackId]) -> GlobalState {
@@ -448,14 +448,12 @@ pub(super) fn visible_states(
     symmetry: &Symmetry,
     set: &PackedSet,
     ids: impl IntoIterator<Item = usize>,
-) -> BTreeSet<VisibleState> {
+) -> impl Iterator<Item = VisibleState> {
     let members = |id: usize| {
         let locals: Vec<u32> = set.layout().locals(set.row(id)).collect();
         let shared = SharedState(set.layout().shared(set.row(id)));
-        symmetry.members(&locals).into_iter().map(move |member| (shared, member))
+        symmetry.members(locals).map(move |member| (shared, member))
     };
     let states = ids.into_iter().flat_map(members);
-    states
-        .map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
-        .collect()
+    states.map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
 }

@@ -96,37 +96,29 @@ impl Symmetry {
         Some(size)
     }
 
-    /// Every state in the orbit of a sorted state, by position.
-    pub(crate) fn members(&self, locals: &[u32]) -> Vec<Vec<u32>> {
-        let mut members = vec![locals.to_vec()];
-        for group in self.groups().filter(|group| group.len() > 1) {
-            let mut orders = vec![locals[group.clone()].to_vec()];
-            while let Some(next) = next_order(&orders[orders.len() - 1]) {
-                orders.push(next);
+    /// Every state in the orbit of a sorted state, by position, one after the other.
+    pub(crate) fn members(&self, sorted: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
+        // Counting up with the orders of the groups as digits.
+        std::iter::successors(Some(sorted), |member| {
+            let mut member = member.clone();
+            for group in self.groups().collect::<Vec<_>>().into_iter().rev() {
+                if next_order(&mut member[group.clone()]) {
+                    return Some(member);
+                }
+                member[group].sort_unstable();
             }
-            members = members
-                .iter()
-                .flat_map(|member| {
-                    orders.iter().map(|order| {
-                        let mut member = member.clone();
-                        member[group.clone()].copy_from_slice(order);
-                        member
-                    })
-                })
-                .collect();
-        }
-        members
+            None
+        })
     }
 }
 
-/// The next ordering of the same numbers, lexicographically.
-fn next_order(order: &[u32]) -> Option<Vec<u32>> {
-    let mut next = order.to_vec();
-    let pivot = next.windows(2).rposition(|pair| pair[0] < pair[1])?;
-    let swap = next.iter().rposition(|&n| n > next[pivot]).expect("the one after the pivot");
-    next.swap(pivot, swap);
-    next[pivot + 1..].reverse();
-    Some(next)
+/// Puts numbers in their next order, lexicographically, if there is one.
+fn next_order(numbers: &mut [u32]) -> bool {
+    let Some(pivot) = numbers.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
+    let swap = numbers.iter().rposition(|&n| n > numbers[pivot]).expect("the one after the pivot");
+    numbers.swap(pivot, swap);
+    numbers[pivot + 1..].reverse();
+    true
 }
 
 /// The successors of one sorted state by the thread at one position, packed and sorted.
@@ -204,7 +196,7 @@ mod tests {
     fn an_orbit_has_as_many_members_as_it_is_said_to_have() {
         let symmetry = symmetry(&[3, 1, 2, 4]);
         for locals in [[0, 0, 0, 9, 1, 1, 2, 2, 2, 2], [0, 1, 2, 9, 1, 3, 2, 2, 4, 5], [0, 0, 1, 0, 0, 0, 1, 1, 2, 2]] {
-            let mut members = symmetry.members(&locals);
+            let mut members: Vec<_> = symmetry.members(locals.to_vec()).collect();
             members.sort_unstable();
             members.dedup();
             assert_eq!(symmetry.orbit(&locals), Some(members.len() as u128), "{locals:?}");

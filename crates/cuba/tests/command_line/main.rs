@@ -6,5 +6,7 @@ mod bad_pds;
 mod bad_text;
 mod common;
 mod convert;
+mod reach;
 mod show;
 mod usage;
+mod verify;

@@ -8,12 +8,16 @@ use std::fs;
 
 #[test]
 fn json_fits_its_schema_on_every_model() {
-    let check = |schema: &str, args: &[&str]| {
+    let valid = |schema: &str, object: &Value, what: &str| {
         let path = repository().join(format!("docs/schema/{schema}.schema.json"));
         let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-        let object: Value = serde_json::from_str(&done(args)).unwrap();
-        jsonschema::validate(&schema, &object).unwrap_or_else(|e| panic!("{args:?}: {e}"));
+        jsonschema::validate(&schema, object).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
+    };
+    let check = |schema: &str, args: &[&str]| -> Value {
+        let object = serde_json::from_str(&in_repository(args).stdout).unwrap();
+        valid(schema, &object, &args.join(" "));
+        object
     };
     for model in models() {
         let file = format!("models/{}.cpds", model.name);
@@ -22,6 +26,21 @@ fn json_fits_its_schema_on_every_model() {
         let state = system.text(&system.initial()[0]).to_string();
         check("show-successors", &["show", &file, "--json", "--successors", &state]);
         check("convert", &["convert", &file, "--json", "--to", "pds"]);
+        check("analysis", &["reach", &file, "--json", "--states"]);
+        check("analysis", &["reach", &file, "--json", "--full", "--max-contexts", "9"]);
+        let verified = check("analysis", &["verify", &file, "--json"]);
+        match model.expected.contexts {
+            Some(contexts) => {
+                assert_eq!((&verified["verdict"], &verified["contexts"]), (&"unsafe".into(), &contexts.into()))
+            }
+            None => assert_eq!(verified["verdict"], "safe", "{file}"),
+        }
+        if verified["verdict"] == "unsafe" {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("trace.json");
+            in_repository(&["verify", &file, "--trace", path.to_str().unwrap()]);
+            valid("trace", &serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap(), &file);
+        }
     }
 }
 
@@ -136,8 +155,8 @@ fn a_wrong_command_line_is_exit_code_1() {
 #[test]
 fn help_has_examples_that_work() {
     let mut tried = 0;
-    for verb in [&["--help"][..], &["show", "--help"], &["convert", "--help"]] {
-        let help = done(verb);
+    for verb in ["", "verify", "reach", "show", "convert"] {
+        let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
         let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
             let words = example.split("  ").find(|part| !part.is_empty()).expect("a command").trim();
@@ -150,13 +169,14 @@ fn help_has_examples_that_work() {
                 })
                 .collect();
             let args: Vec<&str> = args.iter().skip(1).map(String::as_str).filter(|arg| !arg.is_empty()).collect();
-            if !args.contains(&"-o") {
-                done(&args);
+            if !args.contains(&"-o") && !args.contains(&"--trace") {
+                let ran = in_repository(&args);
+                assert!([0, 5, 10].contains(&ran.code) && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
                 tried += 1;
             }
         }
     }
-    assert_eq!(tried, 5);
+    assert_eq!(tried, 14);
     assert_snapshot!(done(&["show", "-h"]), @"
     Print the model as it was understood, with a summary; or the steps from a state
 
@@ -171,10 +191,10 @@ fn help_has_examples_that_work() {
                                 first); repeatable
           --target <PATTERN>    Take this as bad instead of what the file says, e.g. '0|1,*' ('*'
                                 anything, '-' empty); repeatable
-      -q, --quiet               Print no warnings
           --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
                                 stack, top first, '-' if empty
           --json                Print JSON
+      -q, --quiet               Print no warnings, and show no progress
       -h, --help                Print help
 
     Examples:

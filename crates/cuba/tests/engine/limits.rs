@@ -1,6 +1,7 @@
 //! What the exploration does when it cannot go on.
 
 use cpds::{Problem, ThreadId};
+use cuba::engine::Count;
 use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
 
 fn problem(text: &str) -> Problem {
@@ -31,7 +32,8 @@ fn the_generators_that_block_are_named() {
     let problem = problem(FIG_1);
     let mut bounded = verify(&problem, Options { max_contexts: Some(3), ..Options::default() });
     let blocking = bounded.upper.as_mut().unwrap().blocking(&bounded.reachable);
-    let shown: Vec<_> = blocking.iter().map(|state| problem.system().paper(state).to_string()).collect();
+    assert_eq!(blocking.count, Count::from(1));
+    let shown: Vec<_> = blocking.states.iter().map(|state| problem.system().paper(state).to_string()).collect();
     assert_eq!(shown, ["⟨0|1,6⟩"]);
 }
 

@@ -1,0 +1,233 @@
+//! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
+
+use crate::engine::analysis::{Analysis, Blocking, Conclusion, Event, Options, Proof, Question, Reason, analyse};
+use crate::load::{Loaded, ModelArgs};
+use crate::show::plural;
+use clap::Args;
+use cpds::Cpds;
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The options of an exploration.
+#[derive(Args, Debug)]
+pub(crate) struct ExploreArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Stop after K contexts; what is safe up to K contexts is not called safe
+    #[arg(long, value_name = "K")]
+    max_contexts: Option<usize>,
+    /// Do not use that threads are interchangeable (the answers are the same)
+    #[arg(long)]
+    no_symmetry: bool,
+    /// Stop when the tables would take more than this, e.g. 512M or 16G
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    memory: usize,
+    /// Say on standard error what the exploration took
+    #[arg(long)]
+    stats: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `512M`, `16G`: bytes in powers of 1024.
+fn size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" | "KIB" => 10,
+        "M" | "MB" | "MIB" => 20,
+        "G" | "GB" | "GIB" => 30,
+        "T" | "TB" | "TIB" => 40,
+        _ => return Err("a number with K, M, G or T behind it".to_owned()),
+    };
+    let number: usize = digits.parse().map_err(|_| "a number with K, M, G or T behind it".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "more than a machine can have".to_owned())
+}
+
+/// An analysis, and what it took.
+pub(crate) struct Explored<'a> {
+    pub(crate) problem: &'a cpds::Problem,
+    pub(crate) analysis: Analysis<'a>,
+    pub(crate) time: Duration,
+    pub(crate) memory: usize,
+    /// G ∩ Z \ T(R_k), if there is no answer and Z is known.
+    pub(crate) blocking: Option<Blocking>,
+}
+
+impl ExploreArgs {
+    /// Answers the question, with a progress line on a terminal if that is wanted.
+    pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, question: Question, quiet: bool) -> Explored<'a> {
+        let options = Options { symmetry: !self.no_symmetry, max_contexts: self.max_contexts, memory: self.memory };
+        let problem = loaded.problem();
+        let mut progress = (!quiet).then(Progress::new);
+        let start = Instant::now();
+        let mut analysis = analyse(problem, question, options, |event| {
+            if let Some(progress) = &mut progress {
+                progress.show(&event);
+            }
+        });
+        let time = start.elapsed();
+        let open =
+            matches!(analysis.conclusion, Conclusion::Unknown(_)) && analysis.visible_sequence.collapse().is_none();
+        let blocking = analysis.upper.as_mut().filter(|_| open).map(|upper| upper.blocking(&analysis.reachable));
+        Explored { problem, analysis, time, memory: self.memory, blocking }
+    }
+
+    /// The remarks: warnings about the model, and what the exploration took.
+    pub(crate) fn remarks(&self, loaded: &Loaded, explored: &Explored<'_>) -> String {
+        let mut remarks = loaded.warnings();
+        if self.stats {
+            remarks += &explored.statistics();
+        }
+        remarks
+    }
+}
+
+/// One line on a terminal, for work that takes a while.
+struct Progress {
+    start: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Progress { start: Instant::now(), bar: None }
+    }
+
+    fn show(&mut self, event: &Event<'_>) {
+        // Most runs are over before anybody could read it.
+        if self.start.elapsed() < Duration::from_millis(500) {
+            return;
+        }
+        let style = || ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a template");
+        let bar = self.bar.get_or_insert_with(|| ProgressBar::new_spinner().with_style(style()));
+        bar.set_message(match event {
+            Event::Overapproximating(progress) => format!("Z: {} visible states", HumanCount(progress.states as u64)),
+            Event::Exploring(reachable) => format!(
+                "context {}: {} states kept, {} expansions, {}",
+                reachable.k() + 1,
+                HumanCount(reachable.kept() as u64),
+                HumanCount(reachable.expansions()),
+                HumanBytes(reachable.bytes() as u64),
+            ),
+            Event::Level(_) => return,
+        });
+        bar.tick();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Explored<'_> {
+    pub(crate) fn system(&self) -> &Cpds {
+        self.problem.system()
+    }
+
+    fn statistics(&self) -> String {
+        let reachable = &self.analysis.reachable;
+        format!(
+            "{} kept, {}, {}, {} of tables, {:.1} ms\n",
+            plural(reachable.kept(), "state"),
+            plural(usize::try_from(reachable.expansions()).unwrap_or(usize::MAX), "expansion"),
+            plural(reachable.stack_count(), "stack"),
+            HumanBytes(reachable.bytes() as u64),
+            self.time.as_secs_f64() * 1000.0
+        )
+    }
+
+    /// Why the answer holds for every number of contexts.
+    pub(crate) fn proof(&self, proof: Proof) -> String {
+        let k = self.analysis.reachable.k();
+        match proof {
+            Proof::Overapproximation => {
+                let size = self.analysis.upper.as_ref().expect("Z was computed").size;
+                format!("Z, which has every visible state that is reachable, has {size} states, none of them bad")
+            }
+            Proof::ReachableCollapsed => {
+                format!("R_{} = R_{k}, and so no further context adds a state (Scheme 1)", k - 1)
+            }
+            Proof::GeneratorsReached => {
+                format!("T(R_{}) = T(R_{k}) is a new plateau and has all generators in Z (Alg. 3)", k - 1)
+            }
+        }
+    }
+
+    /// Why there is no answer.
+    pub(crate) fn reason(&self, reason: &Reason) -> String {
+        let next = self.analysis.reachable.k() + 1;
+        match *reason {
+            Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
+            Reason::InfiniteContext(thread) => format!(
+                "finite context reachability does not hold: within context {next}, {} can raise its stack for ever, so R_{next} \
+                 is infinite",
+                self.system().thread_name(thread)
+            ),
+            Reason::Memory { raised } => {
+                let limit = HumanBytes(self.memory as u64);
+                let mut words = format!("context {next} takes more memory than {limit}, see --memory");
+                if raised > 0 {
+                    let _ = write!(
+                        words,
+                        "; it has raised a stack by {raised} so far: finite context reachability seems not to hold"
+                    );
+                }
+                words
+            }
+        }
+    }
+
+    /// What keeps T(R_k) from being all of T(R), for all we know.
+    pub(crate) fn blocking(&self) -> String {
+        const SHOWN: usize = 5;
+        let Some(upper) = &self.analysis.upper else {
+            return "Z is too large for the memory, so generators cannot show that T(R_k) has converged\n".to_owned();
+        };
+        let Some(Blocking { count, states }) = &self.blocking else { return String::new() };
+        let k = self.analysis.reachable.k();
+        let mut shown: Vec<String> =
+            states.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
+        if states.len() > SHOWN {
+            shown.push("…".to_owned());
+        }
+        format!(
+            "T(R_{k}) has {} of the {} visible states of Z; of the {} generators among these, {count} may still come:\n  {}\n",
+            self.analysis.levels[k].visible,
+            upper.size,
+            upper.generators,
+            shown.join("  ")
+        )
+    }
+}
+
+/// The most memory that the process has had, where the system says so.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
+    let status = fs::read_to_string(PathBuf::from("/proc/self/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("512M"), Ok(512 << 20));
+        assert_eq!(size("16g"), Ok(16 << 30));
+        assert_eq!(size("1000"), Ok(1000));
+        assert_eq!(size("2KiB"), Ok(2048));
+        for wrong in ["", "G", "4X", "-1", "1.5G", "99999999999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau, stutter and collapse.
+
+use crate::cli::{Answer, Stopped, exit};
+use crate::engine::analysis::{Conclusion, Question};
+use crate::engine::{Count, ObservationSequence};
+use crate::explore::{ExploreArgs, Explored};
+use crate::json;
+use crate::load::shown;
+use crate::show::{indented, plain_table};
+use clap::Args;
+use comfy_table::CellAlignment;
+use std::fmt::Write as _;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cuba reach models/paper/fig1.cpds
+  cuba reach models/paper/fig1.cpds --states
+  cuba reach models/paper/fig1.cpds --full --max-contexts 10
+  cuba reach models/tiny/stutter.cpds --json
+
+Exit codes: 0 converged, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
+pub(crate) struct Reach {
+    #[command(flatten)]
+    explore: ExploreArgs,
+    /// List the states that are new at each k
+    #[arg(long)]
+    states: bool,
+    /// Go on until (R_k) itself collapses, which it may never do, not just (T(R_k))
+    #[arg(long)]
+    full: bool,
+}
+
+/// More states than this are not listed: nobody reads them, and the memory may not be enough.
+const MOST_LISTED: u128 = 10_000_000;
+
+pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
+    let loaded = args.explore.model.load()?;
+    let question = if args.full { Question::Reachable } else { Question::Visible };
+    let explored = args.explore.explore(&loaded, question, quiet);
+    let most = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable);
+    if args.states && most.exact().is_none_or(|most| most > MOST_LISTED) {
+        return Err(Stopped::Usage(format!(
+            "there are {most} states to list, and --states lists {MOST_LISTED} at most; stop earlier with --max-contexts"
+        )));
+    }
+    let verdict = verdict(&explored, args.full);
+    let stdout = if args.explore.json {
+        let file = shown(&args.explore.model.file);
+        json::print(&json::analysis(file, &explored, &verdict, args.states, json::warnings(&loaded.reading)))
+    } else {
+        let mut out = table(&explored);
+        if args.states {
+            out += "\n";
+            out += &new_states(&explored);
+        }
+        out += "\n";
+        out += &explored.blocking();
+        let _ = writeln!(out, "{verdict}");
+        out
+    };
+    let code = match explored.analysis.conclusion {
+        Conclusion::Converged(_) => exit::OK,
+        _ => exit::UNKNOWN,
+    };
+    Ok(Answer { stdout, remarks: args.explore.remarks(&loaded, &explored), code })
+}
+
+/// The answer in words.
+fn verdict(explored: &Explored<'_>, full: bool) -> String {
+    let analysis = &explored.analysis;
+    let last = analysis.levels[analysis.reachable.k()];
+    let known = match (analysis.reachable_sequence.collapse(), analysis.visible_sequence.collapse()) {
+        (Some(r), Some(t)) if full => {
+            format!("R = R_{r} has {} states, T(R) = T(R_{t}) has {} visible states", last.reachable, last.visible)
+        }
+        (_, Some(t)) => format!("T(R) = T(R_{t}) has {} visible states", last.visible),
+        (_, None) => String::new(),
+    };
+    match &analysis.conclusion {
+        Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(*proof)),
+        Conclusion::Unknown(reason) if known.is_empty() => {
+            format!("unknown: (T(R_k)) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+        }
+        Conclusion::Unknown(reason) => {
+            format!("unknown: {known}, but (R_k) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+        }
+        Conclusion::Safe(_) | Conclusion::Unsafe { .. } => unreachable!("the question was another"),
+    }
+}
+
+/// The reachability table.
+fn table(explored: &Explored<'_>) -> String {
+    let analysis = &explored.analysis;
+    let mut table = plain_table();
+    table.add_row(["k", "|R_k|", "new", "|T(R_k)|", "new", ""]);
+    for level in &analysis.levels {
+        let counts = [level.reachable, level.new_reachable, level.visible, level.new_visible];
+        let remark = |name: &str, sequence: &ObservationSequence| {
+            let pause = sequence.pauses().find(|&(k, _)| k == level.k);
+            pause.map(|(k, pause)| format!("{name} {pause} at {k}"))
+        };
+        let remarks = [remark("R_k", &analysis.reachable_sequence), remark("T(R_k)", &analysis.visible_sequence)];
+        let remarks: Vec<String> = remarks.into_iter().flatten().collect();
+        let row = std::iter::once(level.k.to_string()).chain(counts.iter().map(ToString::to_string));
+        table.add_row(row.chain([remarks.join(", ")]));
+    }
+    for column in table.column_iter_mut().take(5) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    indented(&table, "")
+}
+
+/// R_k \ R_{k-1} and T(R_k) \ T(R_{k-1}) for each k, side by side.
+fn new_states(explored: &Explored<'_>) -> String {
+    let (system, reachable) = (explored.system(), &explored.analysis.reachable);
+    let mut rows = vec![["k", "R_k \\ R_{k-1}", "T(R_k) \\ T(R_{k-1})"].map(str::to_owned)];
+    for k in 0..=reachable.k() {
+        let (states, visible) = (reachable.states(k), reachable.visible_states(k));
+        let mut states = states.iter().map(|state| system.paper(state).to_string());
+        let mut visible = visible.iter().map(|state| system.paper(state).to_string());
+        let mut first = Some(k.to_string());
+        loop {
+            let (state, visible) = (states.next(), visible.next());
+            if state.is_none() && visible.is_none() && first.is_none() {
+                break;
+            }
+            let none = if first.is_some() { "–" } else { "" };
+            let cell = |cell: Option<String>| cell.unwrap_or_else(|| none.to_owned());
+            let row = [first.take().unwrap_or_default(), cell(state), cell(visible)];
+            rows.push(row);
+        }
+    }
+    let widths = [0, 1].map(|i| rows.iter().map(|row: &[String; 3]| row[i].chars().count()).max().unwrap_or(0));
+    let mut out = String::new();
+    for [k, state, visible] in rows {
+        let line = format!("{k:>0$}  {state:<1$}  {visible}", widths[0], widths[1]);
+        out += line.trim_end();
+        out += "\n";
+    }
+    out
+}

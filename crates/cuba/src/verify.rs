@@ -1,0 +1,103 @@
+//! `cuba verify`: is a bad state reachable, with any number of contexts?
+
+use crate::cli::{Answer, Stopped, exit};
+use crate::engine::analysis::{Conclusion, Question};
+use crate::explore::ExploreArgs;
+use crate::json;
+use crate::load::shown;
+use crate::show::plural;
+use clap::Args;
+use cpds::{Cpds, Trace};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cuba verify models/paper/fig1.cpds
+  cuba verify models/paper/fig1.cpds --target '2|1,*'
+  cuba verify models/paper/fig1.cpds --trace bug.json
+  cuba verify models/paper/fig1.cpds --max-contexts 3 --json
+
+Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    explore: ExploreArgs,
+    /// If a bad state is reachable, write the way there to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
+    let loaded = args.explore.model.load()?;
+    let file = shown(&args.explore.model.file);
+    if loaded.problem().property().bad.is_empty() {
+        return Err(Stopped::Usage(format!(
+            "`{file}` says of no state that it is bad, so there is nothing to verify; name bad states with --target, or see \
+             all reachable ones with `cuba reach`"
+        )));
+    }
+    let explored = args.explore.explore(&loaded, Question::Verify, quiet);
+    let system = explored.system();
+    let conclusion = &explored.analysis.conclusion;
+    let mut remarks = args.explore.remarks(&loaded, &explored);
+    let (verdict, code) = match conclusion {
+        Conclusion::Safe(proof) => {
+            let why = explored.proof(*proof);
+            (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
+        }
+        Conclusion::Unsafe { trace, .. } => {
+            // An engine's trace is believed only if it replays.
+            assert_eq!(trace.replay(system), Ok(()), "a trace of the system");
+            assert!(explored.problem.is_bad(trace.last()), "a trace to a bad state");
+            let (state, contexts) = (system.paper(trace.last()), plural(trace.contexts.len(), "context"));
+            (format!("unsafe: the bad state {state} is reachable with {contexts}, and with no fewer"), exit::UNSAFE)
+        }
+        Conclusion::Unknown(reason) => {
+            let (k, why) = (explored.analysis.reachable.k(), explored.reason(reason));
+            (format!("unknown: safe up to {}, open beyond; {why}", plural(k, "context")), exit::UNKNOWN)
+        }
+        Conclusion::Converged(_) => unreachable!("the question was another"),
+    };
+    match (&args.trace, conclusion) {
+        (Some(path), Conclusion::Unsafe { trace, pattern }) => {
+            let text = json::print(&json::trace(explored.problem, trace, *pattern));
+            fs::write(path, text)
+                .map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
+        }
+        (Some(path), _) => {
+            let _ = writeln!(remarks, "note: `{}` was not written: there is no trace", shown(path));
+        }
+        (None, _) => {}
+    }
+    let stdout = if args.explore.json {
+        json::print(&json::analysis(file, &explored, &verdict, false, json::warnings(&loaded.reading)))
+    } else {
+        let mut out = match conclusion {
+            Conclusion::Unsafe { trace, .. } => steps(system, trace),
+            Conclusion::Unknown(_) => explored.blocking(),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "{verdict}");
+        out
+    };
+    Ok(Answer { stdout, remarks, code })
+}
+
+/// A trace, context by context: the actions on the left, the states they lead to on the right.
+fn steps(system: &Cpds, trace: &Trace) -> String {
+    let mut lines = vec![(String::new(), system.paper(&trace.initial).to_string())];
+    for (number, context) in (1..).zip(&trace.contexts) {
+        lines.push((format!("context {number}: {}", system.thread_name(context.thread)), String::new()));
+        for step in &context.steps {
+            let rule = trace.rule(system, context, step);
+            let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
+            let action = format!("  {label}{}", system.paper(&rule.action));
+            lines.push((action, system.paper(&step.state).to_string()));
+        }
+    }
+    let width = lines.iter().map(|(action, _)| action.chars().count()).max().unwrap_or(0);
+    let line = |(action, state): (String, String)| format!("{action:<width$}  {state}").trim_end().to_owned();
+    lines.into_iter().map(line).collect::<Vec<_>>().join("\n") + "\n\n"
+}

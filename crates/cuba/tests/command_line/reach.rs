@@ -1,0 +1,257 @@
+//! `cuba reach`.
+
+use crate::common::{cuba, done, in_repository};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::fs;
+
+/// The paper's table: Fig. 1 (right).
+#[test]
+fn fig_1() {
+    assert_snapshot!(done(&["reach", "models/paper/fig1.cpds"]), @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      3    2         3    2
+    2      6    3         6    3  T(R_k) stutters at 2
+    3      8    2         6    0
+    4     11    3         7    1
+    5     14    3         8    1  T(R_k) collapses at 5
+    6     17    3         8    0
+
+    converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)
+    ");
+    assert_snapshot!(done(&["reach", "models/paper/fig1.cpds", "--states"]), @r"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      3    2         3    2
+    2      6    3         6    3  T(R_k) stutters at 2
+    3      8    2         6    0
+    4     11    3         7    1
+    5     14    3         8    1  T(R_k) collapses at 5
+    6     17    3         8    0
+
+    k  R_k \ R_{k-1}  T(R_k) \ T(R_{k-1})
+    0  ⟨0|1,4⟩        ⟨0|1,4⟩
+    1  ⟨0|1,ε⟩        ⟨0|1,ε⟩
+       ⟨1|2,4⟩        ⟨1|2,4⟩
+    2  ⟨1|2,ε⟩        ⟨1|2,ε⟩
+       ⟨2|2,5⟩        ⟨2|2,5⟩
+       ⟨3|2,4 6⟩      ⟨3|2,4⟩
+    3  ⟨0|1,4 6⟩      –
+       ⟨1|2,4 6⟩
+    4  ⟨0|1,6⟩        ⟨0|1,6⟩
+       ⟨2|2,5 6⟩
+       ⟨3|2,4 6 6⟩
+    5  ⟨0|1,4 6 6⟩    ⟨1|2,6⟩
+       ⟨1|2,6⟩
+       ⟨1|2,4 6 6⟩
+    6  ⟨0|1,6 6⟩      –
+       ⟨2|2,5 6 6⟩
+       ⟨3|2,4 6 6 6⟩
+
+    converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)
+    ");
+}
+
+#[test]
+fn r_k_collapses() {
+    assert_snapshot!(done(&["reach", "models/tiny/stutter.cpds"]), @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      2    1         2    1  T(R_k) stutters at 1
+    2      3    1         2    0
+    3      4    1         2    0
+    4      5    1         2    0
+    5      6    1         3    1
+    6      7    1         4    1  R_k collapses at 6, T(R_k) collapses at 6
+    7      7    0         4    0
+
+    converged: T(R) = T(R_6) has 4 visible states; R_6 = R_7, and so no further context adds a state (Scheme 1)
+    ");
+    assert_snapshot!(done(&["reach", "models/tiny/stutter.cpds", "--full"]), @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      2    1         2    1  T(R_k) stutters at 1
+    2      3    1         2    0
+    3      4    1         2    0
+    4      5    1         2    0
+    5      6    1         3    1
+    6      7    1         4    1  R_k collapses at 6, T(R_k) collapses at 6
+    7      7    0         4    0
+
+    converged: R = R_6 has 7 states, T(R) = T(R_6) has 4 visible states; R_6 = R_7, and so no further context adds a state (Scheme 1)
+    ");
+}
+
+#[test]
+fn r_k_diverges() {
+    let ran = in_repository(&["reach", "models/tiny/diverge.cpds", "--full", "--max-contexts", "4"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(ran.stdout, @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      2    1         2    1  T(R_k) collapses at 1
+    2      3    1         2    0
+    3      4    1         2    0
+    4      5    1         2    0
+
+    unknown: T(R) = T(R_1) has 2 visible states, but (R_k) has not converged up to k = 4; --max-contexts ends the search there
+    ");
+}
+
+#[test]
+fn a_plateau_is_not_called_more_than_that() {
+    let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--max-contexts", "3"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(ran.stdout, @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+    1      3    2         3    2
+    2      6    3         6    3  T(R_k) plateaus at 2
+    3      8    2         6    0
+
+    T(R_3) has 6 of the 8 visible states of Z; of the 2 generators among these, 1 may still come:
+      ⟨0|1,6⟩
+    unknown: (T(R_k)) has not converged up to k = 3; --max-contexts ends the search there
+    ");
+}
+
+#[test]
+fn no_finite_context_reachability() {
+    let ran = in_repository(&["reach", "models/paper/fig2.cpds"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(ran.stdout, @"
+    k  |R_k|  new  |T(R_k)|  new
+    0      1    1         1    1
+
+    T(R_0) has 1 of the 37 visible states of Z; of the 20 generators among these, 16 may still come:
+      ⟨0|ε,ε⟩  ⟨0|ε,8⟩  ⟨0|3,ε⟩  ⟨0|3,8⟩  ⟨0|4,ε⟩  …
+    unknown: (T(R_k)) has not converged up to k = 0; finite context reachability does not hold: within context 1, foo can raise its stack for ever, so R_1 is infinite
+    ");
+}
+
+#[test]
+fn as_json() {
+    let text = done(&["reach", "models/paper/fig1.cpds", "--json", "--states"]);
+    let mut object: Value = serde_json::from_str(&text).unwrap();
+    assert!(object["time_s"].take().is_f64());
+    assert!(object["peak_memory_bytes"].take().as_u64().is_none_or(|bytes| bytes > 100_000));
+    let new_states: Vec<Value> =
+        object["sequence"].as_array_mut().unwrap().iter_mut().map(|level| level["new_states"].take()).collect();
+    assert_eq!(new_states[3], json!(["0|1,4 6", "1|2,4 6"]));
+    let new: Vec<Value> =
+        object["sequence"].as_array_mut().unwrap().iter_mut().map(|level| level["new_visible_states"].take()).collect();
+    assert_eq!(new[4], json!(["0|1,6"]));
+    assert_eq!(
+        object["sequence"][6],
+        json!({"k": 6, "reachable": 17, "visible": 8, "new_states": null, "new_visible_states": null})
+    );
+    object["sequence"].take();
+    assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
+    {
+      "collapse": {
+        "reachable": null,
+        "visible": 5
+      },
+      "contexts": 6,
+      "engine": "explicit",
+      "fcr": null,
+      "file": "models/paper/fig1.cpds",
+      "pauses": {
+        "reachable": [],
+        "visible": [
+          {
+            "k": 2,
+            "kind": "stutter"
+          },
+          {
+            "k": 5,
+            "kind": "collapse"
+          }
+        ]
+      },
+      "peak_memory_bytes": null,
+      "proved_by": "T(R_k)",
+      "reason": "converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)",
+      "sequence": null,
+      "statistics": {
+        "expansions": 16,
+        "highest_stack": 4,
+        "stacks": 13,
+        "states_kept": 17,
+        "table_bytes": 1471,
+        "visible_states_kept": 8
+      },
+      "time_s": null,
+      "upper": [
+        {
+          "abstraction": "Z",
+          "generators": 2,
+          "popped": 2,
+          "visible": 8
+        }
+      ],
+      "verdict": "converged",
+      "visible_states": [
+        "0|1,-",
+        "0|1,4",
+        "0|1,6",
+        "1|2,-",
+        "1|2,4",
+        "1|2,6",
+        "2|2,5",
+        "3|2,4"
+      ],
+      "warnings": []
+    }
+    "#);
+}
+
+/// Symmetry is invisible in everything but what the exploration took.
+#[test]
+fn symmetry_changes_no_answer() {
+    for model in ["models/tiny/symmetric.cpds", "models/tiny/several-initial-states.cpds", "models/paper/fig1.cpds"] {
+        for verb in ["reach", "verify"] {
+            let args = |more: &[&'static str]| {
+                let args: Vec<&str> = [verb, model].into_iter().chain(more.iter().copied()).collect();
+                let ran = in_repository(&args);
+                (ran.code, ran.stdout)
+            };
+            assert_eq!(args(&[]), args(&["--no-symmetry"]));
+            if verb == "reach" {
+                assert_eq!(args(&["--states"]), args(&["--states", "--no-symmetry"]));
+            }
+        }
+    }
+}
+
+/// A hundred interchangeable threads, each in one of three places: 5151 sorted states stand for 3^100, which is more than
+/// 128 bits can count. They are told apart all the same.
+#[test]
+fn numbers_beyond_counting() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = |n: usize| {
+        format!("shared 0\ninit 0|a*{n}\nthread T * {n} {{\n symbols a b c\n (0,a) -> (0,b)\n (0,b) -> (0,c)\n}}\n")
+    };
+    fs::write(folder.path().join("20.cpds"), model(20)).unwrap();
+    fs::write(folder.path().join("100.cpds"), model(100)).unwrap();
+    let last = |file: &str| {
+        let ran = cuba(folder.path(), &["reach", file, "--full"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        ran.stdout.lines().last().unwrap().to_owned()
+    };
+    assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states, T(R) = T(R_20) has 3486784401 visible states; R_20 = R_21, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has > 10^35 states, T(R) = T(R_100) has > 10^35 visible states; R_100 = R_101, and so no further context adds a state (Scheme 1)");
+    let ran = cuba(folder.path(), &["reach", "20.cpds", "--states"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_snapshot!(ran.stderr, @"error: there are 3486784401 states to list, and --states lists 10000000 at most; stop earlier with --max-contexts");
+}
+
+#[test]
+fn what_it_took() {
+    let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--stats"]);
+    assert_eq!(ran.code, 0);
+    let (numbers, time) = ran.stderr.rsplit_once(", ").unwrap();
+    assert_snapshot!(numbers, @"17 states kept, 16 expansions, 13 stacks, 1.44 KiB of tables");
+    assert!(time.ends_with(" ms\n"), "{time}");
+}

@@ -1,0 +1,157 @@
+//! `cuba verify`.
+
+use crate::common::{cuba, in_repository};
+use cpds_testing::artifact::{KNOWN, names};
+use cpds_testing::corpus::artifact;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+fn verify(args: &[&str]) -> (i32, String) {
+    let ran = in_repository(&[&["verify"], args].concat());
+    assert_eq!(ran.stderr, "", "{args:?}");
+    (ran.code, ran.stdout)
+}
+
+#[test]
+fn a_bug_with_its_trace() {
+    let (code, out) = verify(&["models/paper/fig1.cpds"]);
+    assert_eq!(code, 10);
+    assert_snapshot!(out, @"
+                           ⟨0|1,4⟩
+    context 1: P1
+      f1: (0,1) → (1,2)    ⟨1|2,4⟩
+    context 2: P2
+      b2: (1,4) → (2,5)    ⟨2|2,5⟩
+      b3: (2,5) → (3,4 6)  ⟨3|2,4 6⟩
+    context 3: P1
+      f2: (3,2) → (0,1)    ⟨0|1,4 6⟩
+    context 4: P2
+      b1: (0,4) → (0,ε)    ⟨0|1,6⟩
+
+    unsafe: the bad state ⟨0|1,6⟩ is reachable with 4 contexts, and with no fewer
+    ");
+    let (code, out) = verify(&["models/tiny/symmetric.cpds", "--target", "taken|out,out,in,out"]);
+    assert_eq!(code, 10);
+    assert_snapshot!(out, @"
+                                     ⟨free|out,out,out,out⟩
+    context 1: worker#3
+      take: (free,out) → (taken,in)  ⟨taken|out,out,in,out⟩
+
+    unsafe: the bad state ⟨taken|out,out,in,out⟩ is reachable with 1 context, and with no fewer
+    ");
+    let (code, out) = verify(&["models/paper/fig1.cpds", "--target", "0|1,4"]);
+    assert_eq!(code, 10);
+    assert_snapshot!(out, @"
+      ⟨0|1,4⟩
+
+    unsafe: the bad state ⟨0|1,4⟩ is reachable with 0 contexts, and with no fewer
+    ");
+}
+
+#[test]
+fn safe() {
+    let (code, out) = verify(&["models/paper/fig1.cpds", "--target", "2|1,*"]);
+    assert_eq!(code, 0);
+    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 8 states, none of them bad");
+    let (code, out) = verify(&["models/tiny/stutter.cpds", "--target", "1|-,b"]);
+    assert_eq!(code, 0);
+    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; R_6 = R_7, and so no further context adds a state (Scheme 1)");
+}
+
+#[test]
+fn unknown() {
+    let (code, out) = verify(&["models/paper/fig1.cpds", "--max-contexts", "3"]);
+    assert_eq!(code, 5);
+    assert_snapshot!(out, @"
+    T(R_3) has 6 of the 8 visible states of Z; of the 2 generators among these, 1 may still come:
+      ⟨0|1,6⟩
+    unknown: safe up to 3 contexts, open beyond; --max-contexts ends the search there
+    ");
+    let (code, out) = verify(&["models/paper/fig2.cpds", "--target", "*|4,9"]);
+    assert_eq!(code, 5);
+    assert_snapshot!(out, @"
+    T(R_0) has 1 of the 37 visible states of Z; of the 20 generators among these, 16 may still come:
+      ⟨0|ε,ε⟩  ⟨0|ε,8⟩  ⟨0|3,ε⟩  ⟨0|3,8⟩  ⟨0|4,ε⟩  …
+    unknown: safe up to 0 contexts, open beyond; finite context reachability does not hold: within context 1, foo can raise its stack for ever, so R_1 is infinite
+    ");
+}
+
+/// Each symbol may be called from the one before: a finite context, but with 2^20 stacks.
+#[test]
+fn the_memory_is_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let symbols: Vec<String> = (0..20).map(|i| format!("a{i}")).collect();
+    let calls: Vec<String> = symbols
+        .windows(2)
+        .map(|pair| format!("(0,{0}) -> (0,{1} {0})\n (0,{0}) -> (0,{1} {1})\n (0,{0}) -> (0,-)", pair[0], pair[1]))
+        .collect();
+    let model = format!(
+        "shared 0\ninit 0|a0,a0\nbad 0|-,-\nthread T * 2 {{\n symbols {}\n {}\n}}\n",
+        symbols.join(" "),
+        calls.join("\n ")
+    );
+    fs::write(folder.path().join("large.cpds"), model).unwrap();
+    let ran = cuba(folder.path(), &["verify", "large.cpds", "--memory", "1M"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(ran.stdout, @"
+    T(R_0) has 1 of the 441 visible states of Z; of the 441 generators among these, 414 may still come:
+      ⟨0|ε,ε⟩  ⟨0|ε,a1⟩  ⟨0|ε,a2⟩  ⟨0|ε,a3⟩  ⟨0|ε,a4⟩  …
+    unknown: safe up to 0 contexts, open beyond; context 1 takes more memory than 1.00 MiB, see --memory; it has raised a stack by 12 so far: finite context reachability seems not to hold
+    ");
+}
+
+#[test]
+fn nothing_to_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.cpds"), "shared 0\ninit 0|a\nthread A { symbols a }\n").unwrap();
+    let ran = cuba(folder.path(), &["verify", "m.cpds"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_snapshot!(ran.stderr, @"error: `m.cpds` says of no state that it is bad, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`");
+}
+
+#[test]
+fn the_trace_as_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    let file = path.to_str().unwrap();
+    let (code, _) = verify(&["models/paper/fig1.cpds", "--trace", file]);
+    assert_eq!(code, 10);
+    let written: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let printed = in_repository(&["verify", "models/paper/fig1.cpds", "--json"]).stdout;
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(written, printed["trace"]);
+    assert_snapshot!(serde_json::to_string(&written["contexts"][3]).unwrap(), @r#"{"steps":[{"action":{"from":{"shared":"0","word":["4"]},"kind":"pop","label":"b1","to":{"shared":"0","word":[]}},"state":"0|1,6"}],"thread":2,"thread_name":"P2"}"#);
+    assert_eq!((&written["bad"], &written["initial"]), (&"0|1,6".into(), &"0|1,4".into()));
+
+    fs::remove_file(&path).unwrap();
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--target", "2|1,*", "--trace", file]);
+    assert_eq!(ran.code, 0);
+    assert!(!path.exists());
+    assert!(ran.stderr.ends_with("was not written: there is no trace\n"), "{}", ran.stderr);
+
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--trace", "no/such/folder/trace.json"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.starts_with("error: cannot write `no/such/folder/trace.json`: "), "{}", ran.stderr);
+}
+
+/// The Bluetooth bugs, as the user sees them.
+#[test]
+fn the_bluetooth_drivers() {
+    let buggy = || KNOWN.iter().filter(|known| known.file.contains("Bluetooth"));
+    let Some(folder) = artifact(&names(buggy())) else { return };
+    for known in buggy() {
+        let file = folder.join(known.file).with_extension("pds");
+        let ran = in_repository(&["verify", file.to_str().unwrap(), "--quiet"]);
+        let last = ran.stdout.lines().last().unwrap();
+        match known.bug {
+            Some(contexts) => {
+                assert_eq!(ran.code, 10, "{}", known.file);
+                assert!(last.starts_with("unsafe: ") && last.contains(&format!("with {contexts} contexts")), "{last}");
+                let contexts_shown = ran.stdout.lines().filter(|line| line.starts_with("context ")).count();
+                assert_eq!(contexts_shown, contexts);
+            }
+            None => assert!(ran.code == 0 && last.starts_with("safe: "), "{last}"),
+        }
+    }
+}
