@@ -1,6 +1,8 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
-use crate::engine::analysis::{Analysis, Blocking, Conclusion, Event, Options, Proof, Question, Reason, analyse};
+use crate::engine::analysis::{
+    Analysis, Blocking, Conclusion, Event, Options, Proof, Question, Reason, Upper, analyse,
+};
 use crate::load::{Loaded, ModelArgs};
 use crate::show::plural;
 use clap::Args;
@@ -73,7 +75,7 @@ impl ExploreArgs {
         let time = start.elapsed();
         let open =
             matches!(analysis.conclusion, Conclusion::Unknown(_)) && analysis.visible_sequence.collapse().is_none();
-        let blocking = analysis.upper.as_mut().filter(|_| open).map(|upper| upper.blocking(&analysis.reachable));
+        let blocking = if open { analysis.blocking() } else { None };
         Explored { problem, analysis, time, memory: self.memory, blocking }
     }
 
@@ -114,7 +116,7 @@ impl Progress {
                 HumanCount(reachable.expansions()),
                 HumanBytes(reachable.bytes() as u64),
             ),
-            Event::Level(_) => return,
+            Event::Level(level) => format!("{} contexts: {} states", level.k, level.reachable),
         });
         bar.tick();
     }
@@ -150,7 +152,7 @@ impl Explored<'_> {
         let k = self.analysis.reachable.k();
         match proof {
             Proof::Overapproximation => {
-                let size = self.analysis.upper.as_ref().expect("Z was computed").size;
+                let size = self.analysis.upper.z().expect("Z was computed").size;
                 format!("Z, which has every visible state that is reachable, has {size} states, none of them bad")
             }
             Proof::ReachableCollapsed => {
@@ -189,10 +191,12 @@ impl Explored<'_> {
     /// What keeps T(R_k) from being all of T(R), for all we know.
     pub(crate) fn blocking(&self) -> String {
         const SHOWN: usize = 5;
-        let Some(upper) = &self.analysis.upper else {
+        if matches!(self.analysis.upper, Upper::TooLarge) {
             return "Z is too large for the memory, so generators cannot show that T(R_k) has converged\n".to_owned();
+        }
+        let (Some(z), Some(Blocking { count, states })) = (self.analysis.upper.z(), &self.blocking) else {
+            return String::new();
         };
-        let Some(Blocking { count, states }) = &self.blocking else { return String::new() };
         let k = self.analysis.reachable.k();
         let mut shown: Vec<String> =
             states.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
@@ -202,8 +206,8 @@ impl Explored<'_> {
         format!(
             "T(R_{k}) has {} of the {} visible states of Z; of the {} generators among these, {count} may still come:\n  {}\n",
             self.analysis.levels[k].visible,
-            upper.size,
-            upper.generators,
+            z.size,
+            z.generators,
             shown.join("  ")
         )
     }

@@ -174,7 +174,7 @@ pub struct AnalysisJson {
     pub collapse: CollapseJson,
     /// Where the sequences pause.
     pub pauses: PausesJson,
-    /// Overapproximations of T(R).
+    /// Overapproximations of T(R), as far as the answer needed them.
     pub upper: Vec<UpperJson>,
     /// For `unknown`, what keeps (T(R_k)) from being known to converge.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -442,13 +442,14 @@ pub(crate) fn analysis(
         },
         upper: analysis
             .upper
-            .iter()
-            .map(|upper| UpperJson {
+            .z()
+            .map(|z| UpperJson {
                 abstraction: "Z",
-                visible: upper.size.exact(),
-                generators: upper.generators.exact(),
-                popped: upper.popped.exact(),
+                visible: z.size.exact(),
+                generators: z.generators.exact(),
+                popped: z.popped.exact(),
             })
+            .into_iter()
             .collect(),
         blocking: explored
             .blocking

@@ -3,10 +3,12 @@
 //! - [`oracle`] computes R_k and T(R_k) straight from their definitions, [`overapproximation`] Z and G.
 //! - [`random`] generates systems that shrink; [`renaming`] puts a system under other numbers.
 //! - [`corpus`] reads `models/`: each model with its expected answers.
+//! - [`families`] grow, with known sizes.
 //! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
 pub mod artifact;
 pub mod corpus;
+pub mod families;
 pub mod oracle;
 pub mod overapproximation;
 pub mod random;

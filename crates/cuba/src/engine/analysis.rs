@@ -73,7 +73,24 @@ pub struct Level {
 }
 
 /// What is known of the upper end.
-pub struct Upper {
+pub enum Upper {
+    /// Nothing depended on it.
+    NotComputed,
+    /// Z would take more than a quarter of the memory.
+    TooLarge,
+    /// This.
+    Known(Box<Z>),
+}
+
+impl Upper {
+    /// Z, if it is known.
+    pub fn z(&self) -> Option<&Z> {
+        if let Upper::Known(z) = self { Some(z) } else { None }
+    }
+}
+
+/// What is kept of Z.
+pub struct Z {
     /// |Z|.
     pub size: Count,
     /// |G ∩ Z|.
@@ -83,14 +100,21 @@ pub struct Upper {
     missing: Missing,
 }
 
+impl From<Overapproximation> for Z {
+    fn from(z: Overapproximation) -> Self {
+        let (size, generators, popped) = (z.size(), z.generator_count(), z.popped_count());
+        Z { size, generators, popped, missing: z.into_missing() }
+    }
+}
+
 /// The result of an analysis.
 pub struct Analysis<'a> {
     /// Each level that was finished.
     pub levels: Vec<Level>,
     /// R_k and T(R_k).
     pub reachable: Reachable<'a>,
-    /// Z, unless it was too large to be kept or was not asked for.
-    pub upper: Option<Upper>,
+    /// Z. `Verify` looks there first; otherwise it is computed when T(R_k) plateaus and R_k does not.
+    pub upper: Upper,
     /// What is known of (R_k).
     pub reachable_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
@@ -157,69 +181,91 @@ pub fn analyse(
     options: Options,
     mut event: impl FnMut(Event<'_>),
 ) -> Analysis<'_> {
-    let system = problem.system();
-    let reachable = Reachable::new(system, options.symmetry);
-    let bad = (question == Question::Verify).then(|| Bad::new(problem.property(), reachable.symmetry()));
-    let z = Overapproximation::new(system, options.symmetry, &mut |progress| {
-        event(Event::Overapproximating(progress));
-        // A quarter: most of the memory is for R_k.
-        if progress.bytes > options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let z = z.continue_value();
-    let z_is_bad = z.as_ref().is_none_or(|z| z.has_bad_state(problem));
-    let upper = z.map(|z| Upper {
-        size: z.size(),
-        generators: z.generator_count(),
-        popped: z.popped_count(),
-        missing: z.into_missing(),
-    });
     let mut analysis = Analysis {
         levels: Vec::new(),
-        reachable,
-        upper,
+        reachable: Reachable::new(problem.system(), options.symmetry),
+        upper: Upper::NotComputed,
         reachable_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
-    analysis.conclusion = if question == Question::Verify && !z_is_bad {
-        analysis.finish_level();
-        Conclusion::Safe(Proof::Overapproximation)
-    } else {
-        analysis.explore(question, options, bad.as_ref(), &mut event)
-    };
+    let mut run = Run { problem, question, options, event: &mut event };
+    analysis.conclusion = analysis.run(&mut run);
+    // What blocks is worth knowing, unless the memory is used up.
+    if matches!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::InfiniteContext(_)))
+        && analysis.visible_sequence.collapse().is_none()
+        && matches!(analysis.upper, Upper::NotComputed)
+    {
+        analysis.upper = run.overapproximate().map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
+    }
     analysis
 }
 
+/// What stays the same during an analysis.
+struct Run<'r, E> {
+    problem: &'r Problem,
+    question: Question,
+    options: Options,
+    event: &'r mut E,
+}
+
+impl<E: FnMut(Event<'_>)> Run<'_, E> {
+    /// Z, unless it is too large: most of the memory is for R_k.
+    fn overapproximate(&mut self) -> Option<Overapproximation> {
+        let watch = &mut |progress: Progress| {
+            (self.event)(Event::Overapproximating(progress));
+            if progress.bytes > self.options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        Overapproximation::new(self.problem.system(), self.options.symmetry, watch).continue_value()
+    }
+}
+
 impl Analysis<'_> {
-    fn explore(
-        &mut self,
-        question: Question,
-        options: Options,
-        bad: Option<&Bad>,
-        event: &mut impl FnMut(Event<'_>),
-    ) -> Conclusion {
+    fn run(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>) -> Conclusion {
+        if run.question != Question::Verify {
+            return self.explore(run, None);
+        }
+        let z = run.overapproximate();
+        let safe = z.as_ref().is_some_and(|z| !z.has_bad_state(run.problem));
+        self.upper = z.map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
+        if safe {
+            self.finish_level();
+            return Conclusion::Safe(Proof::Overapproximation);
+        }
+        let bad = Bad::new(run.problem.property(), self.reachable.symmetry());
+        self.explore(run, Some(&bad))
+    }
+
+    fn explore(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>, bad: Option<&Bad>) -> Conclusion {
         let mut looked_at = 0;
         loop {
             if let ControlFlow::Break(Interrupt::Bad(state, pattern)) = look_for(bad, &self.reachable, &mut looked_at) {
                 return self.violation(bad, state, pattern);
             }
-            event(Event::Level(self.finish_level()));
-            if let Some(proof) = self.converged(question) {
+            (run.event)(Event::Level(self.finish_level()));
+            if let Some(proof) = self.converged(run) {
                 assert!(
                     bad.is_none() || proof == Proof::ReachableCollapsed,
                     "T(R_k) = Z, but Z has a bad state and T(R_k) has none"
                 );
                 return if bad.is_some() { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
             }
-            if options.max_contexts == Some(self.reachable.k()) {
+            if run.options.max_contexts == Some(self.reachable.k()) {
                 return Conclusion::Unknown(Reason::ContextBound);
             }
 
             let highest = self.reachable.highest();
-            let missing = self.upper.as_ref().map_or(0, |upper| upper.missing.bytes());
+            let others = self.upper.z().map_or(0, |z| z.missing.bytes())
+                + self.levels.len() * (size_of::<Level>() + 4 * size_of::<usize>());
+            let memory = run.options.memory;
+            let is_full = |reachable: &Reachable<'_>| reachable.bytes_at_next_look().saturating_add(others) > memory;
+            // A level may be over before anybody looks.
+            if is_full(&self.reachable) {
+                return Conclusion::Unknown(Reason::Memory { raised: 0 });
+            }
             let done = self.reachable.advance(&mut |reachable: &Reachable<'_>| {
-                event(Event::Exploring(reachable));
-                if reachable.bytes_at_next_look().saturating_add(missing) > options.memory {
+                (run.event)(Event::Exploring(reachable));
+                if is_full(reachable) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
                 look_for(bad, reachable, &mut looked_at)
@@ -262,7 +308,7 @@ impl Analysis<'_> {
     }
 
     /// The two observers look at the level; gives a proof if the sequence in question is now known to have converged.
-    fn converged(&mut self, question: Question) -> Option<Proof> {
+    fn converged(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>) -> Option<Proof> {
         // Scheme 1, line 4.
         if self.reachable_sequence.new_plateau().is_some() {
             self.reachable_sequence.converges();
@@ -270,14 +316,16 @@ impl Analysis<'_> {
             return Some(Proof::ReachableCollapsed);
         }
         // Alg. 3, line 4.
-        if self.visible_sequence.collapse().is_none()
-            && self.visible_sequence.new_plateau().is_some()
-            && let Some(upper) = &mut self.upper
-        {
-            upper.missing.remove(self.reachable.visible());
-            if upper.missing.is_empty() {
-                self.visible_sequence.converges();
-                return (question != Question::Reachable).then_some(Proof::GeneratorsReached);
+        if self.visible_sequence.collapse().is_none() && self.visible_sequence.new_plateau().is_some() {
+            if matches!(self.upper, Upper::NotComputed) {
+                self.upper = run.overapproximate().map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
+            }
+            if let Upper::Known(z) = &mut self.upper {
+                z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+                if z.missing.is_empty() {
+                    self.visible_sequence.converges();
+                    return (run.question != Question::Reachable).then_some(Proof::GeneratorsReached);
+                }
             }
         }
         None
@@ -311,11 +359,12 @@ impl Blocking {
     pub const LISTED: usize = 100_000;
 }
 
-impl Upper {
-    /// G ∩ Z \ T(R_k), for the last k.
-    pub fn blocking(&mut self, reachable: &Reachable<'_>) -> Blocking {
-        self.missing.remove(reachable.visible());
-        Blocking { count: self.missing.count(), states: self.missing.states(Blocking::LISTED) }
+impl Analysis<'_> {
+    /// G ∩ Z \ T(R_k), for the last k, if Z is known.
+    pub fn blocking(&mut self) -> Option<Blocking> {
+        let Upper::Known(z) = &mut self.upper else { return None };
+        z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+        Some(Blocking { count: z.missing.count(), states: z.missing.states(Blocking::LISTED) })
     }
 }
 

@@ -246,11 +246,11 @@ pub(crate) struct Missing {
 }
 
 impl Missing {
-    /// Takes out what T(R_k) has by now.
-    pub(crate) fn remove(&mut self, visible: &PackedSet) {
+    /// Takes out what T(R_k) has by now: the first `reached` of these visible states.
+    pub(crate) fn remove(&mut self, visible: &PackedSet, reached: usize) {
         assert_eq!(visible.layout(), &self.layout, "both pack the same visible states");
         let words = self.layout.words();
-        let missing = self.rows.chunks_exact(words).filter(|row| visible.find(row).is_none());
+        let missing = self.rows.chunks_exact(words).filter(|row| visible.find(row).is_none_or(|id| id >= reached));
         self.rows = missing.flatten().copied().collect();
     }
 

@@ -4,11 +4,6 @@
 //! [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the order in which they came, so that a state is
 //! known by a dense number and everything found at one level is one range of numbers. Nothing is on the heap per state.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
-use rustc_hash::FxHasher;
-use std::hash::Hasher as _;
-
 /// Where each number of a row sits in its words. No number crosses a word's end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
@@ -146,19 +141,35 @@ fn bits_for(count: usize) -> u32 {
 }
 
 /// Rows, each once, numbered in the order in which they came.
+///
+/// The rows are found by hashing with linear probing. A place holds the upper half of the row's hash and its number plus one;
+/// zero is free. Where a row belongs is given by the upper bits of its hash, so the table can grow without a look at the rows.
+///
+/// In a large set each look at a place or a row waits for the memory. [`prefetch`](Self::prefetch) lets many wait at once;
+/// this is why the table is our own (docs/design/003-own-hash-table.md).
 pub(crate) struct PackedSet {
     layout: Layout,
     rows: Vec<u64>,
-    /// The numbers of the rows, by the hash of the row.
-    table: HashTable<u32>,
+    /// 2^(64 - shift) of them.
+    places: Vec<u64>,
+    shift: u32,
+    len: usize,
 }
 
+/// The part of a place that has the hash.
+const TAG: u64 = !0 << 32;
+
 impl PackedSet {
-    /// No more rows than this: their numbers have 32 bits.
-    pub(crate) const MAX_LEN: usize = u32::MAX as usize;
+    /// No more rows than this. Their numbers and the part of the hash that is kept have 32 bits.
+    pub(crate) const MAX_LEN: usize = Self::room(1 << 32);
+
+    /// How many rows so many places are good for.
+    const fn room(places: usize) -> usize {
+        places / 4 * 3
+    }
 
     pub(crate) fn new(layout: Layout) -> Self {
-        PackedSet { layout, rows: Vec::new(), table: HashTable::new() }
+        PackedSet { layout, rows: Vec::new(), places: vec![0; 1 << 6], shift: 64 - 6, len: 0 }
     }
 
     #[inline]
@@ -168,7 +179,7 @@ impl PackedSet {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.table.len()
+        self.len
     }
 
     #[inline]
@@ -181,15 +192,22 @@ impl PackedSet {
     /// [`MAX_LEN`](Self::MAX_LEN).
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
-        let words = self.layout.words;
-        let rows = &mut self.rows;
-        let kept = |id: u32| &rows[id as usize * words..][..words];
-        match self.table.entry(hash(row), |&id| same(kept(id), row), |&id| hash(kept(id))) {
-            Entry::Occupied(found) => (*found.get() as usize, false),
-            Entry::Vacant(place) => {
-                let id = rows.len() / words;
-                place.insert(u32::try_from(id).expect("no more than MAX_LEN rows"));
-                rows.extend_from_slice(row);
+        self.insert_hashed(row, hash(row))
+    }
+
+    /// The same, with the row's [`hash`].
+    #[inline]
+    pub(crate) fn insert_hashed(&mut self, row: &[u64], hash: u64) -> (usize, bool) {
+        match self.search(row, hash) {
+            Ok(id) => (id, false),
+            Err(place) => {
+                let id = self.len;
+                self.len += 1;
+                self.places[place] = hash & TAG | self.len as u64;
+                self.rows.extend_from_slice(row);
+                if self.len == Self::room(self.places.len()) {
+                    self.grow();
+                }
                 (id, true)
             }
         }
@@ -197,53 +215,120 @@ impl PackedSet {
 
     #[inline]
     pub(crate) fn find(&self, row: &[u64]) -> Option<usize> {
-        self.table.find(hash(row), |&id| same(self.row(id as usize), row)).map(|&id| id as usize)
+        self.search(row, hash(row)).ok()
+    }
+
+    /// The number of a row, or the place where it would be noted.
+    #[inline]
+    fn search(&self, row: &[u64], hash: u64) -> Result<usize, usize> {
+        let mut place = self.home(hash);
+        loop {
+            let entry = self.places[place];
+            if entry == 0 {
+                return Err(place);
+            }
+            let id = number(entry);
+            if entry & TAG == hash & TAG && same(self.row(id), row) {
+                return Ok(id);
+            }
+            place = (place + 1) & (self.places.len() - 1);
+        }
+    }
+
+    /// Where a row with this hash would best be.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "there are at most 2^32 places")]
+    fn home(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize
+    }
+
+    /// Brings into the cache what [`insert_hashed`](Self::insert_hashed) will look at first. The loads do not depend on each
+    /// other, so that the processor waits for many of them at once.
+    pub(crate) fn prefetch(&self, hashes: &[u64]) {
+        // A small table is in the cache anyway.
+        if self.places.len() < 1 << 17 {
+            return;
+        }
+        let words = self.layout.words;
+        let entries = hashes.iter().map(|&hash| (hash, self.places[self.home(hash)]));
+        let likely = entries.filter(|(hash, entry)| entry & TAG == hash & TAG && *entry != 0);
+        let seen = likely.fold(0, |seen, (_, entry)| seen ^ self.rows[number(entry) * words]);
+        std::hint::black_box(seen);
+    }
+
+    /// Makes room.
+    #[cold]
+    fn grow(&mut self) {
+        let doublings = doublings(self.places.len());
+        let places = vec![0; self.places.len() << doublings];
+        self.shift -= doublings;
+        for entry in std::mem::replace(&mut self.places, places) {
+            if entry != 0 {
+                self.put(entry);
+            }
+        }
+    }
+
+    /// Notes an entry that is not there yet.
+    fn put(&mut self, entry: u64) {
+        let mut place = self.home(entry);
+        while self.places[place] != 0 {
+            place = (place + 1) & (self.places.len() - 1);
+        }
+        self.places[place] = entry;
     }
 
     /// The same rows, with the same numbers, in another layout.
     pub(crate) fn set_layout(&mut self, layout: Layout) {
-        let (words, len) = (layout.words, self.len());
-        let mut rows = vec![0; len * words];
+        let words = layout.words;
+        let mut rows = vec![0; self.len * words];
         for (id, row) in rows.chunks_exact_mut(words).enumerate() {
             let old = self.row(id);
             layout.pack(row, self.layout.shared(old), self.layout.locals(old));
         }
         (self.layout, self.rows) = (layout, rows);
-        self.table.clear();
-        for id in 0..len {
-            let id = u32::try_from(id).expect("no more than MAX_LEN rows");
-            let kept = |id: u32| &self.rows[id as usize * words..][..words];
-            self.table.insert_unique(hash(kept(id)), id, |&id| hash(kept(id)));
+        self.places.fill(0);
+        for id in 0..self.len {
+            let entry = hash(self.row(id)) & TAG | (id + 1) as u64;
+            self.put(entry);
         }
     }
 
-    /// The memory in use: the rows, and the table with its tags (one byte a place; seven of eight places may be taken).
-    pub(crate) fn bytes(&self) -> usize {
-        self.rows.len() * size_of::<u64>() + self.table_bytes()
-    }
-
-    /// What [`bytes`](Self::bytes) may rise to while `more` rows are inserted: a table that grows is there twice, the new one
-    /// having double the size. More than there can be, if the numbers run out.
+    /// The most memory that is in use while `more` rows are inserted: when the table grows, the old one and the new one are
+    /// there. More than there can be, if the numbers run out.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
-        if self.len() + more > Self::MAX_LEN {
+        let len = self.len + more;
+        if len >= Self::MAX_LEN {
             return usize::MAX;
         }
-        let grows = self.len() + more > self.table.capacity();
-        self.bytes() + if grows { 2 * self.table_bytes() } else { 0 }
-    }
-
-    fn table_bytes(&self) -> usize {
-        self.table.num_buckets() * (size_of::<u32>() + 1)
+        let (mut old, mut new) = (0, self.places.len());
+        while len >= Self::room(new) {
+            (old, new) = (new, new << doublings(new));
+        }
+        (len * self.layout.words + old + new) * size_of::<u64>()
     }
 }
 
+/// By how many powers of two so many places are to grow: faster while there are few.
+fn doublings(places: usize) -> u32 {
+    if places < 1 << 18 { 2 } else { 1 }
+}
+
+/// The number of a row, from its entry.
 #[inline]
-fn hash(row: &[u64]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for &word in row {
-        hasher.write_u64(word);
-    }
-    hasher.finish()
+fn number(entry: u64) -> usize {
+    (entry & !TAG) as usize - 1
+}
+
+/// Multiplies each word in, and mixes the upper half of the product into the lower. The last multiplication brings all bits
+/// to the upper ones, which count. On rows as they come, this spreads as well as chance would; one multiplication does not.
+#[inline]
+pub(crate) fn hash(row: &[u64]) -> u64 {
+    let mix = |hash: u64, &word: &u64| {
+        let product = (hash ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        product ^ (product >> 32)
+    };
+    row.iter().fold(0, mix).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Rows have one to three words in most cases: no call to compare memory.

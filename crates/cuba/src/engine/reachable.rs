@@ -19,7 +19,7 @@
 use super::bad::{number, top};
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
-use super::packed::{Layout, PackedSet};
+use super::packed::{Layout, PackedSet, hash};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::{Successors, Symmetry};
 use cpds::{Action, Cpds, GlobalState, Program, SharedState, ThreadId, VisibleState};
@@ -40,6 +40,11 @@ pub struct Reachable<'a> {
     /// Level k has the states from `levels[k]` on, up to the next level.
     pub(super) levels: Vec<usize>,
     reached_by: ReachedBy,
+    /// The states of the last level before this one are expanded for the threads that had reached them when it was their turn.
+    next: usize,
+    /// States before `next`, with the position of a thread that has reached them since.
+    reopened: Vec<(usize, usize)>,
+    batch: Batch,
     /// T(R_k), and its levels.
     visible: PackedSet,
     visible_levels: Vec<usize>,
@@ -64,6 +69,29 @@ struct Scratch {
     found: Vec<ThreadState>,
     tops: Vec<u32>,
     open: Vec<usize>,
+}
+
+/// Successors that wait to be looked up.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<u64>,
+    hashes: Vec<u64>,
+    /// The position of the thread that reached each.
+    at: Vec<usize>,
+}
+
+/// How many successors are looked up together: enough that the processor can wait for several parts of the memory at once.
+const BATCH: usize = 64;
+
+impl Batch {
+    #[inline]
+    fn push(&mut self, row: &[u64], at: usize) {
+        self.hashes.push(hash(row));
+        for &word in row {
+            self.rows.push(word);
+        }
+        self.at.push(at);
+    }
 }
 
 /// Why a level was not finished.
@@ -107,6 +135,9 @@ impl<'a> Reachable<'a> {
             infinite: None,
             reached_by: ReachedBy::new(system.thread_count()),
             levels: vec![0],
+            next: 0,
+            reopened: Vec::new(),
+            batch: Batch::default(),
             visible_levels: vec![0],
             projected: 0,
             unfinished: false,
@@ -150,7 +181,8 @@ impl<'a> Reachable<'a> {
     fn next_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
         assert!(!self.unfinished, "the level before is finished");
         let before = self.range(self.k());
-        let (start, mut next) = (before.end, before.end);
+        let start = before.end;
+        self.next = start;
         let was_reached_by = self.reached_by.next_level();
         self.levels.push(start);
         self.visible_levels.push(self.visible.len());
@@ -158,7 +190,6 @@ impl<'a> Reachable<'a> {
         self.base = self.highest.max(1);
 
         let mut pulse = self.expansions + PULSE;
-        let mut reopened: Vec<(usize, usize)> = Vec::new();
         let mut look = |reachable: &mut Self| -> Result<(), Unfinished<B>> {
             if reachable.expansions < pulse {
                 return Ok(());
@@ -176,7 +207,7 @@ impl<'a> Reachable<'a> {
                 if !was_reached_by.has(id - before.start, position)
                     && self.symmetry.stands_for_itself(self.states.layout(), self.states.row(id), position)
                 {
-                    self.expand(id, position, next, &mut reopened);
+                    self.expand(id, position);
                 }
             }
             look(self)?;
@@ -184,18 +215,20 @@ impl<'a> Reachable<'a> {
         drop(was_reached_by);
         // … and how they go on.
         loop {
-            if let Some((id, position)) = reopened.pop() {
-                self.expand(id, position, next, &mut reopened);
-            } else if next < self.states.len() {
-                let id = next;
-                next += 1;
+            if let Some((id, position)) = self.reopened.pop() {
+                self.expand(id, position);
+            } else if self.next < self.states.len() {
+                let id = self.next;
+                self.next += 1;
                 let mut open = std::mem::take(&mut self.scratch.open);
                 open.clear();
                 open.extend((0..self.programs.len()).filter(|&position| self.reached_by.has(id - start, position)));
                 for &position in &open {
-                    self.expand(id, position, next, &mut reopened);
+                    self.expand(id, position);
                 }
                 self.scratch.open = open;
+            } else if !self.batch.at.is_empty() {
+                self.look_up();
             } else {
                 break;
             }
@@ -204,10 +237,9 @@ impl<'a> Reachable<'a> {
         self.infinite.map_or(Ok(()), |thread| Err(Unfinished::InfiniteContext(thread)))
     }
 
-    /// Looks at every step of the thread at `position` from a state. The states of this level before `next` have been
-    /// expanded for the threads that had reached them; a state among them that is now reached by another thread is reopened.
+    /// Takes every step of the thread at `position` from a state. Where they lead is looked up later, many at a time.
     #[inline]
-    fn expand(&mut self, id: usize, position: usize, next: usize, reopened: &mut Vec<(usize, usize)>) {
+    fn expand(&mut self, id: usize, position: usize) {
         let row = self.states.row(id);
         let layout = self.states.layout();
         let thread_state = (layout.shared(row), layout.local(row, position));
@@ -220,19 +252,35 @@ impl<'a> Reachable<'a> {
             return;
         }
         self.expansions += moves.len() as u64;
-        let start = self.levels[self.levels.len() - 1];
+        let layout = self.states.layout();
         let successors = &mut self.scratch.successors;
-        successors.prepare(&self.symmetry, self.states.layout(), self.states.row(id), position);
+        successors.prepare(&self.symmetry, layout, self.states.row(id), position);
         for index in moves {
-            let target = self.moves[program].successor(index);
-            let (row, at) = successors.pack(self.states.layout(), target);
-            let (found, new) = self.states.insert(row);
+            let (row, at) = successors.pack(layout, self.moves[program].successor(index));
+            self.batch.push(row, at);
+        }
+        if self.batch.at.len() >= BATCH {
+            self.look_up();
+        }
+    }
+
+    /// Looks up the states of the batch. The states of this level before `next` have been expanded for the threads that had
+    /// reached them; a state among them that is now reached by another thread is reopened for it.
+    fn look_up(&mut self) {
+        let start = self.levels[self.levels.len() - 1];
+        let Batch { rows, hashes, at } = &mut self.batch;
+        self.states.prefetch(hashes);
+        for ((row, &hash), &at) in rows.chunks_exact(self.states.layout().words()).zip(&*hashes).zip(&*at) {
+            let (found, new) = self.states.insert_hashed(row, hash);
             if new {
                 self.reached_by.push(Some(at));
-            } else if found >= start && self.reached_by.add(found - start, at) && found < next {
-                reopened.push((found, at));
+            } else if found >= start && self.reached_by.add(found - start, at) && found < self.next {
+                self.reopened.push((found, at));
             }
         }
+        rows.clear();
+        hashes.clear();
+        at.clear();
     }
 
     /// The steps of the thread at `position` from a thread state in which its program has not been seen before. A step that
@@ -240,7 +288,7 @@ impl<'a> Reachable<'a> {
     #[cold]
     fn new_moves(&mut self, (shared, stack): ThreadState, position: usize) -> Range<usize> {
         let program = self.programs[position];
-        let found = &mut self.scratch.found;
+        let mut found = std::mem::take(&mut self.scratch.found);
         found.clear();
         for (_, rule) in self.system.programs()[program].rules_from(SharedState(shared), self.stacks.top(stack)) {
             let (to, written) = rule.action.target();
@@ -255,10 +303,13 @@ impl<'a> Reachable<'a> {
             }
         }
         if !self.states.layout().has_room_for(self.stacks.len()) {
+            self.look_up();
             let layout = Layout::new(self.system.shared_names().len(), self.programs.len(), self.stacks.len());
             self.states.set_layout(layout);
         }
-        self.moves[program].insert((shared, stack), (), found.iter().copied()).1
+        let ((), moves) = self.moves[program].insert((shared, stack), (), found.iter().copied());
+        self.scratch.found = found;
+        moves
     }
 
     /// T of the states that are new since it was last computed.
@@ -332,6 +383,11 @@ impl<'a> Reachable<'a> {
     /// T(R_k) as sorted states, in the order in which they were found; those of an unfinished level are at the end.
     pub(crate) fn visible(&self) -> &PackedSet {
         &self.visible
+    }
+
+    /// How many of them are in T(R_k) for the last level that is finished.
+    pub(crate) fn finished_visible(&self) -> usize {
+        self.visible_range(self.k()).end
     }
 
     /// How many states are kept: R_k, up to symmetry.

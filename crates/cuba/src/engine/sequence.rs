@@ -13,7 +13,9 @@ use std::fmt::{self, Display, Formatter};
 pub struct ObservationSequence {
     /// Whether O_{k-1} ⊊ O_k, for k = 1, 2, …
     grew: Vec<bool>,
-    collapsed: bool,
+    /// The last k for which that is so, or 0.
+    last_growth: usize,
+    converges: bool,
 }
 
 /// What the sequence does at k₀, in the words of Table 1, if O_{k₀} = O_{k₀+1}.
@@ -43,13 +45,16 @@ impl ObservationSequence {
     /// # Panics
     /// If the sequence grows after it has collapsed.
     pub fn observe(&mut self, grew: bool) {
-        assert!(!(self.collapsed && grew), "a sequence that has collapsed does not grow");
+        assert!(!(self.converges && grew), "a sequence that has collapsed does not grow");
         self.grew.push(grew);
+        if grew {
+            self.last_growth = self.k();
+        }
     }
 
     /// It has been proved that O_k, the last one computed, is the limit: the sequence converges.
     pub fn converges(&mut self) {
-        self.collapsed = true;
+        self.converges = true;
     }
 
     /// The last k for which O_k was computed.
@@ -59,11 +64,8 @@ impl ObservationSequence {
 
     /// What the sequence does at k₀; nothing if it grows there, or if O_{k₀+1} has not been computed.
     pub fn at(&self, k0: usize) -> Option<Pause> {
-        let later = self.grew.get(k0..).filter(|later| !later.is_empty())?;
-        if later[0] {
-            return None;
-        }
-        Some(match (later.contains(&true), self.collapsed) {
+        let plateaus = !self.grew.get(k0)?;
+        plateaus.then_some(match (k0 < self.last_growth, self.converges) {
             (true, _) => Pause::Stutter,
             (false, true) => Pause::Collapse,
             (false, false) => Pause::Plateau,
@@ -85,7 +87,7 @@ impl ObservationSequence {
 
     /// Where the sequence collapses: the least k₀ with O_{k₀} = O_{k₀+1} = …, if it is known to converge.
     pub fn collapse(&self) -> Option<usize> {
-        self.collapsed.then(|| self.grew.iter().rposition(|&grew| grew).map_or(0, |last| last + 1))
+        self.converges.then_some(self.last_growth)
     }
 }
 

@@ -31,7 +31,7 @@ fn json_fits_its_schema_on_every_model() {
         let verified = check("analysis", &["verify", &file, "--json"]);
         match model.expected.contexts {
             Some(contexts) => {
-                assert_eq!((&verified["verdict"], &verified["contexts"]), (&"unsafe".into(), &contexts.into()))
+                assert_eq!((&verified["verdict"], &verified["contexts"]), (&"unsafe".into(), &contexts.into()));
             }
             None => assert_eq!(verified["verdict"], "safe", "{file}"),
         }

@@ -214,7 +214,7 @@ fn both_generator_tests_succeed_exactly_when_everything_of_z_is_reached() {
 }
 
 fn verify(problem: &Problem, symmetry: bool) -> Analysis<'_> {
-    let options = Options { symmetry, max_contexts: Some(MAX_K), memory: 1 << 20 };
+    let options = Options { symmetry, max_contexts: Some(MAX_K), memory: 1 << 24 };
     analyse(problem, Question::Verify, options, |_| ())
 }
 

@@ -2,7 +2,7 @@
 
 use cpds::{Problem, ThreadId};
 use cuba::engine::Count;
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, Upper, analyse};
 
 fn problem(text: &str) -> Problem {
     text.parse().unwrap()
@@ -31,7 +31,7 @@ fn safe_up_to_a_bound_is_not_safe() {
 fn the_generators_that_block_are_named() {
     let problem = problem(FIG_1);
     let mut bounded = verify(&problem, Options { max_contexts: Some(3), ..Options::default() });
-    let blocking = bounded.upper.as_mut().unwrap().blocking(&bounded.reachable);
+    let blocking = bounded.blocking().unwrap();
     assert_eq!(blocking.count, Count::from(1));
     let shown: Vec<_> = blocking.states.iter().map(|state| problem.system().paper(state).to_string()).collect();
     assert_eq!(shown, ["⟨0|1,6⟩"]);
@@ -63,7 +63,7 @@ fn an_infinite_context_is_noticed_early() {
     let problem = problem(
         "shared 0; init 0|a,x; bad 0|b,y\nthread A { symbols a b c; (0,a) -> (0,a b); (0,a) -> (0,a c) }\nthread B { symbols x y }",
     );
-    let found = verify(&problem, Options { memory: 1 << 20, ..Options::default() });
+    let found = verify(&problem, Options { memory: 1 << 24, ..Options::default() });
     assert_eq!(found.conclusion, Conclusion::Safe(Proof::Overapproximation), "y is never seen");
     let found = analyse(&problem, Question::Visible, Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::InfiniteContext(ThreadId(0))));
@@ -80,23 +80,34 @@ fn a_bad_state_within_an_infinite_context() {
     assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (1, Ok(())));
 }
 
-/// Three counters of eight bits: more states than the memory allows.
+/// Three counters: more states than the memory allows.
 #[test]
 fn the_memory_is_limited() {
-    let symbols: Vec<String> = (0..256).map(|i| format!("a{i}")).collect();
+    let symbols: Vec<String> = (0..200).map(|i| format!("a{i}")).collect();
     let steps: Vec<String> = symbols.windows(2).map(|pair| format!("(0,{}) -> (0,{})", pair[0], pair[1])).collect();
     let text = format!(
-        "shared 0; init 0|a0,a0,a0; bad 0|-,*,*\nthread A * 3 {{ symbols {}\n{}\n(0,a255) -> (0,-) }}",
+        "shared 0; init 0|a0,a0,a0; bad 0|-,*,*\nthread A * 3 {{ symbols {}\n{}\n(0,a199) -> (0,-) }}",
         symbols.join(" "),
         steps.join("\n")
     );
     let problem = problem(&text);
-    let options = Options { memory: 1 << 20, ..Options::default() };
+    let options = Options { memory: 1 << 24, ..Options::default() };
     let found = analyse(&problem, Question::Visible, options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0 }));
-    assert!(found.upper.is_none(), "Z is too large as well");
-    assert!(found.reachable.bytes() < 1 << 20);
-    let enough = verify(&problem, Options { memory: 1 << 28, ..Options::default() });
+    let found = verify(&problem, options);
+    assert!(matches!(found.upper, Upper::TooLarge), "Z takes as much");
+    assert!(found.reachable.bytes() < 1 << 24);
+    let enough = verify(&problem, Options { memory: 1 << 27, ..Options::default() });
     let Conclusion::Unsafe { trace, .. } = enough.conclusion else { panic!("unsafe") };
-    assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 256));
+    assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 200));
+}
+
+/// R_k of Fig. 1 grows by three states with each context, for ever: no level is large, but all of them together are.
+#[test]
+fn the_memory_is_limited_over_many_small_levels() {
+    let problem = problem(FIG_1);
+    let options = Options { memory: 1 << 24, ..Options::default() };
+    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0 }));
+    assert_eq!(found.visible_sequence.collapse(), Some(5));
 }

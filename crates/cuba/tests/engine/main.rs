@@ -2,5 +2,6 @@
 
 mod artifact;
 mod corpus;
+mod families;
 mod laws;
 mod limits;

@@ -1,0 +1,122 @@
+//! The explicit engine on the paper's programs and on systems that grow: `cargo bench`.
+//!
+//! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the
+//! whole analysis, Z included, until R_k has collapsed, or for 50 contexts. `cargo bench -- --large` adds a system of 24 million states, for which
+//! the bytes a state are also those that the operating system sees.
+
+use comfy_table::{CellAlignment, Table, presets};
+use cpds::Problem;
+use cpds_testing::artifact::KNOWN;
+use cpds_testing::corpus::artifact;
+use cpds_testing::families::Recursion;
+use cuba::engine::analysis::{Options, Question, analyse};
+use std::fs;
+use std::time::{Duration, Instant};
+
+fn main() {
+    let large = std::env::args().any(|arg| arg == "--large");
+    let heading = ["", "threads are", "k", "|R|", "states kept", "expansions"];
+    let figures = ["best ms", "median ms", "expansions/µs", "states/µs", "bytes/state"];
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_row(heading.into_iter().chain(figures));
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if let Some(folder) = artifact("the paper's programs") {
+        for known in KNOWN.iter().filter(|known| known.fcr) {
+            let problem = known.read(&folder);
+            let name = known.file.rsplit('/').next().expect("a name");
+            measure(&mut table, name, &problem, true);
+            if problem.system().symmetric_groups().len() < problem.system().thread_count() {
+                measure(&mut table, name, &problem, false);
+            }
+        }
+    }
+    let family = |threads, depth, shared| Recursion { threads, depth, shared };
+    let threads = [family(1, 3, 2), family(2, 3, 2), family(3, 3, 2), family(4, 3, 2)];
+    let shared = [family(2, 3, 10), family(2, 3, 100), family(2, 3, 1000)];
+    let depth = [family(2, 2, 1), family(2, 4, 1), family(2, 6, 1), family(2, 8, 1)];
+    for (direction, families) in [("threads", &threads[..]), ("shared states", &shared), ("stack depth", &depth)] {
+        for family @ Recursion { threads, depth, shared } in families {
+            let name = format!("{direction}: {threads} threads, depth {depth}, {shared} shared");
+            measure(&mut table, &name, &family.problem(), true);
+            measure(&mut table, &name, &family.problem(), false);
+        }
+    }
+    println!("{table}");
+    if large {
+        self::large(family(3, 5, 12));
+    }
+}
+
+/// Runs until R_k has collapsed, for a while, and notes what it took.
+fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
+    let options = Options { symmetry, max_contexts: Some(50), ..Options::default() };
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    let mut counters = None;
+    while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
+        let start = Instant::now();
+        let found = analyse(problem, Question::Reachable, options, |_| ());
+        times.push(start.elapsed().as_secs_f64());
+        let reachable = &found.reachable;
+        let size = found.levels.last().expect("R_0 at least").reachable;
+        let new = (reachable.k(), size, reachable.kept(), reachable.expansions(), reachable.bytes());
+        assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");
+        counters = Some(new);
+    }
+    times.sort_by(f64::total_cmp);
+    let (best, median) = (times[0], times[times.len() / 2]);
+    let (k, size, kept, expansions, bytes) = counters.expect("at least one run");
+    let kind = if symmetry { "interchangeable" } else { "all different" };
+    #[expect(clippy::cast_precision_loss, reason = "for humans")]
+    let [expansions_per_us, kept_per_us, bytes_per_state] =
+        [expansions as f64 / best / 1e6, kept as f64 / best / 1e6, bytes as f64 / kept as f64];
+    table.add_row([
+        name.to_owned(),
+        kind.to_owned(),
+        k.to_string(),
+        size.to_string(),
+        kept.to_string(),
+        expansions.to_string(),
+        format!("{:.2}", best * 1e3),
+        format!("{:.2}", median * 1e3),
+        format!("{expansions_per_us:.1}"),
+        format!("{kept_per_us:.1}"),
+        format!("{bytes_per_state:.1}"),
+    ]);
+}
+
+/// One run on a system that is far larger than the caches.
+fn large(family: Recursion) {
+    let problem = family.problem();
+    let before = peak_memory();
+    let start = Instant::now();
+    let options = Options { symmetry: false, memory: 64 << 30, ..Options::default() };
+    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let seconds = start.elapsed().as_secs_f64();
+    let (kept, expansions) = (found.reachable.kept(), found.reachable.expansions());
+    assert_eq!((kept as u64, expansions), (family.states(), family.steps()), "as the closed form says");
+    #[expect(clippy::cast_precision_loss, reason = "for humans")]
+    let [kept, expansions, bytes, peak] = [
+        kept as f64,
+        expansions as f64,
+        found.reachable.bytes() as f64,
+        peak_memory().zip(before).map_or(f64::NAN, |(after, before)| (after - before) as f64),
+    ];
+    println!(
+        "\n{family:?}: {kept} states, {expansions} expansions, {seconds:.1} s\n{:.2} million expansions/s, {:.2} million \
+         states/s, {:.1} bytes/state in tables, {:.1} bytes/state at the peak of the process",
+        expansions / seconds / 1e6,
+        kept / seconds / 1e6,
+        bytes / kept,
+        peak / kept,
+    );
+}
+
+/// The most memory that the process has had so far, where the system says so.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}

@@ -1,0 +1,44 @@
+//! Systems that grow in threads, depth and shared states: every counter against its closed form.
+
+use cpds_testing::families::Recursion;
+use cpds_testing::oracle::levels;
+use cuba::engine::Count;
+use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
+
+#[test]
+fn the_counters_are_those_of_the_closed_form() {
+    for (threads, depth, shared) in
+        [(1, 1, 1), (1, 5, 3), (2, 1, 1), (2, 3, 4), (3, 2, 2), (4, 1, 5), (2, 5, 1), (5, 1, 1)]
+    {
+        let family = Recursion { threads, depth, shared };
+        let problem = family.problem();
+        let count = |n: u64| Count::from(usize::try_from(n).unwrap());
+        for symmetry in [true, false] {
+            let options = Options { symmetry, ..Options::default() };
+            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            assert_eq!(found.conclusion, Conclusion::Converged(Proof::ReachableCollapsed), "{family:?}");
+            let last = found.levels.last().unwrap();
+            assert_eq!((last.reachable, last.visible), (count(family.states()), count(family.visible())), "{family:?}");
+            if symmetry {
+                assert_eq!(found.reachable.kept() as u64, family.sorted_states(), "{family:?}");
+            } else {
+                assert_eq!(found.reachable.kept() as u64, family.states(), "{family:?}");
+                assert_eq!(found.reachable.expansions(), family.steps(), "{family:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_closed_form_is_that_of_the_oracle() {
+    for (threads, depth, shared) in [(1, 1, 1), (2, 1, 2), (1, 3, 3), (2, 2, 1)] {
+        let family = Recursion { threads, depth, shared };
+        let problem = family.problem();
+        let found = levels(problem.system(), 6, 20);
+        assert!(found.exact && found.reachable[5] == found.reachable[6], "{family:?}");
+        assert_eq!(found.reachable[6].len() as u64, family.states(), "{family:?}");
+        assert_eq!(found.visible(6).len() as u64, family.visible(), "{family:?}");
+        let steps: usize = found.reachable[6].iter().map(|state| problem.system().steps(state).count()).sum();
+        assert_eq!(steps as u64, family.steps(), "{family:?}");
+    }
+}
