@@ -20,6 +20,13 @@ pub struct Context {
     pub steps: Vec<TraceStep>,
 }
 
+impl Context {
+    /// The rule that one of its steps fires.
+    pub fn rule<'s>(&self, system: &'s Cpds, step: &TraceStep) -> &'s Rule {
+        &system.program(self.thread).rules()[step.rule]
+    }
+}
+
 /// A step of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceStep {
@@ -48,11 +55,6 @@ impl Trace {
     pub fn last(&self) -> &GlobalState {
         let steps = self.contexts.iter().flat_map(|context| &context.steps);
         steps.last().map_or(&self.initial, |step| &step.state)
-    }
-
-    /// The rule that a step of a context fires.
-    pub fn rule<'s>(&self, system: &'s Cpds, context: &Context, step: &TraceStep) -> &'s Rule {
-        &system.program(context.thread).rules()[step.rule]
     }
 
     /// Checks each step by the step relation, and that the contexts are contexts.

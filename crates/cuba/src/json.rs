@@ -490,7 +490,7 @@ pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJs
             .steps
             .iter()
             .map(|step| TraceStepJson {
-                action: action(system, trace.rule(system, context, step)),
+                action: action(system, context.rule(system, step)),
                 state: system.text(&step.state).to_string(),
             })
             .collect(),

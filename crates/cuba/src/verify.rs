@@ -91,7 +91,7 @@ fn steps(system: &Cpds, trace: &Trace) -> String {
     for (number, context) in (1..).zip(&trace.contexts) {
         lines.push((format!("context {number}: {}", system.thread_name(context.thread)), String::new()));
         for step in &context.steps {
-            let rule = trace.rule(system, context, step);
+            let rule = context.rule(system, step);
             let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
             let action = format!("  {label}{}", system.paper(&rule.action));
             lines.push((action, system.paper(&step.state).to_string()));

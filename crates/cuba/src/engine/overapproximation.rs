@@ -43,7 +43,7 @@ struct CutOff<'a> {
 /// Where the transitions from a thread-visible state come from, and where it may come from itself.
 #[derive(Clone, Copy)]
 struct Origin {
-    /// How many of the transitions, the last ones, are pops.
+    /// How many of the transitions, the last ones, are pops. Each stands for one transition to ε and one to each of E.
     pops: usize,
     /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
     generates: bool,
@@ -94,18 +94,14 @@ impl<'a> CutOff<'a> {
             let (to, mut written) = action.target();
             (to.0, number(written.next()))
         });
-        let pops = || actions().filter(|action| matches!(action, Action::Pop { .. }));
-        let emerging = &self.emerging;
-        let popped = pops().flat_map(|action| {
-            let to = action.target().0.0;
-            std::iter::once(0).chain(emerging.iter().copied()).map(move |top| (to, top))
-        });
+        let pops =
+            || actions().filter(|action| matches!(action, Action::Pop { .. })).map(|action| (action.target().0.0, 0));
         let origin = Origin {
-            pops: pops().count() * (1 + emerging.len()),
+            pops: pops().count(),
             generates: self.pops_to.binary_search(&shared).is_ok()
-                && (symbol == 0 || emerging.binary_search(&symbol).is_ok()),
+                && (symbol == 0 || self.emerging.binary_search(&symbol).is_ok()),
         };
-        self.moves.insert((shared, symbol), origin, others.chain(popped))
+        self.moves.insert((shared, symbol), origin, others.chain(pops()))
     }
 }
 
@@ -116,6 +112,35 @@ pub struct Progress {
     pub states: usize,
     /// The most memory that may be in use until the next look.
     pub bytes: usize,
+}
+
+/// Z while it is explored.
+struct Growing {
+    z: PackedSet,
+    /// For each state: whether a pop leads to it.
+    is_popped: Vec<bool>,
+    successors: Successors,
+    /// How many transitions were taken.
+    taken: usize,
+}
+
+impl Growing {
+    /// Takes a transition of the thread that was prepared for.
+    #[inline]
+    fn take(&mut self, to: ThreadState, pop: bool) {
+        self.taken += 1;
+        let (target, new) = self.z.insert(self.successors.pack(self.z.layout(), to).0);
+        if new {
+            self.is_popped.push(pop);
+        } else {
+            self.is_popped[target] |= pop;
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let bytes = self.z.bytes_after(2 * PULSE).saturating_add(2 * self.is_popped.len());
+        Progress { states: self.z.len(), bytes }
+    }
 }
 
 /// How many transitions there are, roughly, from one look of the watcher to the next.
@@ -144,44 +169,48 @@ impl Overapproximation {
             z.layout().pack(&mut row, state.shared.0, tops);
             z.insert(&row);
         }
-        // For each state: whether a pop leads to it, and whether it is in G.
-        let (mut is_popped, mut generates) = (vec![false; z.len()], Vec::new());
-        let mut successors = Successors::default();
-        let (mut transitions, mut pulse) = (0, 0);
-        while generates.len() < z.len() {
+        let mut growing = Growing { is_popped: vec![false; z.len()], z, successors: Successors::default(), taken: 0 };
+        // For each state that is done: whether it is in G.
+        let mut generates = Vec::new();
+        let mut pulse = 0;
+        while generates.len() < growing.z.len() {
             let id = generates.len();
             let mut generator = false;
             for position in 0..n {
-                if !symmetry.stands_for_itself(z.layout(), z.row(id), position) {
+                let (layout, row) = (growing.z.layout(), growing.z.row(id));
+                if !symmetry.stands_for_itself(layout, row, position) {
                     continue;
                 }
                 let thread = &mut threads[group_of[position]];
-                let from = (z.layout().shared(z.row(id)), z.layout().local(z.row(id), position));
-                let (origin, moves) = thread.moves(from);
+                let (origin, moves) = thread.moves((layout.shared(row), layout.local(row, position)));
                 generator |= origin.generates;
                 if moves.is_empty() {
                     continue;
                 }
+                growing.successors.prepare(&symmetry, layout, row, position);
                 let pops = moves.end - origin.pops;
-                transitions += moves.len();
-                successors.prepare(&symmetry, z.layout(), z.row(id), position);
-                for index in moves {
-                    let (row, _) = successors.pack(z.layout(), thread.moves.successor(index));
-                    let (target, new) = z.insert(row);
-                    if new {
-                        is_popped.push(index >= pops);
-                    } else {
-                        is_popped[target] |= index >= pops;
-                    }
+                for index in moves.start..pops {
+                    growing.take(thread.moves.successor(index), false);
                 }
-                if transitions >= pulse {
-                    pulse = transitions + PULSE;
-                    let rest = 2 * is_popped.len() + threads.iter().map(|thread| thread.moves.bytes()).sum::<usize>();
-                    watch(Progress { states: z.len(), bytes: z.bytes_after(2 * PULSE).saturating_add(rest) })?;
+                for index in pops..moves.end {
+                    let (to, empty) = thread.moves.successor(index);
+                    growing.take((to, empty), true);
+                    for &symbol in &thread.emerging {
+                        growing.take((to, symbol), true);
+                    }
+                    if growing.taken >= pulse {
+                        watch(growing.progress())?;
+                        pulse = growing.taken + PULSE;
+                    }
                 }
             }
             generates.push(generator);
+            if growing.taken >= pulse {
+                watch(growing.progress())?;
+                pulse = growing.taken + PULSE;
+            }
         }
+        let Growing { z, is_popped, .. } = growing;
         let marked = |marks: &[bool]| {
             let ids = (0..).zip(marks).filter(|&(_, &marked)| marked);
             ids.map(|(id, _)| id).collect()

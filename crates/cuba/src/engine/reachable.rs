@@ -487,7 +487,7 @@ impl ReachedBy {
 
 /// How many states the sorted states with these numbers stand for.
 pub(super) fn sum_of_orbits(symmetry: &Symmetry, set: &PackedSet, ids: impl ExactSizeIterator<Item = usize>) -> Count {
-    if symmetry.groups().all(|group| group.len() == 1) {
+    if symmetry.is_trivial() {
         return Count::from(ids.len());
     }
     let mut locals = Vec::new();

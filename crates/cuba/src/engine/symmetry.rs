@@ -16,6 +16,8 @@ pub(crate) struct Symmetry {
     threads: Vec<ThreadId>,
     /// The group at each position, as a range of positions.
     groups: Vec<Range<usize>>,
+    /// The groups of more than one thread, each once.
+    many: Vec<Range<usize>>,
 }
 
 impl Symmetry {
@@ -23,13 +25,21 @@ impl Symmetry {
     pub(crate) fn new(system: &Cpds, wanted: bool) -> Self {
         let groups =
             if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() };
-        let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new() };
+        let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new(), many: Vec::new() };
         for group in groups {
             let range = symmetry.threads.len()..symmetry.threads.len() + group.len();
+            if group.len() > 1 {
+                symmetry.many.push(range.clone());
+            }
             symmetry.groups.extend(std::iter::repeat_n(range, group.len()));
             symmetry.threads.extend(group);
         }
         symmetry
+    }
+
+    /// Whether there are any threads to permute.
+    pub(crate) fn is_trivial(&self) -> bool {
+        self.many.is_empty()
     }
 
     /// The threads, by position.
@@ -67,8 +77,8 @@ impl Symmetry {
 
     /// Sorts a state.
     pub(crate) fn sort(&self, locals: &mut [u32]) {
-        for group in self.groups().filter(|group| group.len() > 1) {
-            locals[group].sort_unstable();
+        for group in &self.many {
+            locals[group.clone()].sort_unstable();
         }
     }
 
@@ -84,7 +94,7 @@ impl Symmetry {
     /// For a group that has its numbers m₁, m₂, … times, that is (m₁+m₂+…)! / (m₁! m₂! …).
     pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
         let mut size: u128 = 1;
-        for group in self.groups().filter(|group| group.len() > 1) {
+        for group in &self.many {
             let (mut run, mut ways) = (0, 1_u128);
             for (placed, i) in (1..).zip(group.clone()) {
                 run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
@@ -101,11 +111,11 @@ impl Symmetry {
         // Counting up with the orders of the groups as digits.
         std::iter::successors(Some(sorted), |member| {
             let mut member = member.clone();
-            for group in self.groups().collect::<Vec<_>>().into_iter().rev() {
+            for group in self.many.iter().rev() {
                 if next_order(&mut member[group.clone()]) {
                     return Some(member);
                 }
-                member[group].sort_unstable();
+                member[group.clone()].sort_unstable();
             }
             None
         })
@@ -189,7 +199,9 @@ mod tests {
             all.extend(std::iter::repeat_n(start..start + size, size));
         }
         let threads = (0..u32::try_from(all.len()).unwrap()).map(ThreadId).collect();
-        Symmetry { threads, groups: all }
+        let mut many: Vec<_> = all.iter().filter(|group| group.len() > 1).cloned().collect();
+        many.dedup();
+        Symmetry { threads, groups: all, many }
     }
 
     #[test]
