@@ -140,7 +140,7 @@ impl Explored<'_> {
         format!(
             "{} kept, {}, {}, {} of tables, {:.1} ms\n",
             plural(reachable.kept(), "state"),
-            plural(usize::try_from(reachable.expansions()).unwrap_or(usize::MAX), "expansion"),
+            plural(reachable.expansions(), "expansion"),
             plural(reachable.stack_count(), "stack"),
             HumanBytes(reachable.bytes() as u64),
             self.time.as_secs_f64() * 1000.0
@@ -153,7 +153,8 @@ impl Explored<'_> {
         match proof {
             Proof::Overapproximation => {
                 let size = self.analysis.upper.z().expect("Z was computed").size;
-                format!("Z, which has every visible state that is reachable, has {size} states, none of them bad")
+                let states = plural(size, "state");
+                format!("Z, which has every visible state that is reachable, has {states}, none of them bad")
             }
             Proof::ReachableCollapsed => {
                 format!("R_{} = R_{k}, and so no further context adds a state (Scheme 1)", k - 1)
@@ -204,10 +205,10 @@ impl Explored<'_> {
             shown.push("…".to_owned());
         }
         format!(
-            "T(R_{k}) has {} of the {} visible states of Z; of the {} generators among these, {count} may still come:\n  {}\n",
+            "T(R_{k}) has {} of the {} of Z; of the {} among these, {count} may still come:\n  {}\n",
             self.analysis.levels[k].visible,
-            z.size,
-            z.generators,
+            plural(z.size, "visible state"),
+            plural(z.generators, "generator"),
             shown.join("  ")
         )
     }

@@ -6,7 +6,7 @@ use crate::engine::{Count, ObservationSequence};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
-use crate::show::{indented, plain_table};
+use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
@@ -72,9 +72,10 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
     let last = analysis.levels[analysis.reachable.k()];
     let known = match (analysis.reachable_sequence.collapse(), analysis.visible_sequence.collapse()) {
         (Some(r), Some(t)) if full => {
-            format!("R = R_{r} has {} states, T(R) = T(R_{t}) has {} visible states", last.reachable, last.visible)
+            let states = plural(last.reachable, "state");
+            format!("R = R_{r} has {states}, T(R) = T(R_{t}) has {}", plural(last.visible, "visible state"))
         }
-        (_, Some(t)) => format!("T(R) = T(R_{t}) has {} visible states", last.visible),
+        (_, Some(t)) => format!("T(R) = T(R_{t}) has {}", plural(last.visible, "visible state")),
         (_, None) => String::new(),
     };
     match &analysis.conclusion {

@@ -124,6 +124,8 @@ pub(crate) fn indented(table: &Table, indent: &str) -> String {
     table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
 }
 
-pub(crate) fn plural(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+/// `1 state`, `2 states`.
+pub(crate) fn plural(n: impl ToString, one: &str) -> String {
+    let n = n.to_string();
+    format!("{n} {one}{}", if n == "1" { "" } else { "s" })
 }

@@ -59,6 +59,11 @@ impl<I: Copy> Moves<I> {
         (info, start..end)
     }
 
+    /// How many thread states are known.
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
     /// The memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.known.len() * size_of::<Known<I>>()

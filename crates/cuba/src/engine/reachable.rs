@@ -431,8 +431,15 @@ impl<'a> Reachable<'a> {
     }
 
     fn bytes_after(&self, more: usize) -> usize {
-        let rest =
-            self.reached_by.bits.len() + self.stacks.bytes() + self.moves.iter().map(Moves::bytes).sum::<usize>();
+        // Stacks and thread states have numbers of 32 bits; when these run out, it is as if the memory did.
+        let numbered = self.moves.iter().map(Moves::len).fold(self.stacks.len(), usize::max);
+        if numbered >= 1 << 31 {
+            return usize::MAX;
+        }
+        let rest = self.reached_by.bits.len()
+            + self.reopened.len() * size_of::<(usize, usize)>()
+            + self.stacks.bytes()
+            + self.moves.iter().map(Moves::bytes).sum::<usize>();
         self.states.bytes_after(more).saturating_add(self.visible.bytes_after(more)).saturating_add(rest)
     }
 }
