@@ -125,7 +125,7 @@ pub(crate) fn indented(table: &Table, indent: &str) -> String {
 }
 
 /// `1 state`, `2 states`.
-pub(crate) fn plural(n: impl ToString, one: &str) -> String {
+pub(crate) fn plural(n: impl ToString + Copy, one: &str) -> String {
     let n = n.to_string();
     format!("{n} {one}{}", if n == "1" { "" } else { "s" })
 }
