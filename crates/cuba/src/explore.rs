@@ -192,8 +192,9 @@ impl Explored<'_> {
     /// What keeps T(R_k) from being all of T(R), for all we know.
     pub(crate) fn blocking(&self) -> String {
         const SHOWN: usize = 5;
-        if matches!(self.analysis.upper, Upper::TooLarge) {
-            return "Z is too large for the memory, so generators cannot show that T(R_k) has converged\n".to_owned();
+        if matches!(self.analysis.upper, Upper::TooLarge | Upper::Growing(_)) {
+            return "Z is too large to be computed, so generators cannot tell whether T(R_k) has converged\n"
+                .to_owned();
         }
         let (Some(z), Some(Blocking { count, states })) = (self.analysis.upper.z(), &self.blocking) else {
             return String::new();

@@ -6,15 +6,16 @@
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
 //! - No bad state in Z: **safe**, before anything is explored.
 //! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1.
-//! - A new plateau T(R_{k-1}) = T(R_k) with G ∩ Z ⊆ T(R_k): T(R) = T(R_k). Alg. 3. This is so exactly if T(R_k) = Z; so if
-//!   Z has a bad state, Alg. 3 cannot prove safety. It computes T(R).
+//! - A plateau T(R_{k-1}) = T(R_k) with G ∩ Z ⊆ T(R_k): T(R) = T(R_k). Alg. 3. This is so exactly if T(R_k) = Z; so if Z has
+//!   a bad state, Alg. 3 cannot prove safety. It computes T(R).
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
 
 use super::bad::Bad;
 use super::count::Count;
-use super::overapproximation::{Missing, Overapproximation, Progress};
+use super::overapproximation::{Growing, Missing, Overapproximation, Progress};
 use super::reachable::{Reachable, Unfinished};
 use super::sequence::ObservationSequence;
+use super::symmetry::Symmetry;
 use cpds::{Problem, ThreadId, Trace, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -73,19 +74,29 @@ pub struct Level {
 }
 
 /// What is known of the upper end.
-pub enum Upper {
-    /// Nothing depended on it.
-    NotComputed,
+pub enum Upper<'a> {
+    /// Nothing has depended on it.
+    NotStarted,
+    /// Not finished: it would have taken longer than R_k.
+    Growing(Box<Growing<'a>>),
     /// Z would take more than a quarter of the memory.
     TooLarge,
     /// This.
     Known(Box<Z>),
 }
 
-impl Upper {
+impl Upper<'_> {
     /// Z, if it is known.
     pub fn z(&self) -> Option<&Z> {
         if let Upper::Known(z) = self { Some(z) } else { None }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Upper::NotStarted | Upper::TooLarge => 0,
+            Upper::Growing(growing) => growing.bytes(),
+            Upper::Known(z) => z.missing.bytes(),
+        }
     }
 }
 
@@ -114,7 +125,9 @@ pub struct Analysis<'a> {
     /// R_k and T(R_k).
     pub reachable: Reachable<'a>,
     /// Z. `Verify` looks there first; otherwise it is computed when T(R_k) plateaus and R_k does not.
-    pub upper: Upper,
+    pub upper: Upper<'a>,
+    /// The plateau of (T(R_k)) for which the generator test has been made.
+    tested: Option<usize>,
     /// What is known of (R_k).
     pub reachable_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
@@ -181,82 +194,61 @@ pub fn analyse(
     options: Options,
     mut event: impl FnMut(Event<'_>),
 ) -> Analysis<'_> {
+    let mut run = Run {
+        bad: (question == Question::Verify)
+            .then(|| Bad::new(problem.property(), &Symmetry::new(problem.system(), options.symmetry))),
+        problem,
+        question,
+        options,
+        event: &mut event,
+    };
     let mut analysis = Analysis {
         levels: Vec::new(),
         reachable: Reachable::new(problem.system(), options.symmetry),
-        upper: Upper::NotComputed,
+        upper: Upper::NotStarted,
+        tested: None,
         reachable_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
-    let mut run = Run { problem, question, options, event: &mut event };
-    analysis.conclusion = analysis.run(&mut run);
+    analysis.conclusion = analysis.explore(&mut run);
     // What blocks is worth knowing, unless the memory is used up.
     if matches!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::InfiniteContext(_)))
         && analysis.visible_sequence.collapse().is_none()
-        && matches!(analysis.upper, Upper::NotComputed)
     {
-        analysis.upper = run.overapproximate().map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
+        analysis.overapproximate(&mut run);
     }
     analysis
 }
 
 /// What stays the same during an analysis.
-struct Run<'r, E> {
-    problem: &'r Problem,
+struct Run<'a, 'e, E> {
+    problem: &'a Problem,
     question: Question,
     options: Options,
-    event: &'r mut E,
+    bad: Option<Bad>,
+    event: &'e mut E,
 }
 
-impl<E: FnMut(Event<'_>)> Run<'_, E> {
-    /// Z, unless it is too large: most of the memory is for R_k.
-    fn overapproximate(&mut self) -> Option<Overapproximation> {
-        let watch = &mut |progress: Progress| {
-            (self.event)(Event::Overapproximating(progress));
-            if progress.bytes > self.options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        Overapproximation::new(self.problem.system(), self.options.symmetry, watch).continue_value()
-    }
-}
-
-impl Analysis<'_> {
-    fn run(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>) -> Conclusion {
-        if run.question != Question::Verify {
-            return self.explore(run, None);
-        }
-        let z = run.overapproximate();
-        let safe = z.as_ref().is_some_and(|z| !z.has_bad_state(run.problem));
-        self.upper = z.map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
-        if safe {
-            self.finish_level();
-            return Conclusion::Safe(Proof::Overapproximation);
-        }
-        let bad = Bad::new(run.problem.property(), self.reachable.symmetry());
-        self.explore(run, Some(&bad))
-    }
-
-    fn explore(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>, bad: Option<&Bad>) -> Conclusion {
+impl<'a> Analysis<'a> {
+    fn explore(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Conclusion {
         let mut looked_at = 0;
         loop {
-            if let ControlFlow::Break(Interrupt::Bad(state, pattern)) = look_for(bad, &self.reachable, &mut looked_at) {
-                return self.violation(bad, state, pattern);
+            if let ControlFlow::Break(Interrupt::Bad(state, pattern)) =
+                run.look_for_bad(&self.reachable, &mut looked_at)
+            {
+                return self.violation(run, state, pattern);
             }
             (run.event)(Event::Level(self.finish_level()));
-            if let Some(proof) = self.converged(run) {
-                assert!(
-                    bad.is_none() || proof == Proof::ReachableCollapsed,
-                    "T(R_k) = Z, but Z has a bad state and T(R_k) has none"
-                );
-                return if bad.is_some() { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
+            if let Some(conclusion) = self.observe(run) {
+                return conclusion;
             }
             if run.options.max_contexts == Some(self.reachable.k()) {
                 return Conclusion::Unknown(Reason::ContextBound);
             }
 
             let highest = self.reachable.highest();
-            let others = self.upper.z().map_or(0, |z| z.missing.bytes())
-                + self.levels.len() * (size_of::<Level>() + 4 * size_of::<usize>());
+            let others = self.upper.bytes() + self.levels.len() * (size_of::<Level>() + 4 * size_of::<usize>());
             let memory = run.options.memory;
             let is_full = |reachable: &Reachable<'_>| reachable.bytes_at_next_look().saturating_add(others) > memory;
             // A level may be over before anybody looks.
@@ -268,11 +260,11 @@ impl Analysis<'_> {
                 if is_full(reachable) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
-                look_for(bad, reachable, &mut looked_at)
+                run.look_for_bad(reachable, &mut looked_at)
             });
             let reason = match done {
                 Ok(()) => continue,
-                Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(bad, state, pattern),
+                Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(run, state, pattern),
                 Err(Unfinished::InfiniteContext(thread)) => Reason::InfiniteContext(thread),
                 Err(Unfinished::Stopped(Interrupt::Memory)) => self
                     .reachable
@@ -280,8 +272,8 @@ impl Analysis<'_> {
                     .map_or(Reason::Memory { raised: self.reachable.highest() - highest }, Reason::InfiniteContext),
             };
             // What was found of the level is reachable all the same.
-            return match look_for(bad, &self.reachable, &mut looked_at) {
-                ControlFlow::Break(Interrupt::Bad(state, pattern)) => self.violation(bad, state, pattern),
+            return match run.look_for_bad(&self.reachable, &mut looked_at) {
+                ControlFlow::Break(Interrupt::Bad(state, pattern)) => self.violation(run, state, pattern),
                 _ => Conclusion::Unknown(reason),
             };
         }
@@ -307,32 +299,65 @@ impl Analysis<'_> {
         &self.levels[k]
     }
 
-    /// The two observers look at the level; gives a proof if the sequence in question is now known to have converged.
-    fn converged(&mut self, run: &mut Run<'_, impl FnMut(Event<'_>)>) -> Option<Proof> {
+    /// Both observers look at the level, and at Z; gives the answer if they have one.
+    fn observe(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Option<Conclusion> {
+        let verify = run.question == Question::Verify;
+        let proved = |proof| if verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
         // Scheme 1, line 4.
-        if self.reachable_sequence.new_plateau().is_some() {
+        if self.reachable_sequence.plateau().is_some() {
             self.reachable_sequence.converges();
             self.visible_sequence.converges();
-            return Some(Proof::ReachableCollapsed);
+            return Some(proved(Proof::ReachableCollapsed));
         }
-        // Alg. 3, line 4.
-        if self.visible_sequence.collapse().is_none() && self.visible_sequence.new_plateau().is_some() {
-            if matches!(self.upper, Upper::NotComputed) {
-                self.upper = run.overapproximate().map_or(Upper::TooLarge, |z| Upper::Known(Box::new(z.into())));
-            }
-            if let Upper::Known(z) = &mut self.upper {
-                z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
-                if z.missing.is_empty() {
-                    self.visible_sequence.converges();
-                    return (run.question != Question::Reachable).then_some(Proof::GeneratorsReached);
-                }
+        let plateau = self.visible_sequence.plateau().filter(|_| self.visible_sequence.collapse().is_none());
+        if (verify || plateau.is_some()) && self.overapproximate(run) {
+            return Some(Conclusion::Safe(Proof::Overapproximation));
+        }
+        // Alg. 3, line 4. Inside a plateau nothing changes, so each is tested once.
+        if let (Some(k0), Upper::Known(z)) = (plateau, &mut self.upper)
+            && self.tested.replace(k0) != Some(k0)
+        {
+            z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+            if z.missing.is_empty() {
+                assert!(!verify, "T(R_k) = Z, but Z has a bad state and T(R_k) has none");
+                self.visible_sequence.converges();
+                return (run.question == Question::Visible).then(|| proved(Proof::GeneratorsReached));
             }
         }
         None
     }
 
-    fn violation(&mut self, bad: Option<&Bad>, visible: usize, pattern: usize) -> Conclusion {
-        let bad = bad.expect("bad states are looked for");
+    /// Goes on with Z, for as long as was spent on R_k, or a little longer: Z may be far larger than what it takes to find a
+    /// bad state. Says whether Z has just been finished without a bad state, if
+    /// that is the question.
+    fn overapproximate(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> bool {
+        if matches!(self.upper, Upper::NotStarted) {
+            self.upper = Upper::Growing(Box::new(Growing::new(run.problem.system(), run.options.symmetry)));
+        }
+        let Upper::Growing(growing) = &mut self.upper else { return false };
+        let transitions = self.reachable.expansions().max((1 << 20) + ((self.reachable.k() as u64) << 16));
+        let done = growing.explore(transitions, &mut |progress| {
+            (run.event)(Event::Overapproximating(progress));
+            // Most of the memory is for R_k.
+            if progress.bytes > run.options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        match (done, std::mem::replace(&mut self.upper, Upper::TooLarge)) {
+            (ControlFlow::Continue(true), Upper::Growing(growing)) => {
+                let z = growing.finish();
+                let safe = run.bad.as_ref().is_some_and(|bad| !z.has_bad_state(bad));
+                self.upper = Upper::Known(Box::new(z.into()));
+                safe
+            }
+            (ControlFlow::Continue(false), growing) => {
+                self.upper = growing;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn violation(&mut self, run: &Run<'a, '_, impl FnMut(Event<'_>)>, visible: usize, pattern: usize) -> Conclusion {
+        let bad = run.bad.as_ref().expect("bad states are looked for");
         let trace = self.reachable.trace_to_visible(visible, |tops| bad.arrange(pattern, tops));
         Conclusion::Unsafe { trace, pattern }
     }
@@ -368,18 +393,13 @@ impl Analysis<'_> {
     }
 }
 
-/// Looks for a bad state among the visible states from `looked_at` on.
-fn look_for(bad: Option<&Bad>, reachable: &Reachable<'_>, looked_at: &mut usize) -> ControlFlow<Interrupt> {
-    let Some(bad) = bad else { return ControlFlow::Continue(()) };
-    let visible = reachable.visible();
-    let mut tops = Vec::new();
-    for id in *looked_at..visible.len() {
-        tops.clear();
-        tops.extend(visible.layout().locals(visible.row(id)));
-        if let Some(pattern) = bad.violation(visible.layout().shared(visible.row(id)), &tops) {
-            return ControlFlow::Break(Interrupt::Bad(id, pattern));
-        }
+impl<E> Run<'_, '_, E> {
+    /// Looks for a bad state among the visible states from `looked_at` on, if that is the question.
+    fn look_for_bad(&self, reachable: &Reachable<'_>, looked_at: &mut usize) -> ControlFlow<Interrupt> {
+        let Some(bad) = &self.bad else { return ControlFlow::Continue(()) };
+        let visible = reachable.visible();
+        let found = bad.first_violation(visible, *looked_at..visible.len());
+        *looked_at = visible.len();
+        found.map_or(ControlFlow::Continue(()), |(state, pattern)| ControlFlow::Break(Interrupt::Bad(state, pattern)))
     }
-    *looked_at = visible.len();
-    ControlFlow::Continue(())
 }

@@ -4,9 +4,11 @@
 //! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
 //! named, and what it leaves open takes the rest.
 
+use super::packed::PackedSet;
 use super::symmetry::Symmetry;
 use cpds::{Pattern, Property, Symbol, Wild};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The number of a top in a packed visible state: ε is 0.
 pub(crate) fn number(top: Option<Symbol>) -> u32 {
@@ -47,6 +49,16 @@ impl Bad {
         let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
         first(named).into_iter().chain(first(&self.anywhere)).min()
+    }
+
+    /// The first of these packed visible states that is bad, with its pattern.
+    pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
+        let (layout, mut tops) = (visible.layout(), Vec::new());
+        ids.into_iter().find_map(|id| {
+            tops.clear();
+            tops.extend(layout.locals(visible.row(id)));
+            Some((id, self.violation(layout.shared(visible.row(id)), &tops)?))
+        })
     }
 
     fn fits(&self, pattern: usize, tops: &[u32]) -> bool {

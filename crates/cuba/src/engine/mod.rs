@@ -24,6 +24,6 @@ mod symmetry;
 mod witness;
 
 pub use count::Count;
-pub use overapproximation::{Overapproximation, Progress};
+pub use overapproximation::{Growing, Overapproximation, Progress};
 pub use reachable::{Reachable, Unfinished};
 pub use sequence::{ObservationSequence, Pause};

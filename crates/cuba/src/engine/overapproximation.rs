@@ -15,7 +15,7 @@ use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet};
 use super::reachable::{sum_of_orbits, visible_states};
 use super::symmetry::{Successors, Symmetry};
-use cpds::{Action, Cpds, Problem, SharedState, ThreadId, VisibleState};
+use cpds::{Action, Cpds, SharedState, ThreadId, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
@@ -114,17 +114,90 @@ pub struct Progress {
     pub bytes: usize,
 }
 
+/// How many transitions there are, roughly, from one look of the watcher to the next.
+const PULSE: usize = 1 << 14;
+
 /// Z while it is explored.
-struct Growing {
+pub struct Growing<'a> {
+    symmetry: Symmetry,
+    /// For each group.
+    threads: Vec<CutOff<'a>>,
+    /// For each position, its group.
+    group_of: Vec<usize>,
     z: PackedSet,
-    /// For each state: whether a pop leads to it.
+    /// For each state of Z: whether a pop leads to it.
     is_popped: Vec<bool>,
+    /// For each state of Z that is done: whether it is in G.
+    generates: Vec<bool>,
     successors: Successors,
     /// How many transitions were taken.
-    taken: usize,
+    taken: u64,
 }
 
-impl Growing {
+impl<'a> Growing<'a> {
+    /// The visible initial states.
+    pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
+        let symmetry = Symmetry::new(system, symmetry);
+        let threads = symmetry.groups().map(|group| CutOff::new(system, symmetry.threads()[group.start])).collect();
+        let group_of =
+            symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect();
+        let (shared, tops) = (system.shared_names().len(), system.symbol_names().len() + 1);
+        let mut z = PackedSet::new(Layout::new(shared, system.thread_count(), tops));
+        let mut row = vec![0; z.layout().words()];
+        for state in system.initial() {
+            let tops: Vec<u32> = state.stacks.iter().map(|stack| number(stack.top())).collect();
+            let mut tops = symmetry.placed(&tops);
+            symmetry.sort(&mut tops);
+            z.layout().pack(&mut row, state.shared.0, tops);
+            z.insert(&row);
+        }
+        let (is_popped, generates) = (vec![false; z.len()], Vec::new());
+        Growing { symmetry, threads, group_of, z, is_popped, generates, successors: Successors::default(), taken: 0 }
+    }
+
+    /// Goes on until about so many transitions have been taken in all, and says whether nothing is left to be explored. Now
+    /// and then the watcher may look, and stop it.
+    pub fn explore<B>(
+        &mut self,
+        transitions: u64,
+        watch: &mut impl FnMut(Progress) -> ControlFlow<B>,
+    ) -> ControlFlow<B, bool> {
+        let mut pulse = self.taken;
+        while self.generates.len() < self.z.len() && self.taken <= transitions {
+            let id = self.generates.len();
+            let mut generates = false;
+            for position in 0..self.group_of.len() {
+                let (layout, row) = (self.z.layout(), self.z.row(id));
+                if !self.symmetry.stands_for_itself(layout, row, position) {
+                    continue;
+                }
+                let group = self.group_of[position];
+                let from = (layout.shared(row), layout.local(row, position));
+                let (origin, moves) = self.threads[group].moves(from);
+                generates |= origin.generates;
+                if moves.is_empty() {
+                    continue;
+                }
+                self.successors.prepare(&self.symmetry, layout, row, position);
+                let pops = moves.end - origin.pops;
+                for index in moves.start..pops {
+                    self.take(self.threads[group].moves.successor(index), false);
+                }
+                for index in pops..moves.end {
+                    let (to, empty) = self.threads[group].moves.successor(index);
+                    self.take((to, empty), true);
+                    for i in 0..self.threads[group].emerging.len() {
+                        self.take((to, self.threads[group].emerging[i]), true);
+                    }
+                    self.look(&mut pulse, watch)?;
+                }
+            }
+            self.generates.push(generates);
+            self.look(&mut pulse, watch)?;
+        }
+        ControlFlow::Continue(self.generates.len() == self.z.len())
+    }
+
     /// Takes a transition of the thread that was prepared for.
     #[inline]
     fn take(&mut self, to: ThreadState, pop: bool) {
@@ -137,86 +210,46 @@ impl Growing {
         }
     }
 
-    fn progress(&self) -> Progress {
-        let bytes = self.z.bytes_after(2 * PULSE).saturating_add(2 * self.is_popped.len());
-        Progress { states: self.z.len(), bytes }
+    #[inline]
+    fn look<B>(&self, pulse: &mut u64, watch: &mut impl FnMut(Progress) -> ControlFlow<B>) -> ControlFlow<B> {
+        if self.taken < *pulse {
+            return ControlFlow::Continue(());
+        }
+        *pulse = self.taken + PULSE as u64;
+        watch(Progress { states: self.z.len(), bytes: self.bytes_after(2 * PULSE) })
     }
-}
 
-/// How many transitions there are, roughly, from one look of the watcher to the next.
-const PULSE: usize = 1 << 14;
+    /// The memory in use.
+    pub fn bytes(&self) -> usize {
+        self.bytes_after(0)
+    }
 
-impl Overapproximation {
-    /// Explores M^n. Now and then the watcher may look at how many states and bytes there are, and stop it.
-    pub fn new<B>(
-        system: &Cpds,
-        symmetry: bool,
-        watch: &mut impl FnMut(Progress) -> ControlFlow<B>,
-    ) -> ControlFlow<B, Self> {
-        let symmetry = Symmetry::new(system, symmetry);
-        let n = system.thread_count();
-        let mut threads: Vec<CutOff<'_>> =
-            symmetry.groups().map(|group| CutOff::new(system, symmetry.threads()[group.start])).collect();
-        let group_of: Vec<usize> =
-            symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect();
+    fn bytes_after(&self, more: usize) -> usize {
+        self.z.bytes_after(more).saturating_add(2 * self.is_popped.len())
+    }
 
-        let mut z = PackedSet::new(Layout::new(system.shared_names().len(), n, system.symbol_names().len() + 1));
-        let mut row = vec![0; z.layout().words()];
-        for state in system.initial() {
-            let tops: Vec<u32> = state.stacks.iter().map(|stack| number(stack.top())).collect();
-            let mut tops = symmetry.placed(&tops);
-            symmetry.sort(&mut tops);
-            z.layout().pack(&mut row, state.shared.0, tops);
-            z.insert(&row);
-        }
-        let mut growing = Growing { is_popped: vec![false; z.len()], z, successors: Successors::default(), taken: 0 };
-        // For each state that is done: whether it is in G.
-        let mut generates = Vec::new();
-        let mut pulse = 0;
-        while generates.len() < growing.z.len() {
-            let id = generates.len();
-            let mut generator = false;
-            for position in 0..n {
-                let (layout, row) = (growing.z.layout(), growing.z.row(id));
-                if !symmetry.stands_for_itself(layout, row, position) {
-                    continue;
-                }
-                let thread = &mut threads[group_of[position]];
-                let (origin, moves) = thread.moves((layout.shared(row), layout.local(row, position)));
-                generator |= origin.generates;
-                if moves.is_empty() {
-                    continue;
-                }
-                growing.successors.prepare(&symmetry, layout, row, position);
-                let pops = moves.end - origin.pops;
-                for index in moves.start..pops {
-                    growing.take(thread.moves.successor(index), false);
-                }
-                for index in pops..moves.end {
-                    let (to, empty) = thread.moves.successor(index);
-                    growing.take((to, empty), true);
-                    for &symbol in &thread.emerging {
-                        growing.take((to, symbol), true);
-                    }
-                    if growing.taken >= pulse {
-                        watch(growing.progress())?;
-                        pulse = growing.taken + PULSE;
-                    }
-                }
-            }
-            generates.push(generator);
-            if growing.taken >= pulse {
-                watch(growing.progress())?;
-                pulse = growing.taken + PULSE;
-            }
-        }
-        let Growing { z, is_popped, .. } = growing;
+    /// Z, when nothing is left to be explored.
+    ///
+    /// # Panics
+    /// If something is.
+    pub fn finish(self) -> Overapproximation {
+        assert_eq!(self.generates.len(), self.z.len(), "every state is done");
         let marked = |marks: &[bool]| {
             let ids = (0..).zip(marks).filter(|&(_, &marked)| marked);
             ids.map(|(id, _)| id).collect()
         };
-        let (generators, popped) = (marked(&generates), marked(&is_popped));
-        ControlFlow::Continue(Overapproximation { symmetry, z, generators, popped })
+        let (generators, popped) = (marked(&self.generates), marked(&self.is_popped));
+        Overapproximation { symmetry: self.symmetry, z: self.z, generators, popped }
+    }
+}
+
+impl Overapproximation {
+    /// Explores all of M^n.
+    pub fn new(system: &Cpds, symmetry: bool) -> Self {
+        let mut growing = Growing::new(system, symmetry);
+        let done = growing.explore(u64::MAX, &mut |_| ControlFlow::<()>::Continue(()));
+        assert_eq!(done, ControlFlow::Continue(true), "nothing stops it");
+        growing.finish()
     }
 
     /// |Z|.
@@ -250,14 +283,8 @@ impl Overapproximation {
     }
 
     /// Whether Z has a bad state.
-    pub fn has_bad_state(&self, problem: &Problem) -> bool {
-        let bad = Bad::new(problem.property(), &self.symmetry);
-        let mut tops = Vec::new();
-        (0..self.z.len()).any(|id| {
-            tops.clear();
-            tops.extend(self.z.layout().locals(self.z.row(id)));
-            bad.violation(self.z.layout().shared(self.z.row(id)), &tops).is_some()
-        })
+    pub(crate) fn has_bad_state(&self, bad: &Bad) -> bool {
+        bad.first_violation(&self.z, 0..self.z.len()).is_some()
     }
 
     /// G ∩ Z alone, for watching T(R_k) come up to it.
@@ -318,11 +345,7 @@ mod tests {
 
     fn overapproximation(text: &str) -> (Problem, Overapproximation) {
         let problem: Problem = text.parse().unwrap();
-        let ControlFlow::Continue(z) =
-            Overapproximation::new(problem.system(), true, &mut |_| ControlFlow::<()>::Continue(()))
-        else {
-            unreachable!("nothing stops it")
-        };
+        let z = Overapproximation::new(problem.system(), true);
         (problem, z)
     }
 
@@ -341,7 +364,7 @@ mod tests {
         assert_eq!(shown(&problem, &z.generators()), ["⟨0|1,ε⟩", "⟨0|1,6⟩"]);
         assert_eq!(z.generators(), z.popped());
         assert_eq!(z.size(), Count::from(8));
-        assert!(z.has_bad_state(&problem));
+        assert!(z.has_bad_state(&Bad::new(problem.property(), &z.symmetry)));
     }
 
     #[test]

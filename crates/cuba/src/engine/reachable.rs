@@ -376,10 +376,6 @@ impl<'a> Reachable<'a> {
         }
     }
 
-    pub(crate) fn symmetry(&self) -> &Symmetry {
-        &self.symmetry
-    }
-
     /// T(R_k) as sorted states, in the order in which they were found; those of an unfinished level are at the end.
     pub(crate) fn visible(&self) -> &PackedSet {
         &self.visible

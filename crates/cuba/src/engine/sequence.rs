@@ -77,12 +77,10 @@ impl ObservationSequence {
         (0..self.k()).filter(|&k0| k0 == 0 || self.grew[k0 - 1]).filter_map(|k0| Some((k0, self.at(k0)?)))
     }
 
-    /// The plateau that has just become visible, if it is new: k-1, where O_{k-2} ⊊ O_{k-1} = O_k. (Alg. 3, line 4; with
+    /// The plateau that the sequence is in: the k₀ < k with O_{k₀-1} ⊊ O_{k₀} = … = O_k. It is new if k₀ = k-1. (Alg. 3, line 4;
     /// O_{-1} = ∅.)
-    pub fn new_plateau(&self) -> Option<usize> {
-        let k = self.k();
-        let new = k >= 1 && !self.grew[k - 1] && (k == 1 || self.grew[k - 2]);
-        new.then(|| k - 1)
+    pub fn plateau(&self) -> Option<usize> {
+        (self.last_growth < self.k()).then_some(self.last_growth)
     }
 
     /// Where the sequence collapses: the least k₀ with O_{k₀} = O_{k₀+1} = …, if it is known to converge.
@@ -109,21 +107,22 @@ mod tests {
     fn the_visible_states_of_fig_1() {
         let sizes = [1, 3, 6, 6, 7, 8, 8];
         let after = |k: usize| sequence(&sizes[..=k]);
-        assert_eq!((after(3).at(2), after(3).new_plateau()), (Some(Plateau), Some(2)), "a plateau, for all we know");
-        assert_eq!((after(4).at(2), after(4).new_plateau()), (Some(Stutter), None), "known in hindsight");
+        assert_eq!((after(3).at(2), after(3).plateau()), (Some(Plateau), Some(2)), "a plateau, for all we know");
+        assert_eq!((after(4).at(2), after(4).plateau()), (Some(Stutter), None), "known in hindsight");
         let mut end = after(6);
-        assert_eq!((end.at(5), end.new_plateau(), end.collapse()), (Some(Plateau), Some(5), None));
+        assert_eq!((end.at(5), end.plateau(), end.collapse()), (Some(Plateau), Some(5), None));
         end.converges();
         assert_eq!(end.pauses().collect::<Vec<_>>(), [(2, Stutter), (5, Collapse)]);
         assert_eq!((end.at(6), end.collapse()), (None, Some(5)), "nothing was computed after 6");
     }
 
     #[test]
-    fn a_plateau_is_new_only_once() {
-        assert_eq!(sequence(&[4]).new_plateau(), None);
-        assert_eq!(sequence(&[4, 4]).new_plateau(), Some(0));
-        assert_eq!(sequence(&[4, 4, 4]).new_plateau(), None);
-        assert_eq!(sequence(&[4, 4, 5, 5]).new_plateau(), Some(2));
+    fn the_plateau_that_it_is_in() {
+        assert_eq!(sequence(&[4]).plateau(), None);
+        assert_eq!(sequence(&[4, 4]).plateau(), Some(0));
+        assert_eq!(sequence(&[4, 4, 4]).plateau(), Some(0));
+        assert_eq!(sequence(&[4, 4, 5]).plateau(), None);
+        assert_eq!(sequence(&[4, 4, 5, 5, 5]).plateau(), Some(2));
         assert_eq!(sequence(&[4, 4, 4, 5]).pauses().collect::<Vec<_>>(), [(0, Stutter)]);
         assert_eq!(sequence(&[4, 4, 4, 5]).at(1), Some(Stutter), "inside a pause");
     }

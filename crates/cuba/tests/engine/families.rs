@@ -29,6 +29,22 @@ fn the_counters_are_those_of_the_closed_form() {
     }
 }
 
+/// Twenty threads: at first three bits a stack are enough, then rows need another word, in the middle of a level. And the table
+/// is large enough to look up states many at a time. With k contexts at most k threads are not where they were.
+#[test]
+fn rows_that_become_too_narrow() {
+    let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
+    for symmetry in [true, false] {
+        let options = Options { symmetry, max_contexts: Some(2), ..Options::default() };
+        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let counts: Vec<_> = found.levels.iter().map(|level| (level.reachable, level.visible)).collect();
+        let (one, two) = (20 * 29, 190 * 29 * 29);
+        let (one_visible, two_visible) = (20 * 6, 190 * 6 * 6);
+        let expected = [(1, 1), (1 + one, 1 + one_visible), (1 + one + two, 1 + one_visible + two_visible)];
+        assert_eq!(counts, expected.map(|(reachable, visible)| (Count::from(reachable), Count::from(visible))));
+    }
+}
+
 #[test]
 fn the_closed_form_is_that_of_the_oracle() {
     for (threads, depth, shared) in [(1, 1, 1), (2, 1, 2), (1, 3, 3), (2, 2, 1)] {
