@@ -58,12 +58,14 @@ enum Verb {
     Convert(Convert),
 }
 
-/// What a verb has to say when all went well.
+/// What a verb has to say.
 pub(crate) struct Answer {
     /// For standard output.
     pub(crate) stdout: String,
     /// Remarks for standard error, unless the user wants quiet.
     pub(crate) remarks: String,
+    /// What went wrong although there is an answer; for standard error.
+    pub(crate) errors: String,
     /// The exit code.
     pub(crate) code: u8,
 }
@@ -89,10 +91,11 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Convert(args) => convert::answer(args),
     };
     match result {
-        Ok(Answer { stdout, remarks, code }) => {
+        Ok(Answer { stdout, remarks, errors, code }) => {
             if !cli.quiet {
                 remark(&remarks);
             }
+            remark(&errors);
             match print(&stdout) {
                 Ok(()) => code,
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code, // the reader has seen enough

@@ -2,7 +2,7 @@
 
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
-use crate::load::{Format, ModelArgs, known_format, shown};
+use crate::load::{Format, Loaded, ModelArgs, known_format, shown};
 use clap::Args;
 use cpds::{PdsText, print_cpds, print_pds};
 use std::fs;
@@ -42,7 +42,7 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
             let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), texts[0].0);
             return Err(Stopped::Usage(message));
         }
-        Some(output) => write(output, &texts, &loaded.files)?,
+        Some(output) => write(output, &texts, &loaded)?,
         None => Vec::new(),
     };
     let (stdout, note) = if args.json {
@@ -68,15 +68,14 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         };
         (texts[0].1.clone(), note.to_owned())
     };
-    Ok(Answer { stdout, remarks: loaded.warnings() + &note, code: exit::OK })
+    Ok(Answer { stdout, remarks: loaded.warnings() + &note, errors: String::new(), code: exit::OK })
 }
 
 /// Writes the first text to `output` and the others beside it.
-fn write(output: &Path, texts: &[(&str, String)], inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Stopped> {
+fn write(output: &Path, texts: &[(&str, String)], loaded: &Loaded) -> Result<Vec<PathBuf>, Stopped> {
     let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
     let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-    let same = |a: &Path, b: &Path| fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b));
-    if let Some(path) = paths.iter().find(|path| inputs.iter().any(|input| same(input, path))) {
+    if let Some(path) = paths.iter().find(|path| loaded.has_read(path)) {
         return Err(Stopped::Usage(format!("`{}` is an input; write to another file", shown(path))));
     }
     for (path, (_, text)) in paths.iter().zip(texts) {

@@ -170,18 +170,20 @@ impl Explored<'_> {
         let next = self.analysis.reachable.k() + 1;
         match *reason {
             Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
-            Reason::InfiniteContext(thread) => format!(
+            Reason::InfiniteContext(program) => format!(
                 "finite context reachability does not hold: within context {next}, {} can raise its stack for ever, so R_{next} \
                  is infinite",
-                self.system().thread_name(thread)
+                self.system().programs()[program].name()
             ),
-            Reason::Memory { raised } => {
+            Reason::Memory { raised, at_most } => {
                 let limit = HumanBytes(self.memory as u64);
                 let mut words = format!("context {next} takes more memory than {limit}, see --memory");
                 if raised > 0 {
+                    let verb = if 2 * raised > at_most { "seems" } else { "may turn out" };
                     let _ = write!(
                         words,
-                        "; it has raised a stack by {raised} so far: finite context reachability seems not to hold"
+                        "; it has raised a stack by {raised} so far, where a finite one could by {at_most}: finite context \
+                         reachability {verb} not to hold"
                     );
                 }
                 words
@@ -192,13 +194,20 @@ impl Explored<'_> {
     /// What keeps T(R_k) from being all of T(R), for all we know.
     pub(crate) fn blocking(&self) -> String {
         const SHOWN: usize = 5;
-        if matches!(self.analysis.upper, Upper::TooLarge | Upper::Growing(_)) {
-            return "Z is too large to be computed, so generators cannot tell whether T(R_k) has converged\n"
-                .to_owned();
+        let unknown = match self.analysis.upper {
+            Upper::TooLarge => "Z takes more than a quarter of the memory",
+            Upper::Growing(_) => "Z is larger than what was explored of R_k, and was not finished",
+            Upper::NotStarted | Upper::Known(_) => "",
+        };
+        if !unknown.is_empty() {
+            return format!("{unknown}; so it is not known which generators are missing\n");
         }
         let (Some(z), Some(Blocking { count, states })) = (self.analysis.upper.z(), &self.blocking) else {
             return String::new();
         };
+        if states.is_empty() {
+            return String::new();
+        }
         let k = self.analysis.reachable.k();
         let mut shown: Vec<String> =
             states.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();

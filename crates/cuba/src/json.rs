@@ -263,7 +263,7 @@ pub struct UpperJson {
 pub struct BlockingJson {
     /// How many there are; null if that number has more than 128 bits.
     pub count: Option<u128>,
-    /// Which they are; of more than 100000, only so many.
+    /// Which they are; of more, as many as have a million tops together.
     pub generators: Vec<String>,
 }
 

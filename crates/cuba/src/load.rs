@@ -48,6 +48,13 @@ impl Loaded {
         &self.reading.problem
     }
 
+    /// Whether a file is one of those that were read, which no output may replace.
+    pub(crate) fn has_read(&self, path: &Path) -> bool {
+        let same =
+            |input: &PathBuf| fs::canonicalize(input).is_ok_and(|a| fs::canonicalize(path).is_ok_and(|b| a == b));
+        self.files.iter().any(same)
+    }
+
     /// The warnings, as text.
     pub(crate) fn warnings(&self) -> String {
         render::warnings(&self.reading.sources, &self.reading.diagnostics)

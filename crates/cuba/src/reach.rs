@@ -1,8 +1,8 @@
 //! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau, stutter and collapse.
 
 use crate::cli::{Answer, Stopped, exit};
+use crate::engine::Count;
 use crate::engine::analysis::{Conclusion, Question};
-use crate::engine::{Count, ObservationSequence};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
@@ -31,26 +31,31 @@ pub(crate) struct Reach {
     full: bool,
 }
 
-/// More states than this are not listed: nobody reads them, and the memory may not be enough.
+/// More stacks than this, in all states together, are not listed: nobody reads them, and the memory may not be enough.
 const MOST_LISTED: u128 = 10_000_000;
+
+/// Of a longer table, so many rows are shown at its beginning, and as many at its end.
+const ROWS: usize = 1000;
 
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     let question = if args.full { Question::Reachable } else { Question::Visible };
     let explored = args.explore.explore(&loaded, question, quiet);
-    let most = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable);
-    if args.states && most.exact().is_none_or(|most| most > MOST_LISTED) {
-        return Err(Stopped::Usage(format!(
-            "there are {most} states to list, and --states lists {MOST_LISTED} at most; stop earlier with --max-contexts"
-        )));
+    let mut remarks = args.explore.remarks(&loaded, &explored);
+    let last = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable);
+    let stacks = last.exact().map(|states| states.saturating_mul(explored.system().thread_count() as u128));
+    let few = stacks.is_some_and(|stacks| stacks <= MOST_LISTED);
+    if args.states && !few {
+        let _ = writeln!(remarks, "note: there are {last} states, too many to list; stop earlier with --max-contexts");
     }
+    let states = args.states && few;
     let verdict = verdict(&explored, args.full);
     let stdout = if args.explore.json {
         let file = shown(&args.explore.model.file);
-        json::print(&json::analysis(file, &explored, &verdict, args.states, json::warnings(&loaded.reading)))
+        json::print(&json::analysis(file, &explored, &verdict, states, json::warnings(&loaded.reading)))
     } else {
         let mut out = table(&explored);
-        if args.states {
+        if states {
             out += "\n";
             out += &new_states(&explored);
         }
@@ -63,7 +68,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         Conclusion::Converged(_) => exit::OK,
         _ => exit::UNKNOWN,
     };
-    Ok(Answer { stdout, remarks: args.explore.remarks(&loaded, &explored), code })
+    Ok(Answer { stdout, remarks, errors: String::new(), code })
 }
 
 /// The answer in words.
@@ -95,16 +100,24 @@ fn table(explored: &Explored<'_>) -> String {
     let analysis = &explored.analysis;
     let mut table = plain_table();
     table.add_row(["k", "|R_k|", "new", "|T(R_k)|", "new", ""]);
+    let sequences = [("R_k", &analysis.reachable_sequence), ("T(R_k)", &analysis.visible_sequence)];
+    let mut pauses = sequences.map(|(name, sequence)| (name, sequence.pauses().peekable()));
+    let count = analysis.levels.len();
     for level in &analysis.levels {
-        let counts = [level.reachable, level.new_reachable, level.visible, level.new_visible];
-        let remark = |name: &str, sequence: &ObservationSequence| {
-            let pause = sequence.pauses().find(|&(k, _)| k == level.k);
-            pause.map(|(k, pause)| format!("{name} {pause} at {k}"))
-        };
-        let remarks = [remark("R_k", &analysis.reachable_sequence), remark("T(R_k)", &analysis.visible_sequence)];
-        let remarks: Vec<String> = remarks.into_iter().flatten().collect();
-        let row = std::iter::once(level.k.to_string()).chain(counts.iter().map(ToString::to_string));
-        table.add_row(row.chain([remarks.join(", ")]));
+        let mut remarks = Vec::new();
+        for (name, pauses) in &mut pauses {
+            if let Some((k, pause)) = pauses.next_if(|&(k, _)| k == level.k) {
+                remarks.push(format!("{name} {pause} at {k}"));
+            }
+        }
+        if level.k == ROWS && count > 2 * ROWS {
+            table.add_row(["…"; 5]);
+        }
+        if level.k < ROWS || level.k + ROWS >= count {
+            let counts = [level.reachable, level.new_reachable, level.visible, level.new_visible];
+            let row = std::iter::once(level.k.to_string()).chain(counts.iter().map(ToString::to_string));
+            table.add_row(row.chain([remarks.join(", ")]));
+        }
     }
     for column in table.column_iter_mut().take(5) {
         column.set_cell_alignment(CellAlignment::Right);

@@ -53,7 +53,7 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
         }),
         None => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
     };
-    Ok(Answer { stdout, remarks: loaded.warnings(), code: exit::OK })
+    Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }
 
 /// Every enabled step, by thread, in the paper's notation.

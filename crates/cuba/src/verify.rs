@@ -5,6 +5,7 @@ use crate::engine::analysis::{Conclusion, Question};
 use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::shown;
+use crate::render;
 use crate::show::plural;
 use clap::Args;
 use cpds::{Cpds, Trace};
@@ -38,11 +39,14 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
              all reachable ones with `cuba reach`"
         )));
     }
+    if let Some(path) = args.trace.as_ref().filter(|path| loaded.has_read(path)) {
+        return Err(Stopped::Usage(format!("`{}` is an input; write to another file", shown(path))));
+    }
     let explored = args.explore.explore(&loaded, Question::Verify, quiet);
     let system = explored.system();
     let conclusion = &explored.analysis.conclusion;
-    let mut remarks = args.explore.remarks(&loaded, &explored);
-    let (verdict, code) = match conclusion {
+    let (mut remarks, mut errors) = (args.explore.remarks(&loaded, &explored), String::new());
+    let (verdict, mut code) = match conclusion {
         Conclusion::Safe(proof) => {
             let why = explored.proof(*proof);
             (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
@@ -63,8 +67,11 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     match (&args.trace, conclusion) {
         (Some(path), Conclusion::Unsafe { trace, pattern }) => {
             let text = json::print(&json::trace(explored.problem, trace, *pattern));
-            fs::write(path, text)
-                .map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
+            // The verdict stands all the same.
+            if let Err(error) = fs::write(path, text) {
+                errors = render::plain_error(&format!("cannot write `{}`: {error}", shown(path)));
+                code = exit::USAGE;
+            }
         }
         (Some(path), _) => {
             let _ = writeln!(remarks, "note: `{}` was not written: there is no trace", shown(path));
@@ -82,7 +89,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
         let _ = writeln!(out, "{verdict}");
         out
     };
-    Ok(Answer { stdout, remarks, code })
+    Ok(Answer { stdout, remarks, errors, code })
 }
 
 /// A trace, context by context: the actions on the left, the states they lead to on the right.

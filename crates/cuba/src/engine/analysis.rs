@@ -16,7 +16,7 @@ use super::overapproximation::{Growing, Missing, Overapproximation, Progress};
 use super::reachable::{Reachable, Unfinished};
 use super::sequence::ObservationSequence;
 use super::symmetry::Symmetry;
-use cpds::{Problem, ThreadId, Trace, VisibleState};
+use cpds::{Problem, Trace, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -171,12 +171,15 @@ pub enum Proof {
 pub enum Reason {
     /// As many contexts as were asked for.
     ContextBound,
-    /// There is no finite context reachability: in its next context this thread can raise its stack for ever.
-    InfiniteContext(ThreadId),
+    /// There is no finite context reachability: in the next context, a thread of the program at this position in
+    /// [`Cpds::programs`](cpds::Cpds::programs) can raise its stack for ever.
+    InfiniteContext(usize),
     /// The tables would take more memory than they may.
     Memory {
         /// By how much the highest stack has risen within the context that was not finished.
         raised: u32,
+        /// By how much a finite context of this system can raise a stack.
+        at_most: u32,
     },
 }
 
@@ -212,11 +215,14 @@ pub fn analyse(
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
     analysis.conclusion = analysis.explore(&mut run);
-    // What blocks is worth knowing, unless the memory is used up.
+    // R_k has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what blocks.
     if matches!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::InfiniteContext(_)))
         && analysis.visible_sequence.collapse().is_none()
     {
-        analysis.overapproximate(&mut run);
+        let transitions = if question == Question::Verify { u64::MAX } else { analysis.fair_share() };
+        if analysis.overapproximate(&mut run, transitions) {
+            analysis.conclusion = Conclusion::Safe(Proof::Overapproximation);
+        }
     }
     analysis
 }
@@ -253,7 +259,7 @@ impl<'a> Analysis<'a> {
             let is_full = |reachable: &Reachable<'_>| reachable.bytes_at_next_look().saturating_add(others) > memory;
             // A level may be over before anybody looks.
             if is_full(&self.reachable) {
-                return Conclusion::Unknown(Reason::Memory { raised: 0 });
+                return Conclusion::Unknown(self.out_of_memory(highest));
             }
             let done = self.reachable.advance(&mut |reachable: &Reachable<'_>| {
                 (run.event)(Event::Exploring(reachable));
@@ -266,10 +272,9 @@ impl<'a> Analysis<'a> {
                 Ok(()) => continue,
                 Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(run, state, pattern),
                 Err(Unfinished::InfiniteContext(thread)) => Reason::InfiniteContext(thread),
-                Err(Unfinished::Stopped(Interrupt::Memory)) => self
-                    .reachable
-                    .infinite_context()
-                    .map_or(Reason::Memory { raised: self.reachable.highest() - highest }, Reason::InfiniteContext),
+                Err(Unfinished::Stopped(Interrupt::Memory)) => {
+                    self.reachable.infinite_context().map_or(self.out_of_memory(highest), Reason::InfiniteContext)
+                }
             };
             // What was found of the level is reachable all the same.
             return match run.look_for_bad(&self.reachable, &mut looked_at) {
@@ -277,6 +282,10 @@ impl<'a> Analysis<'a> {
                 _ => Conclusion::Unknown(reason),
             };
         }
+    }
+
+    fn out_of_memory(&self, highest_before: u32) -> Reason {
+        Reason::Memory { raised: self.reachable.highest() - highest_before, at_most: self.reachable.finite_rise() }
     }
 
     /// Notes how large the level is that has just been finished, and whether the sequences grew.
@@ -292,8 +301,8 @@ impl<'a> Analysis<'a> {
             new_visible,
         };
         if k > 0 {
-            self.reachable_sequence.observe(new_reachable != Count::ZERO);
-            self.visible_sequence.observe(new_visible != Count::ZERO);
+            self.reachable_sequence.observe(self.reachable.has_new_states(k));
+            self.visible_sequence.observe(self.reachable.has_new_visible_states(k));
         }
         self.levels.push(level);
         &self.levels[k]
@@ -310,7 +319,7 @@ impl<'a> Analysis<'a> {
             return Some(proved(Proof::ReachableCollapsed));
         }
         let plateau = self.visible_sequence.plateau().filter(|_| self.visible_sequence.collapse().is_none());
-        if (verify || plateau.is_some()) && self.overapproximate(run) {
+        if (verify || plateau.is_some()) && self.overapproximate(run, self.fair_share()) {
             return Some(Conclusion::Safe(Proof::Overapproximation));
         }
         // Alg. 3, line 4. Inside a plateau nothing changes, so each is tested once.
@@ -327,15 +336,19 @@ impl<'a> Analysis<'a> {
         None
     }
 
-    /// Goes on with Z, for as long as was spent on R_k, or a little longer: Z may be far larger than what it takes to find a
-    /// bad state. Says whether Z has just been finished without a bad state, if
+    /// How many transitions Z may have taken by now: as many as R_k had expansions, or a few more. Z may be far larger than
+    /// what it takes to find a bad state.
+    fn fair_share(&self) -> u64 {
+        self.reachable.expansions().max((1 << 20) + ((self.reachable.k() as u64) << 16))
+    }
+
+    /// Goes on with Z until so many transitions have been taken. Says whether Z has just been finished without a bad state, if
     /// that is the question.
-    fn overapproximate(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> bool {
+    fn overapproximate(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>, transitions: u64) -> bool {
         if matches!(self.upper, Upper::NotStarted) {
             self.upper = Upper::Growing(Box::new(Growing::new(run.problem.system(), run.options.symmetry)));
         }
         let Upper::Growing(growing) = &mut self.upper else { return false };
-        let transitions = self.reachable.expansions().max((1 << 20) + ((self.reachable.k() as u64) << 16));
         let done = growing.explore(transitions, &mut |progress| {
             (run.event)(Event::Overapproximating(progress));
             // Most of the memory is for R_k.
@@ -364,9 +377,9 @@ impl<'a> Analysis<'a> {
 
     /// Whether all R_k are finite, as far as it is known.
     pub fn fcr(&self) -> Option<bool> {
-        match self.conclusion {
-            Conclusion::Unknown(Reason::InfiniteContext(_)) => Some(false),
-            _ => self.reachable_sequence.collapse().map(|_| true),
+        match self.reachable.infinite_context() {
+            Some(_) => Some(false),
+            None => self.reachable_sequence.collapse().map(|_| true),
         }
     }
 }
@@ -375,13 +388,8 @@ impl<'a> Analysis<'a> {
 pub struct Blocking {
     /// How many there are.
     pub count: Count,
-    /// Which they are; the first [`Blocking::LISTED`], if there are more.
+    /// Which they are; as many as have a million tops together, if there are more.
     pub states: BTreeSet<VisibleState>,
-}
-
-impl Blocking {
-    /// Interchangeable threads may have more states than could ever be listed.
-    pub const LISTED: usize = 100_000;
 }
 
 impl Analysis<'_> {
@@ -389,7 +397,7 @@ impl Analysis<'_> {
     pub fn blocking(&mut self) -> Option<Blocking> {
         let Upper::Known(z) = &mut self.upper else { return None };
         z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
-        Some(Blocking { count: z.missing.count(), states: z.missing.states(Blocking::LISTED) })
+        Some(Blocking { count: z.missing.count(), states: z.missing.states() })
     }
 }
 

@@ -24,18 +24,31 @@ pub(crate) fn top(number: u32) -> Option<Symbol> {
 pub(crate) struct Bad {
     symmetry: Symmetry,
     patterns: Vec<Vec<Option<u32>>>,
+    /// For each pattern: how often it names which top in which group.
+    wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
     named: HashMap<u32, Vec<usize>>,
     anywhere: Vec<usize>,
 }
 
 impl Bad {
     pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
-        let mut bad =
-            Bad { symmetry: symmetry.clone(), patterns: Vec::new(), named: HashMap::new(), anywhere: Vec::new() };
+        let mut bad = Bad {
+            symmetry: symmetry.clone(),
+            patterns: Vec::new(),
+            wanted: Vec::new(),
+            named: HashMap::new(),
+            anywhere: Vec::new(),
+        };
         for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
             let tops: Vec<_> =
                 tops.iter().map(|top| if let Wild::Is(top) = top { Some(number(*top)) } else { None }).collect();
-            bad.patterns.push(symmetry.placed(&tops));
+            let tops = symmetry.placed(&tops);
+            let mut named: Vec<_> =
+                tops.iter().enumerate().filter_map(|(i, top)| Some((symmetry.group(i), (*top)?))).collect();
+            named.sort_unstable_by_key(|(group, top)| (group.start, *top));
+            let runs = named.chunk_by(|a, b| a == b);
+            bad.wanted.push(runs.map(|run| (run[0].0.clone(), run[0].1, run.len())).collect());
+            bad.patterns.push(tops);
             match shared {
                 Wild::Is(q) => bad.named.entry(q.0).or_default().push(index),
                 Wild::Any => bad.anywhere.push(index),
@@ -44,7 +57,7 @@ impl Bad {
         bad
     }
 
-    /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted or not.
+    /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted.
     pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
         let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
@@ -62,14 +75,9 @@ impl Bad {
     }
 
     fn fits(&self, pattern: usize, tops: &[u32]) -> bool {
-        let pattern = &self.patterns[pattern];
-        (0..tops.len()).all(|place| {
-            let group = self.symmetry.group(place);
-            let wanted = pattern[place];
-            let times = |entries: &mut dyn Iterator<Item = Option<u32>>| entries.filter(|&top| top == wanted).count();
-            wanted.is_none()
-                || times(&mut pattern[group.start..=place].iter().copied())
-                    <= times(&mut tops[group].iter().copied().map(Some))
+        self.wanted[pattern].iter().all(|(group, top, times)| {
+            let tops = &tops[group.clone()];
+            tops.partition_point(|other| other <= top) - tops.partition_point(|other| other < top) >= *times
         })
     }
 
@@ -119,13 +127,13 @@ mod tests {
                         shared: state.shared,
                         tops: symmetry.by_thread(tops.into_iter().map(top)),
                     };
-                    let members: Vec<_> = symmetry.members(sorted).collect();
+                    let members: Vec<_> = symmetry.members(sorted.clone()).collect();
                     let patterns: Vec<_> = (0..problem.property().bad.len())
                         .filter(|&i| {
                             members.iter().any(|member| problem.property().bad[i].matches(&visible(member.clone())))
                         })
                         .collect();
-                    assert_eq!(bad.violation(state.shared.0, &tops), patterns.first().copied());
+                    assert_eq!(bad.violation(state.shared.0, &sorted), patterns.first().copied());
                     for pattern in patterns {
                         let from = bad.arrange(pattern, &tops).expect("a member fits");
                         let arranged = visible(from.iter().map(|&i| tops[i]).collect());

@@ -48,7 +48,7 @@ impl Display for Count {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(count) => count.fmt(f),
-            None => f.pad("more than 10^35"),
+            None => f.pad("more than 10^38"),
         }
     }
 }

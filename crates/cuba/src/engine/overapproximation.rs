@@ -183,6 +183,7 @@ impl<'a> Growing<'a> {
                 for index in moves.start..pops {
                     self.take(self.threads[group].moves.successor(index), false);
                 }
+                self.look(&mut pulse, watch)?;
                 for index in pops..moves.end {
                     let (to, empty) = self.threads[group].moves.successor(index);
                     self.take((to, empty), true);
@@ -193,7 +194,6 @@ impl<'a> Growing<'a> {
                 }
             }
             self.generates.push(generates);
-            self.look(&mut pulse, watch)?;
         }
         ControlFlow::Continue(self.generates.len() == self.z.len())
     }
@@ -323,9 +323,10 @@ impl Missing {
         sum_of_orbits(&self.symmetry, &set, 0..set.len())
     }
 
-    /// At most so many of them.
-    pub(crate) fn states(&self, limit: usize) -> BTreeSet<VisibleState> {
+    /// As many of them as have a million tops together: interchangeable threads may have more than could ever be listed.
+    pub(crate) fn states(&self) -> BTreeSet<VisibleState> {
         let set = self.set();
+        let limit = 1_000_000 / self.symmetry.threads().len();
         visible_states(&self.symmetry, &set, 0..set.len()).take(limit).collect()
     }
 

@@ -22,7 +22,7 @@ use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::{Successors, Symmetry};
-use cpds::{Action, Cpds, GlobalState, Program, SharedState, ThreadId, VisibleState};
+use cpds::{Action, Cpds, GlobalState, Program, SharedState, VisibleState};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::{ControlFlow, Range};
 
@@ -57,8 +57,8 @@ pub struct Reachable<'a> {
     highest: u32,
     /// The highest stack before this level, or 1.
     base: u32,
-    /// A thread that has an infinite context at this level.
-    infinite: Option<ThreadId>,
+    /// A program that has an infinite context at this level; the first of them.
+    infinite: Option<usize>,
     expansions: u64,
     scratch: Scratch,
 }
@@ -97,8 +97,9 @@ impl Batch {
 /// Why a level was not finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unfinished<B> {
-    /// The level is infinite: within one context, this thread can raise its stack for ever.
-    InfiniteContext(ThreadId),
+    /// The level is infinite: within one context, a thread of the program at this position in [`Cpds::programs`] can raise its
+    /// stack for ever.
+    InfiniteContext(usize),
     /// The watcher said so.
     Stopped(B),
 }
@@ -208,9 +209,9 @@ impl<'a> Reachable<'a> {
                     && self.symmetry.stands_for_itself(self.states.layout(), self.states.row(id), position)
                 {
                     self.expand(id, position);
+                    look(self)?;
                 }
             }
-            look(self)?;
         }
         drop(was_reached_by);
         // … and how they go on.
@@ -225,6 +226,7 @@ impl<'a> Reachable<'a> {
                 open.extend((0..self.programs.len()).filter(|&position| self.reached_by.has(id - start, position)));
                 for &position in &open {
                     self.expand(id, position);
+                    look(self)?;
                 }
                 self.scratch.open = open;
             } else if !self.batch.at.is_empty() {
@@ -234,7 +236,7 @@ impl<'a> Reachable<'a> {
             }
             look(self)?;
         }
-        self.infinite.map_or(Ok(()), |thread| Err(Unfinished::InfiniteContext(thread)))
+        self.infinite.map_or(Ok(()), |program| Err(Unfinished::InfiniteContext(program)))
     }
 
     /// Takes every step of the thread at `position` from a state. Where they lead is looked up later, many at a time.
@@ -252,15 +254,14 @@ impl<'a> Reachable<'a> {
             return;
         }
         self.expansions += moves.len() as u64;
-        let layout = self.states.layout();
-        let successors = &mut self.scratch.successors;
-        successors.prepare(&self.symmetry, layout, self.states.row(id), position);
+        self.scratch.successors.prepare(&self.symmetry, self.states.layout(), self.states.row(id), position);
         for index in moves {
-            let (row, at) = successors.pack(layout, self.moves[program].successor(index));
+            let successor = self.moves[program].successor(index);
+            let (row, at) = self.scratch.successors.pack(self.states.layout(), successor);
             self.batch.push(row, at);
-        }
-        if self.batch.at.len() >= BATCH {
-            self.look_up();
+            if self.batch.at.len() == BATCH {
+                self.look_up();
+            }
         }
     }
 
@@ -295,8 +296,7 @@ impl<'a> Reachable<'a> {
             let stack = self.stacks.replace_top(stack, written);
             let height = self.stacks.height(stack);
             if height > self.base + self.pushes_from[program] {
-                let thread = self.symmetry.threads()[self.symmetry.group(position).start];
-                self.infinite = Some(self.infinite.map_or(thread, |other| other.min(thread)));
+                self.infinite = Some(self.infinite.map_or(program, |other| other.min(program)));
             } else {
                 self.highest = height.max(self.highest);
                 found.push((to.0, stack));
@@ -340,6 +340,16 @@ impl<'a> Reachable<'a> {
 
     fn visible_range(&self, k: usize) -> Range<usize> {
         self.visible_levels[k]..self.visible_levels.get(k + 1).copied().unwrap_or(self.visible.len())
+    }
+
+    /// Whether R_k \ R_{k-1} has any states. Asked of the table: their number may be beyond counting.
+    pub fn has_new_states(&self, k: usize) -> bool {
+        !self.range(k).is_empty()
+    }
+
+    /// Whether T(R_k) \ T(R_{k-1}) has any.
+    pub fn has_new_visible_states(&self, k: usize) -> bool {
+        !self.visible_range(k).is_empty()
     }
 
     /// |R_k \ R_{k-1}|.
@@ -406,9 +416,14 @@ impl<'a> Reachable<'a> {
         self.highest
     }
 
-    /// A thread that in the level after [`k`](Self::k) can raise its stack for ever, if that has turned out.
-    pub fn infinite_context(&self) -> Option<ThreadId> {
+    /// A program whose threads can raise their stack for ever in the level after [`k`](Self::k), if that has turned out.
+    pub fn infinite_context(&self) -> Option<usize> {
         self.infinite
+    }
+
+    /// By how much a finite context can raise a stack.
+    pub fn finite_rise(&self) -> u32 {
+        self.pushes_from.iter().copied().max().unwrap_or(0)
     }
 
     /// How many stacks there are, ε included, and what lies below others.

@@ -4,7 +4,7 @@
 //!
 //! # What may not be concluded
 //! A plateau proves nothing by itself: in Fig. 1, T(R_2) = T(R_3), and then it grows again. That a plateau was stuttering is
-//! known only in hindsight; that it is the collapse must be proved from elsewhere ([`collapses`](ObservationSequence::collapses)).
+//! known only in hindsight; that it is the collapse must be proved from elsewhere ([`converges`](ObservationSequence::converges)).
 
 use std::fmt::{self, Display, Formatter};
 

@@ -98,8 +98,9 @@ impl Symmetry {
             let (mut run, mut ways) = (0, 1_u128);
             for (placed, i) in (1..).zip(group.clone()) {
                 run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
-                // Exact: before, `ways` counts the orderings of one thread less; this is that times placed / run.
-                ways = ways.checked_mul(placed)? / run;
+                // `ways` counts the orderings of one thread less; now it is that times placed / run, which is a whole number.
+                let common = gcd(ways, run);
+                ways = (ways / common).checked_mul(placed / (run / common))?;
             }
             size = size.checked_mul(ways)?;
         }
@@ -120,6 +121,10 @@ impl Symmetry {
             None
         })
     }
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Puts numbers in their next order, lexicographically, if there is one.
@@ -226,6 +231,8 @@ mod tests {
         assert_eq!(symmetry.orbit(&[7; 40]), Some(1));
         assert_eq!(symmetry.orbit(&(0..40).map(|i| i / 20).collect::<Vec<_>>()), Some(137_846_528_820));
         assert_eq!(symmetry.orbit(&(0..40).collect::<Vec<_>>()), None);
+        let halves = super::tests::symmetry(&[130]).orbit(&(0..130).map(|i| i / 65).collect::<Vec<_>>());
+        assert_eq!(halves, Some(95_067_625_827_960_698_145_584_333_020_095_113_100), "130 over 65, just below 2^128");
     }
 
     #[test]

@@ -64,6 +64,12 @@ impl Reachable<'_> {
         let mut from: FxHashMap<(ThreadId, ThreadState), ThreadState> = FxHashMap::default();
         let mut queue = Vec::new();
         for thread in self.system.threads() {
+            // What an interchangeable thread with the same stack does, this one need not.
+            let group = self.symmetry.group(self.position(thread));
+            let mut others = self.symmetry.threads()[group].iter().take_while(|&&other| other < thread);
+            if others.any(|other| state.stacks[other.index()] == state.stacks[thread.index()]) {
+                continue;
+            }
             for start in self.starts(level, state, thread) {
                 if let Entry::Vacant(new) = from.entry((thread, start)) {
                     new.insert(start);
@@ -94,7 +100,7 @@ impl Reachable<'_> {
 
     /// The thread states of `thread` in the states of this level that have all other stacks as `state` has them.
     fn starts(&self, level: usize, state: &State, thread: ThreadId) -> Vec<ThreadState> {
-        let position = self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one");
+        let position = self.position(thread);
         let moving = self.symmetry.group(position);
         // The stacks of the other threads, sorted: in the group that moves there is one less.
         let mut others = self.symmetry.placed(&state.stacks);
@@ -119,16 +125,21 @@ impl Reachable<'_> {
         self.range(level).filter_map(fits).collect()
     }
 
-    /// Where one step of `thread` leads. Not remembered: what is looked at here need not be reachable in a level that was
-    /// explored to its end.
+    fn position(&self, thread: ThreadId) -> usize {
+        self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one")
+    }
+
+    /// Where one step of `thread` leads, no higher than the highest stack that was found: an infinite context is not followed
+    /// further than it was explored. Not remembered: what is looked at here need not have been.
     fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
         let rules = self.system.program(thread).rules_from(cpds::SharedState(shared), self.stacks.top(stack));
-        rules
-            .map(|(_, rule)| {
-                let (to, written) = rule.action.target();
-                (to.0, self.stacks.replace_top(stack, written))
-            })
-            .collect()
+        let successors = rules.map(|(_, rule)| {
+            let (to, written) = rule.action.target();
+            (to.0, self.stacks.replace_top(stack, written))
+        });
+        let mut successors: Vec<_> = successors.collect();
+        successors.retain(|&(_, stack)| self.stacks.height(stack) <= self.highest());
+        successors
     }
 
     /// The steps of a context along these thread states, by the step relation.

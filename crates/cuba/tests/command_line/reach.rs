@@ -241,10 +241,11 @@ fn numbers_beyond_counting() {
         ran.stdout.lines().last().unwrap().to_owned()
     };
     assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states, T(R) = T(R_20) has 3486784401 visible states; R_20 = R_21, and so no further context adds a state (Scheme 1)");
-    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^35 states, T(R) = T(R_100) has more than 10^35 visible states; R_100 = R_101, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^38 states, T(R) = T(R_100) has more than 10^38 visible states; R_100 = R_101, and so no further context adds a state (Scheme 1)");
     let ran = cuba(folder.path(), &["reach", "20.cpds", "--states"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert_snapshot!(ran.stderr, @"error: there are 3486784401 states to list, and --states lists 10000000 at most; stop earlier with --max-contexts");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("converged: "), "{}", ran.stdout);
+    assert_snapshot!(ran.stderr, @"note: there are 3486784401 states, too many to list; stop earlier with --max-contexts");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn the_memory_is_limited() {
     assert_snapshot!(ran.stdout, @"
     T(R_0) has 1 of the 961 visible states of Z; of the 961 generators among these, 960 may still come:
       ⟨0|ε,ε⟩  ⟨0|ε,a0⟩  ⟨0|ε,a1⟩  ⟨0|ε,a2⟩  ⟨0|ε,a3⟩  …
-    unknown: safe up to 0 contexts, open beyond; context 1 takes more memory than 16.00 MiB, see --memory; it has raised a stack by 15 so far: finite context reachability seems not to hold
+    unknown: safe up to 0 contexts, open beyond; context 1 takes more memory than 16.00 MiB, see --memory; it has raised a stack by 15 so far, where a finite one could by 29: finite context reachability seems not to hold
     ");
 }
 
@@ -131,8 +131,13 @@ fn the_trace_as_a_file() {
     assert!(ran.stderr.ends_with("was not written: there is no trace\n"), "{}", ran.stderr);
 
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--trace", "no/such/folder/trace.json"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("unsafe: "), "the verdict stands: {}", ran.stdout);
     assert!(ran.stderr.starts_with("error: cannot write `no/such/folder/trace.json`: "), "{}", ran.stderr);
+
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--trace", "models/../models/paper/fig1.cpds"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_snapshot!(ran.stderr, @"error: `models/../models/paper/fig1.cpds` is an input; write to another file");
 }
 
 /// The Bluetooth bugs, as the user sees them.

@@ -1,6 +1,6 @@
 //! Laws on random systems.
 
-use cpds::{GlobalState, Problem, ThreadId, VisibleState};
+use cpds::{GlobalState, Problem, VisibleState};
 use cpds_testing::oracle::{self, Levels};
 use cpds_testing::overapproximation::overapproximation;
 use cpds_testing::random::{Shape, problem};
@@ -20,7 +20,7 @@ const MAX_STATES: usize = 300;
 struct Explored {
     states: Vec<BTreeSet<GlobalState>>,
     visible: Vec<BTreeSet<VisibleState>>,
-    infinite: Option<ThreadId>,
+    infinite: Option<usize>,
     highest: usize,
     /// Where R_k = R_{k-1}, with the number of expansions until then.
     collapsed: Option<(usize, u64)>,
@@ -34,8 +34,8 @@ fn explore(problem: &Problem, symmetry: bool) -> Explored {
     while reachable.k() < MAX_K && reachable.kept() < MAX_STATES && collapsed.is_none() {
         match reachable.advance(&mut |_| ControlFlow::<()>::Continue(())) {
             Ok(()) => highest = reachable.highest(),
-            Err(Unfinished::InfiniteContext(thread)) => {
-                infinite = Some(thread);
+            Err(Unfinished::InfiniteContext(program)) => {
+                infinite = Some(program);
                 break;
             }
             Err(Unfinished::Stopped(())) => unreachable!(),

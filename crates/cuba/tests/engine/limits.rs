@@ -1,6 +1,6 @@
 //! What the exploration does when it cannot go on.
 
-use cpds::{Problem, ThreadId};
+use cpds::Problem;
 use cuba::engine::Count;
 use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, Upper, analyse};
 
@@ -66,7 +66,7 @@ fn an_infinite_context_is_noticed_early() {
     let found = verify(&problem, Options { memory: 1 << 24, ..Options::default() });
     assert_eq!(found.conclusion, Conclusion::Safe(Proof::Overapproximation), "y is never seen");
     let found = analyse(&problem, Question::Visible, Options::default(), |_| ());
-    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::InfiniteContext(ThreadId(0))));
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::InfiniteContext(0)));
     assert_eq!((found.fcr(), found.reachable.k()), (Some(false), 0));
     assert!(found.reachable.kept() < 10);
 }
@@ -93,7 +93,7 @@ fn the_memory_is_limited() {
     let problem = problem(&text);
     let options = Options { memory: 1 << 24, ..Options::default() };
     let found = analyse(&problem, Question::Visible, options, |_| ());
-    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0 }));
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0, at_most: 0 }));
     let found = verify(&problem, options);
     assert!(matches!(found.upper, Upper::TooLarge), "Z takes as much");
     assert!(found.reachable.bytes() < 1 << 24);
@@ -108,6 +108,43 @@ fn the_memory_is_limited_over_many_small_levels() {
     let problem = problem(FIG_1);
     let options = Options { memory: 1 << 24, ..Options::default() };
     let found = analyse(&problem, Question::Reachable, options, |_| ());
-    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0 }));
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory { raised: 0, at_most: 1 }));
     assert_eq!(found.visible_sequence.collapse(), Some(5));
+}
+
+/// Two symbols call each other in every way, and sixty steps lead to the bad state. The search for the trace must not follow
+/// the 2^60 stacks that the exploration has left out.
+#[test]
+fn a_trace_within_an_infinite_context() {
+    let steps: Vec<String> = (0..60).map(|i| format!("(0,d{i}) -> (0,d{})", i + 1)).collect();
+    let symbols: Vec<String> = (0..=60).map(|i| format!("d{i}")).collect();
+    let text = format!(
+        "shared 0; init 0|x; bad 0|d60\nthread A {{ symbols x y {}\n(0,x) -> (0,x x)\n(0,x) -> (0,y x)\n(0,y) -> (0,x y)\n\
+         (0,y) -> (0,y y)\n(0,x) -> (0,d0)\n{}\n}}",
+        symbols.join(" "),
+        steps.join("\n")
+    );
+    let problem = problem(&text);
+    let found = verify(&problem, Options::default());
+    assert_eq!(found.fcr(), Some(false));
+    let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
+    assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 61));
+    assert_eq!(trace.replay(problem.system()), Ok(()));
+}
+
+/// Z has millions of transitions and no bad state; the exploration has no answer. Then Z is worth waiting for.
+#[test]
+fn z_is_finished_when_there_is_no_other_answer() {
+    let counter = |name: &str| {
+        let symbols: Vec<String> = (0..110).map(|i| format!("{name}{i}")).collect();
+        let steps: Vec<String> = symbols.windows(2).map(|pair| format!("(0,{}) -> (0,{})", pair[0], pair[1])).collect();
+        format!("thread {name} {{ symbols {}\n{}\n}}\n", symbols.join(" "), steps.join("\n"))
+    };
+    let counters = ["b", "c", "d"].map(counter).concat();
+    let text =
+        format!("shared 0 1; init 0|x,b0,c0,d0; bad 1|*,*,*,*\nthread A {{ symbols x; (0,x) -> (0,x x) }}\n{counters}");
+    let problem = problem(&text);
+    let by_z = Conclusion::Safe(Proof::Overapproximation);
+    assert_eq!(verify(&problem, Options::default()).conclusion, by_z, "level 1 is infinite");
+    assert_eq!(verify(&problem, Options { max_contexts: Some(0), ..Options::default() }).conclusion, by_z);
 }
