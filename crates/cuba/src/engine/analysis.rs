@@ -215,10 +215,9 @@ pub fn analyse(
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
     analysis.conclusion = analysis.explore(&mut run);
-    // R_k has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what blocks.
-    if matches!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::InfiniteContext(_)))
-        && analysis.visible_sequence.collapse().is_none()
-    {
+    if matches!(analysis.conclusion, Conclusion::Unknown(_)) && analysis.visible_sequence.collapse().is_none() {
+        // R_k has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what
+        // blocks.
         let transitions = if question == Question::Verify { u64::MAX } else { analysis.fair_share() };
         if analysis.overapproximate(&mut run, transitions) {
             analysis.conclusion = Conclusion::Safe(Proof::Overapproximation);
@@ -271,7 +270,7 @@ impl<'a> Analysis<'a> {
             let reason = match done {
                 Ok(()) => continue,
                 Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(run, state, pattern),
-                Err(Unfinished::InfiniteContext(thread)) => Reason::InfiniteContext(thread),
+                Err(Unfinished::InfiniteContext(program)) => Reason::InfiniteContext(program),
                 Err(Unfinished::Stopped(Interrupt::Memory)) => {
                     self.reachable.infinite_context().map_or(self.out_of_memory(highest), Reason::InfiniteContext)
                 }
@@ -382,6 +381,13 @@ impl<'a> Analysis<'a> {
             None => self.reachable_sequence.collapse().map(|_| true),
         }
     }
+
+    /// G ∩ Z \ T(R_k), for the last k, if Z is known.
+    pub fn blocking(&mut self) -> Option<Blocking> {
+        let Upper::Known(z) = &mut self.upper else { return None };
+        z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+        Some(Blocking { count: z.missing.count(), states: z.missing.states() })
+    }
 }
 
 /// The generators that keep Alg. 3 from converging.
@@ -390,15 +396,6 @@ pub struct Blocking {
     pub count: Count,
     /// Which they are; as many as have a million tops together, if there are more.
     pub states: BTreeSet<VisibleState>,
-}
-
-impl Analysis<'_> {
-    /// G ∩ Z \ T(R_k), for the last k, if Z is known.
-    pub fn blocking(&mut self) -> Option<Blocking> {
-        let Upper::Known(z) = &mut self.upper else { return None };
-        z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
-        Some(Blocking { count: z.missing.count(), states: z.missing.states() })
-    }
 }
 
 impl<E> Run<'_, '_, E> {
