@@ -10,7 +10,7 @@ use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
 use cuba::engine::analysis::{Options, Question, analyse};
-use std::fs;
+use cuba::machine::peak_memory_bytes;
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -89,7 +89,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
 /// One run on a system that is far larger than the caches.
 fn large(family: Recursion) {
     let problem = family.problem();
-    let before = peak_memory();
+    let before = peak_memory_bytes();
     let start = Instant::now();
     let options = Options { symmetry: false, memory: 64 << 30, ..Options::default() };
     let found = analyse(&problem, Question::Reachable, options, |_| ());
@@ -101,7 +101,7 @@ fn large(family: Recursion) {
         kept as f64,
         expansions as f64,
         found.reachable.bytes() as f64,
-        peak_memory().zip(before).map_or(f64::NAN, |(after, before)| (after - before) as f64),
+        peak_memory_bytes().zip(before).map_or(f64::NAN, |(after, before)| (after - before) as f64),
     ];
     println!(
         "{family:?}: {kept} states, {expansions} expansions, {seconds:.1} s\n{:.2} million expansions/s, {:.2} million \
@@ -111,11 +111,4 @@ fn large(family: Recursion) {
         bytes / kept,
         peak / kept,
     );
-}
-
-/// The most memory that the process has had so far, where the system says so.
-fn peak_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }

@@ -75,9 +75,7 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
 fn write(output: &Path, texts: &[(&str, String)], loaded: &Loaded) -> Result<Vec<PathBuf>, Stopped> {
     let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
     let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-    if let Some(path) = paths.iter().find(|path| loaded.has_read(path)) {
-        return Err(Stopped::Usage(format!("`{}` is an input; write to another file", shown(path))));
-    }
+    paths.iter().try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
     for (path, (_, text)) in paths.iter().zip(texts) {
         fs::write(path, text).map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
     }

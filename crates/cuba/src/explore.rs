@@ -9,8 +9,6 @@ use clap::Args;
 use cpds::Cpds;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The options of an exploration.
@@ -160,7 +158,10 @@ impl Explored<'_> {
                 format!("R_{} = R_{k}, and so no further context adds a state (Scheme 1)", k - 1)
             }
             Proof::GeneratorsReached => {
-                format!("T(R_{}) = T(R_{k}) is a new plateau and has all generators in Z (Alg. 3)", k - 1)
+                let k0 = self.analysis.visible_sequence.collapse().expect("it has converged");
+                // Where Z was finished late, the plateau is not new any more.
+                let new = if k0 + 1 == k { "new " } else { "" };
+                format!("T(R_{k0}) = T(R_{k}) is a {new}plateau and has all generators in Z (Alg. 3)")
             }
         }
     }
@@ -222,13 +223,6 @@ impl Explored<'_> {
             shown.join("  ")
         )
     }
-}
-
-/// The most memory that the process has had, where the system says so.
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
-    let status = fs::read_to_string(PathBuf::from("/proc/self/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]

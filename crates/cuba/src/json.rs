@@ -2,8 +2,9 @@
 
 use crate::engine::analysis::{Conclusion, Proof};
 use crate::engine::{ObservationSequence, Pause};
-use crate::explore::{Explored, peak_memory_bytes};
+use crate::explore::Explored;
 use crate::load::Format;
+use crate::machine::peak_memory_bytes;
 use cpds::diagnostic::Severity;
 use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step, Trace, VisibleState};
 use serde::Serialize;

@@ -9,6 +9,7 @@ pub mod engine;
 mod explore;
 pub mod json;
 mod load;
+pub mod machine;
 mod reach;
 mod render;
 mod show;

@@ -48,11 +48,14 @@ impl Loaded {
         &self.reading.problem
     }
 
-    /// Whether a file is one of those that were read, which no output may replace.
-    pub(crate) fn has_read(&self, path: &Path) -> bool {
+    /// Whether an output may go to this file; if not, because it would replace an input, says so.
+    pub(crate) fn may_write(&self, path: &Path) -> Result<(), String> {
         let same =
             |input: &PathBuf| fs::canonicalize(input).is_ok_and(|a| fs::canonicalize(path).is_ok_and(|b| a == b));
-        self.files.iter().any(same)
+        if self.files.iter().any(same) {
+            return Err(format!("`{}` is an input; write to another file", shown(path)));
+        }
+        Ok(())
     }
 
     /// The warnings, as text.

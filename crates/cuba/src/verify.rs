@@ -39,9 +39,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
              all reachable ones with `cuba reach`"
         )));
     }
-    if let Some(path) = args.trace.as_ref().filter(|path| loaded.has_read(path)) {
-        return Err(Stopped::Usage(format!("`{}` is an input; write to another file", shown(path))));
-    }
+    args.trace.iter().try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
     let explored = args.explore.explore(&loaded, Question::Verify, quiet);
     let system = explored.system();
     let conclusion = &explored.analysis.conclusion;

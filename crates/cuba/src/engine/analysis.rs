@@ -186,8 +186,13 @@ pub enum Reason {
 /// Why an exploration was interrupted.
 enum Interrupt {
     Memory,
-    /// A bad state: the number of a visible state, and the pattern.
-    Bad(usize, usize),
+    Bad(Violation),
+}
+
+/// A bad visible state, by its number, and the pattern that it fits.
+struct Violation {
+    visible: usize,
+    pattern: usize,
 }
 
 /// Answers a question about a problem.
@@ -239,10 +244,8 @@ impl<'a> Analysis<'a> {
     fn explore(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Conclusion {
         let mut looked_at = 0;
         loop {
-            if let ControlFlow::Break(Interrupt::Bad(state, pattern)) =
-                run.look_for_bad(&self.reachable, &mut looked_at)
-            {
-                return self.violation(run, state, pattern);
+            if let Some(violation) = run.look_for_bad(&self.reachable, &mut looked_at) {
+                return self.unsafe_by(run, &violation);
             }
             (run.event)(Event::Level(self.finish_level()));
             if let Some(conclusion) = self.observe(run) {
@@ -265,11 +268,12 @@ impl<'a> Analysis<'a> {
                 if is_full(reachable) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
-                run.look_for_bad(reachable, &mut looked_at)
+                let violation = run.look_for_bad(reachable, &mut looked_at);
+                violation.map_or(ControlFlow::Continue(()), |violation| ControlFlow::Break(Interrupt::Bad(violation)))
             });
             let reason = match done {
                 Ok(()) => continue,
-                Err(Unfinished::Stopped(Interrupt::Bad(state, pattern))) => return self.violation(run, state, pattern),
+                Err(Unfinished::Stopped(Interrupt::Bad(violation))) => return self.unsafe_by(run, &violation),
                 Err(Unfinished::InfiniteContext(program)) => Reason::InfiniteContext(program),
                 Err(Unfinished::Stopped(Interrupt::Memory)) => {
                     self.reachable.infinite_context().map_or(self.out_of_memory(highest), Reason::InfiniteContext)
@@ -277,8 +281,8 @@ impl<'a> Analysis<'a> {
             };
             // What was found of the level is reachable all the same.
             return match run.look_for_bad(&self.reachable, &mut looked_at) {
-                ControlFlow::Break(Interrupt::Bad(state, pattern)) => self.violation(run, state, pattern),
-                _ => Conclusion::Unknown(reason),
+                Some(violation) => self.unsafe_by(run, &violation),
+                None => Conclusion::Unknown(reason),
             };
         }
     }
@@ -368,7 +372,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    fn violation(&mut self, run: &Run<'a, '_, impl FnMut(Event<'_>)>, visible: usize, pattern: usize) -> Conclusion {
+    fn unsafe_by(&mut self, run: &Run<'a, '_, impl FnMut(Event<'_>)>, violation: &Violation) -> Conclusion {
+        let &Violation { visible, pattern } = violation;
         let bad = run.bad.as_ref().expect("bad states are looked for");
         let trace = self.reachable.trace_to_visible(visible, |tops| bad.arrange(pattern, tops));
         Conclusion::Unsafe { trace, pattern }
@@ -400,11 +405,10 @@ pub struct Blocking {
 
 impl<E> Run<'_, '_, E> {
     /// Looks for a bad state among the visible states from `looked_at` on, if that is the question.
-    fn look_for_bad(&self, reachable: &Reachable<'_>, looked_at: &mut usize) -> ControlFlow<Interrupt> {
-        let Some(bad) = &self.bad else { return ControlFlow::Continue(()) };
-        let visible = reachable.visible();
+    fn look_for_bad(&self, reachable: &Reachable<'_>, looked_at: &mut usize) -> Option<Violation> {
+        let (bad, visible) = (self.bad.as_ref()?, reachable.visible());
         let found = bad.first_violation(visible, *looked_at..visible.len());
         *looked_at = visible.len();
-        found.map_or(ControlFlow::Continue(()), |(state, pattern)| ControlFlow::Break(Interrupt::Bad(state, pattern)))
+        found.map(|(visible, pattern)| Violation { visible, pattern })
     }
 }

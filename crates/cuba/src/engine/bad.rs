@@ -6,19 +6,10 @@
 
 use super::packed::PackedSet;
 use super::symmetry::Symmetry;
-use cpds::{Pattern, Property, Symbol, Wild};
+use super::visible::top_number;
+use cpds::{Pattern, Property, Wild};
 use std::collections::HashMap;
 use std::ops::Range;
-
-/// The number of a top in a packed visible state: ε is 0.
-pub(crate) fn number(top: Option<Symbol>) -> u32 {
-    top.map_or(0, |symbol| symbol.0 + 1)
-}
-
-/// The top with this number.
-pub(crate) fn top(number: u32) -> Option<Symbol> {
-    number.checked_sub(1).map(Symbol)
-}
 
 /// The patterns of a property, by shared state.
 pub(crate) struct Bad {
@@ -41,7 +32,7 @@ impl Bad {
         };
         for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
             let tops: Vec<_> =
-                tops.iter().map(|top| if let Wild::Is(top) = top { Some(number(*top)) } else { None }).collect();
+                tops.iter().map(|top| if let Wild::Is(top) = top { Some(top_number(*top)) } else { None }).collect();
             let tops = symmetry.placed(&tops);
             let mut named: Vec<_> =
                 tops.iter().enumerate().filter_map(|(i, top)| Some((symmetry.group(i), (*top)?))).collect();
@@ -102,12 +93,13 @@ impl Bad {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::visible::top;
     use cpds::{Problem, VisibleState};
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 
     fn tops_by_position(symmetry: &Symmetry, state: &VisibleState) -> Vec<u32> {
-        symmetry.placed(&state.tops.iter().map(|&top| number(top)).collect::<Vec<_>>())
+        symmetry.placed(&state.tops.iter().map(|&top| top_number(top)).collect::<Vec<_>>())
     }
 
     proptest! {

@@ -1,15 +1,6 @@
 //! The engines: what is reachable, what cannot be ruled out, and what follows from both.
 //!
-//! | file | idea |
-//! |---|---|
-//! | `sequence.rs` | observation sequences: plateau, stutter, collapse (§3) |
-//! | `reachable.rs` | R_k and T(R_k), level by level |
-//! | `overapproximation.rs` | E, M^n, Z, G (§4.1) |
-//! | `analysis.rs` | Scheme 1 and Alg. 3 as two observers of one exploration |
-//! | `witness.rs` | a trace to a state of a level |
-//! | `symmetry.rs`, `bad.rs` | states up to permuting interchangeable threads; bad patterns on them |
-//! | `packed.rs`, `stacks.rs`, `moves.rs` | packed states, stacks kept once, steps computed once |
-//! | `count.rs` | numbers of states |
+//! [`analysis`] is the way in. ARCHITECTURE.md says which file has which idea.
 
 pub mod analysis;
 mod bad;
@@ -21,6 +12,7 @@ mod reachable;
 mod sequence;
 mod stacks;
 mod symmetry;
+mod visible;
 mod witness;
 
 pub use count::Count;

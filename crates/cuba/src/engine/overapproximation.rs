@@ -9,12 +9,12 @@
 //! definition in the tighter set of targets of such pops. So if T(R_k) has all of either, it is closed under M^n, and then
 //! Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed exactly when T(R_k) = Z; short of that they prove nothing.
 
-use super::bad::{Bad, number, top};
+use super::bad::Bad;
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet};
-use super::reachable::{sum_of_orbits, visible_states};
 use super::symmetry::{Successors, Symmetry};
+use super::visible::{top, top_number, visible_states};
 use cpds::{Action, Cpds, SharedState, ThreadId, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
@@ -57,7 +57,7 @@ impl<'a> CutOff<'a> {
         for rule in program.rules() {
             match rule.action {
                 Action::Push { return_point, .. } => {
-                    emerging.insert(number(Some(return_point)));
+                    emerging.insert(top_number(Some(return_point)));
                 }
                 Action::Pop { to, .. } => {
                     pops_to.insert(to.0);
@@ -66,7 +66,7 @@ impl<'a> CutOff<'a> {
             }
         }
         for state in system.initial() {
-            emerging.extend(state.stacks[thread.index()].iter().skip(1).map(|symbol| number(Some(symbol))));
+            emerging.extend(state.stacks[thread.index()].iter().skip(1).map(|symbol| top_number(Some(symbol))));
         }
         CutOff {
             program,
@@ -92,7 +92,7 @@ impl<'a> CutOff<'a> {
         let actions = || self.program.rules_from(SharedState(shared), top(symbol)).map(|(_, rule)| &rule.action);
         let others = actions().filter(|action| !matches!(action, Action::Pop { .. })).map(|action| {
             let (to, mut written) = action.target();
-            (to.0, number(written.next()))
+            (to.0, top_number(written.next()))
         });
         let pops =
             || actions().filter(|action| matches!(action, Action::Pop { .. })).map(|action| (action.target().0.0, 0));
@@ -145,7 +145,7 @@ impl<'a> Growing<'a> {
         let mut z = PackedSet::new(Layout::new(shared, system.thread_count(), tops));
         let mut row = vec![0; z.layout().words()];
         for state in system.initial() {
-            let tops: Vec<u32> = state.stacks.iter().map(|stack| number(stack.top())).collect();
+            let tops: Vec<u32> = state.stacks.iter().map(|stack| top_number(stack.top())).collect();
             let mut tops = symmetry.placed(&tops);
             symmetry.sort(&mut tops);
             z.layout().pack(&mut row, state.shared.0, tops);
@@ -254,7 +254,7 @@ impl Overapproximation {
 
     /// |Z|.
     pub fn size(&self) -> Count {
-        sum_of_orbits(&self.symmetry, &self.z, 0..self.z.len())
+        self.symmetry.sum_of_orbits(&self.z, 0..self.z.len())
     }
 
     /// Z.
@@ -274,12 +274,12 @@ impl Overapproximation {
 
     /// |G ∩ Z|.
     pub fn generator_count(&self) -> Count {
-        sum_of_orbits(&self.symmetry, &self.z, self.generators.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(&self.z, self.generators.iter().map(|&id| id as usize))
     }
 
     /// The size of the tighter set.
     pub fn popped_count(&self) -> Count {
-        sum_of_orbits(&self.symmetry, &self.z, self.popped.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(&self.z, self.popped.iter().map(|&id| id as usize))
     }
 
     /// Whether Z has a bad state.
@@ -320,7 +320,7 @@ impl Missing {
 
     pub(crate) fn count(&self) -> Count {
         let set = self.set();
-        sum_of_orbits(&self.symmetry, &set, 0..set.len())
+        self.symmetry.sum_of_orbits(&set, 0..set.len())
     }
 
     /// As many of them as have a million tops together: interchangeable threads may have more than could ever be listed.

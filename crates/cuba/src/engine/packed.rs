@@ -227,7 +227,7 @@ impl PackedSet {
             if entry == 0 {
                 return Err(place);
             }
-            let id = number(entry);
+            let id = id_of(entry);
             if entry & TAG == hash & TAG && same(self.row(id), row) {
                 return Ok(id);
             }
@@ -252,7 +252,7 @@ impl PackedSet {
         let words = self.layout.words;
         let entries = hashes.iter().map(|&hash| (hash, self.places[self.home(hash)]));
         let likely = entries.filter(|(hash, entry)| entry & TAG == hash & TAG && *entry != 0);
-        let seen = likely.fold(0, |seen, (_, entry)| seen ^ self.rows[number(entry) * words]);
+        let seen = likely.fold(0, |seen, (_, entry)| seen ^ self.rows[id_of(entry) * words]);
         std::hint::black_box(seen);
     }
 
@@ -316,7 +316,7 @@ fn doublings(places: usize) -> u32 {
 
 /// The number of a row, from its entry.
 #[inline]
-fn number(entry: u64) -> usize {
+fn id_of(entry: u64) -> usize {
     (entry & !TAG) as usize - 1
 }
 

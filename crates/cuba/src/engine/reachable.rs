@@ -16,12 +16,12 @@
 //! higher than that, the level is infinite. What lies below that height is explored all the same, since a bad state may be
 //! there and should not be found or missed by chance; then the exploration ends. (It may run out of memory before.)
 
-use super::bad::{number, top};
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::{Successors, Symmetry};
+use super::visible::{top_number, visible_states};
 use cpds::{Action, Cpds, GlobalState, Program, SharedState, VisibleState};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::{ControlFlow, Range};
@@ -32,9 +32,9 @@ pub struct Reachable<'a> {
     pub(super) symmetry: Symmetry,
     pub(super) stacks: Stacks,
     /// For each program, the thread states it has been seen in.
-    pub(super) moves: Vec<Moves>,
+    moves: Vec<Moves>,
     /// The program at each position; where threads of a group run several with the same actions, the first of them.
-    pub(super) programs: Vec<usize>,
+    programs: Vec<usize>,
     /// The sorted states of R_k, in the order in which they were found.
     pub(super) states: PackedSet,
     /// Level k has the states from `levels[k]` on, up to the next level.
@@ -118,12 +118,8 @@ impl<'a> Reachable<'a> {
             .iter()
             .map(|state| (state.shared.0, state.stacks.iter().map(|stack| stacks.intern(stack)).collect()))
             .collect();
-        let programs: Vec<usize> = symmetry
-            .threads()
-            .iter()
-            .enumerate()
-            .map(|(position, _)| system.program_index(symmetry.threads()[symmetry.group(position).start]))
-            .collect();
+        let first_of_group = |position| symmetry.threads()[symmetry.group(position).start];
+        let programs = (0..system.thread_count()).map(|i| system.program_index(first_of_group(i))).collect();
         let layout = |locals| Layout::new(system.shared_names().len(), system.thread_count(), locals);
         let mut reachable = Reachable {
             system,
@@ -184,7 +180,7 @@ impl<'a> Reachable<'a> {
         let before = self.range(self.k());
         let start = before.end;
         self.next = start;
-        let was_reached_by = self.reached_by.next_level();
+        let was_reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
         self.levels.push(start);
         self.visible_levels.push(self.visible.len());
         self.unfinished = true;
@@ -317,20 +313,25 @@ impl<'a> Reachable<'a> {
         let mut tops = std::mem::take(&mut self.scratch.tops);
         let mut row = vec![0; self.visible.layout().words()];
         for id in self.projected..self.states.len() {
-            let shared = self.tops(id, &mut tops);
-            self.symmetry.sort(&mut tops);
-            self.visible.layout().pack(&mut row, shared, tops.iter().copied());
+            self.pack_visible(id, &mut tops, &mut row);
             self.visible.insert(&row);
         }
         self.projected = self.states.len();
         self.scratch.tops = tops;
     }
 
+    /// T of a state, as a row of `visible`.
+    pub(super) fn pack_visible(&self, id: usize, tops: &mut Vec<u32>, row: &mut [u64]) {
+        let shared = self.tops(id, tops);
+        self.symmetry.sort(tops);
+        self.visible.layout().pack(row, shared, tops.iter().copied());
+    }
+
     /// The tops of a state, by position, and its shared state.
     pub(super) fn tops(&self, id: usize, tops: &mut Vec<u32>) -> u32 {
         let (layout, row) = (self.states.layout(), self.states.row(id));
         tops.clear();
-        tops.extend(layout.locals(row).map(|stack| number(self.stacks.top(stack))));
+        tops.extend(layout.locals(row).map(|stack| top_number(self.stacks.top(stack))));
         layout.shared(row)
     }
 
@@ -354,12 +355,12 @@ impl<'a> Reachable<'a> {
 
     /// |R_k \ R_{k-1}|.
     pub fn new_states(&self, k: usize) -> Count {
-        sum_of_orbits(&self.symmetry, &self.states, self.range(k))
+        self.symmetry.sum_of_orbits(&self.states, self.range(k))
     }
 
     /// |T(R_k) \ T(R_{k-1})|.
     pub fn new_visible_states(&self, k: usize) -> Count {
-        sum_of_orbits(&self.symmetry, &self.visible, self.visible_range(k))
+        self.symmetry.sum_of_orbits(&self.visible, self.visible_range(k))
     }
 
     /// R_k \ R_{k-1}.
@@ -473,11 +474,6 @@ impl ReachedBy {
         ReachedBy { stride: threads.div_ceil(8), bits: Vec::new() }
     }
 
-    /// Begins a new level, and gives the one before.
-    fn next_level(&mut self) -> ReachedBy {
-        ReachedBy { stride: self.stride, bits: std::mem::take(&mut self.bits) }
-    }
-
     /// Adds a state.
     #[inline]
     fn push(&mut self, position: Option<usize>) {
@@ -501,33 +497,4 @@ impl ReachedBy {
         *byte |= bit;
         new
     }
-}
-
-/// How many states the sorted states with these numbers stand for.
-pub(super) fn sum_of_orbits(symmetry: &Symmetry, set: &PackedSet, ids: impl ExactSizeIterator<Item = usize>) -> Count {
-    if symmetry.is_trivial() {
-        return Count::from(ids.len());
-    }
-    let mut locals = Vec::new();
-    ids.map(|id| {
-        locals.clear();
-        locals.extend(set.layout().locals(set.row(id)));
-        Count::from(symmetry.orbit(&locals))
-    })
-    .sum()
-}
-
-/// The visible states that the sorted ones with these numbers stand for.
-pub(super) fn visible_states(
-    symmetry: &Symmetry,
-    set: &PackedSet,
-    ids: impl IntoIterator<Item = usize>,
-) -> impl Iterator<Item = VisibleState> {
-    let members = |id: usize| {
-        let locals: Vec<u32> = set.layout().locals(set.row(id)).collect();
-        let shared = SharedState(set.layout().shared(set.row(id)));
-        symmetry.members(locals).map(move |member| (shared, member))
-    };
-    let states = ids.into_iter().flat_map(members);
-    states.map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
 }

@@ -5,7 +5,8 @@
 //! kept. R_0 is closed under the permutations, and they respect steps; so R_k is the union of the orbits of its sorted states,
 //! and so are T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
 
-use super::packed::Layout;
+use super::count::Count;
+use super::packed::{Layout, PackedSet};
 use cpds::{Cpds, ThreadId};
 use std::ops::Range;
 
@@ -35,11 +36,6 @@ impl Symmetry {
             symmetry.threads.extend(group);
         }
         symmetry
-    }
-
-    /// Whether there are any threads to permute.
-    pub(crate) fn is_trivial(&self) -> bool {
-        self.many.is_empty()
     }
 
     /// The threads, by position.
@@ -105,6 +101,20 @@ impl Symmetry {
             size = size.checked_mul(ways)?;
         }
         Some(size)
+    }
+
+    /// How many states the sorted states with these numbers stand for.
+    pub(crate) fn sum_of_orbits(&self, set: &PackedSet, ids: impl ExactSizeIterator<Item = usize>) -> Count {
+        if self.many.is_empty() {
+            return Count::from(ids.len());
+        }
+        let mut locals = Vec::new();
+        ids.map(|id| {
+            locals.clear();
+            locals.extend(set.layout().locals(set.row(id)));
+            Count::from(self.orbit(&locals))
+        })
+        .sum()
     }
 
     /// Every state in the orbit of a sorted state, by position, one after the other.

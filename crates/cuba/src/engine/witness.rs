@@ -7,9 +7,10 @@
 //! breadth-first, until one of them reaches the state: a shortest context. (One thread after the other would not do: if the
 //! level is not finished, a thread that did not reach the state may run for ever.)
 
+use super::moves::ThreadState;
 use super::reachable::Reachable;
 use super::stacks::StackId;
-use cpds::{Context, GlobalState, ThreadId, Trace, TraceStep};
+use cpds::{Context, GlobalState, SharedState, ThreadId, Trace, TraceStep};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -20,8 +21,6 @@ struct State {
     stacks: Vec<StackId>,
 }
 
-type ThreadState = (u32, StackId);
-
 impl Reachable<'_> {
     /// A trace to a state with this visible state, with the least number of contexts. `arrange` says how to permute a sorted
     /// state with these tops: for each position, where its stack is.
@@ -29,13 +28,11 @@ impl Reachable<'_> {
         let wanted = self.visible().row(visible).to_vec();
         let (mut tops, mut row) = (Vec::new(), wanted.clone());
         let id = (0..self.states.len()).find(|&id| {
-            let shared = self.tops(id, &mut tops);
-            let mut sorted = tops.clone();
-            self.symmetry.sort(&mut sorted);
-            self.visible().layout().pack(&mut row, shared, sorted);
+            self.pack_visible(id, &mut tops, &mut row);
             row == wanted
         });
         let id = id.expect("a visible state is that of a state");
+        self.tops(id, &mut tops);
         let from = arrange(&tops).expect("it fits the pattern");
         let (layout, row) = (self.states.layout(), self.states.row(id));
         let stacks = self.symmetry.by_thread(from.into_iter().map(|position| layout.local(row, position)));
@@ -132,7 +129,7 @@ impl Reachable<'_> {
     /// Where one step of `thread` leads, no higher than the highest stack that was found: an infinite context is not followed
     /// further than it was explored. Not remembered: what is looked at here need not have been.
     fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
-        let rules = self.system.program(thread).rules_from(cpds::SharedState(shared), self.stacks.top(stack));
+        let rules = self.system.program(thread).rules_from(SharedState(shared), self.stacks.top(stack));
         let successors = rules.map(|(_, rule)| {
             let (to, written) = rule.action.target();
             (to.0, self.stacks.replace_top(stack, written))
@@ -146,7 +143,7 @@ impl Reachable<'_> {
     fn context(&self, thread: ThreadId, start: &State, path: &[ThreadState]) -> Context {
         let mut state = self.global_state(start.shared, &start.stacks);
         let steps = path[1..].iter().map(|&(shared, stack)| {
-            let mut next = GlobalState { shared: cpds::SharedState(shared), stacks: state.stacks.clone() };
+            let mut next = GlobalState { shared: SharedState(shared), stacks: state.stacks.clone() };
             next.stacks[thread.index()] = self.stacks.stack(stack);
             let step = self.system.steps_of(thread, &state).find(|step| step.state == next);
             let rule = step.expect("the path is made of steps").index;
