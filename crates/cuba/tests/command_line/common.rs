@@ -42,6 +42,12 @@ pub(crate) fn with(statement: &str, in_thread: &str) -> String {
     )
 }
 
+/// The words of a command as a shell would see them: what stands between single quotes is one.
+pub(crate) fn words(command: &str) -> Vec<&str> {
+    let quoted = command.split('\'').enumerate();
+    quoted.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
+}
+
 pub(crate) fn in_repository(args: &[&str]) -> Ran {
     cuba(&repository(), args)
 }

@@ -6,6 +6,7 @@ mod bad_pds;
 mod bad_text;
 mod common;
 mod convert;
+mod docs;
 mod reach;
 mod show;
 mod usage;

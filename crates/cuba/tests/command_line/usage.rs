@@ -1,6 +1,6 @@
 //! What all verbs have in common: exit codes, help, warnings, JSON.
 
-use crate::common::{cuba, done, in_repository};
+use crate::common::{cuba, done, in_repository, words};
 use cpds_testing::corpus::{models, repository};
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -159,18 +159,9 @@ fn help_has_examples_that_work() {
         let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
         let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
-            let words = example.split("  ").find(|part| !part.is_empty()).expect("a command").trim();
-            let args: Vec<String> = words
-                .split('\'')
-                .enumerate()
-                .flat_map(|(i, part)| match i % 2 {
-                    0 => part.split_whitespace().map(str::to_owned).collect(),
-                    _ => vec![part.to_owned()],
-                })
-                .collect();
-            let args: Vec<&str> = args.iter().skip(1).map(String::as_str).filter(|arg| !arg.is_empty()).collect();
+            let args = &words(example.split("  ").find(|part| !part.is_empty()).expect("a command"))[1..];
             if !args.contains(&"-o") && !args.contains(&"--trace") {
-                let ran = in_repository(&args);
+                let ran = in_repository(args);
                 assert!([0, 5, 10].contains(&ran.code) && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
                 tried += 1;
             }

@@ -1,8 +1,8 @@
 //! Every command that the documentation shows prints what it shows.
 
+use crate::common::{in_repository, words};
 use cpds_testing::corpus::{files, repository};
 use std::fs;
-use std::process::Command;
 
 #[test]
 fn the_commands_in_the_documentation_print_what_it_says() {
@@ -14,14 +14,8 @@ fn the_commands_in_the_documentation_print_what_it_says() {
         for block in text.split("```console\n$ cuba ").skip(1) {
             let block = block.split("```").next().unwrap();
             let (command, expected) = block.split_once('\n').unwrap();
-            // Words, where '…' is one.
-            let quoted = command.split('\'').enumerate();
-            let args = quoted.flat_map(|(i, part)| match i % 2 {
-                0 => part.split_whitespace().map(str::to_owned).collect(),
-                _ => vec![part.to_owned()],
-            });
-            let cuba = Command::new(env!("CARGO_BIN_EXE_cuba")).args(args).current_dir(repository()).output().unwrap();
-            assert_eq!(String::from_utf8(cuba.stdout).unwrap(), expected, "{}: cuba {command}", page.display());
+            let printed = in_repository(&words(command)).stdout;
+            assert_eq!(printed, expected, "{}: cuba {command}", page.display());
             found += 1;
         }
     }
