@@ -58,9 +58,9 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
         let start = Instant::now();
         let found = analyse(problem, Question::Reachable, options, |_| ());
         times.push(start.elapsed().as_secs_f64());
-        let reachable = &found.reachable;
-        let size = found.levels.last().expect("R_0 at least").reachable;
-        let new = (reachable.k(), size, reachable.kept(), reachable.expansions(), reachable.bytes());
+        let seen = found.lower.glimpse();
+        let size = found.levels.last().expect("R_0 at least").reachable.expect("states are counted");
+        let new = (seen.k, size, seen.kept, seen.expansions, seen.bytes);
         assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");
         counters = Some(new);
     }
@@ -94,13 +94,14 @@ fn large(family: Recursion) {
     let options = Options { symmetry: false, memory: 64 << 30, ..Options::default() };
     let found = analyse(&problem, Question::Reachable, options, |_| ());
     let seconds = start.elapsed().as_secs_f64();
-    let (kept, expansions) = (found.reachable.kept(), found.reachable.expansions());
+    let seen = found.lower.glimpse();
+    let (kept, expansions) = (seen.kept, seen.expansions);
     assert_eq!((kept as u64, expansions), (family.states(), family.steps()), "as the closed form says");
     #[expect(clippy::cast_precision_loss, reason = "for humans")]
     let [kept, expansions, bytes, peak] = [
         kept as f64,
         expansions as f64,
-        found.reachable.bytes() as f64,
+        seen.bytes as f64,
         peak_memory_bytes().zip(before).map_or(f64::NAN, |(after, before)| (after - before) as f64),
     ];
     println!(

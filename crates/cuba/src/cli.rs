@@ -1,6 +1,7 @@
 //! The command line: its words, its exit codes, and the one place that prints.
 
 use crate::convert::{self, Convert};
+use crate::fcr::{self, Fcr};
 use crate::reach::{self, Reach};
 use crate::render;
 use crate::show::{self, Show};
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
 pub mod exit {
-    /// The job was done; for `verify`, safe; for `reach`, converged.
+    /// The job was done; for `verify`, safe; for `reach`, converged; for `fcr`, it holds.
     pub const OK: u8 = 0;
     /// The command line was not understood, or an output cannot be written.
     pub const USAGE: u8 = 1;
@@ -21,7 +22,7 @@ pub mod exit {
     pub const UNKNOWN: u8 = 5;
     /// A mistake in cuba itself.
     pub const INTERNAL: u8 = 6;
-    /// A bad state is reachable.
+    /// A bad state is reachable; for `fcr`, it does not hold.
     pub const UNSAFE: u8 = 10;
 }
 
@@ -40,6 +41,7 @@ const EXAMPLES: &str = "\
 Examples:
   cuba verify models/paper/fig1.cpds                     is a bad state reachable?
   cuba reach models/paper/fig1.cpds                      what is reachable with k contexts, k = 0, 1, …
+  cuba fcr models/paper/fig2.cpds                        is every context finite?
   cuba show models/paper/fig1.cpds                       read a model back, with a summary
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
   cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
@@ -52,6 +54,8 @@ enum Verb {
     Verify(Verify),
     /// Compute what is reachable with k = 0, 1, … contexts, until nothing new can appear
     Reach(Reach),
+    /// Decide whether finite context reachability holds; if not, show the loop that refutes it
+    Fcr(Fcr),
     /// Print the model as it was understood, with a summary; or the steps from a state
     Show(Show),
     /// Write the model in another format
@@ -87,6 +91,7 @@ pub fn run(cli: &Cli) -> u8 {
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),
+        Verb::Fcr(args) => fcr::answer(args),
         Verb::Show(args) => show::answer(args),
         Verb::Convert(args) => convert::answer(args),
     };

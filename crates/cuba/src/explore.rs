@@ -1,14 +1,12 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
-use crate::engine::analysis::{
-    Analysis, Blocking, Conclusion, Event, Options, Proof, Question, Reason, Upper, analyse,
-};
+use crate::engine::analysis::{Analysis, Blocking, Event, Options, Proof, Question, Reason, Upper, analyse};
+use crate::engine::{Engine, Fcr, Lower};
 use crate::load::{Loaded, ModelArgs};
 use crate::show::plural;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cpds::Cpds;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 /// The options of an exploration.
@@ -19,6 +17,10 @@ pub(crate) struct ExploreArgs {
     /// Stop after K contexts; what is safe up to K contexts is not called safe
     #[arg(long, value_name = "K")]
     max_contexts: Option<usize>,
+    /// What to explore: states one by one, which needs finite context reachability (see `cuba fcr`), or tuples of stack
+    /// languages, which always works
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    engine: Choice,
     /// Do not use that threads are interchangeable (the answers are the same)
     #[arg(long)]
     no_symmetry: bool,
@@ -33,8 +35,19 @@ pub(crate) struct ExploreArgs {
     pub(crate) json: bool,
 }
 
+/// The engines that can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Choice {
+    /// Explicit if finite context reachability holds, otherwise symbolic
+    Auto,
+    /// R_k: states one by one
+    Explicit,
+    /// S_k: tuples of stack languages
+    Symbolic,
+}
+
 /// `512M`, `16G`: bytes in powers of 1024.
-fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 0,
@@ -61,7 +74,16 @@ pub(crate) struct Explored<'a> {
 impl ExploreArgs {
     /// Answers the question, with a progress line on a terminal if that is wanted.
     pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, question: Question, quiet: bool) -> Explored<'a> {
-        let options = Options { symmetry: !self.no_symmetry, max_contexts: self.max_contexts, memory: self.memory };
+        let options = Options {
+            engine: match self.engine {
+                Choice::Auto => None,
+                Choice::Explicit => Some(Engine::Explicit),
+                Choice::Symbolic => Some(Engine::Symbolic),
+            },
+            symmetry: !self.no_symmetry,
+            max_contexts: self.max_contexts,
+            memory: self.memory,
+        };
         let problem = loaded.problem();
         let mut progress = (!quiet).then(Progress::new);
         let start = Instant::now();
@@ -71,15 +93,17 @@ impl ExploreArgs {
             }
         });
         let time = start.elapsed();
-        let open =
-            matches!(analysis.conclusion, Conclusion::Unknown(_)) && analysis.visible_sequence.collapse().is_none();
-        let blocking = if open { analysis.blocking() } else { None };
+        let blocking = if analysis.is_open() { analysis.blocking() } else { None };
         Explored { problem, analysis, time, memory: self.memory, blocking }
     }
 
     /// The remarks: warnings about the model, and what the exploration took.
     pub(crate) fn remarks(&self, loaded: &Loaded, explored: &Explored<'_>) -> String {
         let mut remarks = loaded.warnings();
+        if self.engine == Choice::Explicit && !explored.analysis.fcr.as_ref().is_some_and(Fcr::holds) {
+            remarks +=
+                "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
+        }
         if self.stats {
             remarks += &explored.statistics();
         }
@@ -107,14 +131,15 @@ impl Progress {
         let bar = self.bar.get_or_insert_with(|| ProgressBar::new_spinner().with_style(style()));
         bar.set_message(match event {
             Event::Overapproximating(progress) => format!("Z: {} visible states", HumanCount(progress.states as u64)),
-            Event::Exploring(reachable) => format!(
-                "context {}: {} states kept, {} expansions, {}",
-                reachable.k() + 1,
-                HumanCount(reachable.kept() as u64),
-                HumanCount(reachable.expansions()),
-                HumanBytes(reachable.bytes() as u64),
+            Event::Exploring(seen) => format!(
+                "context {}: {} {} kept, {} expansions, {}",
+                seen.k + 1,
+                HumanCount(seen.kept as u64),
+                if seen.engine == Engine::Explicit { "states" } else { "tuples" },
+                HumanCount(seen.expansions),
+                HumanBytes(seen.bytes as u64),
             ),
-            Event::Level(level) => format!("{} contexts: {} states", level.k, level.reachable),
+            Event::Level(level) => format!("{} contexts: {} visible states", level.k, level.visible),
         });
         bar.tick();
     }
@@ -134,60 +159,74 @@ impl Explored<'_> {
     }
 
     fn statistics(&self) -> String {
-        let reachable = &self.analysis.reachable;
-        format!(
-            "{} kept, {}, {}, {} of tables, {:.1} ms\n",
-            plural(reachable.kept(), "state"),
-            plural(reachable.expansions(), "expansion"),
-            plural(reachable.stack_count(), "stack"),
-            HumanBytes(reachable.bytes() as u64),
-            self.time.as_secs_f64() * 1000.0
-        )
+        let seen = self.analysis.lower.glimpse();
+        let counters = match &self.analysis.lower {
+            Lower::Explicit(reachable) => [
+                plural(reachable.kept(), "state") + " kept",
+                plural(reachable.expansions(), "expansion"),
+                plural(reachable.stack_count(), "stack"),
+            ]
+            .join(", "),
+            Lower::Symbolic(tuples) => [
+                plural(tuples.kept(), "tuple") + " kept",
+                plural(tuples.expansions(), "expansion"),
+                plural(tuples.languages().len(), "language"),
+                format!("post* computed {} with {}", times(tuples.posts()), plural(tuples.transitions(), "transition")),
+            ]
+            .join(", "),
+        };
+        let (tables, time) = (HumanBytes(seen.bytes as u64), self.time.as_secs_f64() * 1000.0);
+        format!("{counters}, {tables} of tables, {time:.1} ms\n")
+    }
+
+    /// What the levels are called: R_k, or S_k.
+    pub(crate) fn levels(&self) -> char {
+        match self.analysis.lower.engine() {
+            Engine::Explicit => 'R',
+            Engine::Symbolic => 'S',
+        }
     }
 
     /// Why the answer holds for every number of contexts.
     pub(crate) fn proof(&self, proof: Proof) -> String {
-        let k = self.analysis.reachable.k();
+        let (k, s) = (self.analysis.k(), self.levels());
         match proof {
             Proof::Overapproximation => {
                 let size = self.analysis.upper.z().expect("Z was computed").size;
                 let states = plural(size, "state");
                 format!("Z, which has every visible state that is reachable, has {states}, none of them bad")
             }
-            Proof::ReachableCollapsed => {
-                format!("R_{} = R_{k}, and so no further context adds a state (Scheme 1)", k - 1)
+            Proof::LowerCollapsed => {
+                format!("{s}_{} = {s}_{k}, and so no further context adds a state (Scheme 1)", k - 1)
             }
             Proof::GeneratorsReached => {
                 let k0 = self.analysis.visible_sequence.collapse().expect("it has converged");
                 // Where Z was finished late, the plateau is not new any more.
                 let new = if k0 + 1 == k { "new " } else { "" };
-                format!("T(R_{k0}) = T(R_{k}) is a {new}plateau and has all generators in Z (Alg. 3)")
+                format!("T({s}_{k0}) = T({s}_{k}) is a {new}plateau and has all generators in Z (Alg. 3)")
             }
         }
     }
 
     /// Why there is no answer.
     pub(crate) fn reason(&self, reason: &Reason) -> String {
-        let next = self.analysis.reachable.k() + 1;
+        let next = self.analysis.k() + 1;
         match *reason {
             Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
-            Reason::InfiniteContext(program) => format!(
-                "finite context reachability does not hold: within context {next}, {} can raise its stack for ever, so R_{next} \
-                 is infinite",
-                self.system().programs()[program].name()
-            ),
-            Reason::Memory { raised, at_most } => {
+            Reason::Memory => {
                 let limit = HumanBytes(self.memory as u64);
-                let mut words = format!("context {next} takes more memory than {limit}, see --memory");
-                if raised > 0 {
-                    let verb = if 2 * raised > at_most { "seems" } else { "may turn out" };
-                    let _ = write!(
-                        words,
-                        "; it has raised a stack by {raised} so far, where a finite one could by {at_most}: finite context \
-                         reachability {verb} not to hold"
-                    );
-                }
-                words
+                let explicit = self.analysis.lower.engine() == Engine::Explicit;
+                let hint = match &self.analysis.fcr {
+                    Some(fcr) if explicit && !fcr.holds() => {
+                        "; finite context reachability does not hold, so it may be infinite: try --engine symbolic"
+                    }
+                    _ => "",
+                };
+                format!("context {next} takes more memory than {limit}, see --memory{hint}")
+            }
+            Reason::LongTrace { contexts } => {
+                let contexts = plural(contexts, "context");
+                format!("with {contexts} a bad state is reachable, but the way there is too long to be written out")
             }
         }
     }
@@ -197,7 +236,7 @@ impl Explored<'_> {
         const SHOWN: usize = 5;
         let unknown = match self.analysis.upper {
             Upper::TooLarge => "Z takes more than a quarter of the memory",
-            Upper::Growing(_) => "Z is larger than what was explored of R_k, and was not finished",
+            Upper::Growing(_) => "Z is larger than what was explored, and was not finished",
             Upper::NotStarted | Upper::Known(_) => "",
         };
         if !unknown.is_empty() {
@@ -209,20 +248,25 @@ impl Explored<'_> {
         if states.is_empty() {
             return String::new();
         }
-        let k = self.analysis.reachable.k();
+        let (k, s) = (self.analysis.k(), self.levels());
         let mut shown: Vec<String> =
             states.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
         if states.len() > SHOWN {
             shown.push("…".to_owned());
         }
         format!(
-            "T(R_{k}) has {} of the {} of Z; of the {} among these, {count} may still come:\n  {}\n",
+            "T({s}_{k}) has {} of the {} of Z; of the {} among these, {count} may still come:\n  {}\n",
             self.analysis.levels[k].visible,
             plural(z.size, "visible state"),
             plural(z.generators, "generator"),
             shown.join("  ")
         )
     }
+}
+
+/// `once`, `2 times`.
+fn times(n: usize) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 #[cfg(test)]

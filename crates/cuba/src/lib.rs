@@ -7,6 +7,7 @@ pub mod cli;
 mod convert;
 pub mod engine;
 mod explore;
+mod fcr;
 pub mod json;
 mod load;
 pub mod machine;

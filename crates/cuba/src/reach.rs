@@ -1,8 +1,8 @@
 //! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau, stutter and collapse.
 
 use crate::cli::{Answer, Stopped, exit};
-use crate::engine::Count;
 use crate::engine::analysis::{Conclusion, Question};
+use crate::engine::{Count, Engine, Lower};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
@@ -42,7 +42,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let question = if args.full { Question::Reachable } else { Question::Visible };
     let explored = args.explore.explore(&loaded, question, quiet);
     let mut remarks = args.explore.remarks(&loaded, &explored);
-    let last = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable);
+    let last = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable.unwrap_or(level.visible));
     let stacks = last.exact().map(|states| states.saturating_mul(explored.system().thread_count() as u128));
     let few = stacks.is_some_and(|stacks| stacks <= MOST_LISTED);
     if args.states && !few {
@@ -74,22 +74,23 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
 /// The answer in words.
 fn verdict(explored: &Explored<'_>, full: bool) -> String {
     let analysis = &explored.analysis;
-    let last = analysis.levels[analysis.reachable.k()];
-    let known = match (analysis.reachable_sequence.collapse(), analysis.visible_sequence.collapse()) {
-        (Some(r), Some(t)) if full => {
-            let states = plural(last.reachable, "state");
-            format!("R = R_{r} has {states}, T(R) = T(R_{t}) has {}", plural(last.visible, "visible state"))
-        }
-        (_, Some(t)) => format!("T(R) = T(R_{t}) has {}", plural(last.visible, "visible state")),
+    let (last, s) = (analysis.levels[analysis.k()], explored.levels());
+    let visible = plural(last.visible, "visible state");
+    let known = match (analysis.lower_sequence.collapse(), analysis.visible_sequence.collapse()) {
+        (Some(r), Some(t)) if full => match last.reachable {
+            Some(states) => format!("R = R_{r} has {}, T(R) = T(R_{t}) has {visible}", plural(states, "state")),
+            None => format!("R = γ(S_{r}), T(R) = T(S_{t}) has {visible}"),
+        },
+        (_, Some(t)) => format!("T(R) = T({s}_{t}) has {visible}"),
         (_, None) => String::new(),
     };
     match &analysis.conclusion {
         Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(*proof)),
         Conclusion::Unknown(reason) if known.is_empty() => {
-            format!("unknown: (T(R_k)) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+            format!("unknown: (T({s}_k)) has not converged up to k = {}; {}", last.k, explored.reason(reason))
         }
         Conclusion::Unknown(reason) => {
-            format!("unknown: {known}, but (R_k) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+            format!("unknown: {known}, but ({s}_k) has not converged up to k = {}; {}", last.k, explored.reason(reason))
         }
         Conclusion::Safe(_) | Conclusion::Unsafe { .. } => unreachable!("the question was another"),
     }
@@ -99,8 +100,12 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
 fn table(explored: &Explored<'_>) -> String {
     let analysis = &explored.analysis;
     let mut table = plain_table();
-    table.add_row(["k", "|R_k|", "new", "|T(R_k)|", "new", ""]);
-    let sequences = [("R_k", &analysis.reachable_sequence), ("T(R_k)", &analysis.visible_sequence)];
+    let explicit = analysis.lower.engine() == Engine::Explicit;
+    let heading: &[&str] =
+        if explicit { &["k", "|R_k|", "new", "|T(R_k)|", "new", ""] } else { &["k", "|S_k|", "|T(S_k)|", "new", ""] };
+    table.add_row(heading);
+    let s = explored.levels();
+    let sequences = [(format!("{s}_k"), &analysis.lower_sequence), (format!("T({s}_k)"), &analysis.visible_sequence)];
     let mut pauses = sequences.map(|(name, sequence)| (name, sequence.pauses().peekable()));
     let count = analysis.levels.len();
     for level in &analysis.levels {
@@ -111,45 +116,51 @@ fn table(explored: &Explored<'_>) -> String {
             }
         }
         if level.k == ROWS && count > 2 * ROWS {
-            table.add_row(["…"; 5]);
+            table.add_row(vec!["…"; heading.len() - 1]);
         }
         if level.k < ROWS || level.k + ROWS >= count {
-            let counts = [level.reachable, level.new_reachable, level.visible, level.new_visible];
-            let row = std::iter::once(level.k.to_string()).chain(counts.iter().map(ToString::to_string));
+            let counts = [level.reachable, level.new_reachable, level.tuples];
+            let counts = counts.into_iter().flatten().chain([level.visible, level.new_visible]);
+            let row = std::iter::once(level.k.to_string()).chain(counts.map(|count| count.to_string()));
             table.add_row(row.chain([remarks.join(", ")]));
         }
     }
-    for column in table.column_iter_mut().take(5) {
+    for column in table.column_iter_mut().take(heading.len() - 1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     indented(&table, "")
 }
 
-/// R_k \ R_{k-1} and T(R_k) \ T(R_{k-1}) for each k, side by side.
+/// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
 fn new_states(explored: &Explored<'_>) -> String {
-    let (system, reachable) = (explored.system(), &explored.analysis.reachable);
-    let mut rows = vec![["k", "R_k \\ R_{k-1}", "T(R_k) \\ T(R_{k-1})"].map(str::to_owned)];
-    for k in 0..=reachable.k() {
-        let (states, visible) = (reachable.states(k), reachable.visible_states(k));
-        let mut states = states.iter().map(|state| system.paper(state).to_string());
-        let mut visible = visible.iter().map(|state| system.paper(state).to_string());
-        let mut first = Some(k.to_string());
-        loop {
-            let (state, visible) = (states.next(), visible.next());
-            if state.is_none() && visible.is_none() && first.is_none() {
-                break;
-            }
-            let none = if first.is_some() { "–" } else { "" };
-            let cell = |cell: Option<String>| cell.unwrap_or_else(|| none.to_owned());
-            let row = [first.take().unwrap_or_default(), cell(state), cell(visible)];
-            rows.push(row);
+    let (system, lower) = (explored.system(), &explored.analysis.lower);
+    let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
+    if let Lower::Explicit(_) = lower {
+        heading.push("R_k \\ R_{k-1}".to_owned());
+    }
+    heading.push(format!("T({s}_k) \\ T({s}_{{k-1}})"));
+    let mut rows = vec![heading];
+    for k in 0..=explored.analysis.k() {
+        let mut columns = Vec::new();
+        if let Lower::Explicit(reachable) = lower {
+            columns.push(reachable.states(k).iter().map(|state| system.paper(state).to_string()).collect::<Vec<_>>());
+        }
+        columns.push(lower.visible().states(k).iter().map(|state| system.paper(state).to_string()).collect());
+        let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        for i in 0..height {
+            let (first, none) = if i == 0 { (k.to_string(), "–") } else { (String::new(), "") };
+            let cells = columns.iter().map(|column| column.get(i).map_or(none, String::as_str).to_owned());
+            rows.push(std::iter::once(first).chain(cells).collect());
         }
     }
-    let widths = [0, 1].map(|i| rows.iter().map(|row: &[String; 3]| row[i].chars().count()).max().unwrap_or(0));
+    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     let mut out = String::new();
-    for [k, state, visible] in rows {
-        let line = format!("{k:>0$}  {state:<1$}  {visible}", widths[0], widths[1]);
-        out += line.trim_end();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells =
+            cells.map(|(i, (cell, width))| if i == 0 { format!("{cell:>width$}") } else { format!("{cell:<width$}") });
+        out += cells.collect::<Vec<_>>().join("  ").trim_end();
         out += "\n";
     }
     out

@@ -5,7 +5,7 @@ use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use cpds::{ActionKind, Cpds, GlobalState, Source, print_cpds};
+use cpds::{ActionKind, Cpds, GlobalState, Rule, Source, print_cpds};
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
@@ -122,6 +122,19 @@ pub(crate) fn plain_table() -> Table {
 
 pub(crate) fn indented(table: &Table, indent: &str) -> String {
     table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
+}
+
+/// An action with its label, if it has one.
+pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
+    let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
+    format!("{label}{}", system.paper(&rule.action))
+}
+
+/// Two columns.
+pub(crate) fn in_columns(lines: Vec<(String, String)>) -> String {
+    let width = lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
+    let line = |(left, right): (String, String)| format!("{left:<width$}  {right}").trim_end().to_owned() + "\n";
+    lines.into_iter().map(line).collect()
 }
 
 /// `1 state`, `2 states`.

@@ -1,12 +1,12 @@
 //! `cuba verify`: is a bad state reachable, with any number of contexts?
 
 use crate::cli::{Answer, Stopped, exit};
-use crate::engine::analysis::{Conclusion, Question};
+use crate::engine::analysis::{Conclusion, Question, Reason};
 use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::shown;
 use crate::render;
-use crate::show::plural;
+use crate::show::{in_columns, labelled, plural};
 use clap::Args;
 use cpds::{Cpds, Trace};
 use std::fmt::Write as _;
@@ -57,8 +57,9 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             (format!("unsafe: the bad state {state} is reachable with {contexts}, and with no fewer"), exit::UNSAFE)
         }
         Conclusion::Unknown(reason) => {
-            let (k, why) = (explored.analysis.reachable.k(), explored.reason(reason));
-            (format!("unknown: safe up to {}, open beyond; {why}", plural(k, "context")), exit::UNKNOWN)
+            let (k, why) = (plural(explored.analysis.k(), "context"), explored.reason(reason));
+            let beyond = if let Reason::LongTrace { .. } = reason { "" } else { ", open beyond" };
+            (format!("unknown: safe up to {k}{beyond}; {why}"), exit::UNKNOWN)
         }
         Conclusion::Converged(_) => unreachable!("the question was another"),
     };
@@ -96,13 +97,9 @@ fn steps(system: &Cpds, trace: &Trace) -> String {
     for (number, context) in (1..).zip(&trace.contexts) {
         lines.push((format!("context {number}: {}", system.thread_name(context.thread)), String::new()));
         for step in &context.steps {
-            let rule = context.rule(system, step);
-            let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
-            let action = format!("  {label}{}", system.paper(&rule.action));
+            let action = format!("  {}", labelled(system, context.rule(system, step)));
             lines.push((action, system.paper(&step.state).to_string()));
         }
     }
-    let width = lines.iter().map(|(action, _)| action.chars().count()).max().unwrap_or(0);
-    let line = |(action, state): (String, String)| format!("{action:<width$}  {state}").trim_end().to_owned();
-    lines.into_iter().map(line).collect::<Vec<_>>().join("\n") + "\n\n"
+    in_columns(lines) + "\n"
 }

@@ -7,7 +7,7 @@
 //! R_k may be infinite. So stacks higher than a given bound are not explored; what was left out is recorded, and
 //! only if nothing was left out are the sets exactly R_k and T(R_k). Otherwise they are subsets.
 
-use cpds::{Cpds, GlobalState, Problem, ThreadId, VisibleState};
+use cpds::{Action, Cpds, GlobalState, Problem, SharedState, Stack, ThreadId, VisibleState};
 use std::collections::{BTreeSet, VecDeque};
 
 /// R_0 ⊆ R_1 ⊆ …, as far as it was asked for.
@@ -36,8 +36,8 @@ pub fn levels(system: &Cpds, max_k: usize, max_height: usize) -> Levels {
     levels
 }
 
-/// Every state that `thread` alone reaches from `start`, and whether that is all of them.
-fn one_context(
+/// Every state that `thread` alone reaches from `start` with stacks up to this height, and whether that is all of them.
+pub fn one_context(
     system: &Cpds,
     thread: ThreadId,
     start: &GlobalState,
@@ -56,6 +56,25 @@ fn one_context(
         }
     }
     (reached, exact)
+}
+
+/// Whether `thread` alone reaches finitely many states from every stack of height at most one (the condition of Thm. 17).
+///
+/// A run from height at most one that gets higher than one more than there are thread-visible states (q,σ) to push from, can be
+/// repeated for ever: for each height between, take the last push to it; two of them start from the same (q,σ), so that
+/// ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε.
+pub fn finite_contexts(system: &Cpds, thread: ThreadId) -> bool {
+    let program = system.program(thread);
+    let pushes = program.rules().iter().filter(|rule| matches!(rule.action, Action::Push { .. }));
+    let highest = 1 + pushes.map(|rule| rule.action.source()).collect::<BTreeSet<_>>().len();
+    let tops = || std::iter::once(None).chain(program.alphabet().iter().map(Some));
+    (0..).map(SharedState).take(system.shared_names().len()).all(|shared| {
+        tops().all(|top| {
+            let mut start = GlobalState { shared, stacks: vec![Stack::default(); system.thread_count()] };
+            start.stacks[thread.index()] = Stack::from_top(top);
+            one_context(system, thread, &start, highest).1
+        })
+    })
 }
 
 impl Levels {

@@ -1,21 +1,26 @@
-//! Context-unbounded analysis: Scheme 1 over (R_k) and Alg. 3 over (T(R_k)), two observers of one exploration (paper §3, §4).
+//! Context-unbounded analysis: Scheme 1 over (R_k) and Alg. 3 over (T(R_k)), two observers of one exploration (paper §3, §4, §6).
 //!
-//! The paper runs them as two threads that each compute R_k. Here each level is computed once; after it, both look.
+//! The paper runs them as two threads that each compute R_k. Here each level is computed once; after it, both look. If finite
+//! context reachability holds, the levels are explicit; otherwise they are symbolic, S_k for R_k, and T(S_k) = T(R_k).
 //!
 //! # What each proves
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
 //! - No bad state in Z: **safe**, before anything is explored.
-//! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1. Likewise if every tuple of S_k is covered by one of S_{k-1}.
 //! - A plateau T(R_{k-1}) = T(R_k) with G ∩ Z ⊆ T(R_k): T(R) = T(R_k). Alg. 3. This is so exactly if T(R_k) = Z; so if Z has
 //!   a bad state, Alg. 3 cannot prove safety. It computes T(R).
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
 
 use super::bad::Bad;
 use super::count::Count;
+use super::fcr::Fcr;
+use super::lower::{Engine, Glimpse, Lower};
 use super::overapproximation::{Growing, Missing, Overapproximation, Progress};
-use super::reachable::{Reachable, Unfinished};
+use super::psa::TooLarge;
 use super::sequence::ObservationSequence;
+use super::symbolic::Unfinished;
 use super::symmetry::Symmetry;
+use super::visible::VisibleLevels;
 use cpds::{Problem, Trace, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -34,9 +39,11 @@ pub enum Question {
 /// How to go about it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
+    /// What the levels are made of; if it is not said, that depends on finite context reachability.
+    pub engine: Option<Engine>,
     /// Whether to treat interchangeable threads as such. No answer depends on it.
     pub symmetry: bool,
-    /// Where to stop: R_k for this k is the last one computed.
+    /// Where to stop: the level with this k is the last one computed.
     pub max_contexts: Option<usize>,
     /// How many bytes the tables may take.
     pub memory: usize,
@@ -44,7 +51,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { symmetry: true, max_contexts: None, memory: 4 << 30 }
+        Options { engine: None, symmetry: true, max_contexts: None, memory: 4 << 30 }
     }
 }
 
@@ -53,7 +60,7 @@ pub enum Event<'e> {
     /// Z is being computed.
     Overapproximating(Progress),
     /// A level is being computed.
-    Exploring(&'e Reachable<'e>),
+    Exploring(Glimpse<'e>),
     /// A level is finished.
     Level(&'e Level),
 }
@@ -63,10 +70,12 @@ pub enum Event<'e> {
 pub struct Level {
     /// k.
     pub k: usize,
-    /// |R_k|.
-    pub reachable: Count,
-    /// |R_k \ R_{k-1}|.
-    pub new_reachable: Count,
+    /// |R_k|, if states are counted.
+    pub reachable: Option<Count>,
+    /// |R_k \ R_{k-1}|, if states are counted.
+    pub new_reachable: Option<Count>,
+    /// How many tuples S_k has that no other one covers, if the level is made of tuples.
+    pub tuples: Option<Count>,
     /// |T(R_k)|.
     pub visible: Count,
     /// |T(R_k) \ T(R_{k-1})|.
@@ -122,14 +131,16 @@ impl From<Overapproximation> for Z {
 pub struct Analysis<'a> {
     /// Each level that was finished.
     pub levels: Vec<Level>,
-    /// R_k and T(R_k).
-    pub reachable: Reachable<'a>,
+    /// R_k or S_k, and T(R_k).
+    pub lower: Lower<'a>,
+    /// Whether finite context reachability holds, and if not, why; nothing if the memory is not enough to find out.
+    pub fcr: Option<Fcr>,
     /// Z. `Verify` looks there first; otherwise it is computed when T(R_k) plateaus and R_k does not.
     pub upper: Upper<'a>,
     /// The plateau of (T(R_k)) for which the generator test has been made.
     tested: Option<usize>,
-    /// What is known of (R_k).
-    pub reachable_sequence: ObservationSequence,
+    /// What is known of (R_k), or of (S_k), which may collapse later.
+    pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
     pub visible_sequence: ObservationSequence,
     /// The answer.
@@ -160,8 +171,8 @@ pub enum Conclusion {
 pub enum Proof {
     /// Z has no bad state.
     Overapproximation,
-    /// R_{k-1} = R_k (Scheme 1).
-    ReachableCollapsed,
+    /// R_{k-1} = R_k (Scheme 1), or S_{k-1} = S_k.
+    LowerCollapsed,
     /// A new plateau of T(R_k) that has all of G ∩ Z (Alg. 3).
     GeneratorsReached,
 }
@@ -171,15 +182,12 @@ pub enum Proof {
 pub enum Reason {
     /// As many contexts as were asked for.
     ContextBound,
-    /// There is no finite context reachability: in the next context, a thread of the program at this position in
-    /// [`Cpds::programs`](cpds::Cpds::programs) can raise its stack for ever.
-    InfiniteContext(usize),
     /// The tables would take more memory than they may.
-    Memory {
-        /// By how much the highest stack has risen within the context that was not finished.
-        raised: u32,
-        /// By how much a finite context of this system can raise a stack.
-        at_most: u32,
+    Memory,
+    /// A bad state is reachable with this many contexts, and with no fewer, but the way there is too long to be written out.
+    LongTrace {
+        /// How many contexts.
+        contexts: usize,
     },
 }
 
@@ -210,18 +218,23 @@ pub fn analyse(
         options,
         event: &mut event,
     };
+    let system = problem.system();
+    let fcr = Fcr::within(system, options.memory / 4 / Fcr::BYTES_A_TRANSITION).map_err(|TooLarge| ()).ok();
+    let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
+    let engine = options.engine.unwrap_or(by_fcr);
     let mut analysis = Analysis {
         levels: Vec::new(),
-        reachable: Reachable::new(problem.system(), options.symmetry),
+        lower: Lower::new(system, engine, options.symmetry, options.memory),
+        fcr,
         upper: Upper::NotStarted,
         tested: None,
-        reachable_sequence: ObservationSequence::default(),
+        lower_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
     analysis.conclusion = analysis.explore(&mut run);
-    if matches!(analysis.conclusion, Conclusion::Unknown(_)) && analysis.visible_sequence.collapse().is_none() {
-        // R_k has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what
+    if analysis.is_open() {
+        // The lower end has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what
         // blocks.
         let transitions = if question == Question::Verify { u64::MAX } else { analysis.fair_share() };
         if analysis.overapproximate(&mut run, transitions) {
@@ -244,68 +257,63 @@ impl<'a> Analysis<'a> {
     fn explore(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Conclusion {
         let mut looked_at = 0;
         loop {
-            if let Some(violation) = run.look_for_bad(&self.reachable, &mut looked_at) {
+            if let Some(violation) = run.look_for_bad(self.lower.visible(), &mut looked_at) {
                 return self.unsafe_by(run, &violation);
             }
             (run.event)(Event::Level(self.finish_level()));
             if let Some(conclusion) = self.observe(run) {
                 return conclusion;
             }
-            if run.options.max_contexts == Some(self.reachable.k()) {
+            if run.options.max_contexts == Some(self.lower.k()) {
                 return Conclusion::Unknown(Reason::ContextBound);
             }
 
-            let highest = self.reachable.highest();
             let others = self.upper.bytes() + self.levels.len() * (size_of::<Level>() + 4 * size_of::<usize>());
             let memory = run.options.memory;
-            let is_full = |reachable: &Reachable<'_>| reachable.bytes_at_next_look().saturating_add(others) > memory;
+            let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be over before anybody looks.
-            if is_full(&self.reachable) {
-                return Conclusion::Unknown(self.out_of_memory(highest));
+            if is_full(&self.lower.glimpse()) {
+                return Conclusion::Unknown(Reason::Memory);
             }
-            let done = self.reachable.advance(&mut |reachable: &Reachable<'_>| {
-                (run.event)(Event::Exploring(reachable));
-                if is_full(reachable) {
+            let done = self.lower.advance(&mut |seen| {
+                (run.event)(Event::Exploring(seen));
+                if is_full(&seen) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
-                let violation = run.look_for_bad(reachable, &mut looked_at);
+                let violation = run.look_for_bad(seen.visible, &mut looked_at);
                 violation.map_or(ControlFlow::Continue(()), |violation| ControlFlow::Break(Interrupt::Bad(violation)))
             });
-            let reason = match done {
-                Ok(()) => continue,
+            match done {
+                Ok(()) => {}
                 Err(Unfinished::Stopped(Interrupt::Bad(violation))) => return self.unsafe_by(run, &violation),
-                Err(Unfinished::InfiniteContext(program)) => Reason::InfiniteContext(program),
-                Err(Unfinished::Stopped(Interrupt::Memory)) => {
-                    self.reachable.infinite_context().map_or(self.out_of_memory(highest), Reason::InfiniteContext)
+                Err(Unfinished::Stopped(Interrupt::Memory) | Unfinished::TooLarge) => {
+                    // What was found of the level is reachable all the same.
+                    return match run.look_for_bad(self.lower.visible(), &mut looked_at) {
+                        Some(violation) => self.unsafe_by(run, &violation),
+                        None => Conclusion::Unknown(Reason::Memory),
+                    };
                 }
-            };
-            // What was found of the level is reachable all the same.
-            return match run.look_for_bad(&self.reachable, &mut looked_at) {
-                Some(violation) => self.unsafe_by(run, &violation),
-                None => Conclusion::Unknown(reason),
-            };
+            }
         }
-    }
-
-    fn out_of_memory(&self, highest_before: u32) -> Reason {
-        Reason::Memory { raised: self.reachable.highest() - highest_before, at_most: self.reachable.finite_rise() }
     }
 
     /// Notes how large the level is that has just been finished, and whether the sequences grew.
     fn finish_level(&mut self) -> &Level {
-        let k = self.reachable.k();
+        let k = self.lower.k();
         let before = self.levels.last();
-        let (new_reachable, new_visible) = (self.reachable.new_states(k), self.reachable.new_visible_states(k));
+        let (new_reachable, new_visible) = (self.lower.new_states(k), self.lower.visible().count(k));
+        let sum = |before: Option<Count>, new: Count| before.unwrap_or(Count::ZERO) + new;
         let level = Level {
             k,
-            reachable: before.map_or(Count::ZERO, |level| level.reachable) + new_reachable,
+            reachable: new_reachable.map(|new| sum(before.and_then(|level| level.reachable), new)),
             new_reachable,
-            visible: before.map_or(Count::ZERO, |level| level.visible) + new_visible,
+            tuples: self.lower.tuples(k),
+            visible: sum(before.map(|level| level.visible), new_visible),
             new_visible,
         };
         if k > 0 {
-            self.reachable_sequence.observe(self.reachable.has_new_states(k));
-            self.visible_sequence.observe(self.reachable.has_new_visible_states(k));
+            self.lower_sequence.observe(self.lower.grew(k));
+            self.visible_sequence.observe(self.lower.visible().grew(k));
         }
         self.levels.push(level);
         &self.levels[k]
@@ -316,10 +324,10 @@ impl<'a> Analysis<'a> {
         let verify = run.question == Question::Verify;
         let proved = |proof| if verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
         // Scheme 1, line 4.
-        if self.reachable_sequence.plateau().is_some() {
-            self.reachable_sequence.converges();
+        if self.lower_sequence.plateau().is_some() {
+            self.lower_sequence.converges();
             self.visible_sequence.converges();
-            return Some(proved(Proof::ReachableCollapsed));
+            return Some(proved(Proof::LowerCollapsed));
         }
         let plateau = self.visible_sequence.plateau().filter(|_| self.visible_sequence.collapse().is_none());
         if (verify || plateau.is_some()) && self.overapproximate(run, self.fair_share()) {
@@ -329,7 +337,7 @@ impl<'a> Analysis<'a> {
         if let (Some(k0), Upper::Known(z)) = (plateau, &mut self.upper)
             && self.tested.replace(k0) != Some(k0)
         {
-            z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+            z.missing.remove(self.lower.visible().set(), self.lower.visible().range(self.lower.k()).end);
             if z.missing.is_empty() {
                 assert!(!verify, "T(R_k) = Z, but Z has a bad state and T(R_k) has none");
                 self.visible_sequence.converges();
@@ -342,7 +350,7 @@ impl<'a> Analysis<'a> {
     /// How many transitions Z may have taken by now: as many as R_k had expansions, or a few more. Z may be far larger than
     /// what it takes to find a bad state.
     fn fair_share(&self) -> u64 {
-        self.reachable.expansions().max((1 << 20) + ((self.reachable.k() as u64) << 16))
+        self.lower.glimpse().expansions.max((1 << 20) + ((self.lower.k() as u64) << 16))
     }
 
     /// Goes on with Z until so many transitions have been taken. Says whether Z has just been finished without a bad state, if
@@ -375,22 +383,36 @@ impl<'a> Analysis<'a> {
     fn unsafe_by(&mut self, run: &Run<'a, '_, impl FnMut(Event<'_>)>, violation: &Violation) -> Conclusion {
         let &Violation { visible, pattern } = violation;
         let bad = run.bad.as_ref().expect("bad states are looked for");
-        let trace = self.reachable.trace_to_visible(visible, |tops| bad.arrange(pattern, tops));
-        Conclusion::Unsafe { trace, pattern }
+        match self.lower.trace(bad, visible, pattern) {
+            Some(trace) => Conclusion::Unsafe { trace, pattern },
+            None => Conclusion::Unknown(Reason::LongTrace { contexts: self.levels.len() }),
+        }
     }
 
-    /// Whether all R_k are finite, as far as it is known.
-    pub fn fcr(&self) -> Option<bool> {
-        match self.reachable.infinite_context() {
-            Some(_) => Some(false),
-            None => self.reachable_sequence.collapse().map(|_| true),
+    /// The last level that is finished and has no bad state, if that was the question.
+    pub fn k(&self) -> usize {
+        self.levels.len().saturating_sub(1)
+    }
+
+    /// Whether there is no answer because something new may still become visible.
+    pub fn is_open(&self) -> bool {
+        matches!(self.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::Memory))
+            && self.visible_sequence.collapse().is_none()
+    }
+
+    /// Where (R_k) collapses, as far as it is known.
+    pub fn collapse_of_states(&self) -> Option<usize> {
+        let collapse = self.lower_sequence.collapse()?;
+        match &self.lower {
+            Lower::Explicit(_) => Some(collapse),
+            Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
         }
     }
 
     /// G ∩ Z \ T(R_k), for the last k, if Z is known.
     pub fn blocking(&mut self) -> Option<Blocking> {
         let Upper::Known(z) = &mut self.upper else { return None };
-        z.missing.remove(self.reachable.visible(), self.reachable.finished_visible());
+        z.missing.remove(self.lower.visible().set(), self.lower.visible().range(self.lower.k()).end);
         Some(Blocking { count: z.missing.count(), states: z.missing.states() })
     }
 }
@@ -405,8 +427,8 @@ pub struct Blocking {
 
 impl<E> Run<'_, '_, E> {
     /// Looks for a bad state among the visible states from `looked_at` on, if that is the question.
-    fn look_for_bad(&self, reachable: &Reachable<'_>, looked_at: &mut usize) -> Option<Violation> {
-        let (bad, visible) = (self.bad.as_ref()?, reachable.visible());
+    fn look_for_bad(&self, visible: &VisibleLevels, looked_at: &mut usize) -> Option<Violation> {
+        let (bad, visible) = (self.bad.as_ref()?, visible.set());
         let found = bad.first_violation(visible, *looked_at..visible.len());
         *looked_at = visible.len();
         found.map(|(visible, pattern)| Violation { visible, pattern })

@@ -4,6 +4,7 @@
 //! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
 //! named, and what it leaves open takes the rest.
 
+use super::matching::matching;
 use super::packed::PackedSet;
 use super::symmetry::Symmetry;
 use super::visible::top_number;
@@ -14,7 +15,8 @@ use std::ops::Range;
 /// The patterns of a property, by shared state.
 pub(crate) struct Bad {
     symmetry: Symmetry,
-    patterns: Vec<Vec<Option<u32>>>,
+    /// For each pattern: the shared state that it names, and the top at each position.
+    patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
     /// For each pattern: how often it names which top in which group.
     wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
     named: HashMap<u32, Vec<usize>>,
@@ -39,11 +41,12 @@ impl Bad {
             named.sort_unstable_by_key(|(group, top)| (group.start, *top));
             let runs = named.chunk_by(|a, b| a == b);
             bad.wanted.push(runs.map(|run| (run[0].0.clone(), run[0].1, run.len())).collect());
-            bad.patterns.push(tops);
+            let shared = if let Wild::Is(q) = shared { Some(q.0) } else { None };
             match shared {
-                Wild::Is(q) => bad.named.entry(q.0).or_default().push(index),
-                Wild::Any => bad.anywhere.push(index),
+                Some(q) => bad.named.entry(q).or_default().push(index),
+                None => bad.anywhere.push(index),
             }
+            bad.patterns.push((shared, tops));
         }
         bad
     }
@@ -72,21 +75,24 @@ impl Bad {
         })
     }
 
-    /// How to permute a state with these tops so that it fits a pattern: for each position, where its thread's number is now.
-    pub(crate) fn arrange(&self, pattern: usize, tops: &[u32]) -> Option<Vec<usize>> {
-        let pattern = &self.patterns[pattern];
-        let mut from = vec![usize::MAX; tops.len()];
+    /// How to permute a state, or states, so that it fits a pattern: for each position, where its thread is now. `has` says
+    /// whether the thread at a position can have a top.
+    pub(crate) fn arrange(&self, pattern: usize, shared: u32, has: impl Fn(usize, u32) -> bool) -> Option<Vec<usize>> {
+        let (wanted_shared, wanted) = &self.patterns[pattern];
+        if wanted_shared.is_some_and(|wanted| wanted != shared) {
+            return None;
+        }
+        let mut from = Vec::new();
         for group in self.symmetry.groups() {
-            let mut free: Vec<usize> = group.clone().collect();
-            for place in group.clone().filter(|&place| pattern[place].is_some()) {
-                let chosen = free.iter().position(|&i| Some(tops[i]) == pattern[place])?;
-                from[place] = free.remove(chosen);
-            }
-            for (place, i) in group.filter(|&place| pattern[place].is_none()).zip(free) {
-                from[place] = i;
-            }
+            let fits = |place: usize, i: usize| wanted[group.start + place].is_none_or(|top| has(group.start + i, top));
+            from.extend(matching(group.len(), fits)?.into_iter().map(|i| group.start + i));
         }
         Some(from)
+    }
+
+    /// The top that a pattern names for a position, if it does.
+    pub(crate) fn wanted_top(&self, pattern: usize, position: usize) -> Option<u32> {
+        self.patterns[pattern].1[position]
     }
 }
 
@@ -127,7 +133,7 @@ mod tests {
                         .collect();
                     assert_eq!(bad.violation(state.shared.0, &sorted), patterns.first().copied());
                     for pattern in patterns {
-                        let from = bad.arrange(pattern, &tops).expect("a member fits");
+                        let from = bad.arrange(pattern, state.shared.0, |i, top| tops[i] == top).expect("a member fits");
                         let arranged = visible(from.iter().map(|&i| tops[i]).collect());
                         assert!(problem.property().bad[pattern].matches(&arranged));
                     }

@@ -10,20 +10,18 @@
 //! remember its level. No state remembers where it came from either: `witness.rs` finds out when it is wanted.
 //!
 //! # What is finite
-//! R_k may be infinite. A context that starts at height h ≥ 1 and is finite raises the stack by at most the number of
-//! thread-visible states (q,σ) from which its program pushes: for each height between, take the last push to it; if two of
-//! them start from the same (q,σ), then ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε, which can be repeated for ever. So when a stack gets
-//! higher than that, the level is infinite. What lies below that height is explored all the same, since a bad state may be
-//! there and should not be found or missed by chance; then the exploration ends. (It may run out of memory before.)
+//! R_k may be infinite, and then its level never ends. Thm. 17 says beforehand when that cannot be (`fcr.rs`); who explores all
+//! the same has to stop the exploration.
 
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
+use super::reached_by::ReachedBy;
 use super::stacks::{StackId, Stacks};
 use super::symmetry::{Successors, Symmetry};
-use super::visible::{top_number, visible_states};
-use cpds::{Action, Cpds, GlobalState, Program, SharedState, VisibleState};
-use std::collections::{BTreeSet, HashSet};
+use super::visible::{VisibleLevels, top_number};
+use cpds::{Cpds, GlobalState, SharedState};
+use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 /// The sets R_0 ⊆ … ⊆ R_k and T(R_0) ⊆ … ⊆ T(R_k), as far as they were computed.
@@ -45,20 +43,12 @@ pub struct Reachable<'a> {
     /// States before `next`, with the position of a thread that has reached them since.
     reopened: Vec<(usize, usize)>,
     batch: Batch,
-    /// T(R_k), and its levels.
-    visible: PackedSet,
-    visible_levels: Vec<usize>,
+    visible: VisibleLevels,
     /// The states before this one are in `visible`.
     projected: usize,
     /// Whether the last level is not finished.
     unfinished: bool,
-    /// From how many thread-visible states (q,σ) each program pushes.
-    pushes_from: Vec<u32>,
     highest: u32,
-    /// The highest stack before this level, or 1.
-    base: u32,
-    /// A program that has an infinite context at this level; the first of them.
-    infinite: Option<usize>,
     expansions: u64,
     scratch: Scratch,
 }
@@ -94,16 +84,6 @@ impl Batch {
     }
 }
 
-/// Why a level was not finished.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unfinished<B> {
-    /// The level is infinite: within one context, a thread of the program at this position in [`Cpds::programs`] can raise its
-    /// stack for ever.
-    InfiniteContext(usize),
-    /// The watcher said so.
-    Stopped(B),
-}
-
 /// How many expansions there are, roughly, from one look of the watcher to the next.
 const PULSE: u64 = 1 << 14;
 
@@ -124,18 +104,14 @@ impl<'a> Reachable<'a> {
         let mut reachable = Reachable {
             system,
             states: PackedSet::new(layout(stacks.len())),
-            visible: PackedSet::new(layout(system.symbol_names().len() + 1)),
+            visible: VisibleLevels::new(system, &symmetry),
             moves: system.programs().iter().map(|_| Moves::default()).collect(),
-            pushes_from: system.programs().iter().map(pushes_from).collect(),
             highest: 0,
-            base: 0,
-            infinite: None,
             reached_by: ReachedBy::new(system.thread_count()),
             levels: vec![0],
             next: 0,
             reopened: Vec::new(),
             batch: Batch::default(),
-            visible_levels: vec![0],
             projected: 0,
             unfinished: false,
             expansions: 0,
@@ -166,37 +142,32 @@ impl<'a> Reachable<'a> {
 
     /// Computes the next level. Now and then the watcher may look, and stop it.
     ///
-    /// # Errors
-    /// If the level is not finished. What was found of it is kept: all of it is in R_{k+1}. There is no going on.
-    pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+    /// If it is stopped, what was found of the level is kept: all of it is in R_{k+1}. There is no going on.
+    pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         let done = self.next_level(watch);
         self.project();
-        self.unfinished = done.is_err();
+        self.unfinished = done.is_break();
         done
     }
 
-    fn next_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+    fn next_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         assert!(!self.unfinished, "the level before is finished");
         let before = self.range(self.k());
         let start = before.end;
         self.next = start;
         let was_reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
         self.levels.push(start);
-        self.visible_levels.push(self.visible.len());
+        self.visible.next_level();
         self.unfinished = true;
-        self.base = self.highest.max(1);
 
         let mut pulse = self.expansions + PULSE;
-        let mut look = |reachable: &mut Self| -> Result<(), Unfinished<B>> {
+        let mut look = |reachable: &mut Self| {
             if reachable.expansions < pulse {
-                return Ok(());
+                return ControlFlow::Continue(());
             }
             pulse = reachable.expansions + PULSE;
             reachable.project();
-            match watch(reachable) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
-            }
+            watch(reachable)
         };
         // Contexts that start at this level …
         for id in before.clone() {
@@ -232,7 +203,7 @@ impl<'a> Reachable<'a> {
             }
             look(self)?;
         }
-        self.infinite.map_or(Ok(()), |program| Err(Unfinished::InfiniteContext(program)))
+        ControlFlow::Continue(())
     }
 
     /// Takes every step of the thread at `position` from a state. Where they lead is looked up later, many at a time.
@@ -280,8 +251,7 @@ impl<'a> Reachable<'a> {
         at.clear();
     }
 
-    /// The steps of the thread at `position` from a thread state in which its program has not been seen before. A step that
-    /// proves the context infinite is noted, and not taken.
+    /// The steps of the thread at `position` from a thread state in which its program has not been seen before.
     #[cold]
     fn new_moves(&mut self, (shared, stack): ThreadState, position: usize) -> Range<usize> {
         let program = self.programs[position];
@@ -290,13 +260,8 @@ impl<'a> Reachable<'a> {
         for (_, rule) in self.system.programs()[program].rules_from(SharedState(shared), self.stacks.top(stack)) {
             let (to, written) = rule.action.target();
             let stack = self.stacks.replace_top(stack, written);
-            let height = self.stacks.height(stack);
-            if height > self.base + self.pushes_from[program] {
-                self.infinite = Some(self.infinite.map_or(program, |other| other.min(program)));
-            } else {
-                self.highest = height.max(self.highest);
-                found.push((to.0, stack));
-            }
+            self.highest = self.stacks.height(stack).max(self.highest);
+            found.push((to.0, stack));
         }
         if !self.states.layout().has_room_for(self.stacks.len()) {
             self.look_up();
@@ -311,20 +276,12 @@ impl<'a> Reachable<'a> {
     /// T of the states that are new since it was last computed.
     fn project(&mut self) {
         let mut tops = std::mem::take(&mut self.scratch.tops);
-        let mut row = vec![0; self.visible.layout().words()];
         for id in self.projected..self.states.len() {
-            self.pack_visible(id, &mut tops, &mut row);
-            self.visible.insert(&row);
+            let shared = self.tops(id, &mut tops);
+            self.visible.insert(shared, &mut tops);
         }
         self.projected = self.states.len();
         self.scratch.tops = tops;
-    }
-
-    /// T of a state, as a row of `visible`.
-    pub(super) fn pack_visible(&self, id: usize, tops: &mut Vec<u32>, row: &mut [u64]) {
-        let shared = self.tops(id, tops);
-        self.symmetry.sort(tops);
-        self.visible.layout().pack(row, shared, tops.iter().copied());
     }
 
     /// The tops of a state, by position, and its shared state.
@@ -339,28 +296,14 @@ impl<'a> Reachable<'a> {
         self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.states.len())
     }
 
-    fn visible_range(&self, k: usize) -> Range<usize> {
-        self.visible_levels[k]..self.visible_levels.get(k + 1).copied().unwrap_or(self.visible.len())
-    }
-
     /// Whether R_k \ R_{k-1} has any states. Asked of the table: their number may be beyond counting.
     pub fn has_new_states(&self, k: usize) -> bool {
         !self.range(k).is_empty()
     }
 
-    /// Whether T(R_k) \ T(R_{k-1}) has any.
-    pub fn has_new_visible_states(&self, k: usize) -> bool {
-        !self.visible_range(k).is_empty()
-    }
-
     /// |R_k \ R_{k-1}|.
     pub fn new_states(&self, k: usize) -> Count {
         self.symmetry.sum_of_orbits(&self.states, self.range(k))
-    }
-
-    /// |T(R_k) \ T(R_{k-1})|.
-    pub fn new_visible_states(&self, k: usize) -> Count {
-        self.symmetry.sum_of_orbits(&self.visible, self.visible_range(k))
     }
 
     /// R_k \ R_{k-1}.
@@ -375,11 +318,6 @@ impl<'a> Reachable<'a> {
         states.map(|(shared, member)| self.global_state(shared, &self.symmetry.by_thread(member))).collect()
     }
 
-    /// T(R_k) \ T(R_{k-1}).
-    pub fn visible_states(&self, k: usize) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.visible, self.visible_range(k)).collect()
-    }
-
     pub(super) fn global_state(&self, shared: u32, by_thread: &[StackId]) -> GlobalState {
         GlobalState {
             shared: SharedState(shared),
@@ -387,24 +325,14 @@ impl<'a> Reachable<'a> {
         }
     }
 
-    /// T(R_k) as sorted states, in the order in which they were found; those of an unfinished level are at the end.
-    pub(crate) fn visible(&self) -> &PackedSet {
+    /// T(R_0) ⊆ … ⊆ T(R_k); what is there of an unfinished level comes last.
+    pub fn visible(&self) -> &VisibleLevels {
         &self.visible
-    }
-
-    /// How many of them are in T(R_k) for the last level that is finished.
-    pub(crate) fn finished_visible(&self) -> usize {
-        self.visible_range(self.k()).end
     }
 
     /// How many states are kept: R_k, up to symmetry.
     pub fn kept(&self) -> usize {
         self.states.len()
-    }
-
-    /// How many visible states are kept.
-    pub fn kept_visible(&self) -> usize {
-        self.visible.len()
     }
 
     /// How many successors were looked up.
@@ -415,16 +343,6 @@ impl<'a> Reachable<'a> {
     /// The height of the highest stack.
     pub fn highest(&self) -> u32 {
         self.highest
-    }
-
-    /// A program whose threads can raise their stack for ever in the level after [`k`](Self::k), if that has turned out.
-    pub fn infinite_context(&self) -> Option<usize> {
-        self.infinite
-    }
-
-    /// By how much a finite context can raise a stack.
-    pub fn finite_rise(&self) -> u32 {
-        self.pushes_from.iter().copied().max().unwrap_or(0)
     }
 
     /// How many stacks there are, ε included, and what lies below others.
@@ -448,53 +366,10 @@ impl<'a> Reachable<'a> {
         if numbered >= 1 << 31 {
             return usize::MAX;
         }
-        let rest = self.reached_by.bits.len()
+        let rest = self.reached_by.bytes()
             + self.reopened.len() * size_of::<(usize, usize)>()
             + self.stacks.bytes()
             + self.moves.iter().map(Moves::bytes).sum::<usize>();
-        self.states.bytes_after(more).saturating_add(self.visible.bytes_after(more)).saturating_add(rest)
-    }
-}
-
-fn pushes_from(program: &Program) -> u32 {
-    let pushes = program.rules().iter().filter(|rule| matches!(rule.action, Action::Push { .. }));
-    let sources: HashSet<_> = pushes.map(|rule| rule.action.source()).collect();
-    u32::try_from(sources.len()).expect("actions are limited")
-}
-
-/// For each state of a level, the positions of the threads that reached it at that level.
-struct ReachedBy {
-    /// How many bytes a state has, one bit a position.
-    stride: usize,
-    bits: Vec<u8>,
-}
-
-impl ReachedBy {
-    fn new(threads: usize) -> Self {
-        ReachedBy { stride: threads.div_ceil(8), bits: Vec::new() }
-    }
-
-    /// Adds a state.
-    #[inline]
-    fn push(&mut self, position: Option<usize>) {
-        let len = self.bits.len();
-        self.bits.resize(len + self.stride, 0);
-        if let Some(position) = position {
-            self.bits[len + position / 8] |= 1 << (position % 8);
-        }
-    }
-
-    #[inline]
-    fn has(&self, state: usize, position: usize) -> bool {
-        self.bits[state * self.stride + position / 8] & (1 << (position % 8)) != 0
-    }
-
-    /// Adds a position, and says whether it is new.
-    #[inline]
-    fn add(&mut self, state: usize, position: usize) -> bool {
-        let (byte, bit) = (&mut self.bits[state * self.stride + position / 8], 1 << (position % 8));
-        let new = *byte & bit == 0;
-        *byte |= bit;
-        new
+        self.states.bytes_after(more).saturating_add(self.visible.set().bytes_after(more)).saturating_add(rest)
     }
 }

@@ -59,6 +59,11 @@ impl Symmetry {
         })
     }
 
+    /// Whether any threads are interchangeable.
+    pub(crate) fn has_groups(&self) -> bool {
+        !self.many.is_empty()
+    }
+
     /// From one entry a thread to one entry a position.
     pub(crate) fn placed<T: Clone>(&self, by_thread: &[T]) -> Vec<T> {
         self.threads.iter().map(|thread| by_thread[thread.index()].clone()).collect()
@@ -105,7 +110,7 @@ impl Symmetry {
 
     /// How many states the sorted states with these numbers stand for.
     pub(crate) fn sum_of_orbits(&self, set: &PackedSet, ids: impl ExactSizeIterator<Item = usize>) -> Count {
-        if self.many.is_empty() {
+        if !self.has_groups() {
             return Count::from(ids.len());
         }
         let mut locals = Vec::new();

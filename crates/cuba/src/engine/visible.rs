@@ -1,8 +1,11 @@
-//! Visible states as packed rows: the numbers of tops, and the way back.
+//! Visible states as packed rows: the numbers of tops, and T(R_k) level by level.
 
-use super::packed::PackedSet;
+use super::count::Count;
+use super::packed::{Layout, PackedSet};
 use super::symmetry::Symmetry;
-use cpds::{SharedState, Symbol, VisibleState};
+use cpds::{Cpds, SharedState, Symbol, VisibleState};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The number of a top: ε is 0.
 pub(crate) fn top_number(top: Option<Symbol>) -> u32 {
@@ -27,4 +30,67 @@ pub(crate) fn visible_states(
     };
     let states = ids.into_iter().flat_map(members);
     states.map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
+}
+
+/// T(R_0) ⊆ … ⊆ T(R_k), as sorted states in the order in which they were found: a level is a range.
+pub struct VisibleLevels {
+    symmetry: Symmetry,
+    set: PackedSet,
+    levels: Vec<usize>,
+    row: Vec<u64>,
+}
+
+impl VisibleLevels {
+    pub(super) fn new(system: &Cpds, symmetry: &Symmetry) -> Self {
+        let layout = Layout::new(system.shared_names().len(), system.thread_count(), system.symbol_names().len() + 1);
+        let row = vec![0; layout.words()];
+        VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
+    }
+
+    /// What comes now is of the next level.
+    pub(super) fn next_level(&mut self) {
+        self.levels.push(self.set.len());
+    }
+
+    /// Adds a visible state, whose tops are sorted first.
+    #[inline]
+    pub(super) fn insert(&mut self, shared: u32, tops: &mut [u32]) {
+        self.symmetry.sort(tops);
+        self.set.layout().pack(&mut self.row, shared, tops.iter().copied());
+        self.set.insert(&self.row);
+    }
+
+    /// The row of a visible state, whose tops are sorted first.
+    pub(super) fn pack(&self, shared: u32, tops: &mut [u32], row: &mut [u64]) {
+        self.symmetry.sort(tops);
+        self.set.layout().pack(row, shared, tops.iter().copied());
+    }
+
+    pub(super) fn set(&self) -> &PackedSet {
+        &self.set
+    }
+
+    pub(super) fn range(&self, k: usize) -> Range<usize> {
+        self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.set.len())
+    }
+
+    /// Whether T(R_k) \ T(R_{k-1}) has any states. Asked of the table: their number may be beyond counting.
+    pub fn grew(&self, k: usize) -> bool {
+        !self.range(k).is_empty()
+    }
+
+    /// |T(R_k) \ T(R_{k-1})|.
+    pub fn count(&self, k: usize) -> Count {
+        self.symmetry.sum_of_orbits(&self.set, self.range(k))
+    }
+
+    /// T(R_k) \ T(R_{k-1}).
+    pub fn states(&self, k: usize) -> BTreeSet<VisibleState> {
+        visible_states(&self.symmetry, &self.set, self.range(k)).collect()
+    }
+
+    /// How many are kept: one for all that differ by permuting interchangeable threads.
+    pub fn kept(&self) -> usize {
+        self.set.len()
+    }
 }

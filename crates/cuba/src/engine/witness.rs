@@ -23,21 +23,26 @@ struct State {
 
 impl Reachable<'_> {
     /// A trace to a state with this visible state, with the least number of contexts. `arrange` says how to permute a sorted
-    /// state with these tops: for each position, where its stack is.
-    pub(super) fn trace_to_visible(&mut self, visible: usize, arrange: impl Fn(&[u32]) -> Option<Vec<usize>>) -> Trace {
-        let wanted = self.visible().row(visible).to_vec();
+    /// state with this shared state and these tops: for each position, where its stack is.
+    pub(super) fn trace_to_visible(
+        &mut self,
+        visible: usize,
+        arrange: impl Fn(u32, &[u32]) -> Option<Vec<usize>>,
+    ) -> Trace {
+        let wanted = self.visible().set().row(visible).to_vec();
         let (mut tops, mut row) = (Vec::new(), wanted.clone());
         let id = (0..self.states.len()).find(|&id| {
-            self.pack_visible(id, &mut tops, &mut row);
+            let shared = self.tops(id, &mut tops);
+            self.visible().pack(shared, &mut tops, &mut row);
             row == wanted
         });
         let id = id.expect("a visible state is that of a state");
-        self.tops(id, &mut tops);
-        let from = arrange(&tops).expect("it fits the pattern");
+        let shared = self.tops(id, &mut tops);
+        let from = arrange(shared, &tops).expect("it fits the pattern");
         let (layout, row) = (self.states.layout(), self.states.row(id));
         let stacks = self.symmetry.by_thread(from.into_iter().map(|position| layout.local(row, position)));
         let level = self.levels.partition_point(|&start| start <= id) - 1;
-        self.trace(level, State { shared: layout.shared(row), stacks })
+        self.trace(level, State { shared, stacks })
     }
 
     /// A trace with k contexts to a state of level k.

@@ -7,6 +7,7 @@ mod bad_text;
 mod common;
 mod convert;
 mod docs;
+mod fcr;
 mod reach;
 mod show;
 mod usage;

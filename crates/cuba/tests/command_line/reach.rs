@@ -107,16 +107,99 @@ fn a_plateau_is_not_called_more_than_that() {
 
 #[test]
 fn no_finite_context_reachability() {
-    let ran = in_repository(&["reach", "models/paper/fig2.cpds"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(done(&["reach", "models/paper/fig2.cpds", "--full"]), @"
+    k  |S_k|  |T(S_k)|  new
+    0      1         1    1
+    1      5        15   14
+    2      5        37   22  T(S_k) collapses at 2
+    3      5        37    0  S_k collapses at 3
+    4      5        37    0
+
+    converged: R = γ(S_3), T(R) = T(S_2) has 37 visible states; S_3 = S_4, and so no further context adds a state (Scheme 1)
+    ");
+    assert_snapshot!(done(&["reach", "models/paper/stefan2.cpds", "--states"]), @r"
+    k  |S_k|  |T(S_k)|  new
+    0      1         1    1
+    1      6         9    8
+    2      5        20   11  T(S_k) collapses at 2
+    3      9        20    0
+
+    k  T(S_k) \ T(S_{k-1})
+    0  ⟨q0|σ0,σ0⟩
+    1  ⟨q0|ε,σ0⟩
+       ⟨q0|σ0,ε⟩
+       ⟨q0|σ0,σ1⟩
+       ⟨q0|σ1,σ0⟩
+       ⟨q1|σ0,σ1⟩
+       ⟨q1|σ1,σ0⟩
+       ⟨q2|σ0,σ2⟩
+       ⟨q2|σ2,σ0⟩
+    2  ⟨q0|ε,ε⟩
+       ⟨q0|ε,σ1⟩
+       ⟨q0|σ1,ε⟩
+       ⟨q0|σ1,σ1⟩
+       ⟨q1|ε,σ1⟩
+       ⟨q1|σ1,ε⟩
+       ⟨q1|σ1,σ1⟩
+       ⟨q2|ε,σ2⟩
+       ⟨q2|σ1,σ2⟩
+       ⟨q2|σ2,ε⟩
+       ⟨q2|σ2,σ1⟩
+    3  –
+
+    converged: T(R) = T(S_2) has 20 visible states; T(S_2) = T(S_3) is a new plateau and has all generators in Z (Alg. 3)
+    ");
+    let stats = in_repository(&["reach", "models/paper/stefan8.cpds", "--stats"]).stderr;
+    let (counters, _) = stats.rsplit_once(", ").expect("the time comes last");
+    assert_snapshot!(counters, @"97 tuples kept, 321 expansions, 6 languages, post* computed 10 times with 120 transitions, 47.33 KiB of tables");
+}
+
+/// Either engine may be asked for. The explicit one may not come to an end where contexts are infinite.
+#[test]
+fn engines() {
+    assert_snapshot!(done(&["reach", "models/paper/fig1.cpds", "--engine", "symbolic"]), @"
+    k  |S_k|  |T(S_k)|  new
+    0      1         1    1
+    1      2         3    2
+    2      4         6    3  T(S_k) stutters at 2
+    3      6         6    0
+    4      8         7    1
+    5     10         8    1  T(S_k) collapses at 5
+    6     12         8    0
+
+    converged: T(R) = T(S_5) has 8 visible states; T(S_5) = T(S_6) is a new plateau and has all generators in Z (Alg. 3)
+    ");
+    let explicit = ["reach", "models/tiny/non-fcr.cpds", "--engine", "explicit", "--memory", "1M"];
+    let ran = in_repository(&explicit);
+    assert_eq!(ran.code, 5);
+    assert_snapshot!(ran.stderr, @"note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`");
     assert_snapshot!(ran.stdout, @"
     k  |R_k|  new  |T(R_k)|  new
     0      1    1         1    1
 
-    T(R_0) has 1 of the 37 visible states of Z; of the 20 generators among these, 20 may still come:
-      ⟨0|ε,ε⟩  ⟨0|ε,8⟩  ⟨0|2,ε⟩  ⟨0|2,8⟩  ⟨0|3,ε⟩  …
-    unknown: (T(R_k)) has not converged up to k = 0; finite context reachability does not hold: within context 1, foo can raise its stack for ever, so R_1 is infinite
+    Z takes more than a quarter of the memory; so it is not known which generators are missing
+    unknown: (T(R_k)) has not converged up to k = 0; context 1 takes more memory than 1.00 MiB, see --memory; finite context reachability does not hold, so it may be infinite: try --engine symbolic
     ");
+    let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--engine", "quantum"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_snapshot!(ran.stderr, @"
+    error: invalid value 'quantum' for '--engine <ENGINE>'
+      [possible values: auto, explicit, symbolic]
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn symbolic_as_json() {
+    let text = done(&["reach", "models/paper/fig2.cpds", "--json", "--full"]);
+    let object: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(object["engine"], "symbolic");
+    assert_eq!(object["proved_by"], "S_k");
+    assert_eq!(object["fcr"], false);
+    assert_eq!(object["collapse"], json!({"reachable": 2, "symbolic": 3, "visible": 2}));
+    assert_eq!(object["sequence"][2], json!({"k": 2, "reachable": null, "symbolic": 5, "visible": 37}));
+    assert_eq!(object["statistics"]["tuples_kept"], 12);
 }
 
 #[test]
@@ -140,14 +223,16 @@ fn as_json() {
     {
       "collapse": {
         "reachable": null,
+        "symbolic": null,
         "visible": 5
       },
       "contexts": 6,
       "engine": "explicit",
-      "fcr": null,
+      "fcr": true,
       "file": "models/paper/fig1.cpds",
       "pauses": {
         "reachable": [],
+        "symbolic": [],
         "visible": [
           {
             "k": 2,

@@ -155,7 +155,7 @@ fn a_wrong_command_line_is_exit_code_1() {
 #[test]
 fn help_has_examples_that_work() {
     let mut tried = 0;
-    for verb in ["", "verify", "reach", "show", "convert"] {
+    for verb in ["", "verify", "reach", "fcr", "show", "convert"] {
         let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
         let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
@@ -167,7 +167,7 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 14);
+    assert_eq!(tried, 18);
     assert_snapshot!(done(&["show", "-h"]), @"
     Print the model as it was understood, with a summary; or the steps from a state
 

@@ -2,19 +2,22 @@
 
 use cpds_testing::artifact::{KNOWN, Known, names};
 use cpds_testing::corpus::artifact;
-use cuba::engine::Count;
-use cuba::engine::analysis::{Conclusion, Options, Question, Reason, analyse};
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Count, Engine, Fcr, Lower};
 
+/// All of Table 2, each program with the engine that finite context reachability calls for, and all with the symbolic one.
 #[test]
-fn programs_with_fcr_come_out_as_they_should() {
-    let with_fcr = || KNOWN.iter().filter(|known| known.fcr);
-    let Some(folder) = artifact(&names(with_fcr())) else { return };
-    for known @ &Known { file, visible, collapse, bug, .. } in with_fcr() {
+fn table_2() {
+    let Some(folder) = artifact(&names(&KNOWN)) else { return };
+    for known @ &Known { file, visible, collapse, bug, fcr, .. } in &KNOWN {
         let problem = known.read(&folder);
-        for symmetry in [true, false] {
-            let options = Options { symmetry, max_contexts: Some(collapse + 1), ..Options::default() };
+        for (engine, symmetry) in [(None, true), (None, false), (Some(Engine::Symbolic), true)] {
+            let options = Options { engine, symmetry, max_contexts: Some(collapse + 2), ..Options::default() };
             let reached = analyse(&problem, Question::Visible, options, |_| ());
             assert_eq!(reached.visible_sequence.collapse(), Some(collapse), "{file}");
+            assert_eq!(reached.fcr.as_ref().map(Fcr::holds), Some(fcr), "{file}");
+            let chosen = if fcr { Engine::Explicit } else { Engine::Symbolic };
+            assert_eq!(reached.lower.engine(), engine.unwrap_or(chosen), "{file}");
             assert_eq!(reached.levels.last().unwrap().visible, Count::from(visible), "{file}");
             assert!(matches!(reached.conclusion, Conclusion::Converged(_)), "{file}");
             if problem.property().bad.is_empty() {
@@ -45,20 +48,38 @@ fn expansions_of_bluetooth_and_bst() {
     ] {
         let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
         let options = Options { symmetry, ..Options::default() };
-        let reached = analyse(&problem, Question::Reachable, options, |_| ()).reachable;
+        let Lower::Explicit(reached) = analyse(&problem, Question::Reachable, options, |_| ()).lower else {
+            panic!("explicit")
+        };
         assert_eq!((reached.kept(), reached.expansions()), (states, expansions), "{file}");
     }
 }
 
+/// Table 2's FCR column: a loop for every program without, none for the others.
 #[test]
-fn programs_without_fcr_are_recognised() {
-    let without = || KNOWN.iter().filter(|known| !known.fcr);
-    let Some(folder) = artifact(&names(without())) else { return };
-    for known @ &Known { file, visible, .. } in without() {
+fn loops() {
+    let Some(folder) = artifact(&names(&KNOWN)) else { return };
+    for known in &KNOWN {
         let problem = known.read(&folder);
-        let reached = analyse(&problem, Question::Visible, Options::default(), |_| ());
-        assert!(matches!(reached.conclusion, Conclusion::Unknown(Reason::InfiniteContext(_))), "{file}");
-        assert_eq!(reached.fcr(), Some(false), "{file}");
-        assert_eq!(reached.upper.z().expect("small").size, Count::from(visible), "{file}: Z = T(R)");
+        let fcr = Fcr::new(problem.system());
+        assert_eq!(fcr.holds(), known.fcr, "{}", known.file);
+        for (program, found) in problem.system().programs().iter().zip(fcr.loops) {
+            assert!(found.is_none_or(|found| found.replays(program)), "{}", known.file);
+        }
+    }
+}
+
+/// How many tuples it takes: as many as are not covered by others.
+#[test]
+fn tuples_of_bluetooth_and_stefan() {
+    let Some(folder) = artifact("the number of tuples of Bluetooth1-21, bst-22, stefan-8") else { return };
+    for (file, k, tuples) in
+        [("1_Bluetooth-1/Bluetooth1-21", 9, 468), ("4_BST-Insert/bst-22", 4, 3), ("8_Stefan-1/stefan-8", 16, 24)]
+    {
+        let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
+        let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
+        let reached = analyse(&problem, Question::Reachable, options, |_| ());
+        assert_eq!(reached.lower_sequence.collapse(), Some(k), "{file}");
+        assert_eq!(reached.lower.tuples(k), Some(Count::from(tuples)), "{file}");
     }
 }

@@ -5,3 +5,5 @@ mod corpus;
 mod families;
 mod laws;
 mod limits;
+mod psa;
+mod symbolic;

@@ -1,0 +1,166 @@
+//! Finite context reachability, decided as in Thm. 17 (paper §5).
+//!
+//! For each program, the store automaton of R(Q × Σ^{≤1}): everything that a thread alone reaches from a stack of height at
+//! most one. If each of these sets is finite, then so is every R_k. A set is infinite exactly if its automaton has a loop, since
+//! every transition is on an accepting path. Thread-visible states in which no action is enabled only reach themselves, so the
+//! others are enough to start from.
+//!
+//! # What a loop is
+//! Loops go through states made for calls. A transition m –ρ→ s, with m for (q,σ) and s for (p,γ), says ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a
+//! loop from m back to m is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε, which can be repeated for ever.
+//!
+//! # What may not be concluded
+//! A loop may start in a state that no thread ever gets to. Then every R_k is finite although the condition fails: it is
+//! sufficient, not necessary, as in the paper.
+
+use super::psa::{Heads, Psa, TooLarge};
+use super::run::Run;
+use super::visible::top_number;
+use cpds::{Cpds, Program, SharedState, Stack, Symbol};
+
+/// Whether finite context reachability holds, program by program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fcr {
+    /// For each of [`Cpds::programs`], the loop that refutes it.
+    pub loops: Vec<Option<Loop>>,
+}
+
+/// A run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// The run; nothing if it is too long to be written out.
+    pub run: Option<Run>,
+    /// q.
+    pub shared: SharedState,
+    /// σ.
+    pub top: Symbol,
+    /// w.
+    pub grown: Stack,
+}
+
+impl Fcr {
+    /// How many bytes a transition of a store automaton takes, at most.
+    pub const BYTES_A_TRANSITION: usize = 64;
+
+    /// Decides it.
+    pub fn new(system: &Cpds) -> Fcr {
+        Self::within(system, usize::MAX).expect("there is no limit")
+    }
+
+    /// Decides it, if no automaton has more than so many transitions.
+    pub fn within(system: &Cpds, limit: usize) -> Result<Fcr, TooLarge> {
+        let of_program = |program| {
+            let heads = Heads::new(program);
+            let psa = Psa::of_heads(heads.sources()).saturated(&heads, limit)?;
+            Ok(psa.find_loop().map(|states| psa.show_loop(&states, program)))
+        };
+        Ok(Fcr { loops: system.programs().iter().map(of_program).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether it holds.
+    pub fn holds(&self) -> bool {
+        self.loops.iter().all(Option::is_none)
+    }
+}
+
+impl Loop {
+    /// ⟨q|σ⟩ and ⟨q|σw⟩.
+    pub fn ends(&self) -> [(SharedState, Stack); 2] {
+        let end = std::iter::once(self.top).chain(self.grown.iter());
+        [(self.shared, Stack::from_top([self.top])), (self.shared, Stack::from_top(end))]
+    }
+
+    /// Whether its run is one of the program and raises the stack as it says.
+    pub fn replays(&self, program: &Program) -> bool {
+        let Some(run) = &self.run else { return false };
+        let [start, end] = self.ends();
+        run.start == start && self.grown.height() > 0 && run.states(program).last() == Some(&end)
+    }
+}
+
+impl Psa {
+    /// A loop, as transitions one after the other: from a state made for calls back to it; as short as any through that state.
+    pub(super) fn find_loop(&self) -> Option<Vec<u32>> {
+        let calls = |state: u32| {
+            self.out(state).filter(|&t| self.call(self.transitions[t as usize].to).is_some()).collect::<Vec<_>>()
+        };
+        let to = |t: u32| self.transitions[t as usize].to;
+        // States from which every path ends are taken away, until each that is left leads on to another.
+        let count = u32::try_from(self.node_count()).expect("numbered so");
+        let mut leads_on = vec![0; count as usize];
+        let mut into = vec![Vec::new(); count as usize];
+        for state in (0..count).filter(|&state| self.call(state).is_some()) {
+            let out = calls(state);
+            leads_on[state as usize] = out.len();
+            for t in out {
+                into[to(t) as usize].push(state);
+            }
+        }
+        let mut ends: Vec<u32> = (0..count).filter(|&state| leads_on[state as usize] == 0).collect();
+        while let Some(state) = ends.pop() {
+            for &before in &into[state as usize] {
+                leads_on[before as usize] -= 1;
+                if leads_on[before as usize] == 0 {
+                    ends.push(before);
+                }
+            }
+        }
+        let on = |t: &u32| leads_on[to(*t) as usize] > 0;
+        let left = || (0..count).filter(|&state| leads_on[state as usize] > 0);
+        // The shortest loop is one from a state to itself. Otherwise whoever goes on comes by somewhere again.
+        let itself = left().find(|&state| calls(state).into_iter().any(|t| to(t) == state));
+        let start = itself.or_else(|| {
+            let mut seen = vec![false; count as usize];
+            let mut state = left().next()?;
+            while !std::mem::replace(&mut seen[state as usize], true) {
+                state = calls(state).into_iter().find(on).map(to).expect("it leads on");
+            }
+            Some(state)
+        })?;
+        let mut before = vec![None; count as usize];
+        let mut queue = vec![start];
+        let mut next = 0;
+        while before[start as usize].is_none() {
+            let state = queue[next];
+            next += 1;
+            for t in calls(state).into_iter().filter(on) {
+                if before[to(t) as usize].is_none() {
+                    before[to(t) as usize] = Some((t, state));
+                    queue.push(to(t));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        let mut state = start;
+        while found.is_empty() || state != start {
+            let (t, from) = before[state as usize].expect("it was reached");
+            found.push(t);
+            state = from;
+        }
+        found.reverse();
+        Some(found)
+    }
+
+    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m: backwards.)
+    fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
+        let head = |state: u32| self.call(state).expect("a loop goes through calls");
+        let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
+        let label =
+            |&t: &u32| super::visible::top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
+        let grown = Stack::from_top(transitions.iter().map(label));
+        let mut rules = Some(Vec::new());
+        for &t in transitions.iter().rev() {
+            let called = self.transitions[t as usize].from;
+            let (q, symbol) = head(called);
+            let call = self.find(q, top_number(Some(symbol)), called).expect("every call has one");
+            let part = self.undo(&mut vec![t, call]);
+            rules = rules.zip(part).map(|(mut rules, part)| {
+                rules.extend(part);
+                rules
+            });
+        }
+        let start = (shared, Stack::from_top([symbol]));
+        let run = rules.map(|rules| Run { start, rules }.shortened(program));
+        Loop { run, shared, top: symbol, grown }
+    }
+}

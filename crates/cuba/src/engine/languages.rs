@@ -1,0 +1,440 @@
+//! Regular languages of stacks, each kept once, as its minimal automaton in canonical numbering.
+//!
+//! A language that is asked for twice has the same number both times. So equality is equality of numbers, and what is
+//! known of two languages is remembered for their numbers. A number says nothing else: it depends on who asked first.
+//!
+//! # Canonical
+//! The minimal automaton of a language, without states that lead nowhere, is unique up to the names of its states. They are
+//! numbered in the order of a breadth-first search from the start that takes the symbols in their order. Then equal languages
+//! have literally equal automata.
+
+use super::minimal::{Dfa, hash};
+use super::psa::{Inner, Psa, PsaState, TooLarge};
+use super::visible::{top, top_number};
+use cpds::{SharedState, Stack, Symbol};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The number of a language.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LanguageId(pub(super) u32);
+
+/// The number of a set of tops.
+pub(super) type TopsId = u32;
+
+/// Every language that was asked for.
+pub struct Languages {
+    all: Vec<Language>,
+    table: HashTable<u32>,
+    tops: Vec<Box<[u32]>>,
+    tops_ids: FxHashMap<Box<[u32]>, TopsId>,
+    inclusions: FxHashMap<(LanguageId, LanguageId), bool>,
+    unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
+    bytes: usize,
+}
+
+/// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
+/// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
+struct Language {
+    code: Box<[u32]>,
+    finite: bool,
+    tops: TopsId,
+    /// The length of its shortest word; 0 for the empty language.
+    shortest: u32,
+}
+
+impl Language {
+    fn states(&self) -> usize {
+        self.code[0] as usize
+    }
+
+    fn is_accepting(&self, state: u32) -> bool {
+        self.code[1 + state as usize] & 1 == 1
+    }
+
+    /// Label and target of each transition, sorted by label.
+    fn out(&self, state: u32) -> &[[u32; 2]] {
+        let (transitions, _) = self.code[2 + self.states()..].as_chunks();
+        let at = |state: u32| (self.code[1 + state as usize] / 2) as usize;
+        &transitions[at(state)..at(state + 1)]
+    }
+
+    fn step(&self, state: u32, label: u32) -> Option<u32> {
+        let out = self.out(state);
+        out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])
+    }
+}
+
+impl Default for Languages {
+    fn default() -> Self {
+        let mut languages = Languages {
+            all: Vec::new(),
+            table: HashTable::new(),
+            tops: Vec::new(),
+            tops_ids: FxHashMap::default(),
+            inclusions: FxHashMap::default(),
+            unions: FxHashMap::default(),
+            bytes: 0,
+        };
+        let empty = languages.intern([0, 0].into());
+        assert_eq!(empty, Languages::EMPTY, "the first one");
+        languages
+    }
+}
+
+impl Languages {
+    /// The empty language.
+    pub const EMPTY: LanguageId = LanguageId(0);
+
+    /// How many languages there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Never: there is always the empty language.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The language of one word.
+    pub fn word(&mut self, stack: &Stack) -> LanguageId {
+        let mut dfa = Dfa::default();
+        for (next, symbol) in (1..).zip(stack.iter()) {
+            dfa.push(false, [(top_number(Some(symbol)), next)]);
+        }
+        dfa.push(true, []);
+        self.canonical(&dfa, 0)
+    }
+
+    /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones.
+    pub fn of_psa(&mut self, psa: &Psa, limit: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
+        let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
+        let (minimal, class) = Dfa::of_psa(psa, &starts, limit)?.minimal();
+        let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
+        let mut found = Vec::new();
+        for (q, class) in shared.into_iter().zip(class) {
+            if let Some(class) = class {
+                let language = *known.entry(class).or_insert_with(|| self.canonical(&minimal, class));
+                found.push((q, language));
+            }
+        }
+        Ok(found)
+    }
+
+    /// An automaton that accepts ⟨q|w⟩ for each word w of a language.
+    pub fn psa(&self, q: SharedState, language: LanguageId) -> Psa {
+        let mut psa = Psa::default();
+        let language = &self.all[language.0 as usize];
+        let states: Vec<Inner> =
+            (0..).take(language.states()).map(|state| psa.add_state(language.is_accepting(state))).collect();
+        for (state, &from) in (0..).zip(&states) {
+            for &[label, to] in language.out(state) {
+                psa.add(PsaState::Inner(from), top(label), states[to as usize]);
+            }
+        }
+        if let Some(&start) = states.first() {
+            psa.add(PsaState::Shared(q), None, start);
+        }
+        psa
+    }
+
+    /// The language of a state of a minimal automaton.
+    fn canonical(&mut self, minimal: &Dfa, start: u32) -> LanguageId {
+        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+        number.insert(start, 0);
+        let mut order = vec![start];
+        let mut transitions = Vec::new();
+        let mut firsts = Vec::new();
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            next += 1;
+            firsts.push(small(transitions.len()) | u32::from(minimal.is_accepting(state)));
+            for &(label, to) in minimal.out(state) {
+                let to = *number.entry(to).or_insert_with(|| {
+                    order.push(to);
+                    small(order.len() - 1)
+                });
+                transitions.extend([label, to]);
+            }
+        }
+        firsts.push(small(transitions.len()));
+        let code: Vec<u32> = std::iter::once(small(order.len())).chain(firsts).chain(transitions).collect();
+        self.intern(code.into())
+    }
+
+    fn intern(&mut self, code: Box<[u32]>) -> LanguageId {
+        let Languages { all, table, .. } = self;
+        let same = |&id: &u32| all[id as usize].code == code;
+        match table.entry(hash(&code), same, |&id| hash(&all[id as usize].code)) {
+            Entry::Occupied(found) => LanguageId(*found.get()),
+            Entry::Vacant(place) => {
+                let id = small(all.len());
+                place.insert(id);
+                self.bytes += size_of_val(&*code) + 2 * size_of::<Language>();
+                let language = Language { code, finite: false, tops: 0, shortest: 0 };
+                let language = Language {
+                    finite: is_acyclic(&language),
+                    tops: self.intern_tops(&language),
+                    shortest: shortest(&language),
+                    ..language
+                };
+                self.all.push(language);
+                LanguageId(id)
+            }
+        }
+    }
+
+    fn intern_tops(&mut self, language: &Language) -> TopsId {
+        let tops: Box<[u32]> = if language.states() == 0 {
+            Box::default()
+        } else {
+            // ε is a top only if the empty word is accepted. Alg. 4, as printed, takes every ε-edge for it.
+            let empty = language.is_accepting(0).then_some(0);
+            empty.into_iter().chain(language.out(0).iter().map(|&[label, _]| label)).collect()
+        };
+        let Languages { tops: all, tops_ids, .. } = self;
+        *tops_ids.entry(tops).or_insert_with_key(|tops| {
+            all.push(tops.clone());
+            small(all.len() - 1)
+        })
+    }
+
+    /// T of a language: the tops of its words (Alg. 4).
+    pub fn tops(&self, language: LanguageId) -> impl Iterator<Item = Option<Symbol>> {
+        self.tops[self.tops_id(language) as usize].iter().map(|&number| top(number))
+    }
+
+    pub(super) fn tops_id(&self, language: LanguageId) -> TopsId {
+        self.all[language.0 as usize].tops
+    }
+
+    /// The numbers of the tops of a set of them, sorted.
+    pub(super) fn tops_of(&self, tops: TopsId) -> &[u32] {
+        &self.tops[tops as usize]
+    }
+
+    /// Whether it has finitely many words.
+    pub fn is_finite(&self, language: LanguageId) -> bool {
+        self.all[language.0 as usize].finite
+    }
+
+    /// How many states its minimal automaton has.
+    pub fn states(&self, language: LanguageId) -> usize {
+        self.all[language.0 as usize].states()
+    }
+
+    /// Whether the word belongs to it.
+    pub fn contains(&self, language: LanguageId, word: &Stack) -> bool {
+        let language = &self.all[language.0 as usize];
+        if language.states() == 0 {
+            return false;
+        }
+        let end = word.iter().try_fold(0, |state, symbol| language.step(state, top_number(Some(symbol))));
+        end.is_some_and(|state| language.is_accepting(state))
+    }
+
+    /// The shortest word with this top; of several, the first by its symbols' numbers.
+    pub fn shortest_word(&self, language: LanguageId, wanted: Option<Option<Symbol>>) -> Option<Stack> {
+        let language = &self.all[language.0 as usize];
+        let fits = |label: u32| wanted.is_none_or(|wanted| top(label) == wanted);
+        if language.states() == 0 {
+            return None;
+        }
+        if fits(0) && language.is_accepting(0) {
+            return Some(Stack::default());
+        }
+        // How a state is reached with the fewest symbols: the last of them, and from where; `None` is the start as a start.
+        let mut before: Vec<Option<(u32, Option<u32>)>> = vec![None; language.states()];
+        let mut queue = vec![None];
+        let mut next = 0;
+        loop {
+            let from = *queue.get(next)?;
+            next += 1;
+            if from.is_some_and(|state| language.is_accepting(state)) {
+                let back = |&state: &u32| before[state as usize].expect("it was reached").1;
+                let states = std::iter::successors(from, back);
+                let symbols = states.filter_map(|state| top(before[state as usize].expect("it was reached").0));
+                let mut word: Vec<_> = symbols.collect();
+                word.reverse();
+                return Some(Stack::from_top(word));
+            }
+            for &[label, to] in language.out(from.unwrap_or(0)) {
+                if (from.is_some() || fits(label)) && before[to as usize].is_none() {
+                    before[to as usize] = Some((label, from));
+                    queue.push(Some(to));
+                }
+            }
+        }
+    }
+
+    /// Whether every word of `a` belongs to `b`.
+    pub fn is_included(&mut self, a: LanguageId, b: LanguageId) -> bool {
+        if a == b || a == Languages::EMPTY {
+            return true;
+        }
+        let (small, large) = (&self.all[a.0 as usize], &self.all[b.0 as usize]);
+        if (large.finite && !small.finite) || small.shortest < large.shortest || b == Languages::EMPTY {
+            return false;
+        }
+        if let Some(&known) = self.inclusions.get(&(a, b)) {
+            return known;
+        }
+        let included = is_included(small, large);
+        self.inclusions.insert((a, b), included);
+        included
+    }
+
+    /// The words of both.
+    pub fn union(&mut self, a: LanguageId, b: LanguageId) -> LanguageId {
+        let pair = (a.min(b), a.max(b));
+        if let Some(&known) = self.unions.get(&pair) {
+            return known;
+        }
+        let (dfa, start) = product(&self.all[a.0 as usize], &self.all[b.0 as usize]);
+        let (minimal, class) = dfa.minimal();
+        let union = match class.get(start).copied().flatten() {
+            Some(class) => self.canonical(&minimal, class),
+            None => Languages::EMPTY,
+        };
+        self.unions.insert(pair, union);
+        union
+    }
+
+    /// For each word of a language, which of the others have it: every such set of others once, as positions in the list.
+    /// Nothing if it takes more effort than this; what is left of it is noted.
+    pub(super) fn classes(
+        &self,
+        language: LanguageId,
+        others: &[LanguageId],
+        effort: &mut usize,
+    ) -> Option<FxHashSet<Vec<usize>>> {
+        let language = &self.all[language.0 as usize];
+        let others: Vec<&Language> = others.iter().map(|other| &self.all[other.0 as usize]).collect();
+        let start: Vec<Option<u32>> = others.iter().map(|other| (other.states() > 0).then_some(0)).collect();
+        let mut seen = FxHashSet::default();
+        let mut open = vec![(0, start)];
+        let mut classes = FxHashSet::default();
+        while let Some((state, at)) = open.pop() {
+            *effort = effort.checked_sub(others.len())?;
+            if language.is_accepting(state) {
+                let has = |i: &usize| at[*i].is_some_and(|state| others[*i].is_accepting(state));
+                classes.insert((0..others.len()).filter(has).collect());
+            }
+            for &[label, to] in language.out(state) {
+                let step = |(other, at): (&&Language, &Option<u32>)| other.step((*at)?, label);
+                let next = (to, others.iter().zip(&at).map(step).collect::<Vec<_>>());
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        Some(classes)
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        let entry = size_of::<(LanguageId, LanguageId)>() + size_of::<LanguageId>();
+        self.bytes
+            + self.table.num_buckets() * 5
+            + (self.inclusions.capacity() + self.unions.capacity()) * 2 * entry
+            + self.tops.iter().map(|tops| 2 * size_of_val(&**tops)).sum::<usize>()
+    }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
+}
+
+/// Without states that lead nowhere, there are finitely many words exactly if there is no cycle.
+fn is_acyclic(language: &Language) -> bool {
+    let n = language.states();
+    let mut into = vec![0_u32; n];
+    let states = || 0..small(n);
+    for [_, to] in states().flat_map(|state| language.out(state)) {
+        into[*to as usize] += 1;
+    }
+    let mut free: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
+    let mut next = 0;
+    while let Some(&state) = free.get(next) {
+        next += 1;
+        for &[_, to] in language.out(state) {
+            into[to as usize] -= 1;
+            if into[to as usize] == 0 {
+                free.push(to);
+            }
+        }
+    }
+    free.len() == n
+}
+
+/// States are numbered breadth-first, so by their distance.
+fn shortest(language: &Language) -> u32 {
+    let mut distance = vec![u32::MAX; language.states()];
+    if let Some(start) = distance.first_mut() {
+        *start = 0;
+    }
+    for state in 0..small(language.states()) {
+        if language.is_accepting(state) {
+            return distance[state as usize];
+        }
+        for &[_, to] in language.out(state) {
+            distance[to as usize] = distance[to as usize].min(distance[state as usize] + 1);
+        }
+    }
+    0
+}
+
+fn is_included(a: &Language, b: &Language) -> bool {
+    // Every state of `a` leads to a word; so `b` has to have every transition that `a` has.
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(0, 0)];
+    while let Some((x, y)) = open.pop() {
+        if a.is_accepting(x) && !b.is_accepting(y) {
+            return false;
+        }
+        for &[label, x] in a.out(x) {
+            let Some(y) = b.step(y, label) else { return false };
+            if seen.insert((x, y)) {
+                open.push((x, y));
+            }
+        }
+    }
+    true
+}
+
+/// An automaton for the union, and its start.
+fn product(a: &Language, b: &Language) -> (Dfa, usize) {
+    type Pair = (Option<u32>, Option<u32>);
+    let start = |language: &Language| (language.states() > 0).then_some(0);
+    let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
+    let mut order: Vec<Pair> = vec![(start(a), start(b))];
+    number.insert(order[0], 0);
+    let mut dfa = Dfa::default();
+    let mut next = 0;
+    while let Some(&(x, y)) = order.get(next) {
+        next += 1;
+        let out = |language: &Language, state: Option<u32>| {
+            state.map_or(Vec::new(), |state| language.out(state).iter().map(|&[label, _]| label).collect())
+        };
+        let mut labels: Vec<u32> = out(a, x);
+        labels.extend(out(b, y));
+        labels.sort_unstable();
+        labels.dedup();
+        let accepting = x.is_some_and(|x| a.is_accepting(x)) || y.is_some_and(|y| b.is_accepting(y));
+        let transitions: Vec<_> = labels
+            .into_iter()
+            .map(|label| {
+                let to = (x.and_then(|x| a.step(x, label)), y.and_then(|y| b.step(y, label)));
+                let count = small(order.len());
+                let id = *number.entry(to).or_insert_with(|| {
+                    order.push(to);
+                    count
+                });
+                (label, id)
+            })
+            .collect();
+        dfa.push(accepting, transitions);
+    }
+    (dfa, 0)
+}

@@ -1,0 +1,157 @@
+//! The lower end: T(R_k) level by level, from states one by one or from tuples of languages.
+
+use super::bad::Bad;
+use super::count::Count;
+use super::reachable::Reachable;
+use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
+use super::visible::VisibleLevels;
+use cpds::{Cpds, Trace};
+use std::ops::ControlFlow;
+
+/// What the levels are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// States, one by one: R_k.
+    Explicit,
+    /// Tuples of languages: S_k.
+    Symbolic,
+}
+
+/// The levels as far as they were computed.
+pub enum Lower<'a> {
+    /// R_k.
+    Explicit(Box<Reachable<'a>>),
+    /// S_k.
+    Symbolic(Box<Symbolic<'a>>),
+}
+
+/// What can be seen of a level while it is computed.
+#[derive(Clone, Copy)]
+pub struct Glimpse<'e> {
+    /// What it is made of.
+    pub engine: Engine,
+    /// The last level that is finished.
+    pub k: usize,
+    /// States or tuples kept.
+    pub kept: usize,
+    /// Successors looked up.
+    pub expansions: u64,
+    /// The memory in use.
+    pub bytes: usize,
+    /// The most memory that may be in use until the next look.
+    pub bytes_at_next_look: usize,
+    /// T(R_k), and what there is of the next level.
+    pub visible: &'e VisibleLevels,
+}
+
+impl<'a> Lower<'a> {
+    /// Level 0.
+    pub fn new(system: &'a Cpds, engine: Engine, symmetry: bool, memory: usize) -> Self {
+        match engine {
+            Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
+            Engine::Symbolic => {
+                let options = SymbolicOptions { symmetry, subsumption: true, memory };
+                Lower::Symbolic(Box::new(Symbolic::new(system, options)))
+            }
+        }
+    }
+
+    /// What it is made of.
+    pub fn engine(&self) -> Engine {
+        match self {
+            Lower::Explicit(_) => Engine::Explicit,
+            Lower::Symbolic(_) => Engine::Symbolic,
+        }
+    }
+
+    /// Computes the next level. Now and then the watcher may look, and stop it.
+    ///
+    /// # Errors
+    /// If the level is not finished. What was found of it is kept, and there is no going on.
+    pub fn advance<B>(&mut self, watch: &mut impl FnMut(Glimpse<'_>) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+        match self {
+            Lower::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
+            },
+            Lower::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
+        }
+    }
+
+    /// What there is to see.
+    pub fn glimpse(&self) -> Glimpse<'_> {
+        match self {
+            Lower::Explicit(reachable) => explicit(reachable),
+            Lower::Symbolic(tuples) => symbolic(tuples),
+        }
+    }
+
+    /// The last level that is finished.
+    pub fn k(&self) -> usize {
+        self.glimpse().k
+    }
+
+    /// T(R_0) ⊆ … ⊆ T(R_k); what is there of an unfinished level comes last.
+    pub fn visible(&self) -> &VisibleLevels {
+        self.glimpse().visible
+    }
+
+    /// Whether level k has something that the one before has not.
+    pub fn grew(&self, k: usize) -> bool {
+        match self {
+            Lower::Explicit(reachable) => reachable.has_new_states(k),
+            Lower::Symbolic(tuples) => tuples.grew(k),
+        }
+    }
+
+    /// |R_k \ R_{k-1}|, if states are counted.
+    pub fn new_states(&self, k: usize) -> Option<Count> {
+        match self {
+            Lower::Explicit(reachable) => Some(reachable.new_states(k)),
+            Lower::Symbolic(_) => None,
+        }
+    }
+
+    /// How many tuples S_k has that no other one covers, if there are tuples.
+    pub fn tuples(&self, k: usize) -> Option<Count> {
+        match self {
+            Lower::Explicit(_) => None,
+            Lower::Symbolic(tuples) => Some(tuples.count(k)),
+        }
+    }
+
+    /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if
+    /// it is too long to be written out.
+    pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
+        match self {
+            Lower::Explicit(reachable) => Some(reachable.trace_to_visible(visible, |shared, tops| {
+                bad.arrange(pattern, shared, |position, top| tops[position] == top)
+            })),
+            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
+        }
+    }
+}
+
+fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
+    Glimpse {
+        engine: Engine::Explicit,
+        k: reachable.k(),
+        kept: reachable.kept(),
+        expansions: reachable.expansions(),
+        bytes: reachable.bytes(),
+        bytes_at_next_look: reachable.bytes_at_next_look(),
+        visible: reachable.visible(),
+    }
+}
+
+fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
+    Glimpse {
+        engine: Engine::Symbolic,
+        k: tuples.k(),
+        kept: tuples.kept(),
+        expansions: tuples.expansions(),
+        bytes: tuples.bytes(),
+        bytes_at_next_look: tuples.bytes_at_next_look(),
+        visible: tuples.visible(),
+    }
+}

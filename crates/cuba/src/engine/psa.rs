@@ -1,0 +1,492 @@
+//! Pushdown store automata and post* (paper App. C).
+//!
+//! A store automaton accepts states ⟨q|w⟩ of one thread: from the state for q, reading w from the top down, it gets to an
+//! accepting state. No transition leads into the state of a shared state, and ε-edges leave only such states; the types see
+//! to both. post* *saturates* the automaton of a set of states: it adds transitions until the set of accepted states is closed
+//! under the steps of a program. What is added for each action, when the automaton has p –σ→ s:
+//!
+//! | action | is added |
+//! |---|---|
+//! | (p,σ) → (p',ε) | p' –ε→ s |
+//! | (p,σ) → (p',σ') | p' –σ'→ s |
+//! | (p,σ) → (p',ρ₀ρ₁) | p' –ρ₀→ m –ρ₁→ s, where m is one state for each (p',ρ₀) |
+//!
+//! An ε-edge p –ε→ s takes over what s has: with s –σ→ s', also p –σ→ s'. Either of the two may come later, so ε-edges are
+//! found by their target. (The published tool looks by source, and misses some.)
+//!
+//! # The empty stack
+//! ⟨p|ε⟩ is accepted exactly if an ε-edge leads from p to an accepting state. From there, an action (p,ε) → (p',ε) adds p' –ε→ f,
+//! and (p,ε) → (p',ρ) adds p' –ρ→ f, where f is an accepting state with nothing below. So no bottom symbol is needed
+//! (docs/design/005-the-empty-stack-in-store-automata.md).
+//!
+//! # Why each transition is there
+//! is kept with it: the action and the transition that it was applied to. From this a run is rebuilt (`run.rs`).
+
+use super::visible::{top, top_number};
+use cpds::{Action, Program, SharedState, Stack, Symbol};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher as _;
+
+/// A state of a store automaton that is not a shared state's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Inner(u32);
+
+/// A state of a store automaton.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PsaState {
+    /// That of a shared state: accepted words start here.
+    Shared(SharedState),
+    /// Another one.
+    Inner(Inner),
+}
+
+/// What an inner state was made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// For the automaton that is saturated.
+    Given,
+    /// For calls that lead to this thread-visible state: m in the table above.
+    Called(SharedState, Symbol),
+    /// For the empty stack: f above.
+    Bottom,
+}
+
+/// A pushdown store automaton.
+#[derive(Clone, Debug, Default)]
+pub struct Psa {
+    nodes: Vec<Node>,
+    shared: FxHashMap<SharedState, u32>,
+    called: FxHashMap<(SharedState, Symbol), u32>,
+    bottom: Option<u32>,
+    /// In the order in which they were added.
+    pub(super) transitions: Vec<Transition>,
+    table: HashTable<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    kind: Kind,
+    accepting: bool,
+    /// The last transition that leaves it, and the last ε-edge that leads to it; each knows the one before.
+    out: u32,
+    into: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Shared(SharedState),
+    Inner(Made),
+}
+
+/// No transition.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transition {
+    pub(super) from: u32,
+    /// The number of the symbol as a top; 0 is ε.
+    pub(super) label: u32,
+    pub(super) to: u32,
+    before_out: u32,
+    before_into: u32,
+    pub(super) origin: Origin,
+}
+
+/// Why a transition is there. All that it names was there before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// It was given.
+    Given,
+    /// This rule was applied to this transition. For a push it leads *out of* m.
+    Rule { rule: u32, of: u32 },
+    /// It leads into m, for a push; whose, the transition out of m knows.
+    Call,
+    /// An ε-edge, and a transition that leaves its target.
+    Join { epsilon: u32, then: u32 },
+}
+
+/// The automaton would have more transitions, or its languages more states, than there is room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooLarge;
+
+/// A program's actions by the thread-visible state in which they are enabled.
+pub struct Heads {
+    ranges: FxHashMap<(SharedState, u32), (u32, u32)>,
+    actions: Vec<(u32, Action)>,
+}
+
+impl Heads {
+    /// The actions of a program.
+    pub fn new(program: &Program) -> Self {
+        let mut actions: Vec<_> = (0..).zip(program.rules()).map(|(index, rule)| (index, rule.action)).collect();
+        actions.sort_by_key(|(_, action)| action.source());
+        let mut heads = Heads { ranges: FxHashMap::default(), actions };
+        let mut start = 0;
+        for run in heads.actions.chunk_by(|a, b| a.1.source() == b.1.source()) {
+            let end = start + u32::try_from(run.len()).expect("actions are limited");
+            let (q, top) = run[0].1.source();
+            heads.ranges.insert((q, top_number(top)), (start, end));
+            start = end;
+        }
+        heads
+    }
+
+    #[inline]
+    fn range(&self, q: SharedState, label: u32) -> std::ops::Range<usize> {
+        self.ranges.get(&(q, label)).map_or(0..0, |&(start, end)| start as usize..end as usize)
+    }
+
+    /// The thread-visible states in which an action is enabled, sorted.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (SharedState, Option<Symbol>)> {
+        self.actions.chunk_by(|a, b| a.1.source() == b.1.source()).map(|run| run[0].1.source())
+    }
+}
+
+impl Psa {
+    /// The automaton that accepts exactly these states.
+    pub fn of_states<'s>(states: impl IntoIterator<Item = (SharedState, &'s Stack)>) -> Self {
+        let mut psa = Psa::default();
+        let end = psa.add_state(true);
+        for (q, stack) in states {
+            let mut from = PsaState::Shared(q);
+            let height = stack.height();
+            if height == 0 {
+                psa.add(from, None, end);
+            }
+            for (depth, symbol) in (1..).zip(stack.iter()) {
+                let to = if depth == height { end } else { psa.add_state(false) };
+                psa.add(from, Some(symbol), to);
+                from = PsaState::Inner(to);
+            }
+        }
+        psa
+    }
+
+    /// Q × Σ^{≤1}, as Thm. 17 has it.
+    pub fn of_heads(heads: impl IntoIterator<Item = (SharedState, Option<Symbol>)>) -> Self {
+        let mut psa = Psa::default();
+        let end = psa.add_state(true);
+        for (q, top) in heads {
+            psa.add(PsaState::Shared(q), top, end);
+        }
+        psa
+    }
+
+    /// Adds a state.
+    pub fn add_state(&mut self, accepting: bool) -> Inner {
+        Inner(self.add_node(Kind::Inner(Made::Given), accepting))
+    }
+
+    /// Adds a transition. An ε-edge leaves a shared state.
+    ///
+    /// # Panics
+    /// If an ε-edge leaves another state.
+    pub fn add(&mut self, from: PsaState, label: Option<Symbol>, to: Inner) {
+        assert!(label.is_some() || matches!(from, PsaState::Shared(_)), "an ε-edge leaves a shared state");
+        let from = match from {
+            PsaState::Shared(q) => self.shared(q),
+            PsaState::Inner(Inner(state)) => state,
+        };
+        self.insert(from, top_number(label), to.0, Origin::Given);
+    }
+
+    /// post*: the automaton that accepts every state that is reachable from the accepted ones.
+    #[must_use]
+    pub fn post_star(self, program: &Program) -> Psa {
+        self.saturated(&Heads::new(program), usize::MAX).expect("there is no limit")
+    }
+
+    /// The same, with at most so many transitions.
+    pub fn saturated(mut self, heads: &Heads, limit: usize) -> Result<Psa, TooLarge> {
+        // What is added comes to the end of the list.
+        let mut next = 0;
+        while let Some(&Transition { from, label, to, .. }) = self.transitions.get(next) {
+            if self.transitions.len() > limit {
+                return Err(TooLarge);
+            }
+            self.take(heads, u32::try_from(next).expect("the memory ends before"), from, label, to);
+            next += 1;
+        }
+        Ok(self)
+    }
+
+    /// Adds what follows from one transition and those that are there.
+    fn take(&mut self, heads: &Heads, of: u32, from: u32, label: u32, to: u32) {
+        match self.nodes[from as usize].kind {
+            Kind::Shared(q) if label == 0 => {
+                let mut then = self.nodes[to as usize].out;
+                while then != NONE {
+                    let Transition { label, to, before_out, .. } = self.transitions[then as usize];
+                    self.insert(from, label, to, Origin::Join { epsilon: of, then });
+                    then = before_out;
+                }
+                if self.nodes[to as usize].accepting {
+                    self.apply(heads, q, of, label, to);
+                }
+            }
+            Kind::Shared(q) => self.apply(heads, q, of, label, to),
+            Kind::Inner(_) => {
+                let mut epsilon = self.nodes[from as usize].into;
+                while epsilon != NONE {
+                    let Transition { from, before_into, .. } = self.transitions[epsilon as usize];
+                    self.insert(from, label, to, Origin::Join { epsilon, then: of });
+                    epsilon = before_into;
+                }
+            }
+        }
+    }
+
+    /// Applies every action of (q,σ) to a transition with this label.
+    fn apply(&mut self, heads: &Heads, q: SharedState, of: u32, label: u32, to: u32) {
+        for index in heads.range(q, label) {
+            let (rule, action) = heads.actions[index];
+            let origin = Origin::Rule { rule, of };
+            match action {
+                Action::Pop { to: p, .. } => {
+                    let p = self.shared(p);
+                    self.insert(p, 0, to, origin);
+                }
+                Action::Overwrite { to: p, new, .. } => {
+                    let p = self.shared(p);
+                    self.insert(p, top_number(Some(new)), to, origin);
+                }
+                Action::Push { to: q, callee, return_point, .. } => {
+                    let called = self.called(q, callee);
+                    let p = self.shared(q);
+                    self.insert(p, top_number(Some(callee)), called, Origin::Call);
+                    self.insert(called, top_number(Some(return_point)), to, origin);
+                }
+                Action::EmptyOverwrite { to: p, .. } => {
+                    let (p, bottom) = (self.shared(p), self.bottom());
+                    self.insert(p, 0, bottom, origin);
+                }
+                Action::EmptyPush { to: p, new, .. } => {
+                    let (p, bottom) = (self.shared(p), self.bottom());
+                    self.insert(p, top_number(Some(new)), bottom, origin);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, from: u32, label: u32, to: u32, origin: Origin) {
+        let Psa { nodes, transitions, table, .. } = self;
+        let same = |&id: &u32| {
+            let other = &transitions[id as usize];
+            (other.from, other.label, other.to) == (from, label, to)
+        };
+        let again = |&id: &u32| {
+            let Transition { from, label, to, .. } = transitions[id as usize];
+            hash(from, label, to)
+        };
+        if let Entry::Vacant(place) = table.entry(hash(from, label, to), same, again) {
+            let id = u32::try_from(transitions.len()).expect("the memory ends before");
+            place.insert(id);
+            let before_out = std::mem::replace(&mut nodes[from as usize].out, id);
+            let before_into = if label == 0 { std::mem::replace(&mut nodes[to as usize].into, id) } else { NONE };
+            transitions.push(Transition { from, label, to, before_out, before_into, origin });
+        }
+    }
+
+    /// The transition from a shared state with this label to this state.
+    pub(super) fn find(&self, q: SharedState, label: u32, to: u32) -> Option<u32> {
+        let from = *self.shared.get(&q)?;
+        let same = |&id: &u32| {
+            let other = &self.transitions[id as usize];
+            (other.from, other.label, other.to) == (from, label, to)
+        };
+        self.table.find(hash(from, label, to), same).copied()
+    }
+
+    fn add_node(&mut self, kind: Kind, accepting: bool) -> u32 {
+        let id = u32::try_from(self.nodes.len()).expect("the memory ends before");
+        self.nodes.push(Node { kind, accepting, out: NONE, into: NONE });
+        id
+    }
+
+    fn shared(&mut self, q: SharedState) -> u32 {
+        if let Some(&id) = self.shared.get(&q) {
+            return id;
+        }
+        let id = self.add_node(Kind::Shared(q), false);
+        self.shared.insert(q, id);
+        id
+    }
+
+    fn called(&mut self, q: SharedState, symbol: Symbol) -> u32 {
+        if let Some(&id) = self.called.get(&(q, symbol)) {
+            return id;
+        }
+        let id = self.add_node(Kind::Inner(Made::Called(q, symbol)), false);
+        self.called.insert((q, symbol), id);
+        id
+    }
+
+    fn bottom(&mut self) -> u32 {
+        if let Some(id) = self.bottom {
+            return id;
+        }
+        let id = self.add_node(Kind::Inner(Made::Bottom), true);
+        self.bottom = Some(id);
+        id
+    }
+
+    /// Whether ⟨q|w⟩ is accepted.
+    pub fn accepts(&self, q: SharedState, stack: &Stack) -> bool {
+        self.path(q, stack).is_some()
+    }
+
+    /// A path on which ⟨q|w⟩ is accepted, as numbers of transitions.
+    pub(super) fn path(&self, q: SharedState, stack: &Stack) -> Option<Vec<u32>> {
+        let start = *self.shared.get(&q)?;
+        // For each depth, the states it gets to, each with the transition there and the place of the state before.
+        let mut layers = vec![vec![(start, NONE, 0)]];
+        let epsilon = self.out(start).filter(|&t| self.transitions[t as usize].label == 0);
+        layers[0].extend(epsilon.map(|t| (self.transitions[t as usize].to, t, 0)));
+        for symbol in stack.iter() {
+            let layer = layers.last().expect("the first one");
+            let mut next: Vec<(u32, u32, usize)> = Vec::new();
+            let mut seen = rustc_hash::FxHashSet::default();
+            for (place, &(state, _, _)) in layer.iter().enumerate() {
+                for t in self.out(state) {
+                    let Transition { label, to, .. } = self.transitions[t as usize];
+                    if label == top_number(Some(symbol)) && seen.insert(to) {
+                        next.push((to, t, place));
+                    }
+                }
+            }
+            layers.push(next);
+        }
+        let accepting = |&(state, _, _): &(u32, u32, usize)| self.nodes[state as usize].accepting;
+        let mut place = layers.last().expect("the first one").iter().position(accepting)?;
+        let mut path = Vec::new();
+        for layer in layers.iter().rev() {
+            let (_, transition, before) = layer[place];
+            path.extend(Some(transition).filter(|&t| t != NONE));
+            place = before;
+            // An ε-edge is in the first layer, together with the state that it leaves.
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// The transitions that leave a state.
+    pub(super) fn out(&self, state: u32) -> impl Iterator<Item = u32> {
+        let some = |t: u32| Some(t).filter(|&t| t != NONE);
+        std::iter::successors(some(self.nodes[state as usize].out), move |&t| {
+            some(self.transitions[t as usize].before_out)
+        })
+    }
+
+    /// The shared states that have a state, sorted, with it.
+    pub(super) fn shared_states(&self) -> Vec<(SharedState, u32)> {
+        let mut states: Vec<_> = self.shared.iter().map(|(&q, &state)| (q, state)).collect();
+        states.sort_unstable();
+        states
+    }
+
+    pub(super) fn is_accepting(&self, state: u32) -> bool {
+        self.nodes[state as usize].accepting
+    }
+
+    pub(super) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// For which thread-visible state this inner state was called, if it was.
+    pub(super) fn call(&self, state: u32) -> Option<(SharedState, Symbol)> {
+        match self.nodes[state as usize].kind {
+            Kind::Inner(Made::Called(q, symbol)) => Some((q, symbol)),
+            _ => None,
+        }
+    }
+
+    /// The shared state that a state is for, if it is.
+    pub(super) fn shared_of(&self, state: u32) -> Option<SharedState> {
+        if let Kind::Shared(q) = self.nodes[state as usize].kind { Some(q) } else { None }
+    }
+
+    /// How many transitions there are.
+    pub fn transition_count(&self) -> usize {
+        self.transitions.len()
+    }
+
+    /// Every transition, in the order in which they were added.
+    pub fn transitions(&self) -> impl Iterator<Item = (PsaState, Option<Symbol>, Inner)> {
+        self.transitions.iter().map(|t| (self.state(t.from), top(t.label), Inner(t.to)))
+    }
+
+    fn state(&self, state: u32) -> PsaState {
+        self.shared_of(state).map_or(PsaState::Inner(Inner(state)), PsaState::Shared)
+    }
+
+    /// What an inner state was made for, and whether it is accepting.
+    pub fn inner(&self, Inner(state): Inner) -> (Made, bool) {
+        let node = &self.nodes[state as usize];
+        match node.kind {
+            Kind::Inner(made) => (made, node.accepting),
+            Kind::Shared(_) => unreachable!("inner states are not for shared ones"),
+        }
+    }
+}
+
+#[inline]
+fn hash(from: u32, label: u32, to: u32) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write_u64(u64::from(from) << 32 | u64::from(to));
+    hasher.write_u32(label);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Problem;
+
+    /// Fig. 7: one state for the calls of each (q,σ), and a loop.
+    #[test]
+    fn the_store_automaton_of_fig_7() {
+        let problem: Problem = include_str!("../../../../models/paper/fig7.cpds").parse().unwrap();
+        let system = problem.system();
+        let start = &system.initial()[0];
+        let psa = Psa::of_states([(start.shared, &start.stacks[0])]).post_star(&system.programs()[0]);
+        let name = |state: PsaState| match state {
+            PsaState::Shared(q) => system.shared_name(q).to_owned(),
+            PsaState::Inner(state) => match psa.inner(state) {
+                (Made::Called(q, s), _) => format!("[{} {}]", system.shared_name(q), system.symbol_name(s)),
+                (_, true) => "sF".to_owned(),
+                (_, false) => unreachable!("nothing else is needed here"),
+            },
+        };
+        let label = |label: Option<Symbol>| label.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();
+        let mut transitions: Vec<_> = psa
+            .transitions()
+            .map(|(from, symbol, to)| format!("{} {} {}", name(from), label(symbol), name(PsaState::Inner(to))))
+            .collect();
+        transitions.sort();
+        insta::assert_snapshot!(transitions.join("\n"), @"
+        [q1 σ1] σ0 [q1 σ1]
+        [q1 σ1] σ0 sF
+        [q2 σ2] σ0 [q1 σ1]
+        q0 ε [q2 σ2]
+        q0 σ0 [q1 σ1]
+        q0 σ0 sF
+        q0 σ1 [q2 σ2]
+        q1 σ1 [q1 σ1]
+        q2 σ2 [q2 σ2]
+        ");
+        for (state, accepted) in [
+            ("q0|σ0", true),
+            ("q1|σ1 σ0", true),
+            ("q2|σ2 σ0 σ0", true),
+            ("q0|σ0 σ0", true),
+            ("q0|-", false),
+            ("q1|σ0", false),
+        ] {
+            let state = system.read_state(state).unwrap();
+            assert_eq!(psa.accepts(state.shared, &state.stacks[0]), accepted, "{state:?}");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! S_k and T(S_k): the levels of R_k as tuples of stack languages (paper §6, App. E).
+//!
+//! A symbolic state ⟨q|L₁,…,Lₙ⟩ stands for every ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread i leads from it to
+//! ⟨q'|L₁,…,L',…,Lₙ⟩ for each q' that post* of ⟨q|L_i⟩ has, with L' the stacks it has there. Languages are numbers, so
+//! post* is computed once for each program, shared state and language, and a level is explored as in `reachable.rs`:
+//! tuples are packed rows, sorted within groups of interchangeable threads, and what thread i has reached at a level is not
+//! expanded for i. (post* of post* is post*.)
+//!
+//! # What is dropped
+//! A tuple that another one covers, component by component: every run from it is one from the other. A tuple covered by
+//! one of its own level or before is not expanded. A tuple covered by one of a later level has been, and must be: its
+//! successors belong to the level between. So the states that S_k stands for are exactly R_k, and which tuples are left, the
+//! *largest* ones, depends on nothing but k: on no order, and not on whether covered ones were dropped in between.
+//!
+//! # What is proved when nothing is new
+//! If every successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The converse does not hold: the states
+//! of a tuple may be covered by several others together, but by no single one. `union.rs` tells when R_k has really grown.
+
+use super::count::Count;
+use super::covering::Covering;
+use super::languages::{LanguageId, Languages};
+use super::matching::matching;
+use super::moves::Moves;
+use super::packed::{Layout, PackedSet};
+use super::psa::{Heads, TooLarge};
+use super::reached_by::ReachedBy;
+use super::symmetry::{Successors, Symmetry};
+use super::tops::Projection;
+use super::visible::VisibleLevels;
+use cpds::{Cpds, GlobalState, SharedState};
+use rustc_hash::FxHashMap;
+use std::ops::{ControlFlow, Range};
+
+/// The sets S_0, …, S_k and T(S_0) ⊆ … ⊆ T(S_k), as far as they were computed.
+pub struct Symbolic<'a> {
+    pub(super) system: &'a Cpds,
+    pub(super) symmetry: Symmetry,
+    options: SymbolicOptions,
+    pub(super) languages: Languages,
+    pub(super) heads: Vec<Heads>,
+    /// For each program, post* of the shared states and languages it was asked for.
+    posts: Vec<Moves>,
+    /// The program at each position; where threads of a group run several with the same actions, the first of them.
+    pub(super) programs: Vec<usize>,
+    /// The sorted tuples, in the order in which they were found, dropped ones included.
+    pub(super) tuples: PackedSet,
+    pub(super) origins: Vec<Option<TupleOrigin>>,
+    /// Level k has the tuples from `levels[k]` on, up to the next level.
+    levels: Vec<usize>,
+    /// The largest tuples, by shared state.
+    largest: FxHashMap<u32, Covering>,
+    /// The tuples new at the last level that are among the largest of that level.
+    open: Vec<u32>,
+    reached_by: ReachedBy,
+    /// For each level, how many tuples were the largest.
+    counts: Vec<Count>,
+    projection: Projection,
+    visible: VisibleLevels,
+    unfinished: bool,
+    expansions: u64,
+    /// Transitions of all store automata.
+    transitions: u64,
+    successors: Successors,
+}
+
+/// How to explore. No answer depends on it, except for the number of tuples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SymbolicOptions {
+    /// Whether to treat interchangeable threads as such.
+    pub symmetry: bool,
+    /// Whether to drop tuples that others cover.
+    pub subsumption: bool,
+    /// How many bytes the tables may take.
+    pub memory: usize,
+}
+
+/// Where a tuple comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TupleOrigin {
+    pub(super) parent: u32,
+    /// The position of the thread that moved, before and after.
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+/// Why a level was not finished.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unfinished<B> {
+    /// One store automaton, or T(S_k), would take more memory than there is.
+    TooLarge,
+    /// The watcher said so.
+    Stopped(B),
+}
+
+impl<B> From<TooLarge> for Unfinished<B> {
+    fn from(TooLarge: TooLarge) -> Self {
+        Unfinished::TooLarge
+    }
+}
+
+/// How much work there is, roughly, from one look of the watcher to the next.
+const PULSE: u64 = 1 << 14;
+
+/// How many bytes a transition takes while a store automaton is saturated, made deterministic and minimal.
+const BYTES_A_TRANSITION: usize = 128;
+
+impl<'a> Symbolic<'a> {
+    /// S_0.
+    pub fn new(system: &'a Cpds, options: SymbolicOptions) -> Self {
+        let symmetry = Symmetry::new(system, options.symmetry);
+        let mut languages = Languages::default();
+        let initial: Vec<(u32, Vec<u32>)> = system
+            .initial()
+            .iter()
+            .map(|state| (state.shared.0, state.stacks.iter().map(|stack| languages.word(stack).0).collect()))
+            .collect();
+        let first_of_group = |position| symmetry.threads()[symmetry.group(position).start];
+        let n = system.thread_count();
+        let mut symbolic = Symbolic {
+            tuples: PackedSet::new(Layout::new(system.shared_names().len(), n, languages.len())),
+            heads: system.programs().iter().map(Heads::new).collect(),
+            posts: system.programs().iter().map(|_| Moves::default()).collect(),
+            programs: (0..n).map(|i| system.program_index(first_of_group(i))).collect(),
+            origins: Vec::new(),
+            levels: vec![0],
+            largest: FxHashMap::default(),
+            open: Vec::new(),
+            reached_by: ReachedBy::new(n),
+            counts: Vec::new(),
+            projection: Projection::default(),
+            visible: VisibleLevels::new(system, &symmetry),
+            unfinished: false,
+            expansions: 0,
+            transitions: 0,
+            successors: Successors::default(),
+            system,
+            options,
+            languages,
+            symmetry,
+        };
+        for (shared, by_thread) in initial {
+            let mut locals = symbolic.symmetry.placed(&by_thread);
+            symbolic.symmetry.sort(&mut locals);
+            let mut row = vec![0; symbolic.tuples.layout().words()];
+            symbolic.tuples.layout().pack(&mut row, shared, locals);
+            symbolic.add(&row, None);
+        }
+        // One visible state for each initial state.
+        symbolic.unfinished = symbolic.finish_level().is_err();
+        symbolic
+    }
+
+    /// The last level that is finished.
+    pub fn k(&self) -> usize {
+        self.levels.len() - 1 - usize::from(self.unfinished)
+    }
+
+    /// Computes the next level. Now and then the watcher may look, and stop it.
+    ///
+    /// # Errors
+    /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There is no going on.
+    pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+        assert!(!self.unfinished, "the level before is finished");
+        let before = self.levels[self.k()];
+        self.levels.push(self.tuples.len());
+        self.visible.next_level();
+        self.unfinished = true;
+        let done = self.next_level(before, watch);
+        // What there is of a level may have a bad state.
+        let projected = self.finish_level();
+        done?;
+        projected?;
+        self.unfinished = false;
+        Ok(())
+    }
+
+    fn next_level<B>(
+        &mut self,
+        before: usize,
+        watch: &mut impl FnMut(&Self) -> ControlFlow<B>,
+    ) -> Result<(), Unfinished<B>> {
+        let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
+        let mut pulse = self.work() + PULSE;
+        for id in std::mem::take(&mut self.open) {
+            for position in 0..self.programs.len() {
+                let id = id as usize;
+                if !reached_by.has(id - before, position)
+                    && self.symmetry.stands_for_itself(self.tuples.layout(), self.tuples.row(id), position)
+                {
+                    self.expand(id, position)?;
+                }
+                if self.work() >= pulse {
+                    pulse = self.work() + PULSE;
+                    if let ControlFlow::Break(why) = watch(self) {
+                        return Err(Unfinished::Stopped(why));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn work(&self) -> u64 {
+        self.transitions + self.expansions
+    }
+
+    /// One context of the thread at `position`.
+    fn expand(&mut self, id: usize, position: usize) -> Result<(), TooLarge> {
+        let row = self.tuples.row(id);
+        let thread_state = (self.tuples.layout().shared(row), self.tuples.layout().local(row, position));
+        let program = self.programs[position];
+        let posts = match self.posts[program].get(thread_state) {
+            Some(((), posts)) => posts,
+            None => self.post_star(program, thread_state)?,
+        };
+        self.expansions += posts.len() as u64;
+        for index in posts {
+            let successor = self.posts[program].successor(index);
+            // The tables may have grown in between.
+            self.successors.prepare(&self.symmetry, self.tuples.layout(), self.tuples.row(id), position);
+            let (row, to) = self.successors.pack(self.tuples.layout(), successor);
+            let row = row.to_vec();
+            let [parent, from, to] = [id, position, to].map(|n| u32::try_from(n).expect("the memory ends before"));
+            self.add(&row, Some(TupleOrigin { parent, from, to }));
+        }
+        Ok(())
+    }
+
+    /// post* of a shared state and a language, for which it is not known.
+    fn post_star(&mut self, program: usize, (shared, language): (u32, u32)) -> Result<Range<usize>, TooLarge> {
+        let limit = self.options.memory.saturating_sub(self.bytes()) / BYTES_A_TRANSITION;
+        let given = self.languages.psa(SharedState(shared), LanguageId(language));
+        let psa = given.saturated(&self.heads[program], limit)?;
+        self.transitions += psa.transition_count() as u64;
+        let posts = self.languages.of_psa(&psa, limit)?;
+        if !self.tuples.layout().has_room_for(self.languages.len()) {
+            let (shared, threads) = (self.system.shared_names().len(), self.programs.len());
+            self.tuples.set_layout(Layout::new(shared, threads, self.languages.len()));
+        }
+        let posts = posts.into_iter().map(|(q, language)| (q.0, language.0));
+        let ((), posts) = self.posts[program].insert((shared, language), (), posts);
+        Ok(posts)
+    }
+
+    /// Adds a tuple to this level, unless it is there or covered.
+    fn add(&mut self, row: &[u64], origin: Option<TupleOrigin>) {
+        let at = origin.map(|origin| origin.to as usize);
+        let start = self.levels[self.levels.len() - 1];
+        if let Some(found) = self.tuples.find(row) {
+            if let Some(at) = at.filter(|_| found >= start) {
+                self.reached_by.add(found - start, at);
+            }
+            return;
+        }
+        let layout = self.tuples.layout();
+        let tuple: Vec<u32> = layout.locals(row).collect();
+        let (largest, drop) = (self.largest.entry(layout.shared(row)).or_default(), self.options.subsumption);
+        if drop && largest.covers(&mut self.languages, &self.symmetry, &tuple) {
+            return;
+        }
+        let id = u32::try_from(self.tuples.len()).expect("the memory ends before");
+        largest.add(&mut self.languages, &self.symmetry, id, &tuple, drop);
+        self.tuples.insert(row);
+        self.origins.push(origin);
+        self.reached_by.push(at);
+    }
+
+    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them.
+    fn finish_level(&mut self) -> Result<(), TooLarge> {
+        let start = self.levels[self.levels.len() - 1];
+        let mut largest: Vec<u32> = self.largest.values().flat_map(Covering::largest).collect();
+        largest.sort_unstable();
+        let ids: Vec<usize> = largest.iter().map(|&id| id as usize).collect();
+        self.counts.push(self.symmetry.sum_of_orbits(&self.tuples, ids.iter().copied()));
+        self.open = largest.split_off(largest.partition_point(|&id| (id as usize) < start));
+        // For the visible states that there are, and those to come.
+        let room = self.options.memory.saturating_sub(self.bytes() - self.visible.set().bytes_after(0));
+        for &id in &self.open {
+            let row = self.tuples.row(id as usize);
+            let (shared, layout) = (self.tuples.layout().shared(row), self.tuples.layout());
+            let tops = layout.locals(row).map(|language| self.languages.tops_id(LanguageId(language)));
+            self.projection.project(
+                &mut self.visible,
+                &self.symmetry,
+                &self.languages,
+                shared,
+                tops.collect(),
+                room,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Whether a tuple of level k is covered by none of the levels before.
+    pub fn grew(&self, k: usize) -> bool {
+        !self.range(k).is_empty()
+    }
+
+    pub(super) fn range(&self, k: usize) -> Range<usize> {
+        self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.tuples.len())
+    }
+
+    /// Whether a state is in R_k.
+    pub fn contains(&self, k: usize, state: &GlobalState) -> bool {
+        let stacks = self.symmetry.placed(&state.stacks);
+        (0..self.range(k).end).any(|id| {
+            let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
+            let has = |i: usize, position: usize| {
+                self.languages.contains(LanguageId(layout.local(row, position)), &stacks[i])
+            };
+            layout.shared(row) == state.shared.0
+                && self
+                    .symmetry
+                    .groups()
+                    .all(|group| matching(group.len(), |i, place| has(group.start + i, group.start + place)).is_some())
+        })
+    }
+
+    /// How many of the tuples of S_k no other one covers.
+    pub fn count(&self, k: usize) -> Count {
+        self.counts[k]
+    }
+
+    /// T(S_0) ⊆ … ⊆ T(S_k); what is there of an unfinished level comes last.
+    pub fn visible(&self) -> &VisibleLevels {
+        &self.visible
+    }
+
+    /// The languages that the tuples are made of.
+    pub fn languages(&self) -> &Languages {
+        &self.languages
+    }
+
+    /// How many tuples are kept, those that are covered by now included.
+    pub fn kept(&self) -> usize {
+        self.tuples.len()
+    }
+
+    /// How many successors were looked up.
+    pub fn expansions(&self) -> u64 {
+        self.expansions
+    }
+
+    /// For how many shared states and languages of a program post* was computed.
+    pub fn posts(&self) -> usize {
+        self.posts.iter().map(Moves::len).sum()
+    }
+
+    /// How many transitions the store automata had, all together.
+    pub fn transitions(&self) -> u64 {
+        self.transitions
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes_after(0)
+    }
+
+    /// The most memory that may be in use until the watcher looks again, store automata apart.
+    pub fn bytes_at_next_look(&self) -> usize {
+        self.bytes_after(usize::try_from(PULSE).expect("small"))
+    }
+
+    fn bytes_after(&self, more: usize) -> usize {
+        let rest = self.languages.bytes()
+            + self.posts.iter().map(Moves::bytes).sum::<usize>()
+            + self.origins.len() * size_of::<Option<TupleOrigin>>()
+            + self.open.len() * size_of::<u32>()
+            + self.largest.values().map(Covering::bytes).sum::<usize>()
+            + self.reached_by.bytes()
+            + self.projection.bytes();
+        self.tuples.bytes_after(more).saturating_add(self.visible.set().bytes_after(0)).saturating_add(rest)
+    }
+}

@@ -1,0 +1,98 @@
+//! Traces out of symbolic levels: a bad state's stacks are chosen, and then each context is rebuilt, from the last to the first.
+//!
+//! A tuple knows the tuple it comes from and the thread that moved. All other stacks were the same before; the one that moved
+//! has a run in post* of the language it had there (`run.rs`), and where that run starts is the stack it had. The number of
+//! contexts is the tuple's level. With fewer contexts the bad state would have been found before, so none of them is empty.
+
+use super::bad::Bad;
+use super::languages::LanguageId;
+use super::symbolic::{Symbolic, TupleOrigin};
+use super::visible::top;
+use cpds::{Context, GlobalState, SharedState, Stack, ThreadId, Trace, TraceStep};
+
+/// A trace with more stack symbols in all its states than this is not written out.
+const MOST_SYMBOLS: usize = 1 << 26;
+
+impl Symbolic<'_> {
+    /// A trace to a state that fits a bad pattern, if there is one, with the least number of contexts; and whether it was too
+    /// long to be written out.
+    pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize) -> Option<Trace> {
+        let layout = self.tuples.layout();
+        let tuple = |id: usize| {
+            let row = self.tuples.row(id);
+            (layout.shared(row), layout.locals(row).map(LanguageId).collect::<Vec<_>>())
+        };
+        // Tuples come level by level.
+        let (mut id, from) = (0..self.tuples.len()).find_map(|id| {
+            let (shared, languages) = tuple(id);
+            let has = |position: usize, wanted: u32| self.languages.tops(languages[position]).any(|t| t == top(wanted));
+            Some((id, bad.arrange(pattern, shared, has)?))
+        })?;
+        let (shared, languages) = tuple(id);
+        // By position in the tuple: which thread is there, and its stack.
+        let mut threads = vec![ThreadId(0); from.len()];
+        let mut stacks = vec![Stack::default(); from.len()];
+        for (place, &position) in from.iter().enumerate() {
+            threads[position] = self.symmetry.threads()[place];
+            let wanted = bad.wanted_top(pattern, place).map(top);
+            stacks[position] = self.languages.shortest_word(languages[position], wanted).expect("it has this top");
+        }
+        let mut shared = SharedState(shared);
+        let mut contexts = Vec::new();
+        while let Some(TupleOrigin { parent, from, to }) = self.origins[id] {
+            let [from, to] = [from, to].map(|position| position as usize);
+            let (before, languages) = tuple(parent as usize);
+            let program = self.programs[to];
+            let given = self.languages.psa(SharedState(before), languages[from]);
+            let psa = given.saturated(&self.heads[program], usize::MAX).expect("as before");
+            let run = psa.run(shared, &stacks[to], &self.system.programs()[program])?;
+            let thread = threads.remove(to);
+            stacks.remove(to);
+            let (q, stack) = run.start;
+            shared = q;
+            threads.insert(from, thread);
+            stacks.insert(from, stack);
+            contexts.push((thread, run.rules));
+            id = parent as usize;
+        }
+        contexts.reverse();
+        let mut by_thread: Vec<_> = threads.into_iter().zip(stacks).collect();
+        by_thread.sort_unstable();
+        let initial = GlobalState { shared, stacks: by_thread.into_iter().map(|(_, stack)| stack).collect() };
+        self.write_out(initial, contexts)
+    }
+
+    /// The trace in which these threads fire these rules.
+    fn write_out(&self, initial: GlobalState, contexts: Vec<(ThreadId, Vec<usize>)>) -> Option<Trace> {
+        let mut trace = Trace { initial, contexts: Vec::new() };
+        let mut state = trace.initial.clone();
+        let mut symbols = 0;
+        for (thread, rules) in contexts {
+            let mut steps = Vec::new();
+            for rule in rules {
+                let action = &self.system.program(thread).rules()[self.rule_of(thread, rule)].action;
+                let stack = &mut state.stacks[thread.index()];
+                (state.shared, *stack) = action.apply(state.shared, stack).expect("a rule of a run is enabled");
+                symbols += 1 + state.stacks.iter().map(Stack::height).sum::<usize>();
+                if symbols > MOST_SYMBOLS {
+                    return None;
+                }
+                steps.push(TraceStep { rule: self.rule_of(thread, rule), state: state.clone() });
+            }
+            trace.contexts.push(Context { thread, steps });
+        }
+        Some(trace)
+    }
+
+    /// The rule of a thread's own program that has the same action as this one of the program that stands for its group.
+    fn rule_of(&self, thread: ThreadId, rule: usize) -> usize {
+        let position = self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one");
+        let (own, shown) = (self.system.program_index(thread), self.programs[position]);
+        if own == shown {
+            return rule;
+        }
+        let action = &self.system.programs()[shown].rules()[rule].action;
+        let same = self.system.programs()[own].rules().iter().position(|rule| rule.action == *action);
+        same.expect("interchangeable threads have the same actions")
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether S_k stands for more states than S_{k-1}.
+//!
+//! A tuple of S_k that no tuple of S_{k-1} covers may still be covered by several of them together. So S_k growing does not
+//! mean that R_k grows, and where (R_k) collapses, (S_k) may collapse later. What several tuples cover together is found out
+//! one component after the other: the words of the first fall into classes by which of the tuples have them, and for each
+//! class the other components must be covered by those tuples.
+
+use super::languages::{LanguageId, Languages};
+use super::symbolic::Symbolic;
+
+/// How many automaton states may be looked at.
+const EFFORT: usize = 1 << 20;
+
+impl Symbolic<'_> {
+    /// The least k with R_k = R, if S_k stopped growing at `collapse`. Nothing if finding out takes too long.
+    pub fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
+        let mut k = collapse;
+        while k > 0 && !self.visible().grew(k) && !self.states_grew(k)? {
+            k -= 1;
+        }
+        Some(k)
+    }
+
+    /// Whether R_k \ R_{k-1} has any states.
+    fn states_grew(&self, k: usize) -> Option<bool> {
+        let tuple = |id: usize| {
+            let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
+            (layout.shared(row), layout.locals(row).collect::<Vec<_>>())
+        };
+        let mut effort = EFFORT;
+        for (shared, new) in self.range(k).map(tuple) {
+            let mut before = Vec::new();
+            for (_, other) in (0..self.range(k).start).map(tuple).filter(|(q, _)| *q == shared) {
+                before.extend(self.symmetry.members(other).take(EFFORT));
+                effort = effort.checked_sub(before.len())?;
+            }
+            let before: Vec<&[u32]> = before.iter().map(Vec::as_slice).collect();
+            if has_more(&self.languages, &new, &before, &mut effort)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+}
+
+/// Whether a tuple has a state that none of the others has.
+fn has_more(languages: &Languages, tuple: &[u32], others: &[&[u32]], effort: &mut usize) -> Option<bool> {
+    if others.is_empty() {
+        return Some(true);
+    }
+    let Some((&first, rest)) = tuple.split_first() else { return Some(false) };
+    let of_others: Vec<LanguageId> = others.iter().map(|other| LanguageId(other[0])).collect();
+    for class in languages.classes(LanguageId(first), &of_others, effort)? {
+        let having: Vec<&[u32]> = class.into_iter().map(|index| &others[index][1..]).collect();
+        if has_more(languages, rest, &having, effort)? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}

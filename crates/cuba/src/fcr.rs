@@ -1,0 +1,106 @@
+//! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
+
+use crate::cli::{Answer, Stopped, exit};
+use crate::engine::{Fcr as Decided, Loop};
+use crate::explore::size;
+use crate::json;
+use crate::load::{ModelArgs, shown};
+use crate::show::{in_columns, labelled};
+use clap::Args;
+use cpds::{Cpds, GlobalState, Program, SharedState, Stack};
+use indicatif::HumanBytes;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  cuba fcr models/paper/fig1.cpds
+  cuba fcr models/paper/fig2.cpds
+  cuba fcr models/paper/stefan8.cpds --json
+
+Exit codes: 0 it holds, 10 it does not, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
+pub(crate) struct Fcr {
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Stop when the store automaton of a program would take more than this, e.g. 512M or 16G
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    memory: usize,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
+const STEPS: usize = 500;
+
+pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
+    let loaded = args.model.load()?;
+    let system = loaded.problem().system();
+    let start = Instant::now();
+    let decided = Decided::within(system, args.memory / Decided::BYTES_A_TRANSITION);
+    let time = start.elapsed();
+    let (verdict, code) = match &decided {
+        Ok(fcr) if fcr.holds() => (
+            "holds: within one context, every thread reaches finitely many states; so every R_k is finite".to_owned(),
+            exit::OK,
+        ),
+        Ok(fcr) => (refuted(system, fcr), exit::UNSAFE),
+        Err(_) => {
+            let memory = HumanBytes(args.memory as u64);
+            (format!("unknown: a store automaton takes more memory than {memory}, see --memory"), exit::UNKNOWN)
+        }
+    };
+    let decided = decided.ok();
+    if let Some(fcr) = &decided {
+        // A loop is believed only if it replays.
+        for (program, found) in system.programs().iter().zip(&fcr.loops) {
+            let fine = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(program));
+            assert!(fine, "the loop of {} is a run of it", program.name());
+        }
+    }
+    let stdout = if args.json {
+        let file = shown(&args.model.file);
+        json::print(&json::fcr(file, system, decided.as_ref(), &verdict, time, json::warnings(&loaded.reading)))
+    } else {
+        let mut out = String::new();
+        let loops = decided.iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
+        for (program, found) in loops {
+            if let Some(found) = found {
+                out += &shown_loop(system, program, found);
+                out += "\n";
+            }
+        }
+        let _ = writeln!(out, "{verdict}");
+        out
+    };
+    Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
+}
+
+fn refuted(system: &Cpds, fcr: &Decided) -> String {
+    let with_loop = system.programs().iter().zip(&fcr.loops).filter(|(_, found)| found.is_some());
+    let names: Vec<&str> = with_loop.map(|(program, _)| program.name()).collect();
+    let stacks = if names.len() == 1 { "its stack" } else { "their stacks" };
+    format!("refuted: within one context, {} can raise {stacks} for ever", names.join(" and "))
+}
+
+/// The state of one thread alone.
+pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
+    GlobalState { shared, stacks: vec![stack.clone()] }
+}
+
+/// The run, step by step: the actions on the left, the states they lead to on the right.
+fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
+    let state = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
+    let [start, end] = found.ends();
+    let heading = format!("{}: {} →⁺ {}, and so on for ever\n", program.name(), state(&start), state(&end));
+    let Some(run) = &found.run else { return heading + "  (the run is too long to be written out)\n" };
+    let mut lines = vec![(String::new(), state(&run.start))];
+    let steps = run.rules.iter().zip(run.states(program));
+    lines.extend(steps.map(|(&rule, to)| (format!("  {}", labelled(system, &program.rules()[rule])), state(&to))));
+    if lines.len() > 2 * STEPS {
+        let left_out = lines.len() - 2 * STEPS;
+        lines.splice(STEPS..STEPS + left_out, [(format!("  … {left_out} steps …"), String::new())]);
+    }
+    heading + &in_columns(lines)
+}

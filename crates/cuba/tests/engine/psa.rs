@@ -1,0 +1,249 @@
+//! post*, the languages it gives, and finite context reachability, against what is found by trying everything.
+
+use crate::laws::law_on;
+use cpds::{Cpds, Problem, SharedState, Stack, Symbol, ThreadId};
+use cpds_testing::oracle::{finite_contexts, one_context};
+use cpds_testing::random::{Shape, problem};
+use cpds_testing::renaming::renamed;
+use cuba::engine::{Fcr, Languages, Psa};
+use proptest::strategy::Strategy;
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+/// One thread, and a little of everything.
+fn sequential() -> impl Strategy<Value = Problem> {
+    let shape = Shape { programs: 1..=1, copies: 1..=1, initial: 1..=3, ..Shape::default() };
+    let busy = Shape { actions: 4..=14, symbols: 2..=4, ..shape.clone() };
+    proptest::prop_oneof![problem(&shape), problem(&busy)]
+}
+
+const THREAD: ThreadId = ThreadId(0);
+
+type ThreadState = (SharedState, Stack);
+
+fn initial(system: &Cpds) -> Vec<ThreadState> {
+    system.initial().iter().map(|state| (state.shared, state.stacks[0].clone())).collect()
+}
+
+fn post_star(system: &Cpds, from: &[ThreadState]) -> Psa {
+    Psa::of_states(from.iter().map(|(q, stack)| (*q, stack))).post_star(&system.programs()[0])
+}
+
+/// Every state whose stack is at most so high.
+fn all_states(system: &Cpds, height: usize) -> Vec<ThreadState> {
+    let mut stacks = vec![Stack::default()];
+    let mut layer = stacks.clone();
+    for _ in 0..height {
+        let longer = |stack: &Stack| {
+            let stack = stack.clone();
+            system.programs()[0]
+                .alphabet()
+                .iter()
+                .map(move |symbol| Stack::from_top(std::iter::once(symbol).chain(stack.iter())))
+        };
+        layer = layer.iter().flat_map(longer).collect();
+        stacks.extend(layer.iter().cloned());
+    }
+    let shared = 0..u32::try_from(system.shared_names().len()).unwrap();
+    shared.flat_map(|q| stacks.iter().map(move |stack| (SharedState(q), stack.clone()))).collect()
+}
+
+/// What is reachable from `from` with stacks up to this height, and whether that is everything.
+fn reachable(system: &Cpds, from: &[ThreadState], height: usize) -> (BTreeSet<ThreadState>, bool) {
+    let mut found = BTreeSet::new();
+    let mut exact = true;
+    for (shared, stack) in from {
+        let start = cpds::GlobalState { shared: *shared, stacks: vec![stack.clone()] };
+        let (states, all) = one_context(system, THREAD, &start, height);
+        found.extend(states.into_iter().map(|mut state| (state.shared, state.stacks.remove(0))));
+        exact &= all;
+    }
+    (found, exact)
+}
+
+/// Every state up to a height, both ways: what trying everything reaches is accepted; what is accepted, has a run that the step
+/// relation confirms, and so is reachable. Where trying everything is complete, that is: nothing else is accepted.
+#[test]
+fn post_star_accepts_what_is_reachable_and_nothing_else() {
+    let (exact, deep, empty) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    law_on(&sequential(), 4000, |problem| {
+        let system = problem.system();
+        let program = &system.programs()[0];
+        let from = initial(system);
+        let psa = post_star(system, &from);
+        let (found, complete) = reachable(system, &from, 6);
+        for (q, stack) in &found {
+            assert!(psa.accepts(*q, stack), "⟨{q:?}|{stack:?}⟩ is reachable");
+        }
+        for (q, stack) in all_states(system, 3) {
+            if psa.accepts(q, &stack) {
+                let run = psa.run(q, &stack, program).expect("short");
+                assert!(from.contains(&run.start), "a run starts in a given state");
+                assert_eq!(run.states(program).last().unwrap_or(&run.start), &(q, stack));
+                deep.set(deep.get() + usize::from(run.rules.len() > 4));
+            } else {
+                assert!(!found.contains(&(q, stack)));
+            }
+        }
+        exact.set(exact.get() + u32::from(complete));
+        empty.set(empty.get() + u32::from(found.iter().any(|(_, stack)| stack.height() == 0)));
+        found.len() > 3
+    });
+    let (exact, deep, empty) = (exact.get(), deep.get(), empty.get());
+    assert!(exact > 1000 && deep > 1000 && empty > 500, "{exact} finite, {deep} long runs, {empty} with empty stacks");
+}
+
+/// From an automaton with loops, ε-edges and states that lead nowhere: as from all the words that it accepts, up to a length.
+#[test]
+fn post_star_from_an_arbitrary_automaton() {
+    let infinite = Cell::new(0);
+    law_on(
+        &(sequential(), proptest::collection::vec((0..6_u32, 0..4_u32, 0..4_u32), 1..8)),
+        1500,
+        |(problem, edges)| {
+            let system = problem.system();
+            let program = &system.programs()[0];
+            let symbols: Vec<Symbol> = program.alphabet().iter().collect();
+            let shared = u32::try_from(system.shared_names().len()).unwrap();
+            let mut given = Psa::default();
+            let states: Vec<_> = (0..4).map(|i| given.add_state(i % 2 == 1)).collect();
+            for &(from, symbol, to) in edges {
+                let label = symbols.get(symbol as usize).copied();
+                let source = if from < 2 || label.is_none() {
+                    cuba::engine::PsaState::Shared(SharedState(from % shared))
+                } else {
+                    cuba::engine::PsaState::Inner(states[from as usize - 2])
+                };
+                given.add(source, label, states[to as usize]);
+            }
+            let words: Vec<_> =
+                all_states(system, 4).into_iter().filter(|(q, stack)| given.accepts(*q, stack)).collect();
+            let psa = given.clone().post_star(program);
+            let (found, _) = reachable(system, &words, 5);
+            for (q, stack) in &found {
+                assert!(psa.accepts(*q, stack), "⟨{q:?}|{stack:?}⟩ is reachable");
+            }
+            for (q, stack) in all_states(system, 2).into_iter().filter(|(q, stack)| psa.accepts(*q, stack)) {
+                let run = psa.run(q, &stack, program).expect("short");
+                assert!(given.accepts(run.start.0, &run.start.1));
+                assert_eq!(run.states(program).last().unwrap_or(&run.start), &(q, stack));
+            }
+            let mut languages = Languages::default();
+            let all = languages.of_psa(&given, usize::MAX).unwrap();
+            infinite.set(infinite.get() + u32::from(all.iter().any(|&(_, language)| !languages.is_finite(language))));
+            found.len() > words.len()
+        },
+    );
+    assert!(infinite.get() > 100, "only {} of the given sets were infinite", infinite.get());
+}
+
+/// The language of each shared state has the words that the automaton accepts, and every question about languages has the answer
+/// that their words give.
+#[test]
+fn languages_are_their_words() {
+    let (included, not, infinite) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    law_on(&sequential(), 1500, |problem| {
+        let system = problem.system();
+        let mut languages = Languages::default();
+        // Minimal automata of n and m states that differ, do so on a word of at most n + m symbols; if one is not included in the
+        // other, on one of fewer than n(m + 1).
+        let words: Vec<Stack> =
+            all_states(system, 5).into_iter().filter(|(q, _)| q.0 == 0).map(|(_, stack)| stack).collect();
+        let mut seen = Vec::new();
+        for start in initial(system) {
+            let psa = post_star(system, std::slice::from_ref(&start));
+            let found = languages.of_psa(&psa, usize::MAX).unwrap();
+            for (q, language) in found {
+                let accepted: BTreeSet<_> = words.iter().filter(|word| psa.accepts(q, word)).collect();
+                let again = languages.psa(q, language);
+                for word in &words {
+                    assert_eq!(languages.contains(language, word), accepted.contains(word));
+                    assert_eq!(again.accepts(q, word), accepted.contains(word));
+                }
+                let closed = languages.of_psa(&again.post_star(&system.programs()[0]), usize::MAX).unwrap();
+                assert!(closed.contains(&(q, language)), "post* is idempotent");
+                seen.push(language);
+            }
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        let words_of = |languages: &Languages, language| -> BTreeSet<Stack> {
+            words.iter().filter(|word| languages.contains(language, word)).cloned().collect()
+        };
+        for &a in &seen {
+            let of_a = words_of(&languages, a);
+            assert_ne!(a, Languages::EMPTY);
+            let tops: BTreeSet<_> = languages.tops(a).collect();
+            let states = languages.states(a);
+            if states <= 5 {
+                assert_eq!(tops, of_a.iter().map(Stack::top).collect(), "a shortest word with a top is short");
+            }
+            if states <= 3 {
+                // A word as long as there are states goes round a cycle, and if there is a cycle, some word goes round it once.
+                let long = of_a.iter().any(|word| word.height() >= states);
+                assert_eq!(languages.is_finite(a), !long);
+                infinite.set(infinite.get() + u32::from(long));
+            }
+            for top in tops {
+                let shortest = languages.shortest_word(a, Some(top)).expect("it is a top");
+                assert!(languages.contains(a, &shortest) && shortest.top() == top);
+                let shorter = of_a.iter().find(|word| word.top() == top && word.height() < shortest.height());
+                assert_eq!(shorter, None);
+            }
+            let shortest = languages.shortest_word(a, None).expect("not empty").height();
+            assert_eq!(of_a.iter().map(Stack::height).min().unwrap_or(shortest), shortest);
+            for &b in &seen {
+                let of_b = words_of(&languages, b);
+                if states + languages.states(b) <= 5 {
+                    assert_eq!(a == b, of_a == of_b, "equal languages have equal numbers");
+                }
+                if states * (languages.states(b) + 1) <= 6 {
+                    assert_eq!(languages.is_included(a, b), of_a.is_subset(&of_b));
+                }
+                assert!(!languages.is_included(a, b) || of_a.is_subset(&of_b));
+                let counter = if languages.is_included(a, b) { &included } else { &not };
+                counter.set(counter.get() + 1);
+                let union = languages.union(a, b);
+                assert_eq!(words_of(&languages, union), &of_a | &of_b);
+                assert_eq!(union, languages.union(b, a));
+                assert!(languages.is_included(a, union) && languages.is_included(b, union));
+                assert_eq!(languages.is_included(a, b), union == b, "two ways to say it");
+            }
+            assert_eq!(languages.union(a, Languages::EMPTY), a);
+        }
+        seen.len() > 2
+    });
+    let (included, not, infinite) = (included.get(), not.get(), infinite.get());
+    assert!(included > 1000 && not > 1000 && infinite > 100, "{included} included, {not} not, {infinite} infinite");
+}
+
+/// Thm. 17's condition against trying everything, under any numbers; and every loop is a run that grows.
+#[test]
+fn finite_context_reachability_is_decided_exactly() {
+    let (yes, no) = (Cell::new(0), Cell::new(0));
+    let two = problem(&Shape { programs: 1..=2, copies: 1..=1, actions: 0..=7, ..Shape::default() });
+    law_on(&two, 4000, |problem| {
+        let system = problem.system();
+        let fcr = Fcr::new(system);
+        for (index, program) in system.programs().iter().enumerate() {
+            let thread = system.threads().find(|&thread| system.program_index(thread) == index).unwrap();
+            assert_eq!(fcr.loops[index].is_none(), finite_contexts(system, thread), "{}", program.name());
+            if let Some(found) = &fcr.loops[index] {
+                assert!(found.replays(program));
+            }
+        }
+        let n = system.thread_count();
+        let shared = u32::try_from(system.shared_names().len()).unwrap();
+        let threads: Vec<usize> = (0..n).rev().collect();
+        let rotated: Vec<u32> = (0..shared).map(|q| (q + 1) % shared).collect();
+        let other = Fcr::new(renamed(problem, &threads, &rotated).problem.system());
+        assert_eq!(
+            fcr.loops.iter().rev().map(Option::is_some).collect::<Vec<_>>(),
+            other.loops.iter().map(Option::is_some).collect::<Vec<_>>()
+        );
+        let counter = if fcr.holds() { &yes } else { &no };
+        counter.set(counter.get() + 1);
+        true
+    });
+    assert!(yes.get() > 500 && no.get() > 500, "{} with, {} without", yes.get(), no.get());
+}

@@ -1,0 +1,176 @@
+//! S_k against R_k: the same states at each level, whatever is dropped or permuted.
+
+use crate::laws::{law_on, shapes};
+use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
+use cpds_testing::oracle;
+use cpds_testing::renaming::renamed;
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+const MAX_K: usize = 6;
+
+const ALL: SymbolicOptions = SymbolicOptions { symmetry: true, subsumption: true, memory: 1 << 26 };
+
+/// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped growing.
+fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
+    let mut tuples = Symbolic::new(problem.system(), options);
+    while tuples.k() < max_k && tuples.kept() < 400 {
+        tuples.advance(&mut |_| ControlFlow::<()>::Continue(())).expect("enough memory");
+        let k = tuples.k();
+        assert_eq!(tuples.visible().count(k), Count::from(tuples.visible().states(k).len()));
+        if !tuples.grew(k) {
+            return (tuples, Some(k - 1));
+        }
+    }
+    (tuples, None)
+}
+
+/// R_0, R_1, …, level by level what is new, as long as they are small; and whether R_k has stopped growing.
+///
+/// Where the condition of Thm. 17 fails, R_k may still be finite; the oracle finds out, up to some height.
+fn states(problem: &Problem) -> (Vec<BTreeSet<GlobalState>>, Option<usize>) {
+    if !Fcr::new(problem.system()).holds() {
+        let levels = oracle::levels(problem.system(), 2, 4);
+        let finite = if levels.exact { 3 } else { 1 };
+        let new = |k: usize| match k.checked_sub(1) {
+            Some(before) => levels.reachable[k].difference(&levels.reachable[before]).cloned().collect(),
+            None => levels.reachable[0].clone(),
+        };
+        let levels: Vec<BTreeSet<_>> = (0..finite).map(new).collect();
+        let collapse = levels.iter().position(BTreeSet::is_empty).map(|k| k - 1);
+        return (levels, collapse);
+    }
+    let mut reachable = Reachable::new(problem.system(), true);
+    let go_on = &mut |_: &Reachable<'_>| ControlFlow::<()>::Continue(());
+    let mut collapse = None;
+    while reachable.k() < MAX_K && reachable.kept() < 300 && reachable.advance(go_on).is_continue() {
+        if !reachable.has_new_states(reachable.k()) {
+            collapse = Some(reachable.k() - 1);
+            break;
+        }
+    }
+    ((0..=reachable.k()).map(|k| reachable.states(k)).collect(), collapse)
+}
+
+fn visible(states: &BTreeSet<GlobalState>) -> BTreeSet<VisibleState> {
+    states.iter().map(GlobalState::visible).collect()
+}
+
+/// Level by level the same states and the same visible states, wherever R_k can be listed; for all levels of systems with finite
+/// context reachability, that is. And R_k collapses where it does.
+#[test]
+fn symbolic_is_explicit_level_by_level() {
+    let (with_fcr, without) = (Cell::new(0), Cell::new(0));
+    law_on(&shapes(), 2500, |problem| {
+        let (levels, collapse) = states(problem);
+        let (tuples, closed) = explore(problem, ALL, levels.len() - 1);
+        let mut seen = BTreeSet::new();
+        for (k, new) in levels.iter().enumerate().take(tuples.k() + 1) {
+            let mut new_visible = visible(new);
+            new_visible.retain(|state| !seen.contains(state));
+            assert_eq!(tuples.visible().states(k), new_visible, "T(S_{k})");
+            seen.extend(new_visible);
+            for state in new {
+                assert!(tuples.contains(k, state), "{state:?} is in R_{k}");
+                assert!(k == 0 || !tuples.contains(k - 1, state), "{state:?} is not in R_{}", k - 1);
+            }
+        }
+        if let Some(closed) = closed {
+            assert_eq!(tuples.collapse_of_states(closed), collapse, "S_k stops growing no earlier than R_k");
+        }
+        let counter = if Fcr::new(problem.system()).holds() { &with_fcr } else { &without };
+        counter.set(counter.get() + 1);
+        levels.len() > 3
+    });
+    assert!(with_fcr.get() > 1000 && without.get() > 300, "{} with FCR, {} without", with_fcr.get(), without.get());
+}
+
+/// What is called visible at level k has a trace of k contexts that replays, and what the oracle sees up to some height is there.
+#[test]
+fn symbolic_is_right_where_contexts_are_infinite() {
+    let traces = Cell::new(0);
+    let worth_it = law_on(&shapes(), 1200, |problem| {
+        if Fcr::new(problem.system()).holds() {
+            return false;
+        }
+        let (tuples, closed) = explore(problem, ALL, 3);
+        let collapse = closed.and_then(|closed| tuples.collapse_of_states(closed));
+        let levels = oracle::levels(problem.system(), tuples.k().min(2), 4);
+        let mut seen = BTreeSet::new();
+        for k in 0..=tuples.k() {
+            let new = tuples.visible().states(k);
+            for state in new.iter().take(6) {
+                let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
+                let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
+                let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
+                let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
+                let Conclusion::Unsafe { trace, .. } = analyse(&target, Question::Verify, options, |_| ()).conclusion
+                else {
+                    panic!("{state:?} is reachable")
+                };
+                assert_eq!(trace.replay(target.system()), Ok(()));
+                assert_eq!(&trace.last().visible(), state);
+                assert_eq!(trace.contexts.len(), k, "with as many contexts as the level says");
+                traces.set(traces.get() + 1);
+            }
+            seen.extend(new);
+            if let Some(states) = levels.reachable.get(k) {
+                assert!(levels.visible(k).is_subset(&seen), "T(R_{k})");
+                assert!(states.iter().all(|state| tuples.contains(k, state)), "R_{k}");
+                assert!(states.iter().all(|state| tuples.contains(collapse.unwrap_or(k), state)), "R");
+            }
+        }
+        tuples.k() > 1
+    });
+    assert!(worth_it > 100 && traces.get() > 500, "{worth_it} systems, {} traces", traces.get());
+}
+
+/// Interchangeable threads, covered tuples: with or without, T(S_k) is the same, and so is the number of largest tuples.
+#[test]
+fn symmetry_and_subsumption_are_invisible() {
+    let (fewer, symmetric) = (Cell::new(0), Cell::new(0));
+    law_on(&shapes(), 1500, |problem| {
+        let (all, closed) = explore(problem, ALL, 4);
+        for symmetry in [true, false] {
+            for subsumption in [true, false] {
+                let (other, other_closed) = explore(problem, SymbolicOptions { symmetry, subsumption, ..ALL }, 4);
+                for k in 0..=all.k().min(other.k()) {
+                    assert_eq!(all.visible().states(k), other.visible().states(k), "T(S_{k})");
+                    if subsumption {
+                        assert_eq!(all.count(k), other.count(k), "|S_{k}|");
+                    }
+                }
+                if all.k() == other.k() && subsumption {
+                    assert_eq!(closed, other_closed);
+                }
+                fewer.set(fewer.get() + u32::from(all.kept() < other.kept()));
+            }
+        }
+        let groups = problem.system().symmetric_groups();
+        symmetric.set(symmetric.get() + u32::from(groups.len() < problem.system().thread_count()));
+        all.kept() > 3
+    });
+    assert!(fewer.get() > 200 && symmetric.get() > 200, "{} fewer, {} symmetric", fewer.get(), symmetric.get());
+}
+
+#[test]
+fn other_numbers_change_nothing() {
+    law_on(&shapes(), 800, |problem| {
+        let n = problem.system().thread_count();
+        let shared = u32::try_from(problem.system().shared_names().len()).unwrap();
+        let threads: Vec<usize> = (0..n).rev().collect();
+        let rotated: Vec<u32> = (0..shared).map(|q| (q + 1) % shared).collect();
+        let other = renamed(problem, &threads, &rotated);
+        let ((here, closed), (there, also)) = (explore(problem, ALL, 4), explore(&other.problem, ALL, 4));
+        for k in 0..=here.k().min(there.k()) {
+            let translated: BTreeSet<_> = here.visible().states(k).iter().map(|state| other.visible(state)).collect();
+            assert_eq!(translated, there.visible().states(k), "T(S_{k})");
+            assert_eq!(here.count(k), there.count(k), "|S_{k}|");
+        }
+        assert!(closed == also || here.k() != there.k());
+        true
+    });
+}
