@@ -18,6 +18,7 @@ Examples:
   cuba fcr models/paper/fig1.cpds
   cuba fcr models/paper/fig2.cpds
   cuba fcr models/paper/stefan8.cpds --json
+  cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg   draw the automaton that has the loop
 
 Exit codes: 0 it holds, 10 it does not, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Fcr {

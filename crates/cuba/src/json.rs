@@ -126,6 +126,48 @@ pub struct StepJson {
     pub state: String,
 }
 
+/// `cuba show --psa`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PsaJson {
+    /// The file that was read.
+    pub file: String,
+    /// Which automaton it is.
+    pub title: String,
+    /// Whether it accepts finitely many states; otherwise it has a loop.
+    pub finite: bool,
+    /// Its states.
+    pub states: Vec<PsaStateJson>,
+    /// Its transitions.
+    pub transitions: Vec<PsaTransitionJson>,
+    /// What there is to remark; the first hundred.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// A state of a store automaton.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PsaStateJson {
+    /// What it is called: `q` if it is that of a shared state, `(q,σ)` if it was made for calls that lead there.
+    pub name: String,
+    /// `shared`, `inner` or `accepting`.
+    pub kind: &'static str,
+}
+
+/// A transition of a store automaton.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PsaTransitionJson {
+    /// The state it leaves, as a position in `states`, counted from 0.
+    pub from: usize,
+    /// The symbol; null for ε.
+    pub symbol: Option<String>,
+    /// The state it leads to.
+    pub to: usize,
+    /// Whether it is part of the loop that is shown.
+    pub on_loop: bool,
+}
+
 /// `cuba convert`
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -679,6 +721,7 @@ mod tests {
             ("analysis", schemars::schema_for!(AnalysisJson)),
             ("trace", schemars::schema_for!(TraceJson)),
             ("fcr", schemars::schema_for!(FcrJson)),
+            ("show-psa", schemars::schema_for!(PsaJson)),
         ];
         for (name, schema) in schemas {
             let path = repository().join(format!("docs/schema/{name}.schema.json"));

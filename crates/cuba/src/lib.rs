@@ -3,6 +3,7 @@
 //! Data flows one way: text → [`cpds::Problem`] → [`engine`] → report. `load` reads files, the verbs write them, and [`cli`]
 //! prints and chooses the exit code. Engines know no report: they answer with data, and send events while they work.
 
+mod automaton;
 pub mod cli;
 mod convert;
 pub mod engine;
@@ -11,7 +12,6 @@ mod fcr;
 pub mod json;
 mod load;
 pub mod machine;
-#[cfg_attr(not(test), expect(dead_code, reason = "no verb draws yet"))]
 mod picture;
 mod reach;
 mod render;

@@ -1,5 +1,6 @@
-//! `cuba show`: the model read back, with a summary; or the steps from a state.
+//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton.
 
+use crate::automaton::PsaArgs;
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
@@ -13,13 +14,18 @@ use std::fmt::Write as _;
 Examples:
   cuba show models/paper/fig1.cpds
   cuba show models/paper/fig1.cpds --successors '0|1,4'
-  cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json")]
+  cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+  cuba show models/paper/fig2.cpds --psa foo
+  cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg
+  cuba show models/paper/fig7.cpds --psa P --from 'q0|σ0' --dot")]
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Show every step from this state, e.g. '0|1,4 6': shared state, then each stack, top first, '-' if empty
     #[arg(long, value_name = "STATE")]
     successors: Option<String>,
+    #[command(flatten)]
+    psa: PsaArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -30,8 +36,9 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
     let file = shown(&args.model.file);
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
-    let stdout = match &args.successors {
-        Some(text) => {
+    let stdout = match (&args.psa.psa, &args.successors) {
+        (Some(thread), _) => args.psa.show(thread, system, args.json.then(|| (file, warnings())))?,
+        (None, Some(text)) => {
             let state = system.read_state(Source::new("--successors", text.as_str()))?;
             if args.json {
                 json::print(&json::SuccessorsJson {
@@ -44,14 +51,14 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
                 successors(system, &state)
             }
         }
-        None if args.json => json::print(&json::ShowJson {
+        (None, None) if args.json => json::print(&json::ShowJson {
             file,
             format: loaded.format,
             model: json::model(loaded.problem()),
             summary: json::summary(system),
             warnings: warnings(),
         }),
-        None => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
+        (None, None) => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }

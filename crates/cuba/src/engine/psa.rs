@@ -147,8 +147,7 @@ impl Heads {
 impl Psa {
     /// The automaton that accepts exactly these states.
     pub fn of_states<'s>(states: impl IntoIterator<Item = (SharedState, &'s Stack)>) -> Self {
-        let mut psa = Psa::default();
-        let end = psa.add_state(true);
+        let (mut psa, end) = Psa::with_bottom();
         for (q, stack) in states {
             let mut from = PsaState::Shared(q);
             let height = stack.height();
@@ -166,12 +165,18 @@ impl Psa {
 
     /// Q × Σ^{≤1}, as Thm. 17 has it.
     pub fn of_heads(heads: impl IntoIterator<Item = (SharedState, Option<Symbol>)>) -> Self {
-        let mut psa = Psa::default();
-        let end = psa.add_state(true);
+        let (mut psa, end) = Psa::with_bottom();
         for (q, top) in heads {
             psa.add(PsaState::Shared(q), top, end);
         }
         psa
+    }
+
+    /// An accepting state that nothing leads out of; f above.
+    fn with_bottom() -> (Self, Inner) {
+        let mut psa = Psa::default();
+        let bottom = Inner(psa.bottom());
+        (psa, bottom)
     }
 
     /// Adds a state.
@@ -411,6 +416,12 @@ impl Psa {
     /// How many transitions there are.
     pub fn transition_count(&self) -> usize {
         self.transitions.len()
+    }
+
+    /// Transitions that make up a loop, as positions in [`transitions`](Self::transitions); none if there is no loop. Loops of
+    /// the automaton that was saturated are not looked for.
+    pub fn loop_transitions(&self) -> Vec<usize> {
+        self.find_loop().into_iter().flatten().map(|t| t as usize).collect()
     }
 
     /// Every transition, in the order in which they were added.

@@ -1,6 +1,6 @@
 //! `cuba show`: the model, its summary, its steps.
 
-use crate::common::{cuba, done};
+use crate::common::{cuba, done, in_repository};
 use cpds_testing::corpus::{artifact, files, models};
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -343,5 +343,143 @@ fn every_file_of_the_artifact_is_shown() {
     diverge-11.pds |Q| = 2, |Σ_i| = [4,2], 8 actions, groups [[1],[2]], 0 warnings
     diverge-12.pds |Q| = 2, |Σ_i| = [4,5,2], 12 actions, groups [[1],[2],[3]], 1 warnings
     stutter-11.pds |Q| = 4, |Σ_i| = [2,3], 5 actions, groups [[1],[2]], 0 warnings
+    ");
+}
+
+/// Fig. 4 (left): no loop. Fig. 4 (right): a loop. Fig. 7.
+#[test]
+fn store_automata() {
+    assert_snapshot!(done(&["show", "models/paper/fig1.cpds", "--psa", "P1"]), @"
+    P1: R(Q × Σ≤1)
+      0  –  1  →  sF
+      0  –  2  →  sF
+      0  –  ε  →  sF
+      1  –  1  →  sF
+      1  –  2  →  sF
+      1  –  ε  →  sF
+      2  –  1  →  sF
+      2  –  2  →  sF
+      2  –  ε  →  sF
+      3  –  1  →  sF
+      3  –  2  →  sF
+      3  –  ε  →  sF
+    5 states, 12 transitions; accepted: finitely many
+    ");
+    assert_snapshot!(done(&["show", "models/paper/fig2.cpds", "--psa", "foo", "--from", "⊥|2"]), @"
+    foo: R(⟨⊥|2⟩)
+      ⊥      –  2  →  sF
+      0      –  2  →  (0,2)
+      0      –  3  →  (0,2)
+      0      –  4  →  (0,2)
+      0      –  5  →  (0,2)
+      0      –  2  →  sF
+      0      –  3  →  sF
+      0      –  4  →  sF
+      0      –  5  →  sF
+      1      –  4  →  (0,2)
+      1      –  ε  →  (0,2)
+      1      –  2  →  (1,2)
+      1      –  3  →  (1,2)
+      1      –  4  →  (1,2)
+      1      –  2  →  sF
+      1      –  3  →  sF
+      1      –  4  →  sF
+      1      –  ε  →  sF
+      (0,2)  –  4  →  (0,2)  loop
+      (0,2)  –  4  →  sF
+      (1,2)  –  4  →  (1,2)
+      (1,2)  –  4  →  sF
+    6 states, 22 transitions; accepted: infinitely many, because of the loop
+    ");
+    let fig7 = ["show", "models/paper/fig7.cpds", "--psa", "P", "--from", "q0|σ0"];
+    assert_snapshot!(done(&[&fig7[..], &["--dot"]].concat()), @r##"
+    digraph {
+      rankdir=LR
+      label="P: R(⟨q0|σ0⟩)"; labelloc=t
+      node [shape=ellipse, width=0.5, height=0.5, margin=0.05]
+      n0 [label="q0"]
+      i0 [shape=point, style=invis]; i0 -> n0
+      n1 [label="q1"]
+      i1 [shape=point, style=invis]; i1 -> n1
+      n2 [label="q2"]
+      i2 [shape=point, style=invis]; i2 -> n2
+      n3 [label="(q1,σ1)"]
+      n4 [label="(q2,σ2)"]
+      n5 [label="sF", peripheries=2]
+      n0 -> n3 [label="σ0"]
+      n0 -> n4 [label="ε, σ1"]
+      n0 -> n5 [label="σ0"]
+      n1 -> n3 [label="σ1"]
+      n2 -> n4 [label="σ2"]
+      n3 -> n3 [label="σ0", color="#c2410c", penwidth=2.5]
+      n3 -> n5 [label="σ0"]
+      n4 -> n3 [label="σ0"]
+    }
+    "##);
+    let svg = done(&[&fig7[..], &["--svg"]].concat());
+    for part in ["<svg ", ">P: R(⟨q0|σ0⟩)<", ">(q1,σ1)<", ">ε, σ1<", "</svg>"] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
+    assert_eq!(svg, done(&[&fig7[..], &["--svg"]].concat()));
+}
+
+/// From a whole state or from the thread's own part; actions from the empty stack included.
+#[test]
+fn store_automata_from_a_state() {
+    let whole = done(&["show", "models/paper/fig1.cpds", "--psa", "2", "--from", "⟨2|1,5 6⟩"]);
+    assert_eq!(whole, done(&["show", "models/paper/fig1.cpds", "--psa", "P2", "--from", "⟨2|5 6⟩"]));
+    assert_snapshot!(whole, @"
+    P2: R(⟨2|5 6⟩)
+      2      –  5  →  s1
+      3      –  4  →  (3,4)
+      s1     –  6  →  sF
+      (3,4)  –  6  →  s1
+    5 states, 4 transitions; accepted: finitely many
+    ");
+    assert_snapshot!(done(&["show", "models/tiny/empty-stack.cpds", "--psa", "server", "--from", "asked|-"]), @"
+    server: R(⟨asked|ε⟩)
+      idle   –  reply  →  sF
+      idle   –  ε      →  sF
+      asked  –  serve  →  sF
+      asked  –  ε      →  sF
+    3 states, 4 transitions; accepted: finitely many
+    ");
+    let json = done(&["show", "models/tiny/non-fcr.cpds", "--psa", "recurse", "--json"]);
+    let object: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&object["finite"], object["states"].as_array().unwrap().len()), (&Value::Bool(false), 3));
+}
+
+#[test]
+fn store_automata_that_cannot_be_shown() {
+    let refused = |args: &[&str], code| {
+        let ran = in_repository(&[&["show", "models/paper/fig1.cpds"], args].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""));
+        ran.stderr
+    };
+    assert_snapshot!(refused(&["--psa", "nobody"], 1), @"error: there is no thread `nobody`; there are P1 P2");
+    assert_snapshot!(refused(&["--psa", "0"], 1), @"error: there is no thread `0`; there are P1 P2");
+    assert_snapshot!(refused(&["--psa", "P2", "--from", "0|4 7"], 2), @"
+    error: unknown stack symbol `7`
+     --> --from:1:7
+      |
+    1 | 0|-,4 7
+      |       ^ thread `P2` declares 4..6
+      |
+      = help: add it to the thread's symbols
+    ");
+    assert_snapshot!(refused(&["--svg"], 1), @"
+    error: the following required arguments were not provided:
+      --psa <THREAD>
+
+    Usage: cuba show --psa <THREAD> --svg <FILE>
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(refused(&["--psa", "P2", "--svg", "--dot"], 1), @"
+    error: the argument '--svg' cannot be used with '--dot'
+
+    Usage: cuba show --psa <THREAD> --svg <FILE>
+
+    For more information, try '--help'.
     ");
 }

@@ -25,6 +25,9 @@ fn json_fits_its_schema_on_every_model() {
         check("show", &["show", &file, "--json"]);
         let state = system.text(&system.initial()[0]).to_string();
         check("show-successors", &["show", &file, "--json", "--successors", &state]);
+        check("show-psa", &["show", &file, "--json", "--psa", "1"]);
+        check("show-psa", &["show", &file, "--json", "--psa", "1", "--from", &state]);
+        check("fcr", &["fcr", &file, "--json"]);
         check("convert", &["convert", &file, "--json", "--to", "pds"]);
         check("analysis", &["reach", &file, "--json", "--states"]);
         check("analysis", &["reach", &file, "--json", "--full", "--max-contexts", "9"]);
@@ -159,7 +162,9 @@ fn help_has_examples_that_work() {
         let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
         let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
-            let args = &words(example.split("  ").find(|part| !part.is_empty()).expect("a command"))[1..];
+            let command = example.split("  ").find(|part| !part.is_empty()).expect("a command");
+            let command = command.split(" > ").next().expect("what comes before goes to the output");
+            let args = &words(command)[1..];
             if !args.contains(&"-o") && !args.contains(&"--trace") {
                 let ran = in_repository(args);
                 assert!([0, 5, 10].contains(&ran.code) && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
@@ -167,7 +172,7 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 18);
+    assert_eq!(tried, 22);
     assert_snapshot!(done(&["show", "-h"]), @"
     Print the model as it was understood, with a summary; or the steps from a state
 
@@ -184,13 +189,24 @@ fn help_has_examples_that_work() {
                                 anything, '-' empty); repeatable
           --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
                                 stack, top first, '-' if empty
-          --json                Print JSON
+          --psa <THREAD>        Show the store automaton of this thread (a name, or its number from 1
+                                on): of everything that the thread alone reaches from stacks of height
+                                at most one, as for `cuba fcr`; or of what it reaches from one state,
+                                with --from
+          --from <STATE>        For --psa: start in this state, e.g. '0|1,4 6', or the thread's own part
+                                of it, '0|4 6'
+          --dot                 For --psa: as a graph for Graphviz
       -q, --quiet               Print no warnings, and show no progress
+          --svg                 For --psa: as an SVG picture
+          --json                Print JSON
       -h, --help                Print help
 
     Examples:
       cuba show models/paper/fig1.cpds
       cuba show models/paper/fig1.cpds --successors '0|1,4'
       cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+      cuba show models/paper/fig2.cpds --psa foo
+      cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg
+      cuba show models/paper/fig7.cpds --psa P --from 'q0|σ0' --dot
     ");
 }

@@ -1,0 +1,214 @@
+//! `cuba show --psa`: a store automaton, as text, as a picture, or as JSON.
+
+use crate::cli::Stopped;
+use crate::engine::{Heads, Made, Psa, PsaState, TooLarge};
+use crate::fcr::thread_state;
+use crate::json;
+use crate::picture::{Edge, Node, NodeKind, Picture};
+use crate::show::{indented, plain_table, plural};
+use clap::Args;
+use cpds::{Cpds, SharedState, Source, Stack, Symbol, ThreadId};
+use std::collections::BTreeMap;
+
+/// Which automaton, and how to show it.
+#[derive(Args, Debug)]
+pub(crate) struct PsaArgs {
+    /// Show the store automaton of this thread (a name, or its number from 1 on): of everything that the thread alone reaches
+    /// from stacks of height at most one, as for `cuba fcr`; or of what it reaches from one state, with --from
+    #[arg(long, value_name = "THREAD", conflicts_with = "successors")]
+    pub(crate) psa: Option<String>,
+    /// For --psa: start in this state, e.g. '0|1,4 6', or the thread's own part of it, '0|4 6'
+    #[arg(long, value_name = "STATE", requires = "psa")]
+    from: Option<String>,
+    /// For --psa: as a graph for Graphviz
+    #[arg(long, requires = "psa", conflicts_with_all = ["svg", "json"])]
+    dot: bool,
+    /// For --psa: as an SVG picture
+    #[arg(long, requires = "psa", conflicts_with = "json")]
+    svg: bool,
+}
+
+/// An automaton with more transitions than this is not shown.
+const MOST: usize = 1 << 20;
+
+/// A store automaton with the names that its states go by.
+struct Automaton {
+    title: String,
+    states: Vec<(String, NodeKind)>,
+    transitions: Vec<Shown>,
+    /// Whether it accepts finitely many states.
+    finite: bool,
+}
+
+/// A transition between states, by their places.
+struct Shown {
+    from: usize,
+    label: String,
+    to: usize,
+    on_loop: bool,
+}
+
+impl PsaArgs {
+    /// What to print.
+    pub(crate) fn show(
+        &self,
+        thread: &str,
+        system: &Cpds,
+        as_json: Option<(String, Vec<json::WarningJson>)>,
+    ) -> Result<String, Stopped> {
+        let thread = find(system, thread)?;
+        let program = system.program(thread);
+        let (start, from) = if let Some(text) = &self.from {
+            let (shared, stack) = Self::start(system, thread, text)?;
+            (Psa::of_states([(shared, &stack)]), system.paper(&thread_state(shared, &stack)).to_string())
+        } else {
+            let tops = || std::iter::once(None).chain(program.alphabet().iter().map(Some));
+            let shared = (0..).map(SharedState).take(system.shared_names().len());
+            if system.shared_names().len().saturating_mul(program.alphabet().len() + 1) > MOST {
+                return Err(too_large());
+            }
+            (Psa::of_heads(shared.flat_map(|q| tops().map(move |top| (q, top)))), "Q × Σ≤1".to_owned())
+        };
+        let title = format!("{}: R({from})", system.thread_name(thread));
+        let psa = start.saturated(&Heads::new(program), MOST).map_err(|TooLarge| too_large())?;
+        let automaton = Automaton::new(system, &psa, title);
+        if self.dot {
+            return Ok(automaton.picture().dot());
+        }
+        if self.svg {
+            return automaton.picture().svg().map_err(|error| Stopped::Usage(error.to_string()));
+        }
+        Ok(match as_json {
+            Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
+            None => automaton.text(),
+        })
+    }
+
+    /// The state to start in: a whole one, or the thread's own part.
+    fn start(system: &Cpds, thread: ThreadId, text: &str) -> Result<(SharedState, Stack), Stopped> {
+        let plain = text.trim().trim_start_matches('⟨').trim_end_matches('⟩');
+        let whole = match plain.split_once('|') {
+            Some((shared, own)) if !own.contains(',') && system.thread_count() > 1 => {
+                let stacks: Vec<&str> = system.threads().map(|i| if i == thread { own } else { "-" }).collect();
+                format!("{shared}|{}", stacks.join(","))
+            }
+            _ => text.to_owned(),
+        };
+        let whole = system.read_state(Source::new("--from", whole))?;
+        Ok((whole.shared, whole.stacks[thread.index()].clone()))
+    }
+}
+
+/// The thread with this name or number; for the name of a program, its first thread.
+fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
+    let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
+    let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);
+    let program = || system.threads().find(|&thread| system.program(thread).name() == wanted);
+    named().or_else(program).or_else(number).ok_or_else(|| {
+        let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
+        let more = if system.thread_count() > all.len() { " …" } else { "" };
+        Stopped::Usage(format!("there is no thread `{wanted}`; there are {}{more}", all.join(" ")))
+    })
+}
+
+fn too_large() -> Stopped {
+    Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to be shown"))
+}
+
+impl Automaton {
+    fn new(system: &Cpds, psa: &Psa, title: String) -> Self {
+        let called =
+            |q: SharedState, symbol: Symbol| format!("({},{})", system.shared_name(q), system.symbol_name(symbol));
+        // Shared states first, then those made for calls, each in their order; the accepting one last.
+        let mut states: BTreeMap<(u8, PsaState), (String, NodeKind)> = BTreeMap::new();
+        let mut places = BTreeMap::new();
+        let mut given = 0;
+        let key = |state: PsaState| match state {
+            PsaState::Shared(_) => 0,
+            PsaState::Inner(inner) => match psa.inner(inner) {
+                (_, true) => 3,
+                (Made::Called(..), _) => 2,
+                _ => 1,
+            },
+        };
+        for (from, _, to) in psa.transitions() {
+            for state in [from, PsaState::Inner(to)] {
+                states.entry((key(state), state)).or_insert_with(|| match state {
+                    PsaState::Shared(q) => (system.shared_name(q).to_owned(), NodeKind::Initial),
+                    PsaState::Inner(inner) => match psa.inner(inner) {
+                        (_, true) => ("sF".to_owned(), NodeKind::Accepting),
+                        (Made::Called(q, symbol), _) => (called(q, symbol), NodeKind::Inner),
+                        _ => {
+                            given += 1;
+                            (format!("s{given}"), NodeKind::Inner)
+                        }
+                    },
+                });
+            }
+        }
+        for (place, &(_, state)) in states.keys().enumerate() {
+            places.insert(state, place);
+        }
+        let on_loop: Vec<usize> = psa.loop_transitions();
+        let label = |label: Option<Symbol>| label.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();
+        let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
+            from: places[&from],
+            label: label(symbol),
+            to: places[&PsaState::Inner(to)],
+            on_loop: on_loop.contains(&i),
+        });
+        let mut transitions: Vec<Shown> = transitions.collect();
+        transitions.sort_by(|a, b| (a.from, a.to, &a.label).cmp(&(b.from, b.to, &b.label)));
+        Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty() }
+    }
+
+    fn text(&self) -> String {
+        let mut table = plain_table();
+        for Shown { from, label, to, on_loop } in &self.transitions {
+            let mark = if *on_loop { "loop" } else { "" };
+            table.add_row([&self.states[*from].0, "–", label, "→", &self.states[*to].0, mark]);
+        }
+        let size = if self.finite { "finitely many" } else { "infinitely many, because of the loop" };
+        let (states, transitions) = (plural(self.states.len(), "state"), plural(self.transitions.len(), "transition"));
+        format!("{}\n{}{states}, {transitions}; accepted: {size}\n", self.title, indented(&table, "  "))
+    }
+
+    fn json(&self, file: String, warnings: Vec<json::WarningJson>) -> json::PsaJson {
+        let kind = |kind: NodeKind| match kind {
+            NodeKind::Initial => "shared",
+            NodeKind::Inner => "inner",
+            NodeKind::Accepting => "accepting",
+        };
+        let states = self.states.iter().map(|(name, of)| json::PsaStateJson { name: name.clone(), kind: kind(*of) });
+        let transitions = self.transitions.iter().map(|shown| json::PsaTransitionJson {
+            from: shown.from,
+            symbol: Some(shown.label.clone()).filter(|label| label != "ε"),
+            to: shown.to,
+            on_loop: shown.on_loop,
+        });
+        json::PsaJson {
+            file,
+            title: self.title.clone(),
+            finite: self.finite,
+            states: states.collect(),
+            transitions: transitions.collect(),
+            warnings,
+        }
+    }
+
+    /// Parallel transitions are one edge.
+    fn picture(&self) -> Picture {
+        let mut edges: Vec<Edge> = Vec::new();
+        for Shown { from, label, to, on_loop } in &self.transitions {
+            match edges.last_mut().filter(|edge| (edge.from, edge.to) == (*from, *to)) {
+                Some(edge) => {
+                    edge.labels.push(label.clone());
+                    edge.marked |= on_loop;
+                }
+                None => edges.push(Edge { from: *from, to: *to, labels: vec![label.clone()], marked: *on_loop }),
+            }
+        }
+        let nodes = self.states.iter().map(|(label, kind)| Node { label: label.clone(), kind: *kind });
+        Picture { title: self.title.clone(), nodes: nodes.collect(), edges }
+    }
+}
