@@ -1,6 +1,7 @@
-//! A family of systems that grows in three directions, with sizes known in closed form.
+//! Families of systems that grow, most of them with sizes known in closed form.
 
-use cpds::Problem;
+use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Problem, Program, Rule, SharedState, Stack, Symbol};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// `threads` interchangeable threads that call themselves down to a depth and return, over and over; a counter of `shared`
@@ -74,4 +75,84 @@ impl Recursion {
         let choose = (0..u64::from(self.threads)).fold(1, |ways, i| ways * (self.stacks() + i) / (i + 1));
         self.shared * choose
     }
+}
+
+/// `threads` interchangeable threads of `symbols` procedures each, of which each calls the next one and the last one the first,
+/// without end; or returns. Every context is infinite, and no thread minds what the others do.
+#[derive(Clone, Copy, Debug)]
+pub struct Pile {
+    /// n.
+    pub threads: u32,
+    /// |Σ_i|; at least 1.
+    pub symbols: u32,
+}
+
+impl Pile {
+    /// The system. Nothing of it is bad.
+    ///
+    /// # Panics
+    /// If it would have no thread or no symbol, or too much of them.
+    pub fn problem(self) -> Problem {
+        let Pile { threads, symbols } = self;
+        let call = |i: u32| format!("  (0,a{i}) -> (0,a{} a{i})\n  (0,a{i}) -> (0,-)\n", (i + 1) % symbols);
+        let calls: String = (0..symbols).map(call).collect();
+        let names: Vec<String> = (0..symbols).map(|i| format!("a{i}")).collect();
+        let names = names.join(" ");
+        let text = format!("shared 0\ninit 0|a0*{threads}\nthread T * {threads} {{\n  symbols {names}\n{calls}}}\n");
+        text.parse().unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// |S_k|: which of the threads have had a context.
+    pub fn tuples(self, k: u32) -> u64 {
+        choose(self.threads, k.min(self.threads))
+    }
+
+    /// |T(R_k)|: at most k threads have something else on top than in the beginning.
+    pub fn visible(self, k: u32) -> u64 {
+        (0..=k.min(self.threads)).map(|moved| choose(self.threads, moved) * u64::from(self.symbols).pow(moved)).sum()
+    }
+}
+
+fn choose(n: u32, k: u32) -> u64 {
+    (0..u64::from(k)).fold(1, |ways, i| ways * (u64::from(n) - i) / (i + 1))
+}
+
+/// Stefan-1 of the paper's Table 2, with any number of threads.
+///
+/// # Panics
+/// If there are too many or none.
+pub fn stefan(threads: u32) -> Problem {
+    let rules = "(0,a) -> (1,b a)\n(1,b) -> (2,c a)\n(2,c) -> (0,b)\n(0,b) -> (0,-)\n(0,a) -> (0,-)";
+    let text = format!("shared 0..2\ninit 0|a*{threads}\nthread T * {threads} {{\nsymbols a b c\n{rules}\n}}\n");
+    text.parse().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// One thread of random actions: as many pops as overwrites as pushes, roughly. The same seed gives the same system.
+///
+/// # Panics
+/// If there are not so many actions.
+pub fn random_system(actions: usize, shared: u32, symbols: u32, seed: u64) -> Cpds {
+    let mut state = seed;
+    // SplitMix64 (Steele, Lea and Flood, 2014).
+    let mut below = |bound: u32| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        u32::try_from((z ^ (z >> 31)) >> 32).expect("the upper half") % bound
+    };
+    let mut known = HashSet::new();
+    let mut rules = Vec::new();
+    while rules.len() < actions {
+        let (from, to, top) = (SharedState(below(shared)), SharedState(below(shared)), Symbol(below(symbols)));
+        let written: Vec<Symbol> = (0..below(3)).map(|_| Symbol(below(symbols))).collect();
+        let action = Action::new((from, &[top]), (to, &written)).expect("of the right shape");
+        if known.insert(action) {
+            rules.push(Rule { label: None, action });
+        }
+    }
+    let program = Program::new("random", 1, Alphabet::new((0..symbols).map(Symbol)), rules).expect("no action twice");
+    let names = |count: u32| (0..count).map(|i| i.to_string()).collect::<Names>();
+    let initial = GlobalState { shared: SharedState(0), stacks: vec![Stack::from_top([Symbol(0)])] };
+    Cpds::new(names(shared), names(symbols), vec![program], vec![initial]).expect("of the right shape")
 }

@@ -51,8 +51,20 @@ impl Fcr {
     pub fn within(system: &Cpds, limit: usize) -> Result<Fcr, TooLarge> {
         let of_program = |program| {
             let heads = Heads::new(program);
-            let psa = Psa::of_heads(heads.sources()).saturated(&heads, limit)?;
-            Ok(psa.find_loop().map(|states| psa.show_loop(&states, program)))
+            let mut psa = Psa::of_heads(heads.sources());
+            // What is there is reachable, so that a loop can be seen before everything is there.
+            let mut enough = 1 << 10;
+            loop {
+                let done = psa.saturate(&heads, enough.min(limit));
+                if let Some(transitions) = psa.find_loop() {
+                    return Ok(Some(psa.show_loop(&transitions, program)));
+                }
+                match done {
+                    Ok(()) => return Ok(None),
+                    Err(TooLarge) if enough < limit => enough = psa.transition_count().saturating_mul(2),
+                    Err(TooLarge) => return Err(TooLarge),
+                }
+            }
         };
         Ok(Fcr { loops: system.programs().iter().map(of_program).collect::<Result<_, _>>()? })
     }

@@ -38,10 +38,11 @@ pub struct Languages {
 /// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
 struct Language {
     code: Box<[u32]>,
-    finite: bool,
     tops: TopsId,
     /// The length of its shortest word; 0 for the empty language.
     shortest: u32,
+    /// The length of its longest word, if it has finitely many.
+    longest: Option<u32>,
 }
 
 impl Language {
@@ -172,11 +173,11 @@ impl Languages {
                 let id = small(all.len());
                 place.insert(id);
                 self.bytes += size_of_val(&*code) + 2 * size_of::<Language>();
-                let language = Language { code, finite: false, tops: 0, shortest: 0 };
+                let language = Language { code, tops: 0, shortest: 0, longest: None };
                 let language = Language {
-                    finite: is_acyclic(&language),
                     tops: self.intern_tops(&language),
                     shortest: shortest(&language),
+                    longest: longest(&language),
                     ..language
                 };
                 self.all.push(language);
@@ -216,7 +217,7 @@ impl Languages {
 
     /// Whether it has finitely many words.
     pub fn is_finite(&self, language: LanguageId) -> bool {
-        self.all[language.0 as usize].finite
+        self.all[language.0 as usize].longest.is_some()
     }
 
     /// How many states its minimal automaton has.
@@ -274,7 +275,8 @@ impl Languages {
             return true;
         }
         let (small, large) = (&self.all[a.0 as usize], &self.all[b.0 as usize]);
-        if (large.finite && !small.finite) || small.shortest < large.shortest || b == Languages::EMPTY {
+        let too_long = large.longest.is_some_and(|most| small.longest.is_none_or(|longest| longest > most));
+        if too_long || small.shortest < large.shortest || b == Languages::EMPTY {
             return false;
         }
         if let Some(&known) = self.inclusions.get(&(a, b)) {
@@ -346,26 +348,29 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
 }
 
-/// Without states that lead nowhere, there are finitely many words exactly if there is no cycle.
-fn is_acyclic(language: &Language) -> bool {
+/// The length of the longest word, if there is one. Since every state leads to a word, there is none exactly if there is a cycle.
+fn longest(language: &Language) -> Option<u32> {
     let n = language.states();
     let mut into = vec![0_u32; n];
     let states = || 0..small(n);
     for [_, to] in states().flat_map(|state| language.out(state)) {
         into[*to as usize] += 1;
     }
-    let mut free: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
+    // States in an order in which transitions only lead on; those on a cycle never come.
+    let mut order: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
+    let mut length = vec![0; n];
     let mut next = 0;
-    while let Some(&state) = free.get(next) {
+    while let Some(&state) = order.get(next) {
         next += 1;
         for &[_, to] in language.out(state) {
+            length[to as usize] = length[to as usize].max(length[state as usize] + 1);
             into[to as usize] -= 1;
             if into[to as usize] == 0 {
-                free.push(to);
+                order.push(to);
             }
         }
     }
-    free.len() == n
+    (order.len() == n).then(|| length.into_iter().max().unwrap_or(0))
 }
 
 /// States are numbered breadth-first, so by their distance.

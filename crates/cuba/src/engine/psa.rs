@@ -62,6 +62,8 @@ pub struct Psa {
     bottom: Option<u32>,
     /// In the order in which they were added.
     pub(super) transitions: Vec<Transition>,
+    /// For how many of them everything has been added that follows.
+    taken: usize,
     table: HashTable<u32>,
 }
 
@@ -205,16 +207,20 @@ impl Psa {
 
     /// The same, with at most so many transitions.
     pub fn saturated(mut self, heads: &Heads, limit: usize) -> Result<Psa, TooLarge> {
+        self.saturate(heads, limit).map(|()| self)
+    }
+
+    /// Adds transitions until nothing is missing, or until there are more than so many; then one can go on.
+    pub(super) fn saturate(&mut self, heads: &Heads, limit: usize) -> Result<(), TooLarge> {
         // What is added comes to the end of the list.
-        let mut next = 0;
-        while let Some(&Transition { from, label, to, .. }) = self.transitions.get(next) {
+        while let Some(&Transition { from, label, to, .. }) = self.transitions.get(self.taken) {
             if self.transitions.len() > limit {
                 return Err(TooLarge);
             }
-            self.take(heads, u32::try_from(next).expect("the memory ends before"), from, label, to);
-            next += 1;
+            self.take(heads, u32::try_from(self.taken).expect("the memory ends before"), from, label, to);
+            self.taken += 1;
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Adds what follows from one transition and those that are there.

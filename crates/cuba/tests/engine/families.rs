@@ -1,6 +1,6 @@
 //! Systems that grow in threads, depth and shared states: every counter against its closed form.
 
-use cpds_testing::families::Recursion;
+use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle::levels;
 use cuba::engine::Count;
 use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
@@ -46,6 +46,35 @@ fn rows_that_become_too_narrow() {
         let (one_visible, two_visible) = (20 * 6, 190 * 6 * 6);
         let expected = [(1, 1), (1 + one, 1 + one_visible), (1 + one + two, 1 + one_visible + two_visible)];
         assert_eq!(counts, expected.map(|(reachable, visible)| (Some(Count::from(reachable)), Count::from(visible))));
+    }
+}
+
+#[test]
+fn piles_are_as_high_as_they_should_be() {
+    for (threads, symbols) in [(1, 1), (2, 1), (2, 3), (3, 2), (5, 4), (8, 3)] {
+        let family = Pile { threads, symbols };
+        let problem = family.problem();
+        for symmetry in [true, false] {
+            let options = Options { symmetry, ..Options::default() };
+            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
+            assert_eq!(found.collapse_of_states(), Some(threads as usize), "{family:?}");
+            for (k, level) in (0..).zip(&found.levels) {
+                let count = |n: u64| Count::from(usize::try_from(n).unwrap());
+                assert_eq!(level.tuples, Some(count(family.tuples(k))), "{family:?}, k = {k}");
+                assert_eq!(level.visible, count(family.visible(k)), "{family:?}, k = {k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stefan_of_any_size() {
+    for (threads, visible) in [(2, 20), (4, 254), (8, 30_362), (16, 315_610_418)] {
+        let problem = stefan(threads);
+        let found = analyse(&problem, Question::Visible, Options::default(), |_| ());
+        assert_eq!(found.visible_sequence.collapse(), Some(threads as usize));
+        assert_eq!(found.levels.last().unwrap().visible, Count::from(visible));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::laws::law_on;
 use cpds::{Cpds, Problem, SharedState, Stack, Symbol, ThreadId};
+use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
@@ -246,4 +247,13 @@ fn finite_context_reachability_is_decided_exactly() {
         true
     });
     assert!(yes.get() > 500 && no.get() > 500, "{} with, {} without", yes.get(), no.get());
+}
+
+/// Everything calls everything: the whole automaton would have a transition for each of ten thousand thread-visible states and each
+/// call. A loop is there long before.
+#[test]
+fn a_loop_is_seen_early() {
+    let system = random_system(20_000, 100, 100, 1);
+    let fcr = Fcr::within(&system, 100_000).expect("it need not be complete");
+    assert!(fcr.loops[0].as_ref().is_some_and(|found| found.replays(&system.programs()[0])));
 }

@@ -1,0 +1,142 @@
+//! The symbolic engine on the paper's programs and on systems that grow, and post* on large random programs:
+//! `cargo bench -p cuba --bench symbolic`.
+//!
+//! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the whole
+//! analysis, until (T(S_k)) has converged or for so many contexts.
+
+use comfy_table::{CellAlignment, Table, presets};
+use cpds::Problem;
+use cpds_testing::artifact::KNOWN;
+use cpds_testing::corpus::{artifact, models};
+use cpds_testing::families::{Pile, random_system, stefan};
+use cuba::engine::analysis::{Options, Question, analyse};
+use cuba::engine::{Engine, Fcr, Heads, Languages, Lower, Psa};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+fn main() {
+    let mut table = new_table(
+        &["", "k", "|S_k|", "|T(S_k)|", "tuples kept", "expansions", "languages", "post*", "transitions"],
+        &["best ms", "median ms", "KiB"],
+    );
+    if let Some(folder) = artifact("the paper's programs") {
+        for known in &KNOWN {
+            let name = known.file.rsplit('/').next().expect("a name");
+            measure(&mut table, name, &known.read(&folder), 100);
+        }
+    }
+    for threads in [2, 4, 8, 16, 32, 64] {
+        measure(&mut table, &format!("threads: Stefan-1, {threads}"), &stefan(threads), 100);
+    }
+    for symbols in [4, 16, 64, 256, 1024] {
+        let problem = Pile { threads: 2, symbols }.problem();
+        measure(&mut table, &format!("alphabet: Pile, 2 threads, {symbols} symbols"), &problem, 100);
+    }
+    let fig_1 = models().into_iter().find(|model| model.name == "paper/fig1").expect("it is there").problem;
+    for k in [25, 50, 100, 200, 400] {
+        measure_full(&mut table, &format!("contexts: Fig. 1, {k}"), &fig_1, k);
+    }
+    println!("{table}\n");
+
+    let mut table = new_table(
+        &["post* of a random program", "actions", "|Q|", "|Σ|", "transitions"],
+        &["best ms", "actions/µs", "transitions/µs", "languages", "their ms", "FCR", "its ms"],
+    );
+    for (actions, symbols) in [(10_000, 100), (100_000, 1000), (100_000, 200), (100_000, 100), (1_000_000, 1000)] {
+        post_star(&mut table, actions, 1000, symbols);
+    }
+    println!("{table}");
+}
+
+fn new_table(counters: &[&str], figures: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_row(counters.iter().chain(figures));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn measure(table: &mut Table, name: &str, problem: &Problem, contexts: usize) {
+    run(table, name, problem, Question::Visible, contexts);
+}
+
+fn measure_full(table: &mut Table, name: &str, problem: &Problem, contexts: usize) {
+    run(table, name, problem, Question::Reachable, contexts);
+}
+
+fn run(table: &mut Table, name: &str, problem: &Problem, question: Question, contexts: usize) {
+    let options = Options { engine: Some(Engine::Symbolic), max_contexts: Some(contexts), ..Options::default() };
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    let mut counters = None;
+    while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
+        let start = Instant::now();
+        let found = analyse(problem, question, options, |_| ());
+        times.push(start.elapsed().as_secs_f64());
+        let last = found.levels.last().expect("S_0 at least");
+        let Lower::Symbolic(tuples) = &found.lower else { unreachable!("asked for") };
+        let new = [
+            last.k.to_string(),
+            last.tuples.expect("tuples are counted").to_string(),
+            last.visible.to_string(),
+            tuples.kept().to_string(),
+            tuples.expansions().to_string(),
+            tuples.languages().len().to_string(),
+            tuples.posts().to_string(),
+            tuples.transitions().to_string(),
+            (tuples.bytes() / 1024).to_string(),
+        ];
+        assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");
+        counters = Some(new);
+    }
+    times.sort_by(f64::total_cmp);
+    let [counters @ .., bytes] = counters.expect("at least one run");
+    let figures = [times[0], times[times.len() / 2]].map(|seconds| format!("{:.2}", seconds * 1e3));
+    table.add_row(std::iter::once(name.to_owned()).chain(counters).chain(figures).chain([bytes]));
+}
+
+/// From every thread-visible state in which an action is enabled, as finite context reachability asks; then the languages of all
+/// shared states.
+fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
+    let system = random_system(actions, shared, symbols, 1);
+    let program = &system.programs()[0];
+    let heads = Heads::new(program);
+    let sources: BTreeSet<_> = program.rules().iter().map(|rule| rule.action.source()).collect();
+    let best = |work: &mut dyn FnMut()| {
+        let time = |_| {
+            let start = Instant::now();
+            work();
+            start.elapsed().as_secs_f64()
+        };
+        (0..5).map(time).min_by(f64::total_cmp).expect("five")
+    };
+    let saturated = || Psa::of_heads(sources.iter().copied()).saturated(&heads, usize::MAX).expect("there is no limit");
+    let psa = saturated();
+    let seconds = best(&mut || assert_eq!(saturated().transition_count(), psa.transition_count()));
+    let mut found = 0;
+    let languages = best(&mut || {
+        let mut languages = Languages::default();
+        languages.of_psa(&psa, usize::MAX).expect("there is no limit");
+        found = languages.len();
+    });
+    let mut holds = false;
+    let fcr = best(&mut || holds = Fcr::new(&system).holds());
+    #[expect(clippy::cast_precision_loss, reason = "for humans")]
+    let rate = |count: usize| format!("{:.2}", count as f64 / seconds / 1e6);
+    let ms = |seconds: f64| format!("{:.1}", seconds * 1e3);
+    table.add_row([
+        String::new(),
+        actions.to_string(),
+        shared.to_string(),
+        symbols.to_string(),
+        psa.transition_count().to_string(),
+        ms(seconds),
+        rate(actions),
+        rate(psa.transition_count()),
+        found.to_string(),
+        ms(languages),
+        if holds { "holds" } else { "refuted" }.to_owned(),
+        ms(fcr),
+    ]);
+}
