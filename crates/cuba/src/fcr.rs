@@ -1,7 +1,7 @@
 //! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
 
 use crate::cli::{Answer, Stopped, exit};
-use crate::engine::{Fcr as Decided, Loop};
+use crate::engine::{self, Loop, Psa};
 use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
@@ -39,7 +39,7 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let system = loaded.problem().system();
     let start = Instant::now();
-    let decided = Decided::within(system, args.memory / Decided::BYTES_A_TRANSITION);
+    let decided = engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION);
     let time = start.elapsed();
     let (verdict, code) = match &decided {
         Ok(fcr) if fcr.holds() => (
@@ -78,7 +78,7 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
 }
 
-fn refuted(system: &Cpds, fcr: &Decided) -> String {
+fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {
     let with_loop = system.programs().iter().zip(&fcr.loops).filter(|(_, found)| found.is_some());
     let names: Vec<&str> = with_loop.map(|(program, _)| program.name()).collect();
     let stacks = if names.len() == 1 { "its stack" } else { "their stacks" };

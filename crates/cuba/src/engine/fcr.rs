@@ -39,9 +39,6 @@ pub struct Loop {
 }
 
 impl Fcr {
-    /// How many bytes a transition of a store automaton takes, at most.
-    pub const BYTES_A_TRANSITION: usize = 64;
-
     /// Decides it.
     pub fn new(system: &Cpds) -> Fcr {
         Self::within(system, usize::MAX).expect("there is no limit")

@@ -108,10 +108,11 @@ impl Languages {
         self.canonical(&dfa, 0)
     }
 
-    /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones.
-    pub fn of_psa(&mut self, psa: &Psa, limit: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
+    /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones; unless that
+    /// takes more than `room` bytes.
+    pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
         let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
-        let (minimal, class) = Dfa::of_psa(psa, &starts, limit)?.minimal();
+        let (minimal, class) = Dfa::of_psa(psa, &starts, room)?.minimal();
         let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
         let mut found = Vec::new();
         for (q, class) in shared.into_iter().zip(class) {

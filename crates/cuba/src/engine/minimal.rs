@@ -21,6 +21,9 @@ pub(super) struct Dfa {
     transitions: Vec<(u32, u32)>,
 }
 
+/// How many bytes a state or a transition takes while an automaton is minimised, roughly.
+const BYTES: usize = 100;
+
 impl Dfa {
     pub(super) fn len(&self) -> usize {
         self.accepting.len()
@@ -46,8 +49,8 @@ impl Dfa {
     }
 
     /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.
-    /// Where the automaton would take more than `limit` words, it is not built.
-    pub(super) fn of_psa(psa: &Psa, starts: &[u32], limit: usize) -> Result<Dfa, TooLarge> {
+    /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built.
+    pub(super) fn of_psa(psa: &Psa, starts: &[u32], room: usize) -> Result<Dfa, TooLarge> {
         let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
         let mut dfa = Dfa::default();
         let mut moves = Vec::new();
@@ -73,7 +76,7 @@ impl Dfa {
             let successors = moves.chunk_by(|a, b| a.0 == b.0);
             dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
             next += 1;
-            if subsets.states.len() + 2 * dfa.transitions.len() > limit {
+            if size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len()) > room {
                 return Err(TooLarge);
             }
         }

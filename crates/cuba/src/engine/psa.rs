@@ -147,6 +147,9 @@ impl Heads {
 }
 
 impl Psa {
+    /// How many bytes a transition takes, with the table and the states, roughly.
+    pub const BYTES_A_TRANSITION: usize = 64;
+
     /// The automaton that accepts exactly these states.
     pub fn of_states<'s>(states: impl IntoIterator<Item = (SharedState, &'s Stack)>) -> Self {
         let (mut psa, end) = Psa::with_bottom();

@@ -22,7 +22,7 @@ use super::languages::{LanguageId, Languages};
 use super::matching::matching;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet};
-use super::psa::{Heads, TooLarge};
+use super::psa::{Heads, Psa, TooLarge};
 use super::reached_by::ReachedBy;
 use super::symmetry::{Successors, Symmetry};
 use super::tops::Projection;
@@ -57,6 +57,8 @@ pub struct Symbolic<'a> {
     projection: Projection,
     visible: VisibleLevels,
     unfinished: bool,
+    /// How many bytes there were left at the last look.
+    room: usize,
     expansions: u64,
     /// Transitions of all store automata.
     transitions: u64,
@@ -101,9 +103,6 @@ impl<B> From<TooLarge> for Unfinished<B> {
 /// How much work there is, roughly, from one look of the watcher to the next.
 const PULSE: u64 = 1 << 14;
 
-/// How many bytes a transition takes while a store automaton is saturated, made deterministic and minimal.
-const BYTES_A_TRANSITION: usize = 128;
-
 impl<'a> Symbolic<'a> {
     /// S_0.
     pub fn new(system: &'a Cpds, options: SymbolicOptions) -> Self {
@@ -130,6 +129,7 @@ impl<'a> Symbolic<'a> {
             projection: Projection::default(),
             visible: VisibleLevels::new(system, &symmetry),
             unfinished: false,
+            room: options.memory,
             expansions: 0,
             transitions: 0,
             successors: Successors::default(),
@@ -145,8 +145,7 @@ impl<'a> Symbolic<'a> {
             symbolic.tuples.layout().pack(&mut row, shared, locals);
             symbolic.add(&row, None);
         }
-        // One visible state for each initial state.
-        symbolic.unfinished = symbolic.finish_level().is_err();
+        symbolic.finish_level(usize::MAX).expect("one visible state for each initial state");
         symbolic
     }
 
@@ -166,8 +165,9 @@ impl<'a> Symbolic<'a> {
         self.visible.next_level();
         self.unfinished = true;
         let done = self.next_level(before, watch);
-        // What there is of a level may have a bad state.
-        let projected = self.finish_level();
+        // What there is of a level may have a bad state. There is room for the visible states that are there, and more.
+        let others = self.bytes() - self.visible.set().bytes_after(0);
+        let projected = self.finish_level(self.options.memory.saturating_sub(others));
         done?;
         projected?;
         self.unfinished = false;
@@ -181,6 +181,7 @@ impl<'a> Symbolic<'a> {
     ) -> Result<(), Unfinished<B>> {
         let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
         let mut pulse = self.work() + PULSE;
+        self.room = self.options.memory.saturating_sub(self.bytes());
         for id in std::mem::take(&mut self.open) {
             for position in 0..self.programs.len() {
                 let id = id as usize;
@@ -191,6 +192,7 @@ impl<'a> Symbolic<'a> {
                 }
                 if self.work() >= pulse {
                     pulse = self.work() + PULSE;
+                    self.room = self.options.memory.saturating_sub(self.bytes());
                     if let ControlFlow::Break(why) = watch(self) {
                         return Err(Unfinished::Stopped(why));
                     }
@@ -228,11 +230,11 @@ impl<'a> Symbolic<'a> {
 
     /// post* of a shared state and a language, for which it is not known.
     fn post_star(&mut self, program: usize, (shared, language): (u32, u32)) -> Result<Range<usize>, TooLarge> {
-        let limit = self.options.memory.saturating_sub(self.bytes()) / BYTES_A_TRANSITION;
+        // Half of the memory for the store automaton, the other for its languages.
         let given = self.languages.psa(SharedState(shared), LanguageId(language));
-        let psa = given.saturated(&self.heads[program], limit)?;
+        let psa = given.saturated(&self.heads[program], self.room / 2 / Psa::BYTES_A_TRANSITION)?;
         self.transitions += psa.transition_count() as u64;
-        let posts = self.languages.of_psa(&psa, limit)?;
+        let posts = self.languages.of_psa(&psa, self.room / 2)?;
         if !self.tuples.layout().has_room_for(self.languages.len()) {
             let (shared, threads) = (self.system.shared_names().len(), self.programs.len());
             self.tuples.set_layout(Layout::new(shared, threads, self.languages.len()));
@@ -265,16 +267,15 @@ impl<'a> Symbolic<'a> {
         self.reached_by.push(at);
     }
 
-    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them.
-    fn finish_level(&mut self) -> Result<(), TooLarge> {
+    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them: as long as all visible
+    /// states take at most so many bytes.
+    fn finish_level(&mut self, room: usize) -> Result<(), TooLarge> {
         let start = self.levels[self.levels.len() - 1];
         let mut largest: Vec<u32> = self.largest.values().flat_map(Covering::largest).collect();
         largest.sort_unstable();
         let ids: Vec<usize> = largest.iter().map(|&id| id as usize).collect();
         self.counts.push(self.symmetry.sum_of_orbits(&self.tuples, ids.iter().copied()));
         self.open = largest.split_off(largest.partition_point(|&id| (id as usize) < start));
-        // For the visible states that there are, and those to come.
-        let room = self.options.memory.saturating_sub(self.bytes() - self.visible.set().bytes_after(0));
         for &id in &self.open {
             let row = self.tuples.row(id as usize);
             let (shared, layout) = (self.tuples.layout().shared(row), self.tuples.layout());

@@ -14,8 +14,8 @@ use cpds::{Context, GlobalState, SharedState, Stack, ThreadId, Trace, TraceStep}
 const MOST_SYMBOLS: usize = 1 << 26;
 
 impl Symbolic<'_> {
-    /// A trace to a state that fits a bad pattern, if there is one, with the least number of contexts; and whether it was too
-    /// long to be written out.
+    /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
+    /// if there is no such state.
     pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize) -> Option<Trace> {
         let layout = self.tuples.layout();
         let tuple = |id: usize| {

@@ -153,3 +153,57 @@ fn z_is_finished_when_there_is_no_other_answer() {
     // With one more context, the tuples are closed before Z is finished.
     assert_eq!(verify(&problem, Options::default()).conclusion, Conclusion::Safe(Proof::LowerCollapsed));
 }
+
+/// However little memory there is, there is an answer, and it is not a wrong one.
+#[test]
+fn hardly_any_memory() {
+    let problem = problem(include_str!("../../../../models/paper/stefan4.cpds"));
+    for memory in [0, 1000, 4000, 8000, 16_000, 32_000, 64_000] {
+        for engine in [None, Some(Engine::Explicit), Some(Engine::Symbolic)] {
+            let options = Options { engine, memory, ..Options::default() };
+            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            let (contexts, visible) = (found.k(), found.levels.last().expect("S_0 at least").visible);
+            assert_eq!(visible, Count::from([1, 17, 83, 191, 254][contexts.min(4)]));
+            match found.conclusion {
+                Conclusion::Unknown(Reason::Memory) => {}
+                Conclusion::Converged(Proof::LowerCollapsed) => assert_eq!(contexts, 9),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+/// Twenty unlike threads of eight tops each: a handful of tuples, but more visible states than any memory has room for.
+#[test]
+fn too_many_visible_states() {
+    let symbols: Vec<String> = (0..8).map(|i| format!("a{i}")).collect();
+    let thread = |t: usize| {
+        let calls: Vec<String> = (0..8).map(|i| format!("(0,a{i}) -> (0,a{} a{i})", (i + t + 1) % 8)).collect();
+        format!("thread T{t} {{ symbols {}\n{}\n}}\n", symbols.join(" "), calls.join("\n"))
+    };
+    let threads: String = (0..20).map(thread).collect();
+    let problem = problem(&format!("shared 0; init 0|a0*20\n{threads}"));
+    let options = Options { memory: 1 << 24, ..Options::default() };
+    let found = analyse(&problem, Question::Visible, options, |_| ());
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
+    assert!(found.lower.glimpse().bytes < 1 << 25);
+}
+
+/// Below the top lie words over l and r with an l at the 40th place from the bottom. To read them from the top down takes 2^40
+/// states; the limit holds.
+#[test]
+fn a_language_that_blows_up() {
+    let either = |i: u32, to: u32| format!("(0,c{i}) -> (0,c{to} l)\n(0,c{i}) -> (0,c{to} r)");
+    let rules: Vec<String> = (0..39).map(|i| either(i, i + 1)).collect();
+    let symbols: Vec<String> = (0..=40).map(|i| format!("c{i}")).collect();
+    let text = format!(
+        "shared 0; init 0|c0; thread A {{ symbols l r {}\n{}\n(0,c39) -> (0,c40 l)\n{}\n}}",
+        symbols.join(" "),
+        rules.join("\n"),
+        either(40, 40)
+    );
+    let problem = problem(&text);
+    let found = analyse(&problem, Question::Reachable, Options { memory: 1 << 24, ..Options::default() }, |_| ());
+    assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));
+    assert!(found.lower.glimpse().bytes < 1 << 24);
+}

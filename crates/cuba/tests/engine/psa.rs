@@ -6,7 +6,7 @@ use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::engine::{Fcr, Languages, Psa};
+use cuba::engine::{Fcr, Languages, Psa, PsaState};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -111,9 +111,9 @@ fn post_star_from_an_arbitrary_automaton() {
             for &(from, symbol, to) in edges {
                 let label = symbols.get(symbol as usize).copied();
                 let source = if from < 2 || label.is_none() {
-                    cuba::engine::PsaState::Shared(SharedState(from % shared))
+                    PsaState::Shared(SharedState(from % shared))
                 } else {
-                    cuba::engine::PsaState::Inner(states[from as usize - 2])
+                    PsaState::Inner(states[from as usize - 2])
                 };
                 given.add(source, label, states[to as usize]);
             }
@@ -256,4 +256,20 @@ fn a_loop_is_seen_early() {
     let system = random_system(20_000, 100, 100, 1);
     let fcr = Fcr::within(&system, 100_000).expect("it need not be complete");
     assert!(fcr.loops[0].as_ref().is_some_and(|found| found.replays(&system.programs()[0])));
+}
+
+/// Only ⟨b|z⟩ is reachable for b, yet an ε-edge leaves b. Alg. 4, as printed, would report ε as well.
+#[test]
+fn epsilon_is_a_top_only_of_the_empty_stack() {
+    let text = "shared a b; init a|x; thread P { symbols x y z; (a,x) -> (a,y z); (a,y) -> (b,-) }";
+    let problem: Problem = text.parse().unwrap();
+    let system = problem.system();
+    let psa = post_star(system, &initial(system));
+    let b = SharedState(1);
+    assert!(psa.transitions().any(|(from, label, _)| (from, label) == (PsaState::Shared(b), None)));
+    let mut languages = Languages::default();
+    let found = languages.of_psa(&psa, usize::MAX).unwrap();
+    let (_, language) = found.into_iter().find(|(q, _)| *q == b).unwrap();
+    let tops: Vec<_> = languages.tops(language).map(|top| top.map(|symbol| system.symbol_name(symbol))).collect();
+    assert_eq!(tops, [Some("z")]);
 }
