@@ -105,6 +105,9 @@ impl Run {
             end = (to, stacks.replace_top(end.1, written));
             highest = highest.max(stacks.height(end.1));
         }
+        if start == end {
+            return Run { rules: Vec::new(), ..self };
+        }
         let mut before: FxHashMap<(SharedState, StackId), ((SharedState, StackId), usize)> = FxHashMap::default();
         let mut queue = vec![start];
         let mut next = 0;
@@ -126,14 +129,10 @@ impl Run {
         }
         let mut rules = Vec::new();
         let mut state = end;
-        // The start may be the end, and a run from there back to it still has a first step.
-        loop {
+        while state != start {
             let (from, rule) = before[&state];
             rules.push(rule);
             state = from;
-            if state == start {
-                break;
-            }
         }
         rules.reverse();
         Run { rules, ..self }
