@@ -8,7 +8,7 @@ use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use cpds::{Cpds, SharedState, Source, Stack, Symbol, ThreadId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Which automaton, and how to show it.
 #[derive(Args, Debug)]
@@ -149,7 +149,7 @@ impl Automaton {
         for (place, &(_, state)) in states.keys().enumerate() {
             places.insert(state, place);
         }
-        let on_loop: Vec<usize> = psa.loop_transitions();
+        let on_loop: HashSet<usize> = psa.loop_transitions().into_iter().collect();
         let label = |label: Option<Symbol>| label.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();
         let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
             from: places[&from],

@@ -39,7 +39,12 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let system = loaded.problem().system();
     let start = Instant::now();
-    let decided = engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION);
+    let decided = engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION).map(|mut fcr| {
+        for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
+            *found = found.take().map(|found| found.shortened(program));
+        }
+        fcr
+    });
     let time = start.elapsed();
     let (verdict, code) = match &decided {
         Ok(fcr) if fcr.holds() => (

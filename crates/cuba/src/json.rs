@@ -594,7 +594,7 @@ pub(crate) fn analysis(
         fcr: analysis.fcr.as_ref().map(Fcr::holds),
         sequence: sequence.collect(),
         collapse: CollapseJson {
-            reachable: analysis.collapse_of_states(),
+            reachable: analysis.collapse_of_states,
             symbolic: if explicit { None } else { analysis.lower_sequence.collapse() },
             visible: analysis.visible_sequence.collapse(),
         },

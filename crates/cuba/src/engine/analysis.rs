@@ -143,6 +143,8 @@ pub struct Analysis<'a> {
     pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
     pub visible_sequence: ObservationSequence,
+    /// Where (R_k) collapses, as far as it is known.
+    pub collapse_of_states: Option<usize>,
     /// The answer.
     pub conclusion: Conclusion,
 }
@@ -230,9 +232,14 @@ pub fn analyse(
         tested: None,
         lower_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
+        collapse_of_states: None,
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
     analysis.conclusion = analysis.explore(&mut run);
+    analysis.collapse_of_states = analysis.lower_sequence.collapse().and_then(|collapse| match &analysis.lower {
+        Lower::Explicit(_) => Some(collapse),
+        Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
+    });
     if analysis.is_open() {
         // The lower end has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what
         // blocks.
@@ -398,15 +405,6 @@ impl<'a> Analysis<'a> {
     pub fn is_open(&self) -> bool {
         matches!(self.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::Memory))
             && self.visible_sequence.collapse().is_none()
-    }
-
-    /// Where (R_k) collapses, as far as it is known.
-    pub fn collapse_of_states(&self) -> Option<usize> {
-        let collapse = self.lower_sequence.collapse()?;
-        match &self.lower {
-            Lower::Explicit(_) => Some(collapse),
-            Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
-        }
     }
 
     /// G ∩ Z \ T(R_k), for the last k, if Z is known.

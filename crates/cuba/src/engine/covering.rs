@@ -149,8 +149,9 @@ impl Covering {
 
     /// The memory in use.
     pub(super) fn bytes(&self) -> usize {
-        let bits = self.having.iter().flat_map(FxHashMap::values).map(|bits| size_of_val(&*bits.0) + 32);
-        (self.ids.len() + self.tuples.len()) * size_of::<u32>() + bits.sum::<usize>()
+        let rows = self.having.iter().flat_map(FxHashMap::values).map(|bits| bits.0.capacity() * size_of::<u64>());
+        let entries = self.having.iter().map(FxHashMap::capacity).sum::<usize>() * 2 * size_of::<(u32, Bits)>();
+        (self.ids.capacity() + self.tuples.capacity()) * size_of::<u32>() + rows.sum::<usize>() + entries
     }
 }
 

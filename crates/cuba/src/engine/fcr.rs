@@ -13,9 +13,10 @@
 //! A loop may start in a state that no thread ever gets to. Then every R_k is finite although the condition fails: it is
 //! sufficient, not necessary, as in the paper.
 
-use super::psa::{Heads, Psa, TooLarge};
+use super::heads::Heads;
+use super::psa::{Psa, TooLarge};
 use super::run::Run;
-use super::visible::top_number;
+use super::visible::{top, top_number};
 use cpds::{Cpds, Program, SharedState, Stack, Symbol};
 
 /// Whether finite context reachability holds, program by program.
@@ -37,6 +38,12 @@ pub struct Loop {
     /// w.
     pub grown: Stack,
 }
+
+/// A loop of more steps than this is not written out.
+const MOST_STEPS: usize = 1 << 16;
+
+/// How many transitions may be looked at for a shortest run.
+const SOON: usize = 1 << 18;
 
 impl Fcr {
     /// Decides it.
@@ -73,6 +80,17 @@ impl Fcr {
 }
 
 impl Loop {
+    /// The same loop with a shortest run, if that is found soon.
+    #[must_use]
+    pub fn shortened(self, program: &Program) -> Loop {
+        let [(q, stack), (_, end)] = self.ends();
+        let given = Psa::of_states([(q, &stack)]).with_lengths();
+        match given.saturated(&Heads::new(program), SOON) {
+            Ok(psa) => Loop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
+            Err(TooLarge) => self,
+        }
+    }
+
     /// ⟨q|σ⟩ and ⟨q|σw⟩.
     pub fn ends(&self) -> [(SharedState, Stack); 2] {
         let end = std::iter::once(self.top).chain(self.grown.iter());
@@ -83,7 +101,7 @@ impl Loop {
     pub fn replays(&self, program: &Program) -> bool {
         let Some(run) = &self.run else { return false };
         let [start, end] = self.ends();
-        run.start == start && self.grown.height() > 0 && run.states(program).last() == Some(&end)
+        run.start == start && self.grown.height() > 0 && run.states(program).last() == Some(end)
     }
 }
 
@@ -154,22 +172,20 @@ impl Psa {
     fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
         let head = |state: u32| self.call(state).expect("a loop goes through calls");
         let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
-        let label =
-            |&t: &u32| super::visible::top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
+        let label = |&t: &u32| top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
         let grown = Stack::from_top(transitions.iter().map(label));
         let mut rules = Some(Vec::new());
         for &t in transitions.iter().rev() {
             let called = self.transitions[t as usize].from;
             let (q, symbol) = head(called);
             let call = self.find(q, top_number(Some(symbol)), called).expect("every call has one");
-            let part = self.undo(&mut vec![t, call]);
-            rules = rules.zip(part).map(|(mut rules, part)| {
-                rules.extend(part);
-                rules
+            rules = rules.and_then(|mut rules: Vec<usize>| {
+                rules.extend(self.undo(&mut vec![t, call], MOST_STEPS - rules.len())?);
+                Some(rules)
             });
         }
         let start = (shared, Stack::from_top([symbol]));
-        let run = rules.map(|rules| Run { start, rules }.shortened(program));
+        let run = rules.and_then(|rules| Run { start, rules }.if_short(program));
         Loop { run, shared, top: symbol, grown }
     }
 }

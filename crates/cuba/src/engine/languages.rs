@@ -8,6 +8,7 @@
 //! numbered in the order of a breadth-first search from the start that takes the symbols in their order. Then equal languages
 //! have literally equal automata.
 
+use super::language::{Language, TopsId, is_included, longest, product, shortest, small};
 use super::minimal::{Dfa, hash};
 use super::psa::{Inner, Psa, PsaState, TooLarge};
 use super::visible::{top, top_number};
@@ -20,9 +21,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LanguageId(pub(super) u32);
 
-/// The number of a set of tops.
-pub(super) type TopsId = u32;
-
 /// Every language that was asked for.
 pub struct Languages {
     all: Vec<Language>,
@@ -32,39 +30,7 @@ pub struct Languages {
     inclusions: FxHashMap<(LanguageId, LanguageId), bool>,
     unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
     bytes: usize,
-}
-
-/// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
-/// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
-struct Language {
-    code: Box<[u32]>,
-    tops: TopsId,
-    /// The length of its shortest word; 0 for the empty language.
-    shortest: u32,
-    /// The length of its longest word, if it has finitely many.
-    longest: Option<u32>,
-}
-
-impl Language {
-    fn states(&self) -> usize {
-        self.code[0] as usize
-    }
-
-    fn is_accepting(&self, state: u32) -> bool {
-        self.code[1 + state as usize] & 1 == 1
-    }
-
-    /// Label and target of each transition, sorted by label.
-    fn out(&self, state: u32) -> &[[u32; 2]] {
-        let (transitions, _) = self.code[2 + self.states()..].as_chunks();
-        let at = |state: u32| (self.code[1 + state as usize] / 2) as usize;
-        &transitions[at(state)..at(state + 1)]
-    }
-
-    fn step(&self, state: u32, label: u32) -> Option<u32> {
-        let out = self.out(state);
-        out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])
-    }
+    asked: u64,
 }
 
 impl Default for Languages {
@@ -77,6 +43,7 @@ impl Default for Languages {
             inclusions: FxHashMap::default(),
             unions: FxHashMap::default(),
             bytes: 0,
+            asked: 0,
         };
         let empty = languages.intern([0, 0].into());
         assert_eq!(empty, Languages::EMPTY, "the first one");
@@ -84,6 +51,7 @@ impl Default for Languages {
     }
 }
 
+#[expect(clippy::len_without_is_empty, reason = "there is always the empty language")]
 impl Languages {
     /// The empty language.
     pub const EMPTY: LanguageId = LanguageId(0);
@@ -91,11 +59,6 @@ impl Languages {
     /// How many languages there are.
     pub fn len(&self) -> usize {
         self.all.len()
-    }
-
-    /// Never: there is always the empty language.
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     /// The language of one word.
@@ -228,12 +191,7 @@ impl Languages {
 
     /// Whether the word belongs to it.
     pub fn contains(&self, language: LanguageId, word: &Stack) -> bool {
-        let language = &self.all[language.0 as usize];
-        if language.states() == 0 {
-            return false;
-        }
-        let end = word.iter().try_fold(0, |state, symbol| language.step(state, top_number(Some(symbol))));
-        end.is_some_and(|state| language.is_accepting(state))
+        self.all[language.0 as usize].contains(word.iter().map(|symbol| top_number(Some(symbol))))
     }
 
     /// The shortest word with this top; of several, the first by its symbols' numbers.
@@ -275,10 +233,15 @@ impl Languages {
         if a == b || a == Languages::EMPTY {
             return true;
         }
+        self.asked += 1;
         let (small, large) = (&self.all[a.0 as usize], &self.all[b.0 as usize]);
         let too_long = large.longest.is_some_and(|most| small.longest.is_none_or(|longest| longest > most));
         if too_long || small.shortest < large.shortest || b == Languages::EMPTY {
             return false;
+        }
+        // Reading one word is as fast as remembering what came of it.
+        if let Some(word) = small.word() {
+            return large.contains(word);
         }
         if let Some(&known) = self.inclusions.get(&(a, b)) {
             return known;
@@ -288,7 +251,12 @@ impl Languages {
         included
     }
 
-    /// The words of both.
+    /// How often it was asked whether one language includes another.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// The words of both. (The exploration does without: it keeps tuples apart.)
     pub fn union(&mut self, a: LanguageId, b: LanguageId) -> LanguageId {
         let pair = (a.min(b), a.max(b));
         if let Some(&known) = self.unions.get(&pair) {
@@ -343,104 +311,4 @@ impl Languages {
             + (self.inclusions.capacity() + self.unions.capacity()) * 2 * entry
             + self.tops.iter().map(|tops| 2 * size_of_val(&**tops)).sum::<usize>()
     }
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
-}
-
-/// The length of the longest word, if there is one. Since every state leads to a word, there is none exactly if there is a cycle.
-fn longest(language: &Language) -> Option<u32> {
-    let n = language.states();
-    let mut into = vec![0_u32; n];
-    let states = || 0..small(n);
-    for [_, to] in states().flat_map(|state| language.out(state)) {
-        into[*to as usize] += 1;
-    }
-    // States in an order in which transitions only lead on; those on a cycle never come.
-    let mut order: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
-    let mut length = vec![0; n];
-    let mut next = 0;
-    while let Some(&state) = order.get(next) {
-        next += 1;
-        for &[_, to] in language.out(state) {
-            length[to as usize] = length[to as usize].max(length[state as usize] + 1);
-            into[to as usize] -= 1;
-            if into[to as usize] == 0 {
-                order.push(to);
-            }
-        }
-    }
-    (order.len() == n).then(|| length.into_iter().max().unwrap_or(0))
-}
-
-/// States are numbered breadth-first, so by their distance.
-fn shortest(language: &Language) -> u32 {
-    let mut distance = vec![u32::MAX; language.states()];
-    if let Some(start) = distance.first_mut() {
-        *start = 0;
-    }
-    for state in 0..small(language.states()) {
-        if language.is_accepting(state) {
-            return distance[state as usize];
-        }
-        for &[_, to] in language.out(state) {
-            distance[to as usize] = distance[to as usize].min(distance[state as usize] + 1);
-        }
-    }
-    0
-}
-
-fn is_included(a: &Language, b: &Language) -> bool {
-    // Every state of `a` leads to a word; so `b` has to have every transition that `a` has.
-    let mut seen = FxHashSet::default();
-    let mut open = vec![(0, 0)];
-    while let Some((x, y)) = open.pop() {
-        if a.is_accepting(x) && !b.is_accepting(y) {
-            return false;
-        }
-        for &[label, x] in a.out(x) {
-            let Some(y) = b.step(y, label) else { return false };
-            if seen.insert((x, y)) {
-                open.push((x, y));
-            }
-        }
-    }
-    true
-}
-
-/// An automaton for the union, and its start.
-fn product(a: &Language, b: &Language) -> (Dfa, usize) {
-    type Pair = (Option<u32>, Option<u32>);
-    let start = |language: &Language| (language.states() > 0).then_some(0);
-    let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
-    let mut order: Vec<Pair> = vec![(start(a), start(b))];
-    number.insert(order[0], 0);
-    let mut dfa = Dfa::default();
-    let mut next = 0;
-    while let Some(&(x, y)) = order.get(next) {
-        next += 1;
-        let out = |language: &Language, state: Option<u32>| {
-            state.map_or(Vec::new(), |state| language.out(state).iter().map(|&[label, _]| label).collect())
-        };
-        let mut labels: Vec<u32> = out(a, x);
-        labels.extend(out(b, y));
-        labels.sort_unstable();
-        labels.dedup();
-        let accepting = x.is_some_and(|x| a.is_accepting(x)) || y.is_some_and(|y| b.is_accepting(y));
-        let transitions: Vec<_> = labels
-            .into_iter()
-            .map(|label| {
-                let to = (x.and_then(|x| a.step(x, label)), y.and_then(|y| b.step(y, label)));
-                let count = small(order.len());
-                let id = *number.entry(to).or_insert_with(|| {
-                    order.push(to);
-                    count
-                });
-                (label, id)
-            })
-            .collect();
-        dfa.push(accepting, transitions);
-    }
-    (dfa, 0)
 }

@@ -2,11 +2,14 @@
 //!
 //! [`analysis`] is the way in. ARCHITECTURE.md says which file has which idea.
 
+mod acceptance;
 pub mod analysis;
 mod bad;
 mod count;
 mod covering;
 mod fcr;
+mod heads;
+mod language;
 mod languages;
 mod lower;
 mod matching;
@@ -30,12 +33,13 @@ mod witness;
 
 pub use count::Count;
 pub use fcr::{Fcr, Loop};
+pub use heads::Heads;
 pub use languages::{LanguageId, Languages};
 pub use lower::{Engine, Glimpse, Lower};
 pub use overapproximation::{Growing, Overapproximation, Progress};
-pub use psa::{Heads, Inner, Made, Psa, PsaState, TooLarge};
+pub use psa::{Inner, Made, Psa, PsaState, TooLarge};
 pub use reachable::Reachable;
-pub use run::{LONGEST_RUN, Run};
+pub use run::Run;
 pub use sequence::{ObservationSequence, Pause};
 pub use symbolic::{Symbolic, SymbolicOptions, Unfinished};
 pub use visible::VisibleLevels;

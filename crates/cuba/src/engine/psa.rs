@@ -20,13 +20,18 @@
 //! (docs/design/005-the-empty-stack-in-store-automata.md).
 //!
 //! # Why each transition is there
-//! is kept with it: the action and the transition that it was applied to. From this a run is rebuilt (`run.rs`).
+//! is kept with it: the action and the transition that it was applied to. From this a run is rebuilt (`run.rs`). Where runs should be
+//! short, each transition also has a length, and whatever leads to a smaller one replaces why it is there; transitions whose length
+//! has changed are taken again, until nothing changes. Then the lengths along the best path to a state add up to those of
+//! a shortest run.
 
+use super::heads::Heads;
 use super::visible::{top, top_number};
 use cpds::{Action, Program, SharedState, Stack, Symbol};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::VecDeque;
 use std::hash::Hasher as _;
 
 /// A state of a store automaton that is not a shared state's.
@@ -64,7 +69,17 @@ pub struct Psa {
     pub(super) transitions: Vec<Transition>,
     /// For how many of them everything has been added that follows.
     taken: usize,
+    lengths: Option<Lengths>,
     table: HashTable<u32>,
+}
+
+/// How long the runs are that the transitions stand for.
+#[derive(Clone, Debug, Default)]
+struct Lengths {
+    of: Vec<u64>,
+    /// Transitions that have been taken and whose length has changed since.
+    again: VecDeque<u32>,
+    waits: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +111,12 @@ pub(super) struct Transition {
     pub(super) origin: Origin,
 }
 
+impl Transition {
+    fn is(&self, from: u32, label: u32, to: u32) -> bool {
+        (self.from, self.label, self.to) == (from, label, to)
+    }
+}
+
 /// Why a transition is there. All that it names was there before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
@@ -112,39 +133,6 @@ pub(super) enum Origin {
 /// The automaton would have more transitions, or its languages more states, than there is room for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge;
-
-/// A program's actions by the thread-visible state in which they are enabled.
-pub struct Heads {
-    ranges: FxHashMap<(SharedState, u32), (u32, u32)>,
-    actions: Vec<(u32, Action)>,
-}
-
-impl Heads {
-    /// The actions of a program.
-    pub fn new(program: &Program) -> Self {
-        let mut actions: Vec<_> = (0..).zip(program.rules()).map(|(index, rule)| (index, rule.action)).collect();
-        actions.sort_by_key(|(_, action)| action.source());
-        let mut heads = Heads { ranges: FxHashMap::default(), actions };
-        let mut start = 0;
-        for run in heads.actions.chunk_by(|a, b| a.1.source() == b.1.source()) {
-            let end = start + u32::try_from(run.len()).expect("actions are limited");
-            let (q, top) = run[0].1.source();
-            heads.ranges.insert((q, top_number(top)), (start, end));
-            start = end;
-        }
-        heads
-    }
-
-    #[inline]
-    fn range(&self, q: SharedState, label: u32) -> std::ops::Range<usize> {
-        self.ranges.get(&(q, label)).map_or(0..0, |&(start, end)| start as usize..end as usize)
-    }
-
-    /// The thread-visible states in which an action is enabled, sorted.
-    pub(super) fn sources(&self) -> impl Iterator<Item = (SharedState, Option<Symbol>)> {
-        self.actions.chunk_by(|a, b| a.1.source() == b.1.source()).map(|run| run[0].1.source())
-    }
-}
 
 impl Psa {
     /// How many bytes a transition takes, with the table and the states, roughly.
@@ -202,6 +190,18 @@ impl Psa {
         self.insert(from, top_number(label), to.0, Origin::Given);
     }
 
+    /// Keeps track of lengths, so that [`run`](Self::run) gives a shortest run.
+    ///
+    /// # Panics
+    /// If it has been saturated, even in part.
+    #[must_use]
+    pub fn with_lengths(mut self) -> Self {
+        assert_eq!(self.taken, 0, "lengths are counted from the beginning");
+        let count = self.transitions.len();
+        self.lengths = Some(Lengths { of: vec![0; count], again: VecDeque::new(), waits: vec![false; count] });
+        self
+    }
+
     /// post*: the automaton that accepts every state that is reachable from the accepted ones.
     #[must_use]
     pub fn post_star(self, program: &Program) -> Psa {
@@ -216,14 +216,35 @@ impl Psa {
     /// Adds transitions until nothing is missing, or until there are more than so many; then one can go on.
     pub(super) fn saturate(&mut self, heads: &Heads, limit: usize) -> Result<(), TooLarge> {
         // What is added comes to the end of the list.
-        while let Some(&Transition { from, label, to, .. }) = self.transitions.get(self.taken) {
-            if self.transitions.len() > limit {
-                return Err(TooLarge);
+        loop {
+            while let Some(&Transition { from, label, to, .. }) = self.transitions.get(self.taken) {
+                if self.transitions.len() > limit {
+                    return Err(TooLarge);
+                }
+                let id = u32::try_from(self.taken).expect("the memory ends before");
+                self.taken += 1;
+                self.take(heads, id, from, label, to);
             }
-            self.take(heads, u32::try_from(self.taken).expect("the memory ends before"), from, label, to);
-            self.taken += 1;
+            let Some(id) = self.lengths.as_mut().and_then(|lengths| lengths.again.pop_front()) else { return Ok(()) };
+            self.lengths.as_mut().expect("just used").waits[id as usize] = false;
+            let Transition { from, label, to, .. } = self.transitions[id as usize];
+            self.take(heads, id, from, label, to);
         }
-        Ok(())
+    }
+
+    /// The length that a transition has if this is why it is there.
+    fn length_by(lengths: &Lengths, origin: Origin) -> u64 {
+        let of = |t: u32| lengths.of[t as usize];
+        match origin {
+            Origin::Given | Origin::Call => 0,
+            Origin::Rule { of: t, .. } => of(t).saturating_add(1),
+            Origin::Join { epsilon, then } => of(epsilon).saturating_add(of(then)),
+        }
+    }
+
+    /// The length of a transition; 0 if lengths are not kept.
+    pub(super) fn length(&self, t: u32) -> u64 {
+        self.lengths.as_ref().map_or(0, |lengths| lengths.of[t as usize])
     }
 
     /// Adds what follows from one transition and those that are there.
@@ -286,31 +307,42 @@ impl Psa {
 
     #[inline]
     fn insert(&mut self, from: u32, label: u32, to: u32, origin: Origin) {
-        let Psa { nodes, transitions, table, .. } = self;
-        let same = |&id: &u32| {
-            let other = &transitions[id as usize];
-            (other.from, other.label, other.to) == (from, label, to)
-        };
+        let Psa { nodes, transitions, table, lengths, taken, .. } = self;
+        let same = |&id: &u32| transitions[id as usize].is(from, label, to);
         let again = |&id: &u32| {
             let Transition { from, label, to, .. } = transitions[id as usize];
             hash(from, label, to)
         };
-        if let Entry::Vacant(place) = table.entry(hash(from, label, to), same, again) {
-            let id = u32::try_from(transitions.len()).expect("the memory ends before");
-            place.insert(id);
-            let before_out = std::mem::replace(&mut nodes[from as usize].out, id);
-            let before_into = if label == 0 { std::mem::replace(&mut nodes[to as usize].into, id) } else { NONE };
-            transitions.push(Transition { from, label, to, before_out, before_into, origin });
+        let place = match table.entry(hash(from, label, to), same, again) {
+            Entry::Vacant(place) => place,
+            Entry::Occupied(known) => {
+                let (id, Some(lengths)) = (*known.get() as usize, lengths) else { return };
+                let length = Self::length_by(lengths, origin);
+                if length < lengths.of[id] {
+                    lengths.of[id] = length;
+                    transitions[id].origin = origin;
+                    if id < *taken && !std::mem::replace(&mut lengths.waits[id], true) {
+                        lengths.again.push_back(*known.get());
+                    }
+                }
+                return;
+            }
+        };
+        let id = u32::try_from(transitions.len()).expect("the memory ends before");
+        place.insert(id);
+        if let Some(lengths) = lengths {
+            lengths.of.push(Self::length_by(lengths, origin));
+            lengths.waits.push(false);
         }
+        let before_out = std::mem::replace(&mut nodes[from as usize].out, id);
+        let before_into = if label == 0 { std::mem::replace(&mut nodes[to as usize].into, id) } else { NONE };
+        transitions.push(Transition { from, label, to, before_out, before_into, origin });
     }
 
     /// The transition from a shared state with this label to this state.
     pub(super) fn find(&self, q: SharedState, label: u32, to: u32) -> Option<u32> {
-        let from = *self.shared.get(&q)?;
-        let same = |&id: &u32| {
-            let other = &self.transitions[id as usize];
-            (other.from, other.label, other.to) == (from, label, to)
-        };
+        let from = self.state_of(q)?;
+        let same = |&id: &u32| self.transitions[id as usize].is(from, label, to);
         self.table.find(hash(from, label, to), same).copied()
     }
 
@@ -347,45 +379,6 @@ impl Psa {
         id
     }
 
-    /// Whether ⟨q|w⟩ is accepted.
-    pub fn accepts(&self, q: SharedState, stack: &Stack) -> bool {
-        self.path(q, stack).is_some()
-    }
-
-    /// A path on which ⟨q|w⟩ is accepted, as numbers of transitions.
-    pub(super) fn path(&self, q: SharedState, stack: &Stack) -> Option<Vec<u32>> {
-        let start = *self.shared.get(&q)?;
-        // For each depth, the states it gets to, each with the transition there and the place of the state before.
-        let mut layers = vec![vec![(start, NONE, 0)]];
-        let epsilon = self.out(start).filter(|&t| self.transitions[t as usize].label == 0);
-        layers[0].extend(epsilon.map(|t| (self.transitions[t as usize].to, t, 0)));
-        for symbol in stack.iter() {
-            let layer = layers.last().expect("the first one");
-            let mut next: Vec<(u32, u32, usize)> = Vec::new();
-            let mut seen = rustc_hash::FxHashSet::default();
-            for (place, &(state, _, _)) in layer.iter().enumerate() {
-                for t in self.out(state) {
-                    let Transition { label, to, .. } = self.transitions[t as usize];
-                    if label == top_number(Some(symbol)) && seen.insert(to) {
-                        next.push((to, t, place));
-                    }
-                }
-            }
-            layers.push(next);
-        }
-        let accepting = |&(state, _, _): &(u32, u32, usize)| self.nodes[state as usize].accepting;
-        let mut place = layers.last().expect("the first one").iter().position(accepting)?;
-        let mut path = Vec::new();
-        for layer in layers.iter().rev() {
-            let (_, transition, before) = layer[place];
-            path.extend(Some(transition).filter(|&t| t != NONE));
-            place = before;
-            // An ε-edge is in the first layer, together with the state that it leaves.
-        }
-        path.reverse();
-        Some(path)
-    }
-
     /// The transitions that leave a state.
     pub(super) fn out(&self, state: u32) -> impl Iterator<Item = u32> {
         let some = |t: u32| Some(t).filter(|&t| t != NONE);
@@ -399,6 +392,11 @@ impl Psa {
         let mut states: Vec<_> = self.shared.iter().map(|(&q, &state)| (q, state)).collect();
         states.sort_unstable();
         states
+    }
+
+    /// The state of a shared state, if it has one.
+    pub(super) fn state_of(&self, q: SharedState) -> Option<u32> {
+        self.shared.get(&q).copied()
     }
 
     pub(super) fn is_accepting(&self, state: u32) -> bool {

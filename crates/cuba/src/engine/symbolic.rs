@@ -18,11 +18,12 @@
 
 use super::count::Count;
 use super::covering::Covering;
+use super::heads::Heads;
 use super::languages::{LanguageId, Languages};
 use super::matching::matching;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet};
-use super::psa::{Heads, Psa, TooLarge};
+use super::psa::{Psa, TooLarge};
 use super::reached_by::ReachedBy;
 use super::symmetry::{Successors, Symmetry};
 use super::tops::Projection;
@@ -165,8 +166,8 @@ impl<'a> Symbolic<'a> {
         self.visible.next_level();
         self.unfinished = true;
         let done = self.next_level(before, watch);
-        // What there is of a level may have a bad state. There is room for the visible states that are there, and more.
-        let others = self.bytes() - self.visible.set().bytes_after(0);
+        // What there is of a level may have a bad state.
+        let others = self.bytes() - self.projection.bytes(&self.visible);
         let projected = self.finish_level(self.options.memory.saturating_sub(others));
         done?;
         projected?;
@@ -203,7 +204,7 @@ impl<'a> Symbolic<'a> {
     }
 
     fn work(&self) -> u64 {
-        self.transitions + self.expansions
+        self.transitions + self.expansions + self.languages.asked() / 8
     }
 
     /// One context of the thread at `position`.
@@ -256,7 +257,9 @@ impl<'a> Symbolic<'a> {
         }
         let layout = self.tuples.layout();
         let tuple: Vec<u32> = layout.locals(row).collect();
-        let (largest, drop) = (self.largest.entry(layout.shared(row)).or_default(), self.options.subsumption);
+        // Different single words do not cover each other.
+        let drop = self.options.subsumption && origin.is_some();
+        let largest = self.largest.entry(layout.shared(row)).or_default();
         if drop && largest.covers(&mut self.languages, &self.symmetry, &tuple) {
             return;
         }
@@ -267,8 +270,8 @@ impl<'a> Symbolic<'a> {
         self.reached_by.push(at);
     }
 
-    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them: as long as all visible
-    /// states take at most so many bytes.
+    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them: as long as everything
+    /// that is for visible states takes at most so many bytes.
     fn finish_level(&mut self, room: usize) -> Result<(), TooLarge> {
         let start = self.levels[self.levels.len() - 1];
         let mut largest: Vec<u32> = self.largest.values().flat_map(Covering::largest).collect();
@@ -358,7 +361,7 @@ impl<'a> Symbolic<'a> {
     }
 
     /// The most memory that may be in use until the watcher looks again, store automata apart.
-    pub fn bytes_at_next_look(&self) -> usize {
+    pub(super) fn bytes_at_next_look(&self) -> usize {
         self.bytes_after(usize::try_from(PULSE).expect("small"))
     }
 
@@ -369,7 +372,7 @@ impl<'a> Symbolic<'a> {
             + self.open.len() * size_of::<u32>()
             + self.largest.values().map(Covering::bytes).sum::<usize>()
             + self.reached_by.bytes()
-            + self.projection.bytes();
-        self.tuples.bytes_after(more).saturating_add(self.visible.set().bytes_after(0)).saturating_add(rest)
+            + self.projection.bytes(&self.visible);
+        self.tuples.bytes_after(more).saturating_add(rest)
     }
 }

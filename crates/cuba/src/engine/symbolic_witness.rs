@@ -8,10 +8,11 @@ use super::bad::Bad;
 use super::languages::LanguageId;
 use super::symbolic::{Symbolic, TupleOrigin};
 use super::visible::top;
-use cpds::{Context, GlobalState, SharedState, Stack, ThreadId, Trace, TraceStep};
+use cpds::{Action, Context, GlobalState, Program, SharedState, Stack, ThreadId, Trace, TraceStep};
 
-/// A trace with more stack symbols in all its states than this is not written out.
-const MOST_SYMBOLS: usize = 1 << 26;
+/// A trace with more stack symbols in all its states than this is not written out; a stack counts for a few.
+const MOST_SYMBOLS: usize = 1 << 24;
+const SYMBOLS_A_STACK: usize = 8;
 
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
@@ -44,8 +45,8 @@ impl Symbolic<'_> {
             let (before, languages) = tuple(parent as usize);
             let program = self.programs[to];
             let given = self.languages.psa(SharedState(before), languages[from]);
-            let psa = given.saturated(&self.heads[program], usize::MAX).expect("as before");
-            let run = psa.run(shared, &stacks[to], &self.system.programs()[program])?;
+            let psa = given.with_lengths().saturated(&self.heads[program], usize::MAX).expect("as before");
+            let run = psa.run(shared, &stacks[to])?;
             let thread = threads.remove(to);
             stacks.remove(to);
             let (q, stack) = run.start;
@@ -68,31 +69,38 @@ impl Symbolic<'_> {
         let mut state = trace.initial.clone();
         let mut symbols = 0;
         for (thread, rules) in contexts {
+            let own = self.own_rules(thread);
             let mut steps = Vec::new();
-            for rule in rules {
-                let action = &self.system.program(thread).rules()[self.rule_of(thread, rule)].action;
+            for rule in rules.into_iter().map(|rule| own[rule]) {
+                let action = &self.system.program(thread).rules()[rule].action;
                 let stack = &mut state.stacks[thread.index()];
                 (state.shared, *stack) = action.apply(state.shared, stack).expect("a rule of a run is enabled");
-                symbols += 1 + state.stacks.iter().map(Stack::height).sum::<usize>();
+                symbols += state.stacks.iter().map(|stack| SYMBOLS_A_STACK + stack.height()).sum::<usize>();
                 if symbols > MOST_SYMBOLS {
                     return None;
                 }
-                steps.push(TraceStep { rule: self.rule_of(thread, rule), state: state.clone() });
+                steps.push(TraceStep { rule, state: state.clone() });
             }
             trace.contexts.push(Context { thread, steps });
         }
         Some(trace)
     }
 
-    /// The rule of a thread's own program that has the same action as this one of the program that stands for its group.
-    fn rule_of(&self, thread: ThreadId, rule: usize) -> usize {
+    /// For each rule of the program that stands for a thread's group, the one of the thread's own program with the same action.
+    fn own_rules(&self, thread: ThreadId) -> Vec<usize> {
         let position = self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one");
-        let (own, shown) = (self.system.program_index(thread), self.programs[position]);
-        if own == shown {
-            return rule;
+        let by_action = |program: &Program| -> Vec<(Action, usize)> {
+            let mut rules: Vec<_> = program.rules().iter().map(|rule| rule.action).zip(0..).collect();
+            rules.sort_unstable();
+            rules
+        };
+        let shown = by_action(&self.system.programs()[self.programs[position]]);
+        let own = by_action(self.system.program(thread));
+        let mut rules = vec![0; shown.len()];
+        for ((action, shown), (same, own)) in shown.into_iter().zip(own) {
+            assert_eq!(action, same, "interchangeable threads have the same actions");
+            rules[shown] = own;
         }
-        let action = &self.system.programs()[shown].rules()[rule].action;
-        let same = self.system.programs()[own].rules().iter().position(|rule| rule.action == *action);
-        same.expect("interchangeable threads have the same actions")
+        rules
     }
 }

@@ -3,7 +3,8 @@
 //! Only sorted visible states are kept. Of interchangeable threads it does not matter which of them has which top, so the
 //! product is not taken thread by thread: for r threads with the same m tops there are C(r+m-1, r) ways and not m^r.
 
-use super::languages::{Languages, TopsId};
+use super::language::TopsId;
+use super::languages::Languages;
 use super::psa::TooLarge;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
@@ -16,12 +17,29 @@ pub(super) struct Projection {
     /// Shared state and sets of tops, sorted within groups.
     done: FxHashSet<(u32, Vec<TopsId>)>,
     /// For sets of tops that interchangeable threads have, in order: which tops they may have together, each sorted.
-    together: FxHashMap<Vec<TopsId>, Rc<Vec<Vec<u32>>>>,
-    words: usize,
+    together: FxHashMap<Vec<TopsId>, Rc<Lists>>,
+    bytes: usize,
+}
+
+/// Lists of the same length, one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Lists {
+    length: usize,
+    numbers: Vec<u32>,
+}
+
+impl Lists {
+    fn len(&self) -> usize {
+        self.numbers.len() / self.length
+    }
+
+    fn get(&self, i: usize) -> &[u32] {
+        &self.numbers[i * self.length..][..self.length]
+    }
 }
 
 impl Projection {
-    /// Adds the visible states of a symbolic state, whose languages have these sets of tops; as long as the table takes no more
+    /// Adds the visible states of a symbolic state, whose languages have these sets of tops; as long as everything takes no more
     /// than `room` bytes.
     pub(super) fn project(
         &mut self,
@@ -36,10 +54,11 @@ impl Projection {
         if !self.done.insert((shared, tops.clone())) {
             return Ok(());
         }
-        self.words += tops.len();
+        self.bytes += size_of_val(&*tops) + 2 * size_of::<(u32, Vec<TopsId>)>();
         let mut choices = Vec::new();
         for group in symmetry.groups() {
-            choices.push(self.together(languages, &tops[group], room)?);
+            let left = room.checked_sub(self.bytes(visible)).ok_or(TooLarge)?;
+            choices.push(self.together(languages, &tops[group], left)?);
         }
         // Counting up, with the choices of the groups as digits.
         let mut digits = vec![0; choices.len()];
@@ -47,10 +66,10 @@ impl Projection {
         loop {
             chosen.clear();
             for (choices, &digit) in choices.iter().zip(&digits) {
-                chosen.extend_from_slice(&choices[digit]);
+                chosen.extend_from_slice(choices.get(digit));
             }
             visible.insert(shared, &mut chosen);
-            if visible.set().bytes_after(1) > room {
+            if visible.set().bytes_after(1) + self.bytes > room {
                 return Err(TooLarge);
             }
             let Some(place) = (0..digits.len()).rev().find(|&i| digits[i] + 1 < choices[i].len()) else {
@@ -62,57 +81,58 @@ impl Projection {
     }
 
     /// Every sorted list of tops that has one of each set.
-    fn together(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Rc<Vec<Vec<u32>>>, TooLarge> {
+    fn together(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Rc<Lists>, TooLarge> {
         if let Some(known) = self.together.get(sets) {
             return Ok(known.clone());
         }
-        let mut found: FxHashSet<Vec<u32>> = FxHashSet::default();
-        found.insert(Vec::new());
+        let mut found = Lists { length: 0, numbers: Vec::new() };
         for run in sets.chunk_by(|a, b| a == b) {
-            let ways = multisets(languages.tops_of(run[0]), run.len(), room)?;
-            let mut merged = FxHashSet::default();
-            for before in &found {
-                for way in &ways {
-                    let mut list = [&before[..], way].concat();
-                    list.sort_unstable();
-                    merged.insert(list);
-                    if merged.len() * (sets.len() + 8) * size_of::<u32>() > room {
-                        return Err(TooLarge);
-                    }
-                }
-            }
-            found = merged;
+            let ways = multisets(languages.tops_of(run[0]), run.len(), room / 4)?;
+            found = if found.length == 0 { ways } else { merged(&found, &ways, room / 4)? };
         }
-        let mut found: Vec<_> = found.into_iter().collect();
-        found.sort_unstable();
-        self.words += found.len() * (sets.len() + 8);
+        self.bytes += size_of_val(&*found.numbers) + 2 * size_of_val(sets);
         let found = Rc::new(found);
         self.together.insert(sets.to_vec(), found.clone());
         Ok(found)
     }
 
-    /// The memory in use.
-    pub(super) fn bytes(&self) -> usize {
-        self.words * size_of::<u32>() + (self.done.capacity() + self.together.capacity()) * 2 * size_of::<Vec<u32>>()
+    /// The memory in use, with that of the visible states.
+    pub(super) fn bytes(&self, visible: &VisibleLevels) -> usize {
+        self.bytes + visible.set().bytes_after(0)
     }
 }
 
 /// Every sorted list of `count` of these.
-fn multisets(of: &[u32], count: usize, room: usize) -> Result<Vec<Vec<u32>>, TooLarge> {
-    let mut lists = vec![(0, Vec::with_capacity(count))];
-    for _ in 0..count {
-        let mut longer = Vec::new();
-        for (from, list) in lists {
-            for (i, &top) in of.iter().enumerate().skip(from) {
-                let mut list: Vec<u32> = list.clone();
-                list.push(top);
-                longer.push((i, list));
-            }
-            if longer.len() * (count + 8) * size_of::<u32>() > room {
+fn multisets(of: &[u32], count: usize, room: usize) -> Result<Lists, TooLarge> {
+    let mut lists = Lists { length: count, numbers: Vec::new() };
+    let mut digits = vec![0; count];
+    loop {
+        lists.numbers.extend(digits.iter().map(|&digit| of[digit]));
+        if size_of_val(&*lists.numbers) > room {
+            return Err(TooLarge);
+        }
+        let Some(place) = digits.iter().rposition(|&digit| digit + 1 < of.len()) else { return Ok(lists) };
+        let digit = digits[place] + 1;
+        digits[place..].fill(digit);
+    }
+}
+
+/// Every list of one and every list of the other, put together and sorted; each once.
+fn merged(a: &Lists, b: &Lists, room: usize) -> Result<Lists, TooLarge> {
+    let mut found: FxHashSet<Vec<u32>> = FxHashSet::default();
+    let length = a.length + b.length;
+    for i in 0..a.len() {
+        for j in 0..b.len() {
+            let mut list = [a.get(i), b.get(j)].concat();
+            list.sort_unstable();
+            found.insert(list);
+            // A list of its own has a few bytes more.
+            if found.len() * (length * size_of::<u32>() + 64) > room {
                 return Err(TooLarge);
             }
         }
-        lists = longer;
     }
-    Ok(lists.into_iter().map(|(_, list)| list).collect())
+    let mut lists: Vec<_> = found.into_iter().collect();
+    lists.sort_unstable();
+    Ok(Lists { length, numbers: lists.concat() })
 }

@@ -31,9 +31,9 @@ impl Symbolic<'_> {
         for (shared, new) in self.range(k).map(tuple) {
             let mut before = Vec::new();
             for (_, other) in (0..self.range(k).start).map(tuple).filter(|(q, _)| *q == shared) {
-                let known = before.len();
-                before.extend(self.symmetry.members(other).take(EFFORT));
-                effort = effort.checked_sub(before.len() - known)?;
+                let orbit = usize::try_from(self.symmetry.orbit(&other)?).ok()?;
+                effort = effort.checked_sub(orbit.checked_mul(other.len())?)?;
+                before.extend(self.symmetry.members(other));
             }
             let before: Vec<&[u32]> = before.iter().map(Vec::as_slice).collect();
             if has_more(&self.languages, &new, &before, &mut effort)? {

@@ -57,3 +57,18 @@ pub(crate) fn done(args: &[&str]) -> String {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
     ran.stdout
 }
+
+/// Runs `cuba` on a model that is written to a file first.
+pub(crate) fn on(model: &str, verb: &str) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.cpds"), model).unwrap();
+    cuba(folder.path(), &[verb, "m.cpds"])
+}
+
+/// Procedures of which each calls the next one twice, so that a call of a0 returns after 2^40 steps: the symbols, and the actions.
+pub(crate) fn doubling() -> (String, String) {
+    let symbols: Vec<String> = (0..40).map(|i| format!("a{i} b{i}")).collect();
+    let calls: Vec<String> =
+        (0..40).map(|i| format!("(0,a{i}) -> (0,a{} b{i})\n(0,b{i}) -> (0,a{})", i + 1, i + 1)).collect();
+    (symbols.join(" ") + " a40", calls.join("\n") + "\n(0,a40) -> (0,-)")
+}

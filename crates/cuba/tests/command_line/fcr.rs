@@ -1,6 +1,6 @@
 //! `cuba fcr`.
 
-use crate::common::{cuba, done, in_repository};
+use crate::common::{done, doubling, in_repository, on};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -79,17 +79,9 @@ fn the_memory_is_limited() {
 /// not written out.
 #[test]
 fn a_loop_that_is_too_long() {
-    let calls: Vec<String> =
-        (0..40).map(|i| format!("(0,a{i}) -> (0,a{} b{i})\n(0,b{i}) -> (0,a{})", i + 1, i + 1)).collect();
-    let symbols: Vec<String> = (0..40).map(|i| format!("a{i} b{i}")).collect();
-    let model = format!(
-        "shared 0 1\ninit 0|a0\nthread P {{\nsymbols {} a40 c\n{}\n(0,a40) -> (0,-)\n(1,c) -> (0,a0 c)\n(0,c) -> (1,c c)\n}}\n",
-        symbols.join(" "),
-        calls.join("\n")
-    );
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("long.cpds"), model).unwrap();
-    let ran = cuba(folder.path(), &["fcr", "long.cpds"]);
+    let (symbols, calls) = doubling();
+    let rules = format!("{calls}\n(1,c) -> (0,a0 c)\n(0,c) -> (1,c c)");
+    let ran = on(&format!("shared 0 1\ninit 0|a0\nthread P {{\nsymbols {symbols} c\n{rules}\n}}\n"), "fcr");
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
     P: ⟨1|c⟩ →⁺ ⟨1|c c⟩, and so on for ever

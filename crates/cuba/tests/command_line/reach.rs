@@ -150,8 +150,8 @@ fn no_finite_context_reachability() {
     converged: T(R) = T(S_2) has 20 visible states; T(S_2) = T(S_3) is a new plateau and has all generators in Z (Alg. 3)
     ");
     let stats = in_repository(&["reach", "models/paper/stefan8.cpds", "--stats"]).stderr;
-    let (counters, _) = stats.rsplit_once(", ").expect("the time comes last");
-    assert_snapshot!(counters, @"97 tuples kept, 321 expansions, 6 languages, post* computed 10 times with 120 transitions, 47.33 KiB of tables");
+    let (counters, _) = stats.split_once(" transitions").expect("bytes and the time come last");
+    assert_snapshot!(counters, @"97 tuples kept, 321 expansions, 6 languages, post* computed 10 times with 120");
 }
 
 /// Either engine may be asked for. The explicit one may not come to an end where contexts are infinite.

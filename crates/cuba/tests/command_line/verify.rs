@@ -1,6 +1,6 @@
 //! `cuba verify`.
 
-use crate::common::{cuba, in_repository};
+use crate::common::{cuba, doubling, in_repository, on};
 use cpds_testing::artifact::{KNOWN, names};
 use cpds_testing::corpus::artifact;
 use insta::assert_snapshot;
@@ -104,20 +104,31 @@ fn infinite_contexts() {
     ");
 }
 
-/// Each procedure calls the next one twice: the bad state is 2^40 steps away, and nobody could follow.
+/// One way has 2^40 steps, another three hundred. The long one is seen first, since calls are summed up at once.
+#[test]
+fn a_short_trace_beside_a_long_one() {
+    let (symbols, calls) = doubling();
+    let names: Vec<String> = (0..=300).map(|i| format!("d{i}")).collect();
+    let steps: Vec<String> = names.windows(2).map(|pair| format!("(0,{}) -> (0,{})", pair[0], pair[1])).collect();
+    let (names, steps) = (names.join(" "), steps.join("\n"));
+    let rules = "(0,x) -> (0,a0)\n(0,x) -> (0,d0)\n(0,d300) -> (0,-)\n(0,-) -> (1,-)\n(0,c) -> (0,c c)";
+    let ran = on(
+        &format!(
+            "shared 0 1\ninit 0|x\nbad 1|-\nthread P {{\nsymbols x {symbols} {names} c\n{calls}\n{steps}\n{rules}\n}}\n"
+        ),
+        "verify",
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
+    assert_eq!(ran.stdout.lines().filter(|line| line.contains(" → ")).count(), 303);
+}
+
+/// The bad state is 2^40 steps away, and nobody could follow.
 #[test]
 fn a_trace_that_is_too_long() {
-    let calls: Vec<String> =
-        (0..40).map(|i| format!("(0,a{i}) -> (0,a{} b{i})\n(0,b{i}) -> (0,a{})", i + 1, i + 1)).collect();
-    let symbols: Vec<String> = (0..40).map(|i| format!("a{i} b{i}")).collect();
-    let model = format!(
-        "shared 0 1\ninit 0|a0\nbad 1|-\nthread P {{\nsymbols {} a40 c\n{}\n(0,a40) -> (0,-)\n(0,-) -> (1,-)\n(0,c) -> (0,c c)\n}}\n",
-        symbols.join(" "),
-        calls.join("\n")
-    );
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("long.cpds"), model).unwrap();
-    let ran = cuba(folder.path(), &["verify", "long.cpds"]);
+    let (symbols, calls) = doubling();
+    let rules = format!("{calls}\n(0,-) -> (1,-)\n(0,c) -> (0,c c)");
+    let model = format!("shared 0 1\ninit 0|a0\nbad 1|-\nthread P {{\nsymbols {symbols} c\n{rules}\n}}\n");
+    let ran = on(&model, "verify");
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     assert_snapshot!(ran.stdout, @"unknown: safe up to 0 contexts; with 1 context a bad state is reachable, but the way there is too long to be written out");
 }

@@ -23,7 +23,7 @@ fn answers(Model { name, problem, expected }: &Model, engine: Option<Engine>, sy
         fcr: reached.fcr.as_ref().map(cuba::engine::Fcr::holds),
         reachable: reached.levels.iter().map(|level| level.reachable.map(count)).collect(),
         visible_total: reached.visible_sequence.collapse().map(|k| visible[k]),
-        collapse_reachable: reached.collapse_of_states(),
+        collapse_reachable: reached.collapse_of_states,
         collapse_visible: reached.visible_sequence.collapse(),
         visible: Some(visible),
         verdict: match verified.conclusion {

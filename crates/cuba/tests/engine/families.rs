@@ -58,7 +58,7 @@ fn piles_are_as_high_as_they_should_be() {
             let options = Options { symmetry, ..Options::default() };
             let found = analyse(&problem, Question::Reachable, options, |_| ());
             assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
-            assert_eq!(found.collapse_of_states(), Some(threads as usize), "{family:?}");
+            assert_eq!(found.collapse_of_states, Some(threads as usize), "{family:?}");
             for (k, level) in (0..).zip(&found.levels) {
                 let count = |n: u64| Count::from(usize::try_from(n).unwrap());
                 assert_eq!(level.tuples, Some(count(family.tuples(k))), "{family:?}, k = {k}");

@@ -68,7 +68,7 @@ fn an_infinite_context_is_one_language() {
     assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
     let Lower::Symbolic(tuples) = &found.lower else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
-    assert_eq!(found.collapse_of_states(), Some(1));
+    assert_eq!(found.collapse_of_states, Some(1));
     // Who wants states one by one gets what fits into the memory.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
     let found = analyse(&problem, Question::Visible, options, |_| ());

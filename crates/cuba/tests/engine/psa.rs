@@ -9,7 +9,7 @@ use cpds_testing::renaming::renamed;
 use cuba::engine::{Fcr, Languages, Psa, PsaState};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One thread, and a little of everything.
 fn sequential() -> impl Strategy<Value = Problem> {
@@ -78,9 +78,9 @@ fn post_star_accepts_what_is_reachable_and_nothing_else() {
         }
         for (q, stack) in all_states(system, 3) {
             if psa.accepts(q, &stack) {
-                let run = psa.run(q, &stack, program).expect("short");
+                let run = psa.run(q, &stack).expect("short");
                 assert!(from.contains(&run.start), "a run starts in a given state");
-                assert_eq!(run.states(program).last().unwrap_or(&run.start), &(q, stack));
+                assert_eq!(run.states(program).last().unwrap_or_else(|| run.start.clone()), (q, stack));
                 deep.set(deep.get() + usize::from(run.rules.len() > 4));
             } else {
                 assert!(!found.contains(&(q, stack)));
@@ -92,6 +92,55 @@ fn post_star_accepts_what_is_reachable_and_nothing_else() {
     });
     let (exact, deep, empty) = (exact.get(), deep.get(), empty.get());
     assert!(exact > 1000 && deep > 1000 && empty > 500, "{exact} finite, {deep} long runs, {empty} with empty stacks");
+}
+
+/// With lengths, runs are the shortest ones: no longer than those that a breadth-first search finds up to some height, which
+/// may have to go higher.
+#[test]
+fn runs_are_shortest() {
+    let (runs, shorter) = (Cell::new(0), Cell::new(0));
+    law_on(&sequential(), 2500, |problem| {
+        let system = problem.system();
+        let program = &system.programs()[0];
+        let from = initial(system);
+        let psa = Psa::of_states(from.iter().map(|(q, stack)| (*q, stack))).with_lengths().post_star(program);
+        let plain = post_star(system, &from);
+        assert_eq!(psa.transition_count(), plain.transition_count(), "lengths change nothing else");
+        // Layer by layer.
+        let mut distance: BTreeMap<ThreadState, usize> = from.iter().map(|state| (state.clone(), 0)).collect();
+        let mut layer = from.clone();
+        for steps in 1..=12 {
+            let mut next = Vec::new();
+            for (q, stack) in layer {
+                for (_, rule) in program.rules_from(q, stack.top()) {
+                    let state = rule.action.apply(q, &stack).expect("enabled");
+                    if state.1.height() <= 5 && !distance.contains_key(&state) {
+                        distance.insert(state.clone(), steps);
+                        next.push(state);
+                    }
+                }
+            }
+            layer = next;
+        }
+        for ((q, stack), &steps) in distance.iter().filter(|((_, stack), _)| stack.height() <= 3) {
+            let run = psa.run(*q, stack).expect("short");
+            assert!(from.contains(&run.start));
+            assert_eq!(run.states(program).last().unwrap_or_else(|| run.start.clone()), (*q, stack.clone()));
+            let lower = run.states(program).all(|(_, stack)| stack.height() <= 5);
+            assert!(run.rules.len() == steps || (run.rules.len() < steps && !lower), "{} {steps}", run.rules.len());
+            runs.set(runs.get() + u32::from(steps > 2));
+            let found = plain.run(*q, stack).expect("short");
+            assert!(found.rules.len() >= run.rules.len());
+            shorter.set(shorter.get() + u32::from(found.rules.len() > run.rules.len()));
+        }
+        true
+    });
+    assert!(
+        runs.get() > 2000 && shorter.get() > 20,
+        "{} runs, {} of them shorter than without",
+        runs.get(),
+        shorter.get()
+    );
 }
 
 /// From an automaton with loops, ε-edges and states that lead nowhere: as from all the words that it accepts, up to a length.
@@ -125,9 +174,9 @@ fn post_star_from_an_arbitrary_automaton() {
                 assert!(psa.accepts(*q, stack), "⟨{q:?}|{stack:?}⟩ is reachable");
             }
             for (q, stack) in all_states(system, 2).into_iter().filter(|(q, stack)| psa.accepts(*q, stack)) {
-                let run = psa.run(q, &stack, program).expect("short");
+                let run = psa.run(q, &stack).expect("short");
                 assert!(given.accepts(run.start.0, &run.start.1));
-                assert_eq!(run.states(program).last().unwrap_or(&run.start), &(q, stack));
+                assert_eq!(run.states(program).last().unwrap_or_else(|| run.start.clone()), (q, stack));
             }
             let mut languages = Languages::default();
             let all = languages.of_psa(&given, usize::MAX).unwrap();

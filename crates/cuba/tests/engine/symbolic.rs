@@ -174,3 +174,65 @@ fn other_numbers_change_nothing() {
         true
     });
 }
+
+/// Patterns of any kind, also such that tell interchangeable threads apart: unsafe with as many contexts as the explicit engine says,
+/// with a trace that replays, and never safe where it is not.
+#[test]
+fn verdicts_are_those_of_the_explicit_engine() {
+    let (safe, unsafe_, wild) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    law_on(&shapes(), 2500, |problem| {
+        if !Fcr::new(problem.system()).holds() || problem.property().bad.is_empty() {
+            return false;
+        }
+        let verify = |engine, symmetry| {
+            let options = Options { engine: Some(engine), symmetry, max_contexts: Some(4), ..Options::default() };
+            analyse(problem, Question::Verify, options, |_| ()).conclusion
+        };
+        let explicit = verify(Engine::Explicit, true);
+        for symmetry in [true, false] {
+            match (verify(Engine::Symbolic, symmetry), &explicit) {
+                (Conclusion::Unsafe { trace, pattern }, Conclusion::Unsafe { trace: other, .. }) => {
+                    assert_eq!(trace.replay(problem.system()), Ok(()));
+                    let bad = &problem.property().bad[pattern];
+                    assert!(bad.matches(&trace.last().visible()));
+                    assert_eq!(trace.contexts.len(), other.contexts.len());
+                    unsafe_.set(unsafe_.get() + 1);
+                    wild.set(wild.get() + u32::from(bad.tops.contains(&Wild::Any)));
+                }
+                (Conclusion::Safe(_), Conclusion::Safe(_)) => safe.set(safe.get() + 1),
+                // S_k may stop growing later than R_k.
+                (Conclusion::Unknown(_), Conclusion::Safe(_) | Conclusion::Unknown(_)) => {}
+                (found, explicit) => panic!("{found:?}, but {explicit:?}"),
+            }
+        }
+        true
+    });
+    let (safe, unsafe_, wild) = (safe.get(), unsafe_.get(), wild.get());
+    assert!(safe > 100 && unsafe_ > 200 && wild > 100, "{safe} safe, {unsafe_} unsafe, {wild} of them with wildcards");
+}
+
+/// Two threads with the same actions in another order, under other names: interchangeable, and each fires its own rules.
+#[test]
+fn a_trace_names_the_rules_of_each_thread() {
+    let text = "shared 0 1 2; init 0|a,a; bad 2|b,b
+        thread A { symbols a b; up: (0,a) -> (0,a a); (0,a) -> (1,b); (1,a) -> (2,b) }
+        thread B { symbols b a; (1,a) -> (2,b); (0,a) -> (1,b); up: (0,a) -> (0,a a) }";
+    let problem: Problem = text.parse().unwrap();
+    assert_eq!(problem.system().symmetric_groups().len(), 1);
+    let found = analyse(&problem, Question::Verify, Options::default(), |_| ());
+    let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
+    assert_eq!(trace.replay(problem.system()), Ok(()));
+    assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len(), trace.contexts[1].steps.len()), (2, 1, 1));
+}
+
+/// Twenty thousand initial states are twenty thousand tuples, and none of them covers another.
+#[test]
+fn many_initial_states() {
+    let stack = |i: u32| (0..15).map(|bit| if i >> bit & 1 == 1 { "l" } else { "r" }).collect::<Vec<_>>().join(" ");
+    let initial: Vec<String> = (0..20_000).map(|i| format!("init 0|{}", stack(i))).collect();
+    let text = format!("shared 0\n{}\nthread A {{ symbols l r c; (0,c) -> (0,c c) }}", initial.join("\n"));
+    let problem: Problem = text.parse().unwrap();
+    let found = analyse(&problem, Question::Reachable, Options { memory: 1 << 26, ..Options::default() }, |_| ());
+    assert_eq!(found.lower_sequence.collapse(), Some(0));
+    assert_eq!(found.levels[0].tuples, Some(Count::from(20_000)));
+}

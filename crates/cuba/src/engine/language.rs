@@ -1,0 +1,153 @@
+//! One regular language: its minimal automaton in canonical numbering, and what can be read off it.
+
+use super::minimal::Dfa;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The number of a set of tops.
+pub(super) type TopsId = u32;
+
+/// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
+/// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
+pub(super) struct Language {
+    pub(super) code: Box<[u32]>,
+    pub(super) tops: TopsId,
+    /// The length of its shortest word; 0 for the empty language.
+    pub(super) shortest: u32,
+    /// The length of its longest word, if it has finitely many.
+    pub(super) longest: Option<u32>,
+}
+
+impl Language {
+    pub(super) fn states(&self) -> usize {
+        self.code[0] as usize
+    }
+
+    pub(super) fn is_accepting(&self, state: u32) -> bool {
+        self.code[1 + state as usize] & 1 == 1
+    }
+
+    /// Label and target of each transition, sorted by label.
+    pub(super) fn out(&self, state: u32) -> &[[u32; 2]] {
+        let (transitions, _) = self.code[2 + self.states()..].as_chunks();
+        let at = |state: u32| (self.code[1 + state as usize] / 2) as usize;
+        &transitions[at(state)..at(state + 1)]
+    }
+
+    pub(super) fn contains(&self, mut word: impl Iterator<Item = u32>) -> bool {
+        let end = if self.states() == 0 { None } else { word.try_fold(0, |state, label| self.step(state, label)) };
+        end.is_some_and(|state| self.is_accepting(state))
+    }
+
+    /// The labels of its only word, if it has only one.
+    pub(super) fn word(&self) -> Option<impl Iterator<Item = u32>> {
+        // States are numbered along the word.
+        let (n, length) = (self.states(), self.longest? as usize);
+        let one = length + 1 == n && self.shortest as usize == length && self.code.len() == 2 + n + 2 * length;
+        one.then(|| self.code[2 + n..].iter().step_by(2).copied())
+    }
+
+    pub(super) fn step(&self, state: u32, label: u32) -> Option<u32> {
+        let out = self.out(state);
+        out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])
+    }
+}
+
+pub(super) fn small(number: usize) -> u32 {
+    u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
+}
+
+/// The length of the longest word, if there is one. Since every state leads to a word, there is none exactly if there is a cycle.
+pub(super) fn longest(language: &Language) -> Option<u32> {
+    let n = language.states();
+    let mut into = vec![0_u32; n];
+    let states = || 0..small(n);
+    for [_, to] in states().flat_map(|state| language.out(state)) {
+        into[*to as usize] += 1;
+    }
+    // States in an order in which transitions only lead on; those on a cycle never come.
+    let mut order: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
+    let mut length = vec![0; n];
+    let mut next = 0;
+    while let Some(&state) = order.get(next) {
+        next += 1;
+        for &[_, to] in language.out(state) {
+            length[to as usize] = length[to as usize].max(length[state as usize] + 1);
+            into[to as usize] -= 1;
+            if into[to as usize] == 0 {
+                order.push(to);
+            }
+        }
+    }
+    (order.len() == n).then(|| length.into_iter().max().unwrap_or(0))
+}
+
+/// States are numbered breadth-first, so by their distance.
+pub(super) fn shortest(language: &Language) -> u32 {
+    let mut distance = vec![u32::MAX; language.states()];
+    if let Some(start) = distance.first_mut() {
+        *start = 0;
+    }
+    for state in 0..small(language.states()) {
+        if language.is_accepting(state) {
+            return distance[state as usize];
+        }
+        for &[_, to] in language.out(state) {
+            distance[to as usize] = distance[to as usize].min(distance[state as usize] + 1);
+        }
+    }
+    0
+}
+
+pub(super) fn is_included(a: &Language, b: &Language) -> bool {
+    // Every state of `a` leads to a word; so `b` has to have every transition that `a` has.
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(0, 0)];
+    while let Some((x, y)) = open.pop() {
+        if a.is_accepting(x) && !b.is_accepting(y) {
+            return false;
+        }
+        for &[label, x] in a.out(x) {
+            let Some(y) = b.step(y, label) else { return false };
+            if seen.insert((x, y)) {
+                open.push((x, y));
+            }
+        }
+    }
+    true
+}
+
+/// An automaton for the union, and its start.
+pub(super) fn product(a: &Language, b: &Language) -> (Dfa, usize) {
+    type Pair = (Option<u32>, Option<u32>);
+    let start = |language: &Language| (language.states() > 0).then_some(0);
+    let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
+    let mut order: Vec<Pair> = vec![(start(a), start(b))];
+    number.insert(order[0], 0);
+    let mut dfa = Dfa::default();
+    let mut next = 0;
+    while let Some(&(x, y)) = order.get(next) {
+        next += 1;
+        let out = |language: &Language, state: Option<u32>| {
+            state.map_or(Vec::new(), |state| language.out(state).iter().map(|&[label, _]| label).collect())
+        };
+        let mut labels: Vec<u32> = out(a, x);
+        labels.extend(out(b, y));
+        labels.sort_unstable();
+        labels.dedup();
+        let accepting = x.is_some_and(|x| a.is_accepting(x)) || y.is_some_and(|y| b.is_accepting(y));
+        let transitions: Vec<_> = labels
+            .into_iter()
+            .map(|label| {
+                let to = (x.and_then(|x| a.step(x, label)), y.and_then(|y| b.step(y, label)));
+                let count = small(order.len());
+                let id = *number.entry(to).or_insert_with(|| {
+                    order.push(to);
+                    count
+                });
+                (label, id)
+            })
+            .collect();
+        dfa.push(accepting, transitions);
+    }
+    (dfa, 0)
+}
