@@ -40,13 +40,14 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cuba verify models/paper/fig1.cpds                     is a bad state reachable?
-  cuba reach models/paper/fig1.cpds                      what is reachable with k contexts, k = 0, 1, …
+  cuba reach models/paper/fig1.cpds                      what is reachable with k contexts?
   cuba fcr models/paper/fig2.cpds                        is every context finite?
   cuba show models/paper/fig1.cpds                       read a model back, with a summary
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
+  cuba show models/paper/fig7.cpds --psa P --svg         draw the store automaton of a thread
   cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
 
-Exit codes: 0 done, safe or converged, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error";
+Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";
 
 #[derive(Subcommand, Debug)]
 enum Verb {
@@ -56,7 +57,7 @@ enum Verb {
     Reach(Reach),
     /// Decide whether finite context reachability holds; if not, show the loop that refutes it
     Fcr(Fcr),
-    /// Print the model as it was understood, with a summary; or the steps from a state
+    /// Print the model as it was understood, with a summary; or the steps from a state, or a store automaton
     Show(Show),
     /// Write the model in another format
     Convert(Convert),

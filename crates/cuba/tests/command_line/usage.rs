@@ -172,9 +172,10 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 22);
+    assert_eq!(tried, 23);
     assert_snapshot!(done(&["show", "-h"]), @"
-    Print the model as it was understood, with a summary; or the steps from a state
+    Print the model as it was understood, with a summary; or the steps from a state, or a store
+    automaton
 
     Usage: cuba show [OPTIONS] <FILE>
 
