@@ -22,19 +22,19 @@ fn main() {
     if let Some(folder) = artifact("the paper's programs") {
         for known in &KNOWN {
             let name = known.file.rsplit('/').next().expect("a name");
-            measure(&mut table, name, &known.read(&folder), 100);
+            measure(&mut table, name, &known.read(&folder), Question::Visible, 100);
         }
     }
     for threads in [2, 4, 8, 16, 32, 64] {
-        measure(&mut table, &format!("threads: Stefan-1, {threads}"), &stefan(threads), 100);
+        measure(&mut table, &format!("threads: Stefan-1, {threads}"), &stefan(threads), Question::Visible, 100);
     }
     for symbols in [4, 16, 64, 256, 1024] {
         let problem = Pile { threads: 2, symbols }.problem();
-        measure(&mut table, &format!("alphabet: Pile, 2 threads, {symbols} symbols"), &problem, 100);
+        measure(&mut table, &format!("alphabet: Pile, 2 threads, {symbols} symbols"), &problem, Question::Visible, 100);
     }
     let fig_1 = models().into_iter().find(|model| model.name == "paper/fig1").expect("it is there").problem;
     for k in [25, 50, 100, 200, 400] {
-        measure_full(&mut table, &format!("contexts: Fig. 1, {k}"), &fig_1, k);
+        measure(&mut table, &format!("contexts: Fig. 1, {k}"), &fig_1, Question::Reachable, k);
     }
     println!("{table}\n");
 
@@ -57,15 +57,7 @@ fn new_table(counters: &[&str], figures: &[&str]) -> Table {
     table
 }
 
-fn measure(table: &mut Table, name: &str, problem: &Problem, contexts: usize) {
-    run(table, name, problem, Question::Visible, contexts);
-}
-
-fn measure_full(table: &mut Table, name: &str, problem: &Problem, contexts: usize) {
-    run(table, name, problem, Question::Reachable, contexts);
-}
-
-fn run(table: &mut Table, name: &str, problem: &Problem, question: Question, contexts: usize) {
+fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question, contexts: usize) {
     let options = Options { engine: Some(Engine::Symbolic), max_contexts: Some(contexts), ..Options::default() };
     let begin = Instant::now();
     let mut times = Vec::new();

@@ -2,10 +2,9 @@
 
 use crate::cli::Stopped;
 use crate::engine::{Heads, Made, Psa, PsaState, TooLarge};
-use crate::fcr::thread_state;
 use crate::json;
 use crate::picture::{Edge, Node, NodeKind, Picture};
-use crate::show::{indented, plain_table, plural};
+use crate::show::{indented, plain_table, plural, thread_state};
 use clap::Args;
 use cpds::{Cpds, SharedState, Source, Stack, Symbol, ThreadId};
 use std::collections::{BTreeMap, HashSet};
@@ -43,9 +42,16 @@ struct Automaton {
 /// A transition between states, by their places.
 struct Shown {
     from: usize,
-    label: String,
+    /// Nothing for ε.
+    symbol: Option<String>,
     to: usize,
     on_loop: bool,
+}
+
+impl Shown {
+    fn label(&self) -> &str {
+        self.symbol.as_deref().unwrap_or("ε")
+    }
 }
 
 impl PsaArgs {
@@ -150,23 +156,22 @@ impl Automaton {
             places.insert(state, place);
         }
         let on_loop: HashSet<usize> = psa.loop_transitions().into_iter().collect();
-        let label = |label: Option<Symbol>| label.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();
         let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
             from: places[&from],
-            label: label(symbol),
+            symbol: symbol.map(|symbol| system.symbol_name(symbol).to_owned()),
             to: places[&PsaState::Inner(to)],
             on_loop: on_loop.contains(&i),
         });
         let mut transitions: Vec<Shown> = transitions.collect();
-        transitions.sort_by(|a, b| (a.from, a.to, &a.label).cmp(&(b.from, b.to, &b.label)));
+        transitions.sort_by(|a, b| (a.from, a.to, a.label()).cmp(&(b.from, b.to, b.label())));
         Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty() }
     }
 
     fn text(&self) -> String {
         let mut table = plain_table();
-        for Shown { from, label, to, on_loop } in &self.transitions {
-            let mark = if *on_loop { "loop" } else { "" };
-            table.add_row([&self.states[*from].0, "–", label, "→", &self.states[*to].0, mark]);
+        for shown in &self.transitions {
+            let mark = if shown.on_loop { "loop" } else { "" };
+            table.add_row([&self.states[shown.from].0, "–", shown.label(), "→", &self.states[shown.to].0, mark]);
         }
         let size = if self.finite { "finitely many" } else { "infinitely many, because of the loop" };
         let (states, transitions) = (plural(self.states.len(), "state"), plural(self.transitions.len(), "transition"));
@@ -182,7 +187,7 @@ impl Automaton {
         let states = self.states.iter().map(|(name, of)| json::PsaStateJson { name: name.clone(), kind: kind(*of) });
         let transitions = self.transitions.iter().map(|shown| json::PsaTransitionJson {
             from: shown.from,
-            symbol: Some(shown.label.clone()).filter(|label| label != "ε"),
+            symbol: shown.symbol.clone(),
             to: shown.to,
             on_loop: shown.on_loop,
         });
@@ -199,13 +204,14 @@ impl Automaton {
     /// Parallel transitions are one edge.
     fn picture(&self) -> Picture {
         let mut edges: Vec<Edge> = Vec::new();
-        for Shown { from, label, to, on_loop } in &self.transitions {
-            match edges.last_mut().filter(|edge| (edge.from, edge.to) == (*from, *to)) {
+        for shown @ &Shown { from, to, on_loop, .. } in &self.transitions {
+            let label = shown.label().to_owned();
+            match edges.last_mut().filter(|edge| (edge.from, edge.to) == (from, to)) {
                 Some(edge) => {
-                    edge.labels.push(label.clone());
+                    edge.labels.push(label);
                     edge.marked |= on_loop;
                 }
-                None => edges.push(Edge { from: *from, to: *to, labels: vec![label.clone()], marked: *on_loop }),
+                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop }),
             }
         }
         let nodes = self.states.iter().map(|(label, kind)| Node { label: label.clone(), kind: *kind });

@@ -5,9 +5,9 @@ use crate::engine::{self, Loop, Psa};
 use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
-use crate::show::{in_columns, labelled};
+use crate::show::{in_columns, labelled, thread_state};
 use clap::Args;
-use cpds::{Cpds, GlobalState, Program, SharedState, Stack};
+use cpds::{Cpds, Program, SharedState, Stack};
 use indicatif::HumanBytes;
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -88,11 +88,6 @@ fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {
     let names: Vec<&str> = with_loop.map(|(program, _)| program.name()).collect();
     let stacks = if names.len() == 1 { "its stack" } else { "their stacks" };
     format!("refuted: within one context, {} can raise {stacks} for ever", names.join(" and "))
-}
-
-/// The state of one thread alone.
-pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
-    GlobalState { shared, stacks: vec![stack.clone()] }
 }
 
 /// The run, step by step: the actions on the left, the states they lead to on the right.

@@ -3,9 +3,9 @@
 use crate::engine::analysis::{Conclusion, Proof};
 use crate::engine::{Count, Engine, Fcr, Loop, Lower, ObservationSequence, Pause, Run};
 use crate::explore::Explored;
-use crate::fcr::thread_state;
 use crate::load::Format;
 use crate::machine::peak_memory_bytes;
+use crate::show::thread_state;
 use cpds::diagnostic::Severity;
 use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, SharedState, Stack, Step, Trace, VisibleState};
 use serde::Serialize;

@@ -6,7 +6,7 @@ use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use cpds::{ActionKind, Cpds, GlobalState, Rule, Source, print_cpds};
+use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Source, Stack, print_cpds};
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
@@ -135,6 +135,11 @@ pub(crate) fn indented(table: &Table, indent: &str) -> String {
 pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
     let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
     format!("{label}{}", system.paper(&rule.action))
+}
+
+/// The state of one thread alone.
+pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
+    GlobalState { shared, stacks: vec![stack.clone()] }
 }
 
 /// Two columns.

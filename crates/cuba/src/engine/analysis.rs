@@ -16,7 +16,7 @@ use super::count::Count;
 use super::fcr::Fcr;
 use super::lower::{Engine, Glimpse, Lower};
 use super::overapproximation::{Growing, Missing, Overapproximation, Progress};
-use super::psa::{Psa, TooLarge};
+use super::psa::Psa;
 use super::sequence::ObservationSequence;
 use super::symbolic::Unfinished;
 use super::symmetry::Symmetry;
@@ -221,7 +221,7 @@ pub fn analyse(
         event: &mut event,
     };
     let system = problem.system();
-    let fcr = Fcr::within(system, options.memory / 4 / Psa::BYTES_A_TRANSITION).map_err(|TooLarge| ()).ok();
+    let fcr = Fcr::within(system, options.memory / 4 / Psa::BYTES_A_TRANSITION).ok();
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let mut analysis = Analysis {

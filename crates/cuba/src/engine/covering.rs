@@ -17,7 +17,7 @@ pub(super) struct Covering {
     tuples: Vec<u32>,
     largest: Bits,
     dropped: usize,
-    /// For each group.
+    /// For each group and each language: the tuples that have it there.
     having: Vec<FxHashMap<u32, Bits>>,
 }
 

@@ -116,8 +116,8 @@ pub(super) fn is_included(a: &Language, b: &Language) -> bool {
     true
 }
 
-/// An automaton for the union, and its start.
-pub(super) fn product(a: &Language, b: &Language) -> (Dfa, usize) {
+/// An automaton for the union; its start is the first state.
+pub(super) fn product(a: &Language, b: &Language) -> Dfa {
     type Pair = (Option<u32>, Option<u32>);
     let start = |language: &Language| (language.states() > 0).then_some(0);
     let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
@@ -149,5 +149,5 @@ pub(super) fn product(a: &Language, b: &Language) -> (Dfa, usize) {
             .collect();
         dfa.push(accepting, transitions);
     }
-    (dfa, 0)
+    dfa
 }

@@ -252,7 +252,7 @@ impl Languages {
     }
 
     /// How often it was asked whether one language includes another.
-    pub fn asked(&self) -> u64 {
+    pub(super) fn asked(&self) -> u64 {
         self.asked
     }
 
@@ -262,12 +262,8 @@ impl Languages {
         if let Some(&known) = self.unions.get(&pair) {
             return known;
         }
-        let (dfa, start) = product(&self.all[a.0 as usize], &self.all[b.0 as usize]);
-        let (minimal, class) = dfa.minimal();
-        let union = match class.get(start).copied().flatten() {
-            Some(class) => self.canonical(&minimal, class),
-            None => Languages::EMPTY,
-        };
+        let (minimal, class) = product(&self.all[a.0 as usize], &self.all[b.0 as usize]).minimal();
+        let union = class[0].map_or(Languages::EMPTY, |class| self.canonical(&minimal, class));
         self.unions.insert(pair, union);
         union
     }

@@ -31,7 +31,6 @@ pub struct Reachable<'a> {
     pub(super) stacks: Stacks,
     /// For each program, the thread states it has been seen in.
     moves: Vec<Moves>,
-    /// The program at each position; where threads of a group run several with the same actions, the first of them.
     programs: Vec<usize>,
     /// The sorted states of R_k, in the order in which they were found.
     pub(super) states: PackedSet,
@@ -98,8 +97,7 @@ impl<'a> Reachable<'a> {
             .iter()
             .map(|state| (state.shared.0, state.stacks.iter().map(|stack| stacks.intern(stack)).collect()))
             .collect();
-        let first_of_group = |position| symmetry.threads()[symmetry.group(position).start];
-        let programs = (0..system.thread_count()).map(|i| system.program_index(first_of_group(i))).collect();
+        let programs = symmetry.programs(system);
         let layout = |locals| Layout::new(system.shared_names().len(), system.thread_count(), locals);
         let mut reachable = Reachable {
             system,

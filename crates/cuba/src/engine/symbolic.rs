@@ -41,7 +41,6 @@ pub struct Symbolic<'a> {
     pub(super) heads: Vec<Heads>,
     /// For each program, post* of the shared states and languages it was asked for.
     posts: Vec<Moves>,
-    /// The program at each position; where threads of a group run several with the same actions, the first of them.
     pub(super) programs: Vec<usize>,
     /// The sorted tuples, in the order in which they were found, dropped ones included.
     pub(super) tuples: PackedSet,
@@ -114,13 +113,12 @@ impl<'a> Symbolic<'a> {
             .iter()
             .map(|state| (state.shared.0, state.stacks.iter().map(|stack| languages.word(stack).0).collect()))
             .collect();
-        let first_of_group = |position| symmetry.threads()[symmetry.group(position).start];
         let n = system.thread_count();
         let mut symbolic = Symbolic {
             tuples: PackedSet::new(Layout::new(system.shared_names().len(), n, languages.len())),
             heads: system.programs().iter().map(Heads::new).collect(),
             posts: system.programs().iter().map(|_| Moves::default()).collect(),
-            programs: (0..n).map(|i| system.program_index(first_of_group(i))).collect(),
+            programs: symmetry.programs(system),
             origins: Vec::new(),
             levels: vec![0],
             largest: FxHashMap::default(),

@@ -59,6 +59,11 @@ impl Symmetry {
         })
     }
 
+    /// The program at each position; where threads of a group run several with the same actions, the first of them.
+    pub(crate) fn programs(&self, system: &Cpds) -> Vec<usize> {
+        self.groups.iter().map(|group| system.program_index(self.threads[group.start])).collect()
+    }
+
     /// Whether any threads are interchangeable.
     pub(crate) fn has_groups(&self) -> bool {
         !self.many.is_empty()
