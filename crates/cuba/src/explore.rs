@@ -1,7 +1,7 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
 use crate::engine::analysis::{Analysis, Blocking, Event, Options, Proof, Question, Reason, Upper, analyse};
-use crate::engine::{Engine, Fcr, Lower};
+use crate::engine::{Engine, Lower};
 use crate::load::{Loaded, ModelArgs};
 use crate::show::plural;
 use clap::{Args, ValueEnum};
@@ -100,7 +100,7 @@ impl ExploreArgs {
     /// The remarks: warnings about the model, and what the exploration took.
     pub(crate) fn remarks(&self, loaded: &Loaded, explored: &Explored<'_>) -> String {
         let mut remarks = loaded.warnings();
-        if self.engine == Choice::Explicit && !explored.analysis.fcr.as_ref().is_some_and(Fcr::holds) {
+        if self.engine == Choice::Explicit && explored.analysis.fcr.as_ref().is_some_and(|fcr| !fcr.holds()) {
             remarks +=
                 "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
         }
