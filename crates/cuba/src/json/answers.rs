@@ -1,0 +1,428 @@
+//! What `verify`, `reach` and `fcr` answer.
+
+use super::{ActionJson, WarningJson, action};
+use crate::engine::analysis::{Conclusion, Proof};
+use crate::engine::{Count, Engine, Fcr, Loop, Lower, ObservationSequence, Pause, Run};
+use crate::explore::Explored;
+use crate::machine::peak_memory_bytes;
+use crate::show::thread_state;
+use cpds::{Cpds, Problem, Program, SharedState, Stack, Trace, VisibleState};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// `cuba verify` and `cuba reach`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AnalysisJson {
+    /// The file that was read.
+    pub file: String,
+    /// `safe`, `unsafe` or `unknown`; for `reach`, `converged` or `unknown`.
+    pub verdict: &'static str,
+    /// The verdict in words, with its reason.
+    pub reason: String,
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise the last k for which R_k was
+    /// computed: for `unknown`, no bad state is reachable with up to that many contexts.
+    pub contexts: usize,
+    /// The engine that answered: `explicit` or `symbolic`.
+    pub engine: &'static str,
+    /// What the proof rests on: `Z`, `R_k` or `S_k` (Scheme 1), or `T(R_k)` (Alg. 3).
+    pub proved_by: Option<&'static str>,
+    /// Whether finite context reachability holds, by Thm. 17; null if the memory was not enough to find out.
+    pub fcr: Option<bool>,
+    /// For each k, as far as R_k was computed.
+    pub sequence: Vec<LevelJson>,
+    /// Where the sequences collapse, by Table 1.
+    pub collapse: CollapseJson,
+    /// Where the sequences pause.
+    pub pauses: PausesJson,
+    /// Overapproximations of T(R), as far as the answer needed them.
+    pub upper: Vec<UpperJson>,
+    /// For `unknown`, what keeps (T(R_k)) from being known to converge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<BlockingJson>,
+    /// T(R_k) for the last k, with `--states`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_states: Option<Vec<String>>,
+    /// For `unsafe`, the way to the bad state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceJson>,
+    /// What the exploration took; these numbers depend on `--no-symmetry`.
+    pub statistics: StatisticsJson,
+    /// The time for the analysis, in seconds.
+    pub time_s: f64,
+    /// The most memory that the process has had; null where the operating system does not say.
+    pub peak_memory_bytes: Option<u64>,
+    /// What there is to remark; the first hundred.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// R_k and T(R_k) for one k.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LevelJson {
+    /// k.
+    pub k: usize,
+    /// |R_k|; null if it has more than 128 bits, or if the engine keeps tuples of languages.
+    pub reachable: Option<u128>,
+    /// How many tuples S_k has that no other one covers, if the engine keeps these; null if more than 128 bits have room for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbolic: Option<Option<u128>>,
+    /// |T(R_k)|; null if it has more than 128 bits.
+    pub visible: Option<u128>,
+    /// R_k \ R_{k-1}, with `--states`, if the engine keeps states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_states: Option<Vec<String>>,
+    /// T(R_k) \ T(R_{k-1}), with `--states`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new_visible_states: Option<Vec<String>>,
+}
+
+/// The least k from which on a sequence does not grow; null if that is not known.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CollapseJson {
+    /// (R_k).
+    pub reachable: Option<usize>,
+    /// (S_k), which may collapse later than (R_k); null if the engine keeps states.
+    pub symbolic: Option<usize>,
+    /// (T(R_k)).
+    pub visible: Option<usize>,
+}
+
+/// Where the sequences pause or stop growing.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PausesJson {
+    /// (R_k), if the engine keeps states.
+    pub reachable: Vec<PauseJson>,
+    /// (S_k), if it keeps tuples of languages.
+    pub symbolic: Vec<PauseJson>,
+    /// (T(R_k)).
+    pub visible: Vec<PauseJson>,
+}
+
+/// A sequence grows up to k, and not from k to k+1.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PauseJson {
+    /// k.
+    pub k: usize,
+    /// `stutter` if it grows again later, `collapse` if it is known that it does not, otherwise `plateau`.
+    pub kind: &'static str,
+}
+
+/// An overapproximation of T(R).
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UpperJson {
+    /// `Z`.
+    pub abstraction: &'static str,
+    /// How many visible states it has; null if it has more than 128 bits.
+    pub visible: Option<u128>,
+    /// How many of them are generators: |G ∩ Z|.
+    pub generators: Option<u128>,
+    /// How many of them a pop taken from Z leads to: a tighter set of generators.
+    pub popped: Option<u128>,
+}
+
+/// The generators in Z that T(R_k) has not, for the last k: G ∩ Z \ T(R_k).
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BlockingJson {
+    /// How many there are; null if that number has more than 128 bits.
+    pub count: Option<u128>,
+    /// Which they are; of more, as many as have a million tops together.
+    pub generators: Vec<String>,
+}
+
+/// What an exploration took.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum StatisticsJson {
+    /// If the engine is `explicit`.
+    Explicit {
+        /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
+        states_kept: usize,
+        /// Visible states kept in the table.
+        visible_states_kept: usize,
+        /// Successors looked up.
+        expansions: u64,
+        /// Stacks kept, ε included.
+        stacks: usize,
+        /// The height of the highest stack.
+        highest_stack: u32,
+        /// The bytes that the tables have at the end.
+        table_bytes: usize,
+    },
+    /// If the engine is `symbolic`.
+    Symbolic {
+        /// Tuples kept in the table, those that others cover included.
+        tuples_kept: usize,
+        /// Visible states kept in the table.
+        visible_states_kept: usize,
+        /// Successors looked up.
+        expansions: u64,
+        /// Languages kept, the empty one included.
+        languages: usize,
+        /// For how many shared states and languages post* was computed.
+        posts: usize,
+        /// How many transitions the store automata had, all together.
+        transitions: u64,
+        /// The bytes that the tables have at the end.
+        table_bytes: usize,
+    },
+}
+
+/// `cuba fcr`
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FcrJson {
+    /// The file that was read.
+    pub file: String,
+    /// Whether finite context reachability holds, by Thm. 17; null if the memory was not enough to find out.
+    pub fcr: Option<bool>,
+    /// The verdict in words.
+    pub reason: String,
+    /// For each program, if it is known.
+    pub programs: Vec<ContextsJson>,
+    /// The time it took, in seconds.
+    pub time_s: f64,
+    /// The most memory that the process has had; null where the operating system does not say.
+    pub peak_memory_bytes: Option<u64>,
+    /// What there is to remark; the first hundred.
+    pub warnings: Vec<WarningJson>,
+}
+
+/// What one context of a program can do.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContextsJson {
+    /// What the program is called.
+    pub name: String,
+    /// Whether from every stack of height at most one, a thread alone reaches finitely many states.
+    pub finite: bool,
+    /// If not, a run that can be repeated for ever.
+    pub r#loop: Option<LoopJson>,
+}
+
+/// A run from ⟨q|σ⟩ to ⟨q|σw⟩, where w is not empty.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LoopJson {
+    /// ⟨q|σ⟩, of the thread alone: `q|σ`.
+    pub start: String,
+    /// ⟨q|σw⟩.
+    pub end: String,
+    /// The steps; null if there are too many to be written out.
+    pub steps: Option<Vec<TraceStepJson>>,
+}
+
+/// A path to a bad state; also what `--trace` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TraceJson {
+    /// The bad pattern that the last state fits.
+    pub bad: String,
+    /// The last state.
+    pub state: String,
+    /// The initial state.
+    pub initial: String,
+    /// The contexts.
+    pub contexts: Vec<ContextJson>,
+}
+
+/// Consecutive steps of one thread.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContextJson {
+    /// The thread, counted from 1.
+    pub thread: usize,
+    /// What it is called.
+    pub thread_name: String,
+    /// Its steps.
+    pub steps: Vec<TraceStepJson>,
+}
+
+/// A step of a trace.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct TraceStepJson {
+    /// The action it fires.
+    pub action: ActionJson,
+    /// The state it leads to.
+    pub state: String,
+}
+
+pub(crate) fn fcr(
+    file: String,
+    system: &Cpds,
+    fcr: Option<&Fcr>,
+    reason: &str,
+    time: Duration,
+    warnings: Vec<WarningJson>,
+) -> FcrJson {
+    let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
+    let found = |program: &Program, found: &Loop| {
+        let [start, end] = found.ends();
+        let step = |(&rule, to): (&usize, (SharedState, Stack))| TraceStepJson {
+            action: action(system, &program.rules()[rule]),
+            state: state(&to),
+        };
+        let steps = |run: &Run| run.rules.iter().zip(run.states(program)).map(step).collect();
+        LoopJson { start: state(&start), end: state(&end), steps: found.run.as_ref().map(steps) }
+    };
+    let programs = fcr.into_iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
+    FcrJson {
+        file,
+        fcr: fcr.map(Fcr::holds),
+        reason: reason.to_owned(),
+        programs: programs
+            .map(|(program, refuted)| ContextsJson {
+                name: program.name().to_owned(),
+                finite: refuted.is_none(),
+                r#loop: refuted.as_ref().map(|refuted| found(program, refuted)),
+            })
+            .collect(),
+        time_s: time.as_secs_f64(),
+        peak_memory_bytes: peak_memory_bytes(),
+        warnings,
+    }
+}
+
+pub(crate) fn analysis(
+    file: String,
+    explored: &Explored<'_>,
+    reason: &str,
+    states: bool,
+    warnings: Vec<WarningJson>,
+) -> AnalysisJson {
+    let (system, analysis) = (explored.system(), &explored.analysis);
+    let (lower, explicit) = (&analysis.lower, analysis.lower.engine() == Engine::Explicit);
+    let (verdict, proof) = match &analysis.conclusion {
+        Conclusion::Safe(proof) => ("safe", Some(*proof)),
+        Conclusion::Converged(proof) => ("converged", Some(*proof)),
+        Conclusion::Unsafe { .. } => ("unsafe", None),
+        Conclusion::Unknown(_) => ("unknown", None),
+    };
+    let trace = match &analysis.conclusion {
+        Conclusion::Unsafe { trace, pattern } => Some(self::trace(explored.problem, trace, *pattern)),
+        _ => None,
+    };
+    let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
+    let new_states = |k: usize| match lower {
+        Lower::Explicit(reachable) => {
+            Some(reachable.states(k).iter().map(|state| system.text(state).to_string()).collect())
+        }
+        Lower::Symbolic(_) => None,
+    };
+    let sequence = analysis.levels.iter().map(|level| LevelJson {
+        k: level.k,
+        reachable: level.reachable.and_then(Count::exact),
+        symbolic: level.tuples.map(Count::exact),
+        visible: level.visible.exact(),
+        new_states: if states { new_states(level.k) } else { None },
+        new_visible_states: states.then(|| visible(&lower.visible().states(level.k))),
+    });
+    let pauses_if = |wanted: bool| if wanted { pauses(&analysis.lower_sequence) } else { Vec::new() };
+    AnalysisJson {
+        file,
+        verdict,
+        reason: reason.to_owned(),
+        contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
+        engine: if explicit { "explicit" } else { "symbolic" },
+        proved_by: proof.map(|proof| match proof {
+            Proof::Overapproximation => "Z",
+            Proof::LowerCollapsed if explicit => "R_k",
+            Proof::LowerCollapsed => "S_k",
+            Proof::GeneratorsReached => "T(R_k)",
+        }),
+        fcr: analysis.fcr.as_ref().map(Fcr::holds),
+        sequence: sequence.collect(),
+        collapse: CollapseJson {
+            reachable: analysis.collapse_of_states,
+            symbolic: if explicit { None } else { analysis.lower_sequence.collapse() },
+            visible: analysis.visible_sequence.collapse(),
+        },
+        pauses: PausesJson {
+            reachable: pauses_if(explicit),
+            symbolic: pauses_if(!explicit),
+            visible: pauses(&analysis.visible_sequence),
+        },
+        upper: analysis
+            .upper
+            .z()
+            .map(|z| UpperJson {
+                abstraction: "Z",
+                visible: z.size.exact(),
+                generators: z.generators.exact(),
+                popped: z.popped.exact(),
+            })
+            .into_iter()
+            .collect(),
+        blocking: explored
+            .blocking
+            .as_ref()
+            .map(|blocking| BlockingJson { count: blocking.count.exact(), generators: visible(&blocking.states) }),
+        visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
+        trace,
+        statistics: statistics(lower),
+        time_s: explored.time.as_secs_f64(),
+        peak_memory_bytes: peak_memory_bytes(),
+        warnings,
+    }
+}
+
+fn statistics(lower: &Lower<'_>) -> StatisticsJson {
+    match lower {
+        Lower::Explicit(reachable) => StatisticsJson::Explicit {
+            states_kept: reachable.kept(),
+            visible_states_kept: reachable.visible().kept(),
+            expansions: reachable.expansions(),
+            stacks: reachable.stack_count(),
+            highest_stack: reachable.highest(),
+            table_bytes: reachable.bytes(),
+        },
+        Lower::Symbolic(tuples) => StatisticsJson::Symbolic {
+            tuples_kept: tuples.kept(),
+            visible_states_kept: tuples.visible().kept(),
+            expansions: tuples.expansions(),
+            languages: tuples.languages().len(),
+            posts: tuples.posts(),
+            transitions: tuples.transitions(),
+            table_bytes: tuples.bytes(),
+        },
+    }
+}
+
+fn pauses(sequence: &ObservationSequence) -> Vec<PauseJson> {
+    let kind = |pause| match pause {
+        Pause::Plateau => "plateau",
+        Pause::Stutter => "stutter",
+        Pause::Collapse => "collapse",
+    };
+    sequence.pauses().map(|(k, pause)| PauseJson { k, kind: kind(pause) }).collect()
+}
+
+pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJson {
+    let system = problem.system();
+    let contexts = trace.contexts.iter().map(|context| ContextJson {
+        thread: context.thread.index() + 1,
+        thread_name: system.thread_name(context.thread),
+        steps: context
+            .steps
+            .iter()
+            .map(|step| TraceStepJson {
+                action: action(system, context.rule(system, step)),
+                state: system.text(&step.state).to_string(),
+            })
+            .collect(),
+    });
+    TraceJson {
+        bad: system.text(&problem.property().bad[pattern]).to_string(),
+        state: system.text(trace.last()).to_string(),
+        initial: system.text(&trace.initial).to_string(),
+        contexts: contexts.collect(),
+    }
+}
