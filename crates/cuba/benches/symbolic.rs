@@ -91,7 +91,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
 /// From every thread-visible state in which an action is enabled, as finite context reachability asks; then the languages of all
 /// shared states.
 fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
-    let system = random_system(actions, shared, symbols, 1);
+    let system = random_system(1, actions, shared, symbols, 1);
     let program = &system.programs()[0];
     let heads = Heads::new(program);
     let sources: BTreeSet<_> = program.rules().iter().map(|rule| rule.action.source()).collect();

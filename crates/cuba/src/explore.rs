@@ -1,12 +1,18 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
-use crate::engine::analysis::{Analysis, Blocking, Event, Options, Proof, Question, Reason, Upper, analyse};
-use crate::engine::{Engine, Lower};
+use crate::bundle;
+use crate::cli::{Answer, exit};
+use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, Reason, analyse};
+use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics};
+use crate::interrupt;
 use crate::load::{Loaded, ModelArgs};
-use crate::show::plural;
-use clap::{Args, ValueEnum};
+use crate::show::{indented, plain_table, plural};
+use clap::Args;
+use comfy_table::CellAlignment;
 use cpds::Cpds;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use std::fmt::Write as _;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// The options of an exploration.
@@ -17,16 +23,29 @@ pub(crate) struct ExploreArgs {
     /// Stop after K contexts; what is safe up to K contexts is not called safe
     #[arg(long, value_name = "K")]
     max_contexts: Option<usize>,
-    /// What to explore: states one by one, which needs finite context reachability (see `cuba fcr`), or tuples of stack
-    /// languages, which always works
+    /// What to work with: auto, or from below explicit (states one by one) or symbolic (tuples of stack languages), or from above
+    /// abstract (A_0, A_1, …) or one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     engine: Choice,
+    /// Stop with A_D, the overapproximation of depth D
+    #[arg(long, value_name = "D")]
+    max_depth: Option<usize>,
+    /// Give an A_d up that has more than N tuples, and go on with the next one [default: 100000; with no limit at all, it is tried
+    /// again with more]
+    #[arg(long, value_name = "N")]
+    max_tuples: Option<usize>,
     /// Do not use that threads are interchangeable (the answers are the same)
     #[arg(long)]
     no_symmetry: bool,
     /// Stop when the tables would take more than this, e.g. 512M or 16G
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
     memory: usize,
+    /// Stop after this time, e.g. 90s, 30m or 2h, and print what is known
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    timeout: Option<Duration>,
+    /// How many threads may work at a time (the answers are the same); there is work for two
+    #[arg(long, short, value_name = "N", default_value_t = 2, value_parser = jobs)]
+    jobs: usize,
     /// Say on standard error what the exploration took
     #[arg(long)]
     stats: bool,
@@ -35,15 +54,47 @@ pub(crate) struct ExploreArgs {
     pub(crate) json: bool,
 }
 
-/// The engines that can be asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+/// What can be asked for with `--engine`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Choice {
-    /// Explicit if finite context reachability holds, otherwise symbolic
     Auto,
-    /// R_k: states one by one
-    Explicit,
-    /// S_k: tuples of stack languages
-    Symbolic,
+    Below(Engine),
+    Abstract,
+    Above(Rung),
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Choice::Auto),
+            "explicit" => Ok(Choice::Below(Engine::Explicit)),
+            "symbolic" => Ok(Choice::Below(Engine::Symbolic)),
+            "abstract" => Ok(Choice::Abstract),
+            _ => text.parse().map(Choice::Above).map_err(|_| {
+                "one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …".to_owned()
+            }),
+        }
+    }
+}
+
+/// `90s`, `30m`, `2h`; a number alone is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return Err("a number with s, m, h or d behind it".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "a number with s, m, h or d behind it".to_owned())?;
+    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "longer than anybody waits".to_owned())
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "a number from 1 on".to_owned())
 }
 
 /// `512M`, `16G`: bytes in powers of 1024.
@@ -65,42 +116,50 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
 pub(crate) struct Explored<'a> {
     pub(crate) problem: &'a cpds::Problem,
     pub(crate) analysis: Analysis<'a>,
+    pub(crate) options: Options,
     pub(crate) time: Duration,
-    pub(crate) memory: usize,
-    /// G ∩ Z \ T(R_k), if there is no answer and Z is known.
-    pub(crate) blocking: Option<Blocking>,
 }
 
 impl ExploreArgs {
-    /// Answers the question, with a progress line on a terminal if that is wanted.
-    pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, question: Question, quiet: bool) -> Explored<'a> {
-        let options = Options {
-            engine: match self.engine {
-                Choice::Auto => None,
-                Choice::Explicit => Some(Engine::Explicit),
-                Choice::Symbolic => Some(Engine::Symbolic),
-            },
+    fn options(&self) -> Options {
+        let (engine, ladder) = match self.engine {
+            Choice::Auto => (None, Ladder::All),
+            Choice::Below(engine) => (Some(engine), Ladder::All),
+            Choice::Abstract => (None, Ladder::Abstract),
+            Choice::Above(rung) => (None, Ladder::Only(rung)),
+        };
+        Options {
+            engine,
+            ladder,
             symmetry: !self.no_symmetry,
             max_contexts: self.max_contexts,
+            max_depth: self.max_depth,
+            max_tuples: self.max_tuples,
             memory: self.memory,
-        };
-        let problem = loaded.problem();
+            jobs: self.jobs,
+            timeout: self.timeout,
+            interrupt: Some(interrupt::flag()),
+        }
+    }
+
+    /// Answers the question, with a progress line on a terminal if that is wanted.
+    pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, question: Question, quiet: bool) -> Explored<'a> {
+        let (options, problem) = (self.options(), loaded.problem());
         let mut progress = (!quiet).then(Progress::new);
         let start = Instant::now();
-        let mut analysis = analyse(problem, question, options, |event| {
+        let analysis = analyse(problem, question, options, |event| {
             if let Some(progress) = &mut progress {
                 progress.show(&event);
             }
         });
-        let time = start.elapsed();
-        let blocking = if analysis.is_open() { analysis.blocking() } else { None };
-        Explored { problem, analysis, time, memory: self.memory, blocking }
+        Explored { problem, analysis, options, time: start.elapsed() }
     }
 
     /// The remarks: warnings about the model, and what the exploration took.
     pub(crate) fn remarks(&self, loaded: &Loaded, explored: &Explored<'_>) -> String {
         let mut remarks = loaded.warnings();
-        if self.engine == Choice::Explicit && explored.analysis.fcr.as_ref().is_some_and(|fcr| !fcr.holds()) {
+        let infinite = explored.analysis.fcr.as_ref().is_some_and(|fcr| !fcr.holds());
+        if self.engine == Choice::Below(Engine::Explicit) && infinite {
             remarks +=
                 "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
         }
@@ -115,33 +174,53 @@ impl ExploreArgs {
 struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,
+    /// What was last heard of the two ends.
+    lower: String,
+    upper: String,
 }
 
 impl Progress {
     fn new() -> Self {
-        Progress { start: Instant::now(), bar: None }
+        Progress { start: Instant::now(), bar: None, lower: String::new(), upper: String::new() }
     }
 
-    fn show(&mut self, event: &Event<'_>) {
+    fn show(&mut self, event: &Event) {
         // Most runs are over before anybody could read it.
         if self.start.elapsed() < Duration::from_millis(500) {
             return;
         }
+        let (place, text) = match event {
+            Event::Exploring(seen) => (
+                &mut self.lower,
+                format!(
+                    "context {}: {} {} kept, {} expansions, {}",
+                    seen.k + 1,
+                    HumanCount(seen.kept as u64),
+                    if seen.engine == Engine::Explicit { "states" } else { "tuples" },
+                    HumanCount(seen.expansions),
+                    HumanBytes(seen.bytes as u64),
+                ),
+            ),
+            Event::Level(level) => (&mut self.lower, format!("{} contexts: {} visible states", level.k, level.visible)),
+            Event::Overapproximating { rung, states } => {
+                (&mut self.upper, format!("{rung}: {} kept", HumanCount(*states as u64)))
+            }
+            Event::Climbed(Climbed { rung, outcome }) => (&mut self.upper, format!("{rung}: {}", words(outcome))),
+        };
+        *place = text;
         let style = || ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a template");
         let bar = self.bar.get_or_insert_with(|| ProgressBar::new_spinner().with_style(style()));
-        bar.set_message(match event {
-            Event::Overapproximating(progress) => format!("Z: {} visible states", HumanCount(progress.states as u64)),
-            Event::Exploring(seen) => format!(
-                "context {}: {} {} kept, {} expansions, {}",
-                seen.k + 1,
-                HumanCount(seen.kept as u64),
-                if seen.engine == Engine::Explicit { "states" } else { "tuples" },
-                HumanCount(seen.expansions),
-                HumanBytes(seen.bytes as u64),
-            ),
-            Event::Level(level) => format!("{} contexts: {} visible states", level.k, level.visible),
-        });
+        bar.set_message([&*self.lower, &*self.upper].join(" | "));
         bar.tick();
+    }
+}
+
+/// What came of a rung.
+fn words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Bound(bound) => plural(bound.visible, "visible state"),
+        Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples"),
+        Outcome::TooLarge => "given up, more than a quarter of the memory".to_owned(),
     }
 }
 
@@ -159,23 +238,23 @@ impl Explored<'_> {
     }
 
     fn statistics(&self) -> String {
-        let seen = self.analysis.lower.glimpse();
-        let counters = match &self.analysis.lower {
-            Lower::Explicit(reachable) => [
-                plural(reachable.kept(), "state") + " kept",
-                plural(reachable.expansions(), "expansion"),
-                plural(reachable.stack_count(), "stack"),
-            ]
-            .join(", "),
-            Lower::Symbolic(tuples) => [
-                plural(tuples.kept(), "tuple") + " kept",
-                plural(tuples.expansions(), "expansion"),
-                plural(tuples.languages().len(), "language"),
-                format!("post* computed {} with {}", times(tuples.posts()), plural(tuples.transitions(), "transition")),
-            ]
-            .join(", "),
+        let (counters, bytes) = match self.analysis.statistics {
+            Statistics::Explicit { states_kept, expansions, stacks, table_bytes, .. } => {
+                let counters =
+                    [plural(states_kept, "state") + " kept", plural(expansions, "expansion"), plural(stacks, "stack")];
+                (counters.join(", "), table_bytes)
+            }
+            Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, table_bytes, .. } => {
+                let counters = [
+                    plural(tuples_kept, "tuple") + " kept",
+                    plural(expansions, "expansion"),
+                    plural(languages, "language"),
+                    format!("post* computed {} with {}", times(posts), plural(transitions, "transition")),
+                ];
+                (counters.join(", "), table_bytes)
+            }
         };
-        let (tables, time) = (HumanBytes(seen.bytes as u64), self.time.as_secs_f64() * 1000.0);
+        let (tables, time) = (HumanBytes(bytes as u64), self.time.as_secs_f64() * 1000.0);
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
     }
 
@@ -188,33 +267,42 @@ impl Explored<'_> {
     }
 
     /// Why the answer holds for every number of contexts.
-    pub(crate) fn proof(&self, proof: Proof) -> String {
+    pub(crate) fn proof(&self, proof: &Proof) -> String {
         let (k, s) = (self.analysis.k(), self.levels());
         match proof {
-            Proof::Overapproximation => {
-                let size = self.analysis.upper.z().expect("Z was computed").size;
-                let states = plural(size, "state");
-                format!("Z, which has every visible state that is reachable, has {states}, none of them bad")
-            }
             Proof::LowerCollapsed => {
                 format!("{s}_{} = {s}_{k}, and so no further context adds a state (Scheme 1)", k - 1)
             }
-            Proof::GeneratorsReached => {
-                let k0 = self.analysis.visible_sequence.collapse().expect("it has converged");
-                // Where Z was finished late, the plateau is not new any more.
-                let new = if k0 + 1 == k { "new " } else { "" };
-                format!("T({s}_{k0}) = T({s}_{k}) is a {new}plateau and has all generators in Z (Alg. 3)")
+            Proof::Bounded(rungs) => {
+                let names = names(rungs);
+                let have = if rungs.len() == 1 { "which has" } else { "which have" };
+                if matches!(self.analysis.conclusion, Conclusion::Safe(_)) {
+                    let alone = |rung: Rung| matches!(rungs[..], [only] if only == rung);
+                    let size = self.analysis.rungs.iter().rev().find_map(|climbed| match climbed.outcome {
+                        Outcome::Bound(bound) if alone(climbed.rung) => Some(bound.visible),
+                        Outcome::Bound(bound) if rungs.len() > 1 => Some(bound.left),
+                        _ => None,
+                    });
+                    let states = plural(size.expect("a rung was taken"), "state");
+                    format!(
+                        "{names}, {have} every visible state that is reachable, {} {states}{}, none of them bad",
+                        if rungs.len() == 1 { "has" } else { "have" },
+                        if rungs.len() == 1 { "" } else { " in common" }
+                    )
+                } else {
+                    format!("there is nothing else in {names}, {have} every visible state that is reachable")
+                }
             }
         }
     }
 
     /// Why there is no answer.
-    pub(crate) fn reason(&self, reason: &Reason) -> String {
+    pub(crate) fn reason(&self, reason: Reason) -> String {
         let next = self.analysis.k() + 1;
-        match *reason {
+        match reason {
             Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
             Reason::Memory => {
-                let limit = HumanBytes(self.memory as u64);
+                let limit = HumanBytes(self.options.memory as u64);
                 let explicit = self.analysis.lower.engine() == Engine::Explicit;
                 let hint = match &self.analysis.fcr {
                     Some(fcr) if explicit && !fcr.holds() => {
@@ -222,46 +310,124 @@ impl Explored<'_> {
                     }
                     _ => "",
                 };
-                format!("context {next} takes more memory than {limit}, see --memory{hint}")
+                format!("context {next} does not fit into the memory of {limit}, see --memory{hint}")
             }
             Reason::LongTrace { contexts } => {
                 let contexts = plural(contexts, "context");
                 format!("with {contexts} a bad state is reachable, but the way there is too long to be written out")
             }
+            Reason::Interrupted => "it was interrupted".to_owned(),
+            Reason::TimeOut => "--timeout ends the search there".to_owned(),
         }
     }
 
-    /// What keeps T(R_k) from being all of T(R), for all we know.
-    pub(crate) fn blocking(&self) -> String {
+    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know.
+    pub(crate) fn squeezed(&self) -> String {
         const SHOWN: usize = 5;
-        let unknown = match self.analysis.upper {
-            Upper::TooLarge => "Z takes more than a quarter of the memory",
-            Upper::Growing(_) => "Z is larger than what was explored, and was not finished",
-            Upper::NotStarted | Upper::Known(_) => "",
+        let (analysis, s) = (&self.analysis, self.levels());
+        let (k, visible) = (analysis.k(), analysis.levels[analysis.k()].visible);
+        let mut out = format!("{} reached: T({s}_{k})\n", plural(visible, "visible state"));
+        if analysis.rungs.is_empty() {
+            return out + "no overapproximation was finished\n";
+        }
+        let mut table = plain_table();
+        // Rungs that come to the same and rule out nothing more are told together.
+        let is_idle = |climbed: &Climbed| match climbed.outcome {
+            Outcome::Bound(bound) => bound.ruled_out.exact() == Some(0),
+            _ => false,
         };
-        if !unknown.is_empty() {
-            return format!("{unknown}; so it is not known which generators are missing\n");
-        }
-        let (Some(z), Some(Blocking { count, states })) = (self.analysis.upper.z(), &self.blocking) else {
-            return String::new();
+        let visible = |climbed: &Climbed| match climbed.outcome {
+            Outcome::Bound(bound) => bound.visible.to_string(),
+            _ => "–".to_owned(),
         };
-        if states.is_empty() {
-            return String::new();
+        for together in analysis.rungs.chunk_by(|a, b| is_idle(b) && visible(a) == visible(b)) {
+            let (first, last) = (&together[0], &together[together.len() - 1]);
+            let what = match &first.outcome {
+                Outcome::Bound(_) if is_idle(first) => String::new(),
+                Outcome::Bound(bound) => format!("rules out {} more", bound.ruled_out),
+                given_up => words(given_up),
+            };
+            let name = match together.len() {
+                1 => first.rung.to_string(),
+                2 => format!("{}, {}", first.rung, last.rung),
+                _ => format!("{} to {}", first.rung, last.rung),
+            };
+            table.add_row([name, visible(first), what]);
         }
-        let (k, s) = (self.analysis.k(), self.levels());
-        let mut shown: Vec<String> =
-            states.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
-        if states.len() > SHOWN {
-            shown.push("…".to_owned());
+        if let Some(column) = table.column_mut(1) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
-        format!(
-            "T({s}_{k}) has {} of the {} of Z; of the {} among these, {count} may still come:\n  {}\n",
-            self.analysis.levels[k].visible,
-            plural(z.size, "visible state"),
-            plural(z.generators, "generator"),
-            shown.join("  ")
-        )
+        out += "overapproximations of what is reachable, in visible states:\n";
+        out += &indented(&table, "  ");
+        let Some(Between { count, states, bad }) = &analysis.between else { return out };
+        let is_verify = matches!(analysis.conclusion, Conclusion::Unknown(_)) && !bad.is_empty();
+        let shown = if is_verify { bad } else { states };
+        let _ = write!(out, "{} neither reached nor ruled out", plural(*count, "visible state"));
+        if is_verify {
+            let _ = write!(out, ", {} of them bad", bad.len());
+        }
+        let mut examples: Vec<String> =
+            shown.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
+        if shown.len() > SHOWN {
+            examples.push("…".to_owned());
+        }
+        let _ = writeln!(out, ":\n  {}", examples.join("  "));
+        out += &self.what_to_try();
+        out
     }
+
+    /// What may help.
+    fn what_to_try(&self) -> String {
+        let mut hints = Vec::new();
+        let (analysis, options) = (&self.analysis, &self.options);
+        match analysis.conclusion {
+            Conclusion::Unknown(Reason::ContextBound) => hints.push("more contexts (--max-contexts)".to_owned()),
+            Conclusion::Unknown(Reason::Memory) => hints.push("more memory (--memory)".to_owned()),
+            Conclusion::Unknown(Reason::TimeOut | Reason::Interrupted) => hints.push("more time".to_owned()),
+            _ => {}
+        }
+        let blown = |climbed: &Climbed| matches!(climbed.outcome, Outcome::TooManyTuples(_));
+        if analysis.rungs.iter().any(blown) {
+            hints.push("more tuples (--max-tuples)".to_owned());
+        }
+        let deepest = analysis.rungs.iter().filter_map(|climbed| match climbed.rung {
+            Rung::Abstract(depth) => Some(depth),
+            _ => None,
+        });
+        match (deepest.max(), options.ladder) {
+            (_, Ladder::Only(_)) => hints.push("all overapproximations (--engine auto)".to_owned()),
+            (Some(depth), _) => hints.push(format!("a deeper overapproximation (--max-depth {})", depth + 2)),
+            (None, _) => {}
+        }
+        if hints.is_empty() { String::new() } else { format!("to try: {}\n", hints.join(", ")) }
+    }
+
+    /// The answer if two engines contradict each other: what they say, with a file to report.
+    pub(crate) fn contradiction(&self, contradiction: &Contradiction, mut remarks: String) -> Answer {
+        let what = match contradiction {
+            Contradiction::RuledOut { state, rung, .. } => {
+                let (state, s) = (self.system().paper(state), self.levels());
+                format!("{state} is in T({s}_k), and {rung} rules it out")
+            }
+            Contradiction::Levels { k } => format!("R_{k} and S_{k} have different visible states"),
+        };
+        let mut errors =
+            format!("error: two engines contradict each other, so at least one is wrong: {what}; please report it\n");
+        match bundle::write(self, &what, contradiction) {
+            Ok(path) => {
+                let _ = writeln!(remarks, "note: everything that is needed for a report is in `{path}`");
+            }
+            Err(error) => {
+                let _ = writeln!(errors, "error: cannot write the report: {error}");
+            }
+        }
+        Answer { stdout: format!("error: {what}\n"), remarks, errors, code: exit::INTERNAL }
+    }
+}
+
+/// `A_1`, or `matched-Z ∩ A_1`.
+pub(crate) fn names(rungs: &[Rung]) -> String {
+    rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
 }
 
 /// `once`, `2 times`.
@@ -271,7 +437,7 @@ fn times(n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::*;
 
     #[test]
     fn sizes() {
@@ -281,6 +447,16 @@ mod tests {
         assert_eq!(size("2KiB"), Ok(2048));
         for wrong in ["", "G", "4X", "-1", "1.5G", "99999999999999T"] {
             assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        for wrong in ["", "h", "1.5h", "-1s", "5 s", "10ms", "99999999999999999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
 
 use crate::cli::{Answer, Stopped, exit};
-use crate::engine::{self, Loop, Psa};
+use crate::engine::{self, Cancel, Loop, Psa};
 use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
@@ -39,12 +39,13 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let system = loaded.problem().system();
     let start = Instant::now();
-    let decided = engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION).map(|mut fcr| {
-        for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
-            *found = found.take().map(|found| found.shortened(program));
-        }
-        fcr
-    });
+    let decided =
+        engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION, &Cancel::default()).map(|mut fcr| {
+            for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
+                *found = found.take().map(|found| found.shortened(program));
+            }
+            fcr
+        });
     let time = start.elapsed();
     let (verdict, code) = match &decided {
         Ok(fcr) if fcr.holds() => (

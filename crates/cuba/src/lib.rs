@@ -4,11 +4,13 @@
 //! prints and chooses the exit code. Engines know no report: they answer with data, and send events while they work.
 
 mod automaton;
+mod bundle;
 pub mod cli;
 mod convert;
 pub mod engine;
 mod explore;
 mod fcr;
+mod interrupt;
 pub mod json;
 mod load;
 pub mod machine;

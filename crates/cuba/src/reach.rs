@@ -1,8 +1,8 @@
 //! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau, stutter and collapse.
 
 use crate::cli::{Answer, Stopped, exit};
-use crate::engine::analysis::{Conclusion, Question};
-use crate::engine::{Count, Engine, Lower};
+use crate::engine::analysis::{Conclusion, Level, Question};
+use crate::engine::{Count, Lower};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
@@ -41,6 +41,9 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     let question = if args.full { Question::Reachable } else { Question::Visible };
     let explored = args.explore.explore(&loaded, question, quiet);
+    if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
+        return Ok(explored.contradiction(contradiction, args.explore.remarks(&loaded, &explored)));
+    }
     let mut remarks = args.explore.remarks(&loaded, &explored);
     let last = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable.unwrap_or(level.visible));
     let stacks = last.exact().map(|states| states.saturating_mul(explored.system().thread_count() as u128));
@@ -60,7 +63,9 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
             out += &new_states(&explored);
         }
         out += "\n";
-        out += &explored.blocking();
+        if explored.analysis.is_open() {
+            out += &explored.squeezed();
+        }
         let _ = writeln!(out, "{verdict}");
         out
     };
@@ -78,21 +83,26 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
     let visible = plural(last.visible, "visible state");
     let known = match (analysis.lower_sequence.collapse(), analysis.visible_sequence.collapse()) {
         (Some(r), Some(t)) if full => match last.reachable {
-            Some(states) => format!("R = R_{r} has {}, T(R) = T(R_{t}) has {visible}", plural(states, "state")),
-            None => format!("R = γ(S_{r}), T(R) = T(S_{t}) has {visible}"),
+            Some(states) => {
+                format!("R = R_{r} has {}; T(R) has {visible}, and collapses at k = {t}", plural(states, "state"))
+            }
+            None => format!("R = γ(S_{r}); T(R) has {visible}, and collapses at k = {t}"),
         },
-        (_, Some(t)) => format!("T(R) = T({s}_{t}) has {visible}"),
+        (_, Some(t)) => format!("T(R) has {visible}, and collapses at k = {t}"),
         (_, None) => String::new(),
     };
     match &analysis.conclusion {
-        Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(*proof)),
+        Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
         Conclusion::Unknown(reason) if known.is_empty() => {
-            format!("unknown: (T({s}_k)) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+            format!("unknown: (T({s}_k)) has not converged up to k = {}; {}", last.k, explored.reason(*reason))
         }
         Conclusion::Unknown(reason) => {
-            format!("unknown: {known}, but ({s}_k) has not converged up to k = {}; {}", last.k, explored.reason(reason))
+            let why = explored.reason(*reason);
+            format!("unknown: {known}, but ({s}_k) has not converged up to k = {}; {why}", last.k)
         }
-        Conclusion::Safe(_) | Conclusion::Unsafe { .. } => unreachable!("the question was another"),
+        Conclusion::Safe(_) | Conclusion::Unsafe { .. } | Conclusion::Contradiction(_) => {
+            unreachable!("not an answer to this question")
+        }
     }
 }
 
@@ -100,16 +110,24 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
 fn table(explored: &Explored<'_>) -> String {
     let analysis = &explored.analysis;
     let mut table = plain_table();
-    let explicit = analysis.lower.engine() == Engine::Explicit;
-    let heading: &[&str] =
-        if explicit { &["k", "|R_k|", "new", "|T(R_k)|", "new", ""] } else { &["k", "|S_k|", "|T(S_k)|", "new", ""] };
-    table.add_row(heading);
+    // Where there were too many states, the last levels have tuples.
+    let is_counted = |count: fn(&Level) -> Option<Count>| analysis.levels.iter().any(|level| count(level).is_some());
+    let (states, tuples) = (is_counted(|level| level.reachable), is_counted(|level| level.tuples));
     let s = explored.levels();
+    let mut heading = vec!["k".to_owned()];
+    heading.extend(states.then_some(["|R_k|", "new"]).into_iter().flatten().map(str::to_owned));
+    heading.extend(tuples.then(|| "|S_k|".to_owned()));
+    heading.extend([format!("|T({s}_k)|"), "new".to_owned(), "|T(R)| ≤".to_owned(), String::new()]);
+    table.add_row(&heading);
     let sequences = [(format!("{s}_k"), &analysis.lower_sequence), (format!("T({s}_k)"), &analysis.visible_sequence)];
     let mut pauses = sequences.map(|(name, sequence)| (name, sequence.pauses().peekable()));
     let count = analysis.levels.len();
+    let mut by = None;
     for level in &analysis.levels {
         let mut remarks = Vec::new();
+        if let Some((_, rung)) = level.upper.filter(|(_, rung)| by.replace(*rung) != Some(*rung)) {
+            remarks.push(format!("by {rung}"));
+        }
         for (name, pauses) in &mut pauses {
             if let Some((k, pause)) = pauses.next_if(|&(k, _)| k == level.k) {
                 remarks.push(format!("{name} {pause} at {k}"));
@@ -119,10 +137,14 @@ fn table(explored: &Explored<'_>) -> String {
             table.add_row(vec!["…"; heading.len() - 1]);
         }
         if level.k < ROWS || level.k + ROWS >= count {
-            let counts = [level.reachable, level.new_reachable, level.tuples];
-            let counts = counts.into_iter().flatten().chain([level.visible, level.new_visible]);
-            let row = std::iter::once(level.k.to_string()).chain(counts.map(|count| count.to_string()));
-            table.add_row(row.chain([remarks.join(", ")]));
+            let shown = |count: Option<Count>| count.map_or("–".to_owned(), |count| count.to_string());
+            let mut row = vec![level.k.to_string()];
+            row.extend(states.then_some([level.reachable, level.new_reachable]).into_iter().flatten().map(shown));
+            row.extend(tuples.then(|| shown(level.tuples)));
+            let left = level.upper.map(|(left, _)| left);
+            row.extend([Some(level.visible), Some(level.new_visible), left].map(shown));
+            row.push(remarks.join(", "));
+            table.add_row(row);
         }
     }
     for column in table.column_iter_mut().take(heading.len() - 1) {

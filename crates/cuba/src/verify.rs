@@ -43,10 +43,13 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let explored = args.explore.explore(&loaded, Question::Verify, quiet);
     let system = explored.system();
     let conclusion = &explored.analysis.conclusion;
+    if let Conclusion::Contradiction(contradiction) = conclusion {
+        return Ok(explored.contradiction(contradiction, args.explore.remarks(&loaded, &explored)));
+    }
     let (mut remarks, mut errors) = (args.explore.remarks(&loaded, &explored), String::new());
     let (verdict, mut code) = match conclusion {
         Conclusion::Safe(proof) => {
-            let why = explored.proof(*proof);
+            let why = explored.proof(proof);
             (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
         }
         Conclusion::Unsafe { trace, .. } => {
@@ -57,11 +60,11 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             (format!("unsafe: the bad state {state} is reachable with {contexts}, and with no fewer"), exit::UNSAFE)
         }
         Conclusion::Unknown(reason) => {
-            let (k, why) = (plural(explored.analysis.k(), "context"), explored.reason(reason));
+            let (k, why) = (plural(explored.analysis.k(), "context"), explored.reason(*reason));
             let beyond = if let Reason::LongTrace { .. } = reason { "" } else { ", open beyond" };
             (format!("unknown: safe up to {k}{beyond}; {why}"), exit::UNKNOWN)
         }
-        Conclusion::Converged(_) => unreachable!("the question was another"),
+        Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
     match (&args.trace, conclusion) {
         (Some(path), Conclusion::Unsafe { trace, pattern }) => {
@@ -82,7 +85,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     } else {
         let mut out = match conclusion {
             Conclusion::Unsafe { trace, .. } => steps(system, trace),
-            Conclusion::Unknown(_) => explored.blocking(),
+            Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(),
             _ => String::new(),
         };
         let _ = writeln!(out, "{verdict}");

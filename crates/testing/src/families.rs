@@ -127,11 +127,12 @@ pub fn stefan(threads: u32) -> Problem {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// One thread of random actions: as many pops as overwrites as pushes, roughly. The same seed gives the same system.
+/// Threads of random actions, with a program each: as many pops as overwrites as pushes, roughly. The same seed gives the same
+/// system.
 ///
 /// # Panics
 /// If there are not so many actions.
-pub fn random_system(actions: usize, shared: u32, symbols: u32, seed: u64) -> Cpds {
+pub fn random_system(threads: u32, actions: usize, shared: u32, symbols: u32, seed: u64) -> Cpds {
     let mut state = seed;
     // SplitMix64 (Steele, Lea and Flood, 2014).
     let mut below = |bound: u32| {
@@ -141,18 +142,23 @@ pub fn random_system(actions: usize, shared: u32, symbols: u32, seed: u64) -> Cp
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         u32::try_from((z ^ (z >> 31)) >> 32).expect("the upper half") % bound
     };
-    let mut known = HashSet::new();
-    let mut rules = Vec::new();
-    while rules.len() < actions {
-        let (from, to, top) = (SharedState(below(shared)), SharedState(below(shared)), Symbol(below(symbols)));
-        let written: Vec<Symbol> = (0..below(3)).map(|_| Symbol(below(symbols))).collect();
-        let action = Action::new((from, &[top]), (to, &written)).expect("of the right shape");
-        if known.insert(action) {
-            rules.push(Rule { label: None, action });
+    let mut program = |thread: u32| {
+        let mut known = HashSet::new();
+        let mut rules = Vec::new();
+        while rules.len() < actions {
+            let (from, to, top) = (SharedState(below(shared)), SharedState(below(shared)), Symbol(below(symbols)));
+            let written: Vec<Symbol> = (0..below(3)).map(|_| Symbol(below(symbols))).collect();
+            let action = Action::new((from, &[top]), (to, &written)).expect("of the right shape");
+            if known.insert(action) {
+                rules.push(Rule { label: None, action });
+            }
         }
-    }
-    let program = Program::new("random", 1, Alphabet::new((0..symbols).map(Symbol)), rules).expect("no action twice");
+        let alphabet = Alphabet::new((0..symbols).map(Symbol));
+        Program::new(&format!("random{thread}"), 1, alphabet, rules).expect("no action twice")
+    };
+    let programs = (1..=threads).map(&mut program).collect();
     let names = |count: u32| (0..count).map(|i| i.to_string()).collect::<Names>();
-    let initial = GlobalState { shared: SharedState(0), stacks: vec![Stack::from_top([Symbol(0)])] };
-    Cpds::new(names(shared), names(symbols), vec![program], vec![initial]).expect("of the right shape")
+    let stacks = (0..threads).map(|_| Stack::from_top([Symbol(0)])).collect();
+    let initial = GlobalState { shared: SharedState(0), stacks };
+    Cpds::new(names(shared), names(symbols), programs, vec![initial]).expect("of the right shape")
 }

@@ -1,29 +1,35 @@
-//! Context-unbounded analysis: Scheme 1 over (R_k) and Alg. 3 over (T(R_k)), two observers of one exploration (paper §3, §4, §6).
+//! Context-unbounded analysis: what was asked, how to go about it, and what came of it (paper §3, §4, §6).
 //!
-//! The paper runs them as two threads that each compute R_k. Here each level is computed once; after it, both look. If finite
-//! context reachability holds, the levels are explicit; otherwise they are symbolic, S_k for R_k, and T(S_k) = T(R_k).
+//! Two ends work towards each other (`squeeze.rs`). The lower one computes R_k for k = 0, 1, …, explicitly if finite context
+//! reachability holds, and otherwise symbolically, S_k for R_k, where T(S_k) = T(R_k). The upper one takes one rung of the ladder
+//! after the other (`ladder.rs`), and keeps what all of them have.
 //!
 //! # What each proves
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
-//! - No bad state in Z: **safe**, before anything is explored.
+//! - No bad state left above: **safe**, whatever k is.
 //! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1. Likewise if every tuple of S_k is covered by one of S_{k-1}.
-//! - A plateau T(R_{k-1}) = T(R_k) with G ∩ Z ⊆ T(R_k): T(R) = T(R_k). Alg. 3. This is so exactly if T(R_k) = Z; so if Z has
-//!   a bad state, Alg. 3 cannot prove safety. It computes T(R).
+//! - T(R_k) is all that is left above: T(R) = T(R_k). With Z above, this is when Alg. 3 converges, only that Alg. 3 waits for the
+//!   next plateau to notice.
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
+//!
+//! # Which one is told, if several hold
+//! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
 
-use super::bad::Bad;
+use super::ceiling::{Between, Ceiling};
 use super::count::Count;
 use super::fcr::Fcr;
-use super::lower::{Engine, Glimpse, Lower};
-use super::overapproximation::{Growing, Missing, Overapproximation, Progress};
+use super::ladder::{Ladder, Rung};
+use super::lower::{Engine, Glimpse, Lower, Statistics};
 use super::psa::Psa;
+use super::race::{Cancel, End, Halt, Race};
 use super::sequence::ObservationSequence;
-use super::symbolic::Unfinished;
-use super::symmetry::Symmetry;
-use super::visible::VisibleLevels;
+use super::squeeze::{Climbed, LowerEnd, LowerOutcome, Outcome, Squeeze, Timed, UpperEnd};
 use cpds::{Problem, Trace, VisibleState};
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
 
 /// What to find out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,32 +43,85 @@ pub enum Question {
 }
 
 /// How to go about it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What the levels are made of; if it is not said, that depends on finite context reachability.
+    /// What the levels are made of; if it is not said, that depends on finite context reachability, and on the memory.
     pub engine: Option<Engine>,
+    /// Which overapproximations to try.
+    pub ladder: Ladder,
     /// Whether to treat interchangeable threads as such. No answer depends on it.
     pub symmetry: bool,
-    /// Where to stop: the level with this k is the last one computed.
+    /// Where to stop below: the level with this k is the last one computed.
     pub max_contexts: Option<usize>,
+    /// Where to stop above: A_d with this d is the last one computed.
+    pub max_depth: Option<usize>,
+    /// How many tuples an A_d may have. Without this, the two before, and the two after, everything is tried, with more and more
+    /// tuples, until there is an answer.
+    pub max_tuples: Option<usize>,
     /// How many bytes the tables may take.
     pub memory: usize,
+    /// How many threads may work at a time. No answer depends on it.
+    pub jobs: usize,
+    /// When to give up.
+    pub timeout: Option<Duration>,
+    /// A flag for giving up at once.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { engine: None, symmetry: true, max_contexts: None, memory: 4 << 30 }
+        Options {
+            engine: None,
+            ladder: Ladder::All,
+            symmetry: true,
+            max_contexts: None,
+            max_depth: None,
+            max_tuples: None,
+            memory: 4 << 30,
+            jobs: 2,
+            timeout: None,
+            interrupt: None,
+        }
     }
 }
 
-/// What happened, for whoever shows it.
-pub enum Event<'e> {
-    /// Z is being computed.
-    Overapproximating(Progress),
+/// What happened, for whoever shows it. Events of the two ends come in any order.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A rung is being computed, and has so many states or tuples by now.
+    Overapproximating {
+        /// Which one.
+        rung: Rung,
+        /// How many.
+        states: usize,
+    },
+    /// A rung is done with.
+    Climbed(Climbed),
     /// A level is being computed.
-    Exploring(Glimpse<'e>),
+    Exploring(Seen),
     /// A level is finished.
-    Level(&'e Level),
+    Level(Level),
+}
+
+/// What can be seen of a level while it is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// What it is made of.
+    pub engine: Engine,
+    /// The last level that is finished.
+    pub k: usize,
+    /// States or tuples kept.
+    pub kept: usize,
+    /// Successors looked up.
+    pub expansions: u64,
+    /// The memory in use.
+    pub bytes: usize,
+}
+
+impl Seen {
+    pub(super) fn of(&Glimpse { engine, k, kept, expansions, bytes, .. }: &Glimpse<'_>) -> Self {
+        Seen { engine, k, kept, expansions, bytes }
+    }
 }
 
 /// What a finished level added.
@@ -80,71 +139,34 @@ pub struct Level {
     pub visible: Count,
     /// |T(R_k) \ T(R_{k-1})|.
     pub new_visible: Count,
-}
-
-/// What is known of the upper end.
-pub enum Upper<'a> {
-    /// Nothing has depended on it.
-    NotStarted,
-    /// Not finished: it would have taken longer than R_k.
-    Growing(Box<Growing<'a>>),
-    /// Z would take more than a quarter of the memory.
-    TooLarge,
-    /// This.
-    Known(Box<Z>),
-}
-
-impl Upper<'_> {
-    /// Z, if it is known.
-    pub fn z(&self) -> Option<&Z> {
-        if let Upper::Known(z) = self { Some(z) } else { None }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Upper::NotStarted | Upper::TooLarge => 0,
-            Upper::Growing(growing) => growing.bytes(),
-            Upper::Known(z) => z.missing.bytes(),
-        }
-    }
-}
-
-/// What is kept of Z.
-pub struct Z {
-    /// |Z|.
-    pub size: Count,
-    /// |G ∩ Z|.
-    pub generators: Count,
-    /// The size of the tighter set of generators: targets of pops taken from Z.
-    pub popped: Count,
-    missing: Missing,
-}
-
-impl From<Overapproximation> for Z {
-    fn from(z: Overapproximation) -> Self {
-        let (size, generators, popped) = (z.size(), z.generator_count(), z.popped_count());
-        Z { size, generators, popped, missing: z.into_missing() }
-    }
+    /// Whether R_k or S_k grew. (Asked of the tables: numbers may be beyond counting.)
+    pub(super) grew: bool,
+    /// Whether T(R_k) grew.
+    pub(super) visible_grew: bool,
+    /// How many visible states were left above when the level was finished, and by which rung.
+    pub upper: Option<(Count, Rung)>,
 }
 
 /// The result of an analysis.
 pub struct Analysis<'a> {
     /// Each level that was finished.
     pub levels: Vec<Level>,
-    /// R_k or S_k, and T(R_k).
+    /// R_k or S_k, and T(R_k); there may be further levels.
     pub lower: Lower<'a>,
+    /// What the levels took.
+    pub statistics: Statistics,
     /// Whether finite context reachability holds, and if not, why; nothing if the memory is not enough to find out.
     pub fcr: Option<Fcr>,
-    /// Z. `Verify` looks there first; otherwise it is computed when T(R_k) plateaus and R_k does not.
-    pub upper: Upper<'a>,
-    /// The plateau of (T(R_k)) for which the generator test has been made.
-    tested: Option<usize>,
+    /// The rungs that were tried.
+    pub rungs: Vec<Climbed>,
     /// What is known of (R_k), or of (S_k), which may collapse later.
     pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
     pub visible_sequence: ObservationSequence,
     /// Where (R_k) collapses, as far as it is known.
     pub collapse_of_states: Option<usize>,
+    /// The visible states that are neither reached nor ruled out, if there is no answer.
+    pub between: Option<Between>,
     /// The answer.
     pub conclusion: Conclusion,
 }
@@ -166,21 +188,21 @@ pub enum Conclusion {
     Converged(Proof),
     /// No answer, never a guess.
     Unknown(Reason),
+    /// There is a mistake in an engine.
+    Contradiction(Contradiction),
 }
 
 /// Why the answer holds for every number of contexts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// Z has no bad state.
-    Overapproximation,
+    /// What these rungs have in common, mostly one alone, has no bad state; or, if T(R) was asked for, it is T(R_k).
+    Bounded(Vec<Rung>),
     /// R_{k-1} = R_k (Scheme 1), or S_{k-1} = S_k.
     LowerCollapsed,
-    /// A new plateau of T(R_k) that has all of G ∩ Z (Alg. 3).
-    GeneratorsReached,
 }
 
 /// Why there is no answer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// As many contexts as were asked for.
     ContextBound,
@@ -191,211 +213,228 @@ pub enum Reason {
         /// How many contexts.
         contexts: usize,
     },
+    /// The user did not want to wait any longer.
+    Interrupted,
+    /// There was no time left.
+    TimeOut,
 }
 
-/// Why an exploration was interrupted.
-enum Interrupt {
-    Memory,
-    Bad(Violation),
-}
-
-/// A bad visible state, by its number, and the pattern that it fits.
-struct Violation {
-    visible: usize,
-    pattern: usize,
+/// Two engines say what cannot both be true.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Contradiction {
+    /// This state was reached, and ruled out.
+    RuledOut {
+        /// Which state.
+        state: VisibleState,
+        /// What ruled it out.
+        rung: Rung,
+        /// The way to a bad state, with the pattern that it fits, if that is what was reached.
+        trace: Option<(Trace, usize)>,
+    },
+    /// The explicit engine and the symbolic one have different visible states for this k.
+    Levels {
+        /// k.
+        k: usize,
+    },
 }
 
 /// Answers a question about a problem.
-pub fn analyse(
-    problem: &Problem,
-    question: Question,
-    options: Options,
-    mut event: impl FnMut(Event<'_>),
-) -> Analysis<'_> {
-    let mut run = Run {
-        bad: (question == Question::Verify)
-            .then(|| Bad::new(problem.property(), &Symmetry::new(problem.system(), options.symmetry))),
-        problem,
-        question,
-        options,
-        event: &mut event,
-    };
-    let system = problem.system();
-    let fcr = Fcr::within(system, options.memory / 4 / Psa::BYTES_A_TRANSITION).ok();
+pub fn analyse(problem: &Problem, question: Question, options: Options, mut event: impl FnMut(Event)) -> Analysis<'_> {
+    let cancel = Cancel::when(options.interrupt, options.timeout);
+    let fcr = Fcr::within(problem.system(), options.memory / 4 / Psa::BYTES_A_TRANSITION, &cancel).ok();
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
+    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, cancel));
+    let (upper, lower) = thread::scope(|scope| {
+        let (events, received) = channel();
+        let (squeeze, of_lower) = (&squeeze, events.clone());
+        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(&events)));
+        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(&of_lower)));
+        received.into_iter().for_each(&mut event);
+        // What one of them panics with goes on here.
+        (
+            upper.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            lower.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        )
+    });
+    conclude(&squeeze, fcr, upper, lower)
+}
+
+/// Puts together what both ends have found up to the time of the first answer.
+fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower: LowerEnd<'a>) -> Analysis<'a> {
+    let UpperEnd { mut rungs, ceiling, safe, halted } = upper;
+    let LowerEnd { mut levels, lower, outcome } = lower;
+    // Engines that contradict each other do so whatever was first.
+    let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
+    // A bad state is told at once, and so with nothing of what the upper end had by then.
+    let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
+    let (first, met) = (squeeze.race.first().filter(|_| !is_bad), squeeze.met());
+    let is_in_time = |time: u64| [first, met].into_iter().flatten().all(|until| time <= until);
+    let in_time = |rung: &Timed<Climbed>| is_in_time(rung.time) && !squeeze.is_enough(rung.what.rung, rung.time);
+    rungs.truncate(if is_bad { 0 } else { rungs.partition_point(in_time) });
+    let statistics = match first {
+        Some(until) => {
+            levels.truncate(levels.partition_point(|level| level.time <= until));
+            levels[levels.len() - 1].what.1
+        }
+        None => lower.statistics(),
+    };
+    let found = Found { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met: met.filter(|_| !is_bad) };
     let mut analysis = Analysis {
-        levels: Vec::new(),
-        lower: Lower::new(system, engine, options.symmetry, options.memory),
+        levels: levels.iter().map(|level| found.level(level)).collect(),
+        lower,
+        statistics,
         fcr,
-        upper: Upper::NotStarted,
-        tested: None,
+        rungs: rungs.iter().map(|rung| rung.what.clone()).collect(),
         lower_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
         collapse_of_states: None,
+        between: None,
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
-    analysis.conclusion = analysis.explore(&mut run);
+    for level in analysis.levels.iter().skip(1) {
+        analysis.lower_sequence.observe(level.grew);
+        analysis.visible_sequence.observe(level.visible_grew);
+    }
+    if found.collapsed(&outcome) {
+        analysis.lower_sequence.converges();
+    }
+    if found.collapsed(&outcome) || found.has_met() {
+        analysis.visible_sequence.converges();
+    }
+    let reached = analysis.lower.visible().range(analysis.k()).end;
+    analysis.conclusion = match contradiction {
+        Some(contradiction) => Conclusion::Contradiction(contradiction),
+        None => found.answer(outcome, halted, reached),
+    };
     analysis.collapse_of_states = analysis.lower_sequence.collapse().and_then(|collapse| match &analysis.lower {
         Lower::Explicit(_) => Some(collapse),
         Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
     });
     if analysis.is_open() {
-        // The lower end has no answer, but Z may have: for `Verify` it is worth all the time it takes. Otherwise a little, to say what
-        // blocks.
-        let transitions = if question == Question::Verify { u64::MAX } else { analysis.fair_share() };
-        if analysis.overapproximate(&mut run, transitions) {
-            analysis.conclusion = Conclusion::Safe(Proof::Overapproximation);
-        }
+        let bad = squeeze.bad.as_ref().map(|bad| (bad, squeeze.problem.property()));
+        let visible = analysis.lower.visible().set();
+        analysis.between = rungs.len().checked_sub(1).and_then(|last| ceiling.between(last, (visible, reached), bad));
     }
     analysis
 }
 
-/// What stays the same during an analysis.
-struct Run<'a, 'e, E> {
-    problem: &'a Problem,
-    question: Question,
-    options: Options,
-    bad: Option<Bad>,
-    event: &'e mut E,
+/// A state that was reached and ruled out, if there is one.
+fn contradiction(
+    rungs: &[Timed<Climbed>],
+    ceiling: &Ceiling,
+    lower: &Lower<'_>,
+    outcome: &LowerOutcome,
+) -> Option<Contradiction> {
+    if let LowerOutcome::Disagree(k) = *outcome {
+        return Some(Contradiction::Levels { k });
+    }
+    let (visible, last) = (lower.visible(), rungs.len().checked_sub(1)?);
+    let (state, by) = ceiling.missing(last, visible.set(), visible.kept())?;
+    let first = || rungs.iter().position(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
+    let rung = rungs[by.or_else(first).expect("something was ruled out")].what.rung;
+    let trace = match outcome {
+        LowerOutcome::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
+        _ => None,
+    };
+    Some(Contradiction::RuledOut { state, rung, trace })
 }
 
-impl<'a> Analysis<'a> {
-    fn explore(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Conclusion {
-        let mut looked_at = 0;
-        loop {
-            if let Some(violation) = run.look_for_bad(self.lower.visible(), &mut looked_at) {
-                return self.unsafe_by(run, &violation);
-            }
-            (run.event)(Event::Level(self.finish_level()));
-            if let Some(conclusion) = self.observe(run) {
-                return conclusion;
-            }
-            if run.options.max_contexts == Some(self.lower.k()) {
-                return Conclusion::Unknown(Reason::ContextBound);
-            }
+/// What was found up to the time of the first answer.
+struct Found<'f, 'a> {
+    squeeze: &'f Squeeze<'a>,
+    rungs: &'f [Timed<Climbed>],
+    ceiling: &'f Ceiling,
+    /// The rung after which no bad state was left.
+    safe: Option<usize>,
+    /// The time of the first answer.
+    first: Option<u64>,
+    /// When the ends met.
+    met: Option<u64>,
+}
 
-            let others = self.upper.bytes() + self.levels.len() * (size_of::<Level>() + 4 * size_of::<usize>());
-            let memory = run.options.memory;
-            let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
-            // A level may be over before anybody looks.
-            if is_full(&self.lower.glimpse()) {
-                return Conclusion::Unknown(Reason::Memory);
+impl Found<'_, '_> {
+    /// A level, with what was left above at its time, and the rung that last ruled something out.
+    fn level(&self, level: &Timed<(Level, Statistics)>) -> Level {
+        let rungs = self.rungs.iter().filter(|rung| rung.time <= level.time);
+        let upper = rungs.fold(None, |upper, rung| match rung.what.outcome {
+            Outcome::Bound(bound) if upper.is_none() || bound.ruled_out != Count::ZERO => {
+                Some((bound.left, rung.what.rung))
             }
-            let done = self.lower.advance(&mut |seen| {
-                (run.event)(Event::Exploring(seen));
-                if is_full(&seen) {
-                    return ControlFlow::Break(Interrupt::Memory);
-                }
-                let violation = run.look_for_bad(seen.visible, &mut looked_at);
-                violation.map_or(ControlFlow::Continue(()), |violation| ControlFlow::Break(Interrupt::Bad(violation)))
-            });
-            match done {
-                Ok(()) => {}
-                Err(Unfinished::Stopped(Interrupt::Bad(violation))) => return self.unsafe_by(run, &violation),
-                Err(Unfinished::Stopped(Interrupt::Memory) | Unfinished::TooLarge) => {
-                    // What was found of the level is reachable all the same.
-                    return match run.look_for_bad(self.lower.visible(), &mut looked_at) {
-                        Some(violation) => self.unsafe_by(run, &violation),
-                        None => Conclusion::Unknown(Reason::Memory),
-                    };
-                }
-            }
-        }
-    }
-
-    /// Notes how large the level is that has just been finished, and whether the sequences grew.
-    fn finish_level(&mut self) -> &Level {
-        let k = self.lower.k();
-        let before = self.levels.last();
-        let (new_reachable, new_visible) = (self.lower.new_states(k), self.lower.visible().count(k));
-        let sum = |before: Option<Count>, new: Count| before.unwrap_or(Count::ZERO) + new;
-        let level = Level {
-            k,
-            reachable: new_reachable.map(|new| sum(before.and_then(|level| level.reachable), new)),
-            new_reachable,
-            tuples: self.lower.tuples(k),
-            visible: sum(before.map(|level| level.visible), new_visible),
-            new_visible,
-        };
-        if k > 0 {
-            self.lower_sequence.observe(self.lower.grew(k));
-            self.visible_sequence.observe(self.lower.visible().grew(k));
-        }
-        self.levels.push(level);
-        &self.levels[k]
-    }
-
-    /// Both observers look at the level, and at Z; gives the answer if they have one.
-    fn observe(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>) -> Option<Conclusion> {
-        let verify = run.question == Question::Verify;
-        let proved = |proof| if verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
-        // Scheme 1, line 4.
-        if self.lower_sequence.plateau().is_some() {
-            self.lower_sequence.converges();
-            self.visible_sequence.converges();
-            return Some(proved(Proof::LowerCollapsed));
-        }
-        let plateau = self.visible_sequence.plateau().filter(|_| self.visible_sequence.collapse().is_none());
-        if (verify || plateau.is_some()) && self.overapproximate(run, self.fair_share()) {
-            return Some(Conclusion::Safe(Proof::Overapproximation));
-        }
-        // Alg. 3, line 4. Inside a plateau nothing changes, so each is tested once.
-        if let (Some(k0), Upper::Known(z)) = (plateau, &mut self.upper)
-            && self.tested.replace(k0) != Some(k0)
-        {
-            z.missing.remove(self.lower.visible().set(), self.lower.visible().range(self.lower.k()).end);
-            if z.missing.is_empty() {
-                assert!(!verify, "T(R_k) = Z, but Z has a bad state and T(R_k) has none");
-                self.visible_sequence.converges();
-                return (run.question == Question::Visible).then(|| proved(Proof::GeneratorsReached));
-            }
-        }
-        None
-    }
-
-    /// How many transitions Z may have taken by now: as many as R_k had expansions, or a few more. Z may be far larger than
-    /// what it takes to find a bad state.
-    fn fair_share(&self) -> u64 {
-        self.lower.glimpse().expansions.max((1 << 20) + ((self.lower.k() as u64) << 16))
-    }
-
-    /// Goes on with Z until so many transitions have been taken. Says whether Z has just been finished without a bad state, if
-    /// that is the question.
-    fn overapproximate(&mut self, run: &mut Run<'a, '_, impl FnMut(Event<'_>)>, transitions: u64) -> bool {
-        if matches!(self.upper, Upper::NotStarted) {
-            self.upper = Upper::Growing(Box::new(Growing::new(run.problem.system(), run.options.symmetry)));
-        }
-        let Upper::Growing(growing) = &mut self.upper else { return false };
-        let done = growing.explore(transitions, &mut |progress| {
-            (run.event)(Event::Overapproximating(progress));
-            // Most of the memory is for R_k.
-            if progress.bytes > run.options.memory / 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            _ => upper,
         });
-        match (done, std::mem::replace(&mut self.upper, Upper::TooLarge)) {
-            (ControlFlow::Continue(true), Upper::Growing(growing)) => {
-                let z = growing.finish();
-                let safe = run.bad.as_ref().is_some_and(|bad| !z.has_bad_state(bad));
-                self.upper = Upper::Known(Box::new(z.into()));
-                safe
+        Level { upper, ..level.what.0 }
+    }
+
+    fn is_first(&self, time: u64) -> bool {
+        self.first.is_none_or(|first| time <= first)
+    }
+
+    fn has_met(&self) -> bool {
+        self.met.is_some_and(|time| self.is_first(time))
+    }
+
+    fn collapsed(&self, outcome: &LowerOutcome) -> bool {
+        matches!(*outcome, LowerOutcome::Collapsed(time) if self.is_first(time))
+    }
+
+    /// The answer, if no engines contradict each other. `reached` is how many sorted visible states the last level has.
+    fn answer(&self, outcome: LowerOutcome, halted: Option<Halt>, reached: usize) -> Conclusion {
+        let is_verify = self.squeeze.question == Question::Verify;
+        let proved = |proof| if is_verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
+        if let Some(number) = self.safe.filter(|&number| number < self.rungs.len()) {
+            return proved(self.bounded_without_bad(number));
+        }
+        if self.collapsed(&outcome) {
+            return proved(Proof::LowerCollapsed);
+        }
+        if self.squeeze.question == Question::Visible && self.has_met() {
+            return proved(self.bounded_by(reached));
+        }
+        Conclusion::Unknown(match (outcome, halted) {
+            (LowerOutcome::Unsafe { trace, pattern }, _) => return Conclusion::Unsafe { trace, pattern },
+            (LowerOutcome::Unknown(reason @ Reason::LongTrace { .. }), _) => reason,
+            (LowerOutcome::Halted(Halt::Interrupted), _) | (_, Some(Halt::Interrupted)) => Reason::Interrupted,
+            (LowerOutcome::Halted(Halt::TimeOut), _) | (_, Some(Halt::TimeOut)) => Reason::TimeOut,
+            (LowerOutcome::Unknown(reason), _) => reason,
+            (LowerOutcome::Halted(Halt::Beaten) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
+                unreachable!("then there is an answer")
             }
-            (ControlFlow::Continue(false), growing) => {
-                self.upper = growing;
-                false
+        })
+    }
+
+    fn named(&self, numbers: impl IntoIterator<Item = usize>) -> Proof {
+        Proof::Bounded(numbers.into_iter().map(|number| self.rungs[number].what.rung).collect())
+    }
+
+    /// The rungs, alone or together, that leave no bad state.
+    fn bounded_without_bad(&self, number: usize) -> Proof {
+        match self.rungs[number].what.outcome {
+            Outcome::Bound(bound) if bound.is_safe => self.named([number]),
+            _ => {
+                let bad = self.squeeze.bad.as_ref().expect("that was the question");
+                self.named(self.ceiling.without_bad(bad, number).expect("it has been found before"))
             }
-            _ => false,
         }
     }
 
-    fn unsafe_by(&mut self, run: &Run<'a, '_, impl FnMut(Event<'_>)>, violation: &Violation) -> Conclusion {
-        let &Violation { visible, pattern } = violation;
-        let bad = run.bad.as_ref().expect("bad states are looked for");
-        match self.lower.trace(bad, visible, pattern) {
-            Some(trace) => Conclusion::Unsafe { trace, pattern },
-            None => Conclusion::Unknown(Reason::LongTrace { contexts: self.levels.len() }),
+    /// The first rung, or else the rungs together, that leave just so many states.
+    fn bounded_by(&self, reached: usize) -> Proof {
+        let bounds = || {
+            self.rungs.iter().enumerate().filter_map(|(number, rung)| match rung.what.outcome {
+                Outcome::Bound(bound) => Some((number, bound)),
+                _ => None,
+            })
+        };
+        if let Some((alone, _)) = bounds().find(|(_, bound)| bound.kept == reached) {
+            return self.named([alone]);
         }
+        let first = bounds().map(|(number, _)| number).next();
+        self.named(first.into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
     }
+}
 
+impl Analysis<'_> {
     /// The last level that is finished and has no bad state, if that was the question.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
@@ -403,32 +442,8 @@ impl<'a> Analysis<'a> {
 
     /// Whether there is no answer because something new may still become visible.
     pub fn is_open(&self) -> bool {
-        matches!(self.conclusion, Conclusion::Unknown(Reason::ContextBound | Reason::Memory))
-            && self.visible_sequence.collapse().is_none()
-    }
-
-    /// G ∩ Z \ T(R_k), for the last k, if Z is known.
-    pub fn blocking(&mut self) -> Option<Blocking> {
-        let Upper::Known(z) = &mut self.upper else { return None };
-        z.missing.remove(self.lower.visible().set(), self.lower.visible().range(self.lower.k()).end);
-        Some(Blocking { count: z.missing.count(), states: z.missing.states() })
-    }
-}
-
-/// The generators that keep Alg. 3 from converging.
-pub struct Blocking {
-    /// How many there are.
-    pub count: Count,
-    /// Which they are; as many as have a million tops together, if there are more.
-    pub states: BTreeSet<VisibleState>,
-}
-
-impl<E> Run<'_, '_, E> {
-    /// Looks for a bad state among the visible states from `looked_at` on, if that is the question.
-    fn look_for_bad(&self, visible: &VisibleLevels, looked_at: &mut usize) -> Option<Violation> {
-        let (bad, visible) = (self.bad.as_ref()?, visible.set());
-        let found = bad.first_violation(visible, *looked_at..visible.len());
-        *looked_at = visible.len();
-        found.map(|(visible, pattern)| Violation { visible, pattern })
+        let open =
+            matches!(self.conclusion, Conclusion::Unknown(ref reason) if !matches!(reason, Reason::LongTrace { .. }));
+        open && self.visible_sequence.collapse().is_none()
     }
 }

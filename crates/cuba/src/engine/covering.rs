@@ -55,12 +55,6 @@ impl Bits {
         }
     }
 
-    fn remove(&mut self, other: &Bits) {
-        for (word, other) in self.0.iter_mut().zip(&other.0) {
-            *word &= !other;
-        }
-    }
-
     fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
@@ -79,37 +73,41 @@ impl Covering {
 
     /// Whether one of them covers a tuple.
     pub(super) fn covers(&self, languages: &mut Languages, symmetry: &Symmetry, tuple: &[u32]) -> bool {
+        let left = self.candidates(languages, symmetry, tuple, Languages::including);
+        left.iter().any(|i| covers(languages, symmetry, self.tuple(i, tuple.len()), tuple))
+    }
+
+    /// Those that have, for each language of a tuple, one of these others in the same group.
+    fn candidates(
+        &self,
+        languages: &mut Languages,
+        symmetry: &Symmetry,
+        tuple: &[u32],
+        others: impl Fn(&mut Languages, LanguageId) -> &[LanguageId],
+    ) -> Bits {
         let mut left = self.largest.clone();
         for (group, having) in symmetry.groups().zip(&self.having) {
             for run in tuple[group].chunk_by(|a, b| a == b) {
-                let mut including = Bits::default();
-                for (&language, having) in having {
-                    if languages.is_included(LanguageId(run[0]), LanguageId(language)) {
-                        including.add(having);
+                if left.is_empty() {
+                    return left;
+                }
+                let mut any = Bits::default();
+                for other in others(languages, LanguageId(run[0])) {
+                    if let Some(having) = having.get(&other.0) {
+                        any.add(having);
                     }
                 }
-                left.keep(&including);
-                if left.is_empty() {
-                    return false;
-                }
+                left.keep(&any);
             }
         }
-        left.iter().any(|i| covers(languages, symmetry, self.tuple(i, tuple.len()), tuple))
+        left
     }
 
     /// Adds a tuple that none of them covers, and drops those that it covers.
     pub(super) fn add(&mut self, languages: &mut Languages, symmetry: &Symmetry, id: u32, tuple: &[u32], drop: bool) {
         self.having.resize_with(symmetry.groups().count(), FxHashMap::default);
         if drop {
-            let mut left = self.largest.clone();
-            for (group, having) in symmetry.groups().zip(&self.having) {
-                for (&language, having) in having {
-                    let mut runs = tuple[group.clone()].chunk_by(|a, b| a == b);
-                    if !runs.any(|run| languages.is_included(LanguageId(language), LanguageId(run[0]))) {
-                        left.remove(having);
-                    }
-                }
-            }
+            let left = self.candidates(languages, symmetry, tuple, Languages::included_in);
             for i in left.iter() {
                 if covers(languages, symmetry, tuple, self.tuple(i, tuple.len())) {
                     self.largest.clear(i);

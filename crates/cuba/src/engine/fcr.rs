@@ -15,6 +15,7 @@
 
 use super::heads::Heads;
 use super::psa::{Psa, TooLarge};
+use super::race::Cancel;
 use super::run::Run;
 use super::visible::{top, top_number};
 use cpds::{Cpds, Program, SharedState, Stack, Symbol};
@@ -48,24 +49,26 @@ const SOON: usize = 1 << 18;
 impl Fcr {
     /// Decides it.
     pub fn new(system: &Cpds) -> Fcr {
-        Self::within(system, usize::MAX).expect("there is no limit")
+        Self::within(system, usize::MAX, &Cancel::default()).expect("there is no limit")
     }
 
-    /// Decides it, if no automaton has more than so many transitions.
-    pub fn within(system: &Cpds, limit: usize) -> Result<Fcr, TooLarge> {
+    /// Decides it, if no automaton has more than so many transitions, and nobody stops it.
+    pub fn within(system: &Cpds, limit: usize, cancel: &Cancel) -> Result<Fcr, TooLarge> {
         let of_program = |program| {
             let heads = Heads::new(program);
             let mut psa = Psa::of_heads(heads.sources());
             // What is there is reachable, so that a loop can be seen before everything is there.
             let mut enough = 1 << 10;
             loop {
-                let done = psa.saturate(&heads, enough.min(limit));
+                let done = psa.saturate(&heads, enough.min(limit), cancel);
                 if let Some(transitions) = psa.find_loop() {
                     return Ok(Some(psa.show_loop(&transitions, program)));
                 }
                 match done {
                     Ok(()) => return Ok(None),
-                    Err(TooLarge) if enough < limit => enough = psa.transition_count().saturating_mul(2),
+                    Err(TooLarge) if enough < limit && cancel.why().is_none() => {
+                        enough = psa.transition_count().saturating_mul(2);
+                    }
                     Err(TooLarge) => return Err(TooLarge),
                 }
             }

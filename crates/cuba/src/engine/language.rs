@@ -1,7 +1,7 @@
 //! One regular language: its minimal automaton in canonical numbering, and what can be read off it.
 
 use super::minimal::Dfa;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// The number of a set of tops.
 pub(super) type TopsId = u32;
@@ -96,24 +96,6 @@ pub(super) fn shortest(language: &Language) -> u32 {
         }
     }
     0
-}
-
-pub(super) fn is_included(a: &Language, b: &Language) -> bool {
-    // Every state of `a` leads to a word; so `b` has to have every transition that `a` has.
-    let mut seen = FxHashSet::default();
-    let mut open = vec![(0, 0)];
-    while let Some((x, y)) = open.pop() {
-        if a.is_accepting(x) && !b.is_accepting(y) {
-            return false;
-        }
-        for &[label, x] in a.out(x) {
-            let Some(y) = b.step(y, label) else { return false };
-            if seen.insert((x, y)) {
-                open.push((x, y));
-            }
-        }
-    }
-    true
 }
 
 /// An automaton for the union; its start is the first state.

@@ -8,7 +8,8 @@
 //! numbered in the order of a breadth-first search from the start that takes the symbols in their order. Then equal languages
 //! have literally equal automata.
 
-use super::language::{Language, TopsId, is_included, longest, product, shortest, small};
+use super::inclusion::Inclusions;
+use super::language::{Language, TopsId, longest, product, shortest, small};
 use super::minimal::{Dfa, hash};
 use super::psa::{Inner, Psa, PsaState, TooLarge};
 use super::visible::{top, top_number};
@@ -27,10 +28,9 @@ pub struct Languages {
     table: HashTable<u32>,
     tops: Vec<Box<[u32]>>,
     tops_ids: FxHashMap<Box<[u32]>, TopsId>,
-    inclusions: FxHashMap<(LanguageId, LanguageId), bool>,
+    inclusions: Inclusions,
     unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
     bytes: usize,
-    asked: u64,
 }
 
 impl Default for Languages {
@@ -40,10 +40,9 @@ impl Default for Languages {
             table: HashTable::new(),
             tops: Vec::new(),
             tops_ids: FxHashMap::default(),
-            inclusions: FxHashMap::default(),
+            inclusions: Inclusions::default(),
             unions: FxHashMap::default(),
             bytes: 0,
-            asked: 0,
         };
         let empty = languages.intern([0, 0].into());
         assert_eq!(empty, Languages::EMPTY, "the first one");
@@ -59,6 +58,10 @@ impl Languages {
     /// How many languages there are.
     pub fn len(&self) -> usize {
         self.all.len()
+    }
+
+    pub(super) fn get(&self, language: LanguageId) -> &Language {
+        &self.all[language.0 as usize]
     }
 
     /// The language of one word.
@@ -144,6 +147,7 @@ impl Languages {
                     longest: longest(&language),
                     ..language
                 };
+                self.inclusions.add(&language);
                 self.all.push(language);
                 LanguageId(id)
             }
@@ -230,30 +234,22 @@ impl Languages {
 
     /// Whether every word of `a` belongs to `b`.
     pub fn is_included(&mut self, a: LanguageId, b: LanguageId) -> bool {
-        if a == b || a == Languages::EMPTY {
-            return true;
-        }
-        self.asked += 1;
-        let (small, large) = (&self.all[a.0 as usize], &self.all[b.0 as usize]);
-        let too_long = large.longest.is_some_and(|most| small.longest.is_none_or(|longest| longest > most));
-        if too_long || small.shortest < large.shortest || b == Languages::EMPTY {
-            return false;
-        }
-        // Reading one word is as fast as remembering what came of it.
-        if let Some(word) = small.word() {
-            return large.contains(word);
-        }
-        if let Some(&known) = self.inclusions.get(&(a, b)) {
-            return known;
-        }
-        let included = is_included(small, large);
-        self.inclusions.insert((a, b), included);
-        included
+        a == b || self.including(a).binary_search(&b).is_ok()
     }
 
-    /// How often it was asked whether one language includes another.
-    pub(super) fn asked(&self) -> u64 {
-        self.asked
+    /// Every language that includes this one, itself too, sorted.
+    pub(super) fn including(&mut self, language: LanguageId) -> &[LanguageId] {
+        self.inclusions.above(&self.all, language)
+    }
+
+    /// Every language that this one includes, itself too, sorted.
+    pub(super) fn included_in(&mut self, language: LanguageId) -> &[LanguageId] {
+        self.inclusions.below(&self.all, language)
+    }
+
+    /// How many pairs were compared.
+    pub(super) fn compared(&self) -> u64 {
+        self.inclusions.compared()
     }
 
     /// The words of both. (The exploration does without: it keeps tuples apart.)
@@ -304,7 +300,8 @@ impl Languages {
         let entry = size_of::<(LanguageId, LanguageId)>() + size_of::<LanguageId>();
         self.bytes
             + self.table.num_buckets() * 5
-            + (self.inclusions.capacity() + self.unions.capacity()) * 2 * entry
+            + self.inclusions.bytes()
+            + self.unions.capacity() * 2 * entry
             + self.tops.iter().map(|tops| 2 * size_of_val(&**tops)).sum::<usize>()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::bad::Bad;
 use super::count::Count;
+use super::race::Cancel;
 use super::reachable::Reachable;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
@@ -25,6 +26,43 @@ pub enum Lower<'a> {
     Symbolic(Box<Symbolic<'a>>),
 }
 
+/// What an exploration took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Statistics {
+    /// Of R_k.
+    Explicit {
+        /// States kept: with symmetry, one for all that differ by permuting interchangeable threads.
+        states_kept: usize,
+        /// Visible states kept.
+        visible_states_kept: usize,
+        /// Successors looked up.
+        expansions: u64,
+        /// Stacks kept, ε included.
+        stacks: usize,
+        /// The height of the highest stack.
+        highest_stack: u32,
+        /// The bytes that the tables have.
+        table_bytes: usize,
+    },
+    /// Of S_k.
+    Symbolic {
+        /// Tuples kept, those that others cover included.
+        tuples_kept: usize,
+        /// Visible states kept.
+        visible_states_kept: usize,
+        /// Successors looked up.
+        expansions: u64,
+        /// Languages kept, the empty one included.
+        languages: usize,
+        /// For how many shared states and languages post* was computed.
+        posts: usize,
+        /// How many transitions the store automata had, all together.
+        transitions: u64,
+        /// The bytes that the tables have.
+        table_bytes: usize,
+    },
+}
+
 /// What can be seen of a level while it is computed.
 #[derive(Clone, Copy)]
 pub struct Glimpse<'e> {
@@ -36,6 +74,8 @@ pub struct Glimpse<'e> {
     pub kept: usize,
     /// Successors looked up.
     pub expansions: u64,
+    /// What has been done, in units of the engine.
+    pub work: u64,
     /// The memory in use.
     pub bytes: usize,
     /// The most memory that may be in use until the next look.
@@ -46,12 +86,12 @@ pub struct Glimpse<'e> {
 
 impl<'a> Lower<'a> {
     /// Level 0.
-    pub fn new(system: &'a Cpds, engine: Engine, symmetry: bool, memory: usize) -> Self {
+    pub fn new(system: &'a Cpds, engine: Engine, symmetry: bool, memory: usize, cancel: &Cancel) -> Self {
         match engine {
             Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
             Engine::Symbolic => {
-                let options = SymbolicOptions { symmetry, subsumption: true, memory };
-                Lower::Symbolic(Box::new(Symbolic::new(system, options)))
+                let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory };
+                Lower::Symbolic(Box::new(Symbolic::new(system, options).cancelled_by(cancel)))
             }
         }
     }
@@ -120,6 +160,29 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// What it took so far.
+    pub fn statistics(&self) -> Statistics {
+        match self {
+            Lower::Explicit(reachable) => Statistics::Explicit {
+                states_kept: reachable.kept(),
+                visible_states_kept: reachable.visible().kept(),
+                expansions: reachable.expansions(),
+                stacks: reachable.stack_count(),
+                highest_stack: reachable.highest(),
+                table_bytes: reachable.bytes(),
+            },
+            Lower::Symbolic(tuples) => Statistics::Symbolic {
+                tuples_kept: tuples.kept(),
+                visible_states_kept: tuples.visible().kept(),
+                expansions: tuples.expansions(),
+                languages: tuples.languages().len(),
+                posts: tuples.posts(),
+                transitions: tuples.transitions(),
+                table_bytes: tuples.bytes(),
+            },
+        }
+    }
+
     /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if
     /// it is too long to be written out.
     pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
@@ -138,6 +201,7 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
         k: reachable.k(),
         kept: reachable.kept(),
         expansions: reachable.expansions(),
+        work: reachable.expansions(),
         bytes: reachable.bytes(),
         bytes_at_next_look: reachable.bytes_at_next_look(),
         visible: reachable.visible(),
@@ -150,6 +214,7 @@ fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
         k: tuples.k(),
         kept: tuples.kept(),
         expansions: tuples.expansions(),
+        work: tuples.work(),
         bytes: tuples.bytes(),
         bytes_at_next_look: tuples.bytes_at_next_look(),
         visible: tuples.visible(),

@@ -1,108 +1,64 @@
-//! Z, the context-insensitive overapproximation of T(R), and the generators in it (paper §4.1.2, §4.1.3, Alg. 2).
+//! Overapproximations of T(R) by stacks that are cut off: Z and the generators in it (paper §4.1.2, §4.1.3, Alg. 2), Z with matched
+//! returns, and Z_z for stacks of height z.
 //!
-//! Stacks are cut off at height 1. What emerges when a symbol is popped is not known, only that it is ε or one of E: the
-//! symbols that a push writes under its callee, and those that lie under the top of an initial stack. (The paper starts with
-//! empty stacks and needs no such symbols.) The states that the resulting finite system M^n reaches are Z ⊇ T(R).
+//! What each thread does with its cut-off stack is the finite system M_i (`cutoff.rs`); together they are M^n. Every step of the
+//! system is one of M^n on the cut-off stacks: what emerges when the last known symbol is popped is something that may lie under it
+//! (`returns.rs`). So what M^n reaches from the cut-off initial states has every reachable state, cut off, and its tops have T(R).
+//! M^n is finite, so this always ends.
+//!
+//! - **Z**: height 1, any returns. The paper's.
+//! - **matched-Z**: height 1, matched returns.
+//! - **Z_z**: height z ≥ 2, matched returns.
+//!
+//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z: each allows all that the one before it does.
 //!
 //! # What generators prove
 //! At a plateau, T(R_k) is closed under all transitions of M^n except pops. Every pop of M^n from Z ends in G ∩ Z, and by
 //! definition in the tighter set of targets of such pops. So if T(R_k) has all of either, it is closed under M^n, and then
-//! Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed exactly when T(R_k) = Z; short of that they prove nothing.
+//! Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed exactly when T(R_k) = Z; short of that they prove nothing. The squeeze asks for
+//! T(R_k) = Z itself, which needs no plateau.
 
-use super::bad::Bad;
 use super::count::Count;
-use super::moves::{Moves, ThreadState};
+use super::cutoff::CutOff;
+use super::moves::ThreadState;
 use super::packed::{Layout, PackedSet};
+use super::psa::TooLarge;
+use super::returns::Returns;
+use super::symbolic::Unfinished;
 use super::symmetry::{Successors, Symmetry};
-use super::visible::{top, top_number, visible_states};
-use cpds::{Action, Cpds, SharedState, ThreadId, VisibleState};
+use super::visible::{VisibleLevels, visible_states};
+use cpds::{Cpds, VisibleState};
 use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
-/// Z, with its generators.
+/// Where stacks are cut off, and what emerges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cut {
+    /// z.
+    pub height: usize,
+    /// What emerges.
+    pub returns: Returns,
+}
+
+impl Cut {
+    /// Z.
+    pub const Z: Cut = Cut { height: 1, returns: Returns::Any };
+
+    /// Z with matched returns; for a height of more than one, Z_z.
+    pub fn matched(height: usize) -> Self {
+        Cut { height, returns: Returns::Matched }
+    }
+}
+
+/// What M^n reaches, and its generators.
 pub struct Overapproximation {
     symmetry: Symmetry,
-    z: PackedSet,
-    /// G ∩ Z.
+    /// The tops of what it reaches; for Z, all there is.
+    visible: PackedSet,
+    /// G ∩ Z; nothing if stacks are higher than one.
     generators: Vec<u32>,
-    /// The targets of pops taken from Z.
+    /// The targets of pops taken from Z; likewise.
     popped: Vec<u32>,
-}
-
-/// M_i for a thread: what its program does with stacks cut off at height 1 (Alg. 2).
-struct CutOff<'a> {
-    program: &'a cpds::Program,
-    /// E, as numbers of tops, sorted.
-    emerging: Vec<u32>,
-    /// The shared states that a pop leads to, sorted.
-    pops_to: Vec<u32>,
-    /// The transitions known so far.
-    moves: Moves<Origin>,
-}
-
-/// Where the transitions from a thread-visible state come from, and where it may come from itself.
-#[derive(Clone, Copy)]
-struct Origin {
-    /// How many of the transitions, the last ones, are pops. Each stands for one transition to ε and one to each of E.
-    pops: usize,
-    /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
-    generates: bool,
-}
-
-impl<'a> CutOff<'a> {
-    fn new(system: &'a Cpds, thread: ThreadId) -> Self {
-        let program = system.program(thread);
-        let mut emerging = BTreeSet::new();
-        let mut pops_to = BTreeSet::new();
-        for rule in program.rules() {
-            match rule.action {
-                Action::Push { return_point, .. } => {
-                    emerging.insert(top_number(Some(return_point)));
-                }
-                Action::Pop { to, .. } => {
-                    pops_to.insert(to.0);
-                }
-                Action::Overwrite { .. } | Action::EmptyOverwrite { .. } | Action::EmptyPush { .. } => {}
-            }
-        }
-        for state in system.initial() {
-            emerging.extend(state.stacks[thread.index()].iter().skip(1).map(|symbol| top_number(Some(symbol))));
-        }
-        CutOff {
-            program,
-            emerging: emerging.into_iter().collect(),
-            pops_to: pops_to.into_iter().collect(),
-            moves: Moves::default(),
-        }
-    }
-
-    /// The transitions from (q,σ).
-    #[inline]
-    fn moves(&mut self, from: ThreadState) -> (Origin, Range<usize>) {
-        match self.moves.get(from) {
-            Some(known) => known,
-            None => self.new_moves(from),
-        }
-    }
-
-    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing emerges from it. (Alg. 2,
-    /// line 7, as printed, lets everything emerge.)
-    #[cold]
-    fn new_moves(&mut self, (shared, symbol): ThreadState) -> (Origin, Range<usize>) {
-        let actions = || self.program.rules_from(SharedState(shared), top(symbol)).map(|(_, rule)| &rule.action);
-        let others = actions().filter(|action| !matches!(action, Action::Pop { .. })).map(|action| {
-            let (to, mut written) = action.target();
-            (to.0, top_number(written.next()))
-        });
-        let pops =
-            || actions().filter(|action| matches!(action, Action::Pop { .. })).map(|action| (action.target().0.0, 0));
-        let origin = Origin {
-            pops: pops().count(),
-            generates: self.pops_to.binary_search(&shared).is_ok()
-                && (symbol == 0 || self.emerging.binary_search(&symbol).is_ok()),
-        };
-        self.moves.insert((shared, symbol), origin, others.chain(pops()))
-    }
 }
 
 /// How far the exploration of M^n is.
@@ -110,6 +66,8 @@ impl<'a> CutOff<'a> {
 pub struct Progress {
     /// States kept so far.
     pub states: usize,
+    /// Transitions taken so far.
+    pub taken: u64,
     /// The most memory that may be in use until the next look.
     pub bytes: usize,
 }
@@ -117,17 +75,19 @@ pub struct Progress {
 /// How many transitions there are, roughly, from one look of the watcher to the next.
 const PULSE: usize = 1 << 14;
 
-/// Z while it is explored.
-pub struct Growing<'a> {
+/// M^n while it is explored.
+struct Growing<'a> {
+    system: &'a Cpds,
     symmetry: Symmetry,
+    height: usize,
     /// For each group.
     threads: Vec<CutOff<'a>>,
     /// For each position, its group.
     group_of: Vec<usize>,
-    z: PackedSet,
-    /// For each state of Z: whether a pop leads to it.
+    set: PackedSet,
+    /// For each state: whether a pop leads to it.
     is_popped: Vec<bool>,
-    /// For each state of Z that is done: whether it is in G.
+    /// For each state that is done: whether it is in G.
     generates: Vec<bool>,
     successors: Successors,
     /// How many transitions were taken.
@@ -135,74 +95,97 @@ pub struct Growing<'a> {
 }
 
 impl<'a> Growing<'a> {
-    /// The visible initial states.
-    pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
-        let symmetry = Symmetry::new(system, symmetry);
-        let threads = symmetry.groups().map(|group| CutOff::new(system, symmetry.threads()[group.start])).collect();
-        let group_of =
+    /// The cut-off initial states.
+    fn new(system: &'a Cpds, symmetry: Symmetry, cut: Cut, room: usize) -> Result<Self, TooLarge> {
+        let new = |thread| CutOff::new(system, thread, cut.height, cut.returns, room);
+        let threads = symmetry.groups().map(|group| new(symmetry.threads()[group.start])).collect::<Result<_, _>>()?;
+        let group_of: Vec<usize> =
             symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect();
-        let (shared, tops) = (system.shared_names().len(), system.symbol_names().len() + 1);
-        let mut z = PackedSet::new(Layout::new(shared, system.thread_count(), tops));
-        let mut row = vec![0; z.layout().words()];
+        let mut growing = Growing {
+            set: PackedSet::new(VisibleLevels::layout(system)),
+            system,
+            symmetry,
+            height: cut.height,
+            threads,
+            group_of,
+            is_popped: Vec::new(),
+            generates: Vec::new(),
+            successors: Successors::default(),
+            taken: 0,
+        };
+        let mut rows = Vec::new();
         for state in system.initial() {
-            let tops: Vec<u32> = state.stacks.iter().map(|stack| top_number(stack.top())).collect();
-            let mut tops = symmetry.placed(&tops);
-            symmetry.sort(&mut tops);
-            z.layout().pack(&mut row, state.shared.0, tops);
-            z.insert(&row);
+            let stacks = growing.symmetry.placed(&state.stacks);
+            let of = |(stack, &group): (_, &usize)| growing.threads[group].stack(stack);
+            let mut words: Vec<u32> = stacks.iter().zip(&growing.group_of).map(of).collect();
+            growing.symmetry.sort(&mut words);
+            rows.push((state.shared.0, words));
         }
-        let (is_popped, generates) = (vec![false; z.len()], Vec::new());
-        Growing { symmetry, threads, group_of, z, is_popped, generates, successors: Successors::default(), taken: 0 }
+        growing.make_room();
+        let mut row = vec![0; growing.set.layout().words()];
+        for (shared, words) in rows {
+            growing.set.layout().pack(&mut row, shared, words);
+            growing.set.insert(&row);
+        }
+        growing.is_popped = vec![false; growing.set.len()];
+        Ok(growing)
     }
 
-    /// Goes on until about so many transitions have been taken in all, and says whether nothing is left to be explored. Now
-    /// and then the watcher may look, and stop it.
-    pub fn explore<B>(
-        &mut self,
-        transitions: u64,
-        watch: &mut impl FnMut(Progress) -> ControlFlow<B>,
-    ) -> ControlFlow<B, bool> {
+    /// Makes rows wider if there are more words than fit.
+    fn make_room(&mut self) {
+        let words = self.threads.iter().map(CutOff::words).max().unwrap_or(0);
+        if !self.set.layout().has_room_for(words) {
+            let (shared, threads) = (self.system.shared_names().len(), self.group_of.len());
+            self.set.set_layout(Layout::new(shared, threads, words));
+        }
+    }
+
+    /// Goes on until nothing is left to be explored. Now and then the watcher may look, and stop it.
+    fn explore<B>(&mut self, watch: &mut impl FnMut(Progress) -> ControlFlow<B>) -> ControlFlow<B> {
         let mut pulse = self.taken;
-        while self.generates.len() < self.z.len() && self.taken <= transitions {
+        while self.generates.len() < self.set.len() {
             let id = self.generates.len();
             let mut generates = false;
             for position in 0..self.group_of.len() {
-                let (layout, row) = (self.z.layout(), self.z.row(id));
+                let (layout, row) = (self.set.layout(), self.set.row(id));
                 if !self.symmetry.stands_for_itself(layout, row, position) {
                     continue;
                 }
                 let group = self.group_of[position];
-                let from = (layout.shared(row), layout.local(row, position));
+                let from @ (_, word) = (layout.shared(row), layout.local(row, position));
                 let (origin, moves) = self.threads[group].moves(from);
                 generates |= origin.generates;
                 if moves.is_empty() {
                     continue;
                 }
-                self.successors.prepare(&self.symmetry, layout, row, position);
+                let left = if origin.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
+                if self.height > 1 {
+                    self.make_room();
+                }
+                self.successors.prepare(&self.symmetry, self.set.layout(), self.set.row(id), position);
                 let pops = moves.end - origin.pops;
                 for index in moves.start..pops {
-                    self.take(self.threads[group].moves.successor(index), false);
+                    self.take(self.threads[group].successor(index), false);
                 }
                 self.look(&mut pulse, watch)?;
                 for index in pops..moves.end {
-                    let (to, empty) = self.threads[group].moves.successor(index);
-                    self.take((to, empty), true);
-                    for i in 0..self.threads[group].emerging.len() {
-                        self.take((to, self.threads[group].emerging[i]), true);
+                    let (to, _) = self.threads[group].successor(index);
+                    for i in left.clone() {
+                        self.take((to, self.threads[group].left(i)), true);
                     }
                     self.look(&mut pulse, watch)?;
                 }
             }
             self.generates.push(generates);
         }
-        ControlFlow::Continue(self.generates.len() == self.z.len())
+        ControlFlow::Continue(())
     }
 
     /// Takes a transition of the thread that was prepared for.
     #[inline]
     fn take(&mut self, to: ThreadState, pop: bool) {
         self.taken += 1;
-        let (target, new) = self.z.insert(self.successors.pack(self.z.layout(), to).0);
+        let (target, new) = self.set.insert(self.successors.pack(self.set.layout(), to).0);
         if new {
             self.is_popped.push(pop);
         } else {
@@ -216,126 +199,115 @@ impl<'a> Growing<'a> {
             return ControlFlow::Continue(());
         }
         *pulse = self.taken + PULSE as u64;
-        watch(Progress { states: self.z.len(), bytes: self.bytes_after(2 * PULSE) })
+        watch(self.progress())
     }
 
-    /// The memory in use.
-    pub fn bytes(&self) -> usize {
-        self.bytes_after(0)
+    fn progress(&self) -> Progress {
+        let threads: usize = self.threads.iter().map(CutOff::bytes).sum();
+        let bytes = self.set.bytes_after(2 * PULSE).saturating_add(2 * self.is_popped.len() + threads);
+        Progress { states: self.set.len(), taken: self.taken, bytes }
     }
 
-    fn bytes_after(&self, more: usize) -> usize {
-        self.z.bytes_after(more).saturating_add(2 * self.is_popped.len())
-    }
-
-    /// Z, when nothing is left to be explored.
-    ///
-    /// # Panics
-    /// If something is.
-    pub fn finish(self) -> Overapproximation {
-        assert_eq!(self.generates.len(), self.z.len(), "every state is done");
-        let marked = |marks: &[bool]| {
-            let ids = (0..).zip(marks).filter(|&(_, &marked)| marked);
-            ids.map(|(id, _)| id).collect()
-        };
-        let (generators, popped) = (marked(&self.generates), marked(&self.is_popped));
-        Overapproximation { symmetry: self.symmetry, z: self.z, generators, popped }
+    /// The tops of every state.
+    fn visible(&self, room: usize) -> Result<PackedSet, TooLarge> {
+        let mut visible = PackedSet::new(VisibleLevels::layout(self.system));
+        let mut row = vec![0; visible.layout().words()];
+        for id in 0..self.set.len() {
+            let (layout, words) = (self.set.layout(), self.set.row(id));
+            let tops = layout.locals(words).zip(&self.group_of).map(|(word, &group)| self.threads[group].top(word));
+            let mut tops: Vec<u32> = tops.collect();
+            self.symmetry.sort(&mut tops);
+            visible.layout().pack(&mut row, layout.shared(words), tops);
+            visible.insert(&row);
+            if visible.bytes_after(1) > room {
+                return Err(TooLarge);
+            }
+        }
+        Ok(visible)
     }
 }
 
 impl Overapproximation {
-    /// Explores all of M^n.
-    pub fn new(system: &Cpds, symmetry: bool) -> Self {
-        let mut growing = Growing::new(system, symmetry);
-        let done = growing.explore(u64::MAX, &mut |_| ControlFlow::<()>::Continue(()));
-        assert_eq!(done, ControlFlow::Continue(true), "nothing stops it");
-        growing.finish()
-    }
-
-    /// |Z|.
-    pub fn size(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.z, 0..self.z.len())
-    }
-
     /// Z.
+    pub fn new(system: &Cpds, symmetry: bool) -> Self {
+        Self::cut_off(system, Cut::Z, symmetry)
+    }
+
+    /// What M^n reaches, whatever it takes.
+    pub fn cut_off(system: &Cpds, cut: Cut, symmetry: bool) -> Self {
+        let symmetry = Symmetry::new(system, symmetry);
+        let found = Self::within(system, cut, &symmetry, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
+        found.expect("nothing stops it").0
+    }
+
+    /// What M^n reaches, and how many transitions that took. Now and then the watcher may look, and stop it.
+    ///
+    /// # Errors
+    /// If it takes more than `memory` bytes, or if the watcher says so.
+    pub(super) fn within<B>(
+        system: &Cpds,
+        cut: Cut,
+        symmetry: &Symmetry,
+        memory: usize,
+        watch: &mut impl FnMut(Progress) -> ControlFlow<B>,
+    ) -> Result<(Self, u64), Unfinished<B>> {
+        let mut growing = Growing::new(system, symmetry.clone(), cut, memory)?;
+        let explored = growing.explore(&mut |progress| {
+            if progress.bytes > memory {
+                return ControlFlow::Break(Unfinished::TooLarge);
+            }
+            watch(progress).map_break(Unfinished::Stopped)
+        });
+        if let ControlFlow::Break(why) = explored {
+            return Err(why);
+        }
+        let taken = growing.taken;
+        let marked = |marks: &[bool]| -> Vec<u32> {
+            let ids = (0..).zip(marks).filter(|&(_, &marked)| marked);
+            ids.map(|(id, _)| id).collect()
+        };
+        let (visible, generators, popped) = if cut.height == 1 {
+            (None, marked(&growing.generates), marked(&growing.is_popped))
+        } else {
+            let others = growing.progress().bytes;
+            (Some(growing.visible(memory.saturating_sub(others))?), Vec::new(), Vec::new())
+        };
+        let visible = visible.unwrap_or(growing.set);
+        Ok((Overapproximation { symmetry: growing.symmetry, visible, generators, popped }, taken))
+    }
+
+    /// How many visible states there are.
+    pub fn size(&self) -> Count {
+        self.symmetry.sum_of_orbits(&self.visible, 0..self.visible.len())
+    }
+
+    /// The visible states.
     pub fn states(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, 0..self.z.len()).collect()
+        visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
     }
 
     /// G ∩ Z.
     pub fn generators(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, self.generators.iter().map(|&id| id as usize)).collect()
+        visible_states(&self.symmetry, &self.visible, self.generators.iter().map(|&id| id as usize)).collect()
     }
 
     /// The tighter set: where pops taken from Z lead to.
     pub fn popped(&self) -> BTreeSet<VisibleState> {
-        visible_states(&self.symmetry, &self.z, self.popped.iter().map(|&id| id as usize)).collect()
+        visible_states(&self.symmetry, &self.visible, self.popped.iter().map(|&id| id as usize)).collect()
     }
 
     /// |G ∩ Z|.
     pub fn generator_count(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.z, self.generators.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(&self.visible, self.generators.iter().map(|&id| id as usize))
     }
 
     /// The size of the tighter set.
     pub fn popped_count(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.z, self.popped.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(&self.visible, self.popped.iter().map(|&id| id as usize))
     }
 
-    /// Whether Z has a bad state.
-    pub(crate) fn has_bad_state(&self, bad: &Bad) -> bool {
-        bad.first_violation(&self.z, 0..self.z.len()).is_some()
-    }
-
-    /// G ∩ Z alone, for watching T(R_k) come up to it.
-    pub(crate) fn into_missing(self) -> Missing {
-        let rows = self.generators.iter().flat_map(|&id| self.z.row(id as usize)).copied().collect();
-        Missing { symmetry: self.symmetry, layout: self.z.layout().clone(), rows }
-    }
-}
-
-/// The generators that T(R_k) has not: G ∩ Z \ T(R_k).
-pub(crate) struct Missing {
-    symmetry: Symmetry,
-    layout: Layout,
-    rows: Vec<u64>,
-}
-
-impl Missing {
-    /// Takes out what T(R_k) has by now: the first `reached` of these visible states.
-    pub(crate) fn remove(&mut self, visible: &PackedSet, reached: usize) {
-        assert_eq!(visible.layout(), &self.layout, "both pack the same visible states");
-        let words = self.layout.words();
-        let missing = self.rows.chunks_exact(words).filter(|row| visible.find(row).is_none_or(|id| id >= reached));
-        self.rows = missing.flatten().copied().collect();
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.rows.len() * size_of::<u64>()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    pub(crate) fn count(&self) -> Count {
-        let set = self.set();
-        self.symmetry.sum_of_orbits(&set, 0..set.len())
-    }
-
-    /// As many of them as have a million tops together: interchangeable threads may have more than could ever be listed.
-    pub(crate) fn states(&self) -> BTreeSet<VisibleState> {
-        let set = self.set();
-        let limit = 1_000_000 / self.symmetry.threads().len();
-        visible_states(&self.symmetry, &set, 0..set.len()).take(limit).collect()
-    }
-
-    fn set(&self) -> PackedSet {
-        let mut set = PackedSet::new(self.layout.clone());
-        for row in self.rows.chunks_exact(self.layout.words()) {
-            set.insert(row);
-        }
-        set
+    pub(super) fn into_set(self) -> PackedSet {
+        self.visible
     }
 }
 
@@ -365,7 +337,6 @@ mod tests {
         assert_eq!(shown(&problem, &z.generators()), ["⟨0|1,ε⟩", "⟨0|1,6⟩"]);
         assert_eq!(z.generators(), z.popped());
         assert_eq!(z.size(), Count::from(8));
-        assert!(z.has_bad_state(&Bad::new(problem.property(), &z.symmetry)));
     }
 
     #[test]
@@ -373,6 +344,28 @@ mod tests {
         let (problem, z) = overapproximation("shared 0; init 0|a b c; thread A { symbols a b c; (0,a) -> (0,-) }");
         assert_eq!(shown(&problem, &z.states()), ["⟨0|ε⟩", "⟨0|a⟩", "⟨0|b⟩", "⟨0|c⟩"]);
         assert_eq!(shown(&problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
+    }
+
+    /// Two calls of different procedures: with matched returns each comes back to its caller.
+    #[test]
+    fn matched_returns_rule_out_what_z_has() {
+        let text = "shared 0 1 2; init 0|main; thread A { symbols main after end f g;
+            (0,main) -> (1,f after); (1,f) -> (1,-); (1,after) -> (2,g end); (2,g) -> (2,-) }";
+        let (problem, z) = overapproximation(text);
+        let cut = |cut| Overapproximation::cut_off(problem.system(), cut, true);
+        assert_eq!(shown(&problem, &cut(Cut::Z).states()), shown(&problem, &z.states()));
+        assert_eq!(z.size(), Count::from(9));
+        let exact = ["⟨0|main⟩", "⟨1|after⟩", "⟨1|f⟩", "⟨2|end⟩", "⟨2|g⟩"];
+        assert_eq!(shown(&problem, &cut(Cut::matched(1)).states()), exact);
+    }
+
+    /// Which of two places the procedure returns to depends on what lies on top when it is called.
+    #[test]
+    fn higher_stacks_rule_out_what_matched_returns_have() {
+        let text = "shared 0 1; init 0|a b; thread A { symbols a b c; (0,a) -> (0,-); (0,b) -> (1,c); (1,c) -> (1,-) }";
+        let (problem, _) = overapproximation(text);
+        let size = |cut| Overapproximation::cut_off(problem.system(), cut, true).size();
+        assert_eq!(size(Cut::matched(3)), Count::from(4));
     }
 
     /// As printed, Alg. 2 would let b emerge here.

@@ -26,6 +26,7 @@
 //! a shortest run.
 
 use super::heads::Heads;
+use super::race::Cancel;
 use super::visible::{top, top_number};
 use cpds::{Action, Program, SharedState, Stack, Symbol};
 use hashbrown::HashTable;
@@ -210,15 +211,16 @@ impl Psa {
 
     /// The same, with at most so many transitions.
     pub fn saturated(mut self, heads: &Heads, limit: usize) -> Result<Psa, TooLarge> {
-        self.saturate(heads, limit).map(|()| self)
+        self.saturate(heads, limit, &Cancel::default()).map(|()| self)
     }
 
     /// Adds transitions until nothing is missing, or until there are more than so many; then one can go on.
-    pub(super) fn saturate(&mut self, heads: &Heads, limit: usize) -> Result<(), TooLarge> {
+    pub(super) fn saturate(&mut self, heads: &Heads, limit: usize, cancel: &Cancel) -> Result<(), TooLarge> {
         // What is added comes to the end of the list.
         loop {
             while let Some(&Transition { from, label, to, .. }) = self.transitions.get(self.taken) {
-                if self.transitions.len() > limit {
+                let look = self.taken.is_multiple_of(1 << 10);
+                if self.transitions.len() > limit || (look && cancel.why().is_some()) {
                     return Err(TooLarge);
                 }
                 let id = u32::try_from(self.taken).expect("the memory ends before");

@@ -62,8 +62,11 @@ impl ObservationSequence {
         self.grew.len()
     }
 
-    /// What the sequence does at k₀; nothing if it grows there, or if O_{k₀+1} has not been computed.
+    /// What the sequence does at k₀; nothing if it grows there, or if nothing is known of O_{k₀+1}.
     pub fn at(&self, k0: usize) -> Option<Pause> {
+        if k0 == self.k() && self.converges {
+            return Some(Pause::Collapse);
+        }
         let plateaus = !self.grew.get(k0)?;
         plateaus.then_some(match (k0 < self.last_growth, self.converges) {
             (true, _) => Pause::Stutter,
@@ -74,7 +77,7 @@ impl ObservationSequence {
 
     /// Every k₀ at which a pause begins: O_{k₀-1} ⊊ O_{k₀} = O_{k₀+1}.
     pub fn pauses(&self) -> impl Iterator<Item = (usize, Pause)> {
-        (0..self.k()).filter(|&k0| k0 == 0 || self.grew[k0 - 1]).filter_map(|k0| Some((k0, self.at(k0)?)))
+        (0..=self.k()).filter(|&k0| k0 == 0 || self.grew[k0 - 1]).filter_map(|k0| Some((k0, self.at(k0)?)))
     }
 
     /// The plateau that the sequence is in: the k₀ < k with O_{k₀-1} ⊊ O_{k₀} = … = O_k. It is new if k₀ = k-1. (Alg. 3, line 4;
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!((end.at(5), end.plateau(), end.collapse()), (Some(Plateau), Some(5), None));
         end.converges();
         assert_eq!(end.pauses().collect::<Vec<_>>(), [(2, Stutter), (5, Collapse)]);
-        assert_eq!((end.at(6), end.collapse()), (None, Some(5)), "nothing was computed after 6");
+        assert_eq!((end.at(6), end.collapse()), (Some(Collapse), Some(5)), "known, without computing more");
     }
 
     #[test]
@@ -132,6 +135,7 @@ mod tests {
         let mut sequence = sequence(&[1, 2, 3]);
         sequence.converges();
         assert_eq!(sequence.collapse(), Some(2));
+        assert_eq!(sequence.pauses().collect::<Vec<_>>(), [(2, Collapse)]);
         assert_eq!(super::tests::sequence(&[1]).collapse(), None);
         let mut constant = super::tests::sequence(&[1]);
         constant.converges();

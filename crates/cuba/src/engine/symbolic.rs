@@ -24,10 +24,12 @@ use super::matching::matching;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet};
 use super::psa::{Psa, TooLarge};
+use super::race::Cancel;
 use super::reached_by::ReachedBy;
 use super::symmetry::{Successors, Symmetry};
 use super::tops::Projection;
 use super::visible::VisibleLevels;
+use super::widening::Widening;
 use cpds::{Cpds, GlobalState, SharedState};
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
@@ -37,6 +39,8 @@ pub struct Symbolic<'a> {
     pub(super) system: &'a Cpds,
     pub(super) symmetry: Symmetry,
     options: SymbolicOptions,
+    widening: Option<Widening>,
+    cancel: Cancel,
     pub(super) languages: Languages,
     pub(super) heads: Vec<Heads>,
     /// For each program, post* of the shared states and languages it was asked for.
@@ -72,6 +76,8 @@ pub struct SymbolicOptions {
     pub symmetry: bool,
     /// Whether to drop tuples that others cover.
     pub subsumption: bool,
+    /// Widen languages to this depth: then what is computed is not S_k but A_d (`abstraction.rs`).
+    pub widening: Option<usize>,
     /// How many bytes the tables may take.
     pub memory: usize,
 }
@@ -133,6 +139,8 @@ impl<'a> Symbolic<'a> {
             transitions: 0,
             successors: Successors::default(),
             system,
+            widening: options.widening.map(Widening::new),
+            cancel: Cancel::default(),
             options,
             languages,
             symmetry,
@@ -146,6 +154,17 @@ impl<'a> Symbolic<'a> {
         }
         symbolic.finish_level(usize::MAX).expect("one visible state for each initial state");
         symbolic
+    }
+
+    /// The same, but stops in the middle of whatever it does when it is told to.
+    pub(super) fn cancelled_by(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Whether no language was changed by widening.
+    pub(super) fn is_exact(&self) -> bool {
+        self.widening.as_ref().is_none_or(Widening::is_exact)
     }
 
     /// The last level that is finished.
@@ -201,8 +220,9 @@ impl<'a> Symbolic<'a> {
         Ok(())
     }
 
-    fn work(&self) -> u64 {
-        self.transitions + self.expansions + self.languages.asked() / 8
+    /// What has been done, as a number.
+    pub(super) fn work(&self) -> u64 {
+        self.transitions + self.expansions + self.languages.compared() / 64 + self.visible.kept() as u64 / 4
     }
 
     /// One context of the thread at `position`.
@@ -230,10 +250,15 @@ impl<'a> Symbolic<'a> {
     /// post* of a shared state and a language, for which it is not known.
     fn post_star(&mut self, program: usize, (shared, language): (u32, u32)) -> Result<Range<usize>, TooLarge> {
         // Half of the memory for the store automaton, the other for its languages.
-        let given = self.languages.psa(SharedState(shared), LanguageId(language));
-        let psa = given.saturated(&self.heads[program], self.room / 2 / Psa::BYTES_A_TRANSITION)?;
+        let mut psa = self.languages.psa(SharedState(shared), LanguageId(language));
+        psa.saturate(&self.heads[program], self.room / 2 / Psa::BYTES_A_TRANSITION, &self.cancel)?;
         self.transitions += psa.transition_count() as u64;
-        let posts = self.languages.of_psa(&psa, self.room / 2)?;
+        let mut posts = self.languages.of_psa(&psa, self.room / 2)?;
+        if let Some(widening) = &mut self.widening {
+            for (_, language) in &mut posts {
+                *language = widening.widen(&mut self.languages, *language, self.room / 2)?;
+            }
+        }
         if !self.tuples.layout().has_room_for(self.languages.len()) {
             let (shared, threads) = (self.system.shared_names().len(), self.programs.len());
             self.tuples.set_layout(Layout::new(shared, threads, self.languages.len()));
@@ -245,7 +270,7 @@ impl<'a> Symbolic<'a> {
 
     /// Adds a tuple to this level, unless it is there or covered.
     fn add(&mut self, row: &[u64], origin: Option<TupleOrigin>) {
-        let at = origin.map(|origin| origin.to as usize);
+        let at = origin.filter(|_| self.widening.is_none()).map(|origin| origin.to as usize);
         let start = self.levels[self.levels.len() - 1];
         if let Some(found) = self.tuples.find(row) {
             if let Some(at) = at.filter(|_| found >= start) {
@@ -326,6 +351,10 @@ impl<'a> Symbolic<'a> {
     /// T(S_0) ⊆ … ⊆ T(S_k); what is there of an unfinished level comes last.
     pub fn visible(&self) -> &VisibleLevels {
         &self.visible
+    }
+
+    pub(super) fn into_visible(self) -> PackedSet {
+        self.visible.into_set()
     }
 
     /// The languages that the tuples are made of.

@@ -9,7 +9,7 @@ use super::psa::TooLarge;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What has been projected.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub(super) struct Projection {
     /// Shared state and sets of tops, sorted within groups.
     done: FxHashSet<(u32, Vec<TopsId>)>,
     /// For sets of tops that interchangeable threads have, in order: which tops they may have together, each sorted.
-    together: FxHashMap<Vec<TopsId>, Rc<Lists>>,
+    together: FxHashMap<Vec<TopsId>, Arc<Lists>>,
     bytes: usize,
 }
 
@@ -81,7 +81,7 @@ impl Projection {
     }
 
     /// Every sorted list of tops that has one of each set.
-    fn together(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Rc<Lists>, TooLarge> {
+    fn together(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Arc<Lists>, TooLarge> {
         if let Some(known) = self.together.get(sets) {
             return Ok(known.clone());
         }
@@ -91,7 +91,7 @@ impl Projection {
             found = if found.length == 0 { ways } else { merged(&found, &ways, room / 4)? };
         }
         self.bytes += size_of_val(&*found.numbers) + 2 * size_of_val(sets);
-        let found = Rc::new(found);
+        let found = Arc::new(found);
         self.together.insert(sets.to_vec(), found.clone());
         Ok(found)
     }

@@ -41,8 +41,13 @@ pub struct VisibleLevels {
 }
 
 impl VisibleLevels {
+    /// How visible states are packed.
+    pub(super) fn layout(system: &Cpds) -> Layout {
+        Layout::new(system.shared_names().len(), system.thread_count(), system.symbol_names().len() + 1)
+    }
+
     pub(super) fn new(system: &Cpds, symmetry: &Symmetry) -> Self {
-        let layout = Layout::new(system.shared_names().len(), system.thread_count(), system.symbol_names().len() + 1);
+        let layout = Self::layout(system);
         let row = vec![0; layout.words()];
         VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
     }
@@ -68,6 +73,10 @@ impl VisibleLevels {
 
     pub(super) fn set(&self) -> &PackedSet {
         &self.set
+    }
+
+    pub(super) fn into_set(self) -> PackedSet {
+        self.set
     }
 
     pub(super) fn range(&self, k: usize) -> Range<usize> {

@@ -2,8 +2,8 @@
 
 use super::{ActionJson, WarningJson, action};
 use crate::engine::analysis::{Conclusion, Proof};
-use crate::engine::{Count, Engine, Fcr, Loop, Lower, ObservationSequence, Pause, Run};
-use crate::explore::Explored;
+use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
+use crate::explore::{Explored, names};
 use crate::machine::peak_memory_bytes;
 use crate::show::thread_state;
 use cpds::{Cpds, Problem, Program, SharedState, Stack, Trace, VisibleState};
@@ -26,8 +26,9 @@ pub struct AnalysisJson {
     pub contexts: usize,
     /// The engine that answered: `explicit` or `symbolic`.
     pub engine: &'static str,
-    /// What the proof rests on: `Z`, `R_k` or `S_k` (Scheme 1), or `T(R_k)` (Alg. 3).
-    pub proved_by: Option<&'static str>,
+    /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
+    /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
+    pub proved_by: Option<String>,
     /// Whether finite context reachability holds, by Thm. 17; null if the memory was not enough to find out.
     pub fcr: Option<bool>,
     /// For each k, as far as R_k was computed.
@@ -36,11 +37,11 @@ pub struct AnalysisJson {
     pub collapse: CollapseJson,
     /// Where the sequences pause.
     pub pauses: PausesJson,
-    /// Overapproximations of T(R), as far as the answer needed them.
+    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`.
     pub upper: Vec<UpperJson>,
-    /// For `unknown`, what keeps (T(R_k)) from being known to converge.
+    /// For `unknown`, the visible states that are neither reached nor ruled out, if an overapproximation was finished.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocking: Option<BlockingJson>,
+    pub between: Option<BetweenJson>,
     /// T(R_k) for the last k, with `--states`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_states: Option<Vec<String>>,
@@ -70,6 +71,9 @@ pub struct LevelJson {
     pub symbolic: Option<Option<u128>>,
     /// |T(R_k)|; null if it has more than 128 bits.
     pub visible: Option<u128>,
+    /// How many visible states no overapproximation had ruled out when the level was finished; null if none was finished, or if
+    /// that number has more than 128 bits.
+    pub upper: Option<u128>,
     /// R_k \ R_{k-1}, with `--states`, if the engine keeps states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_states: Option<Vec<String>>,
@@ -116,24 +120,32 @@ pub struct PauseJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UpperJson {
-    /// `Z`.
-    pub abstraction: &'static str,
-    /// How many visible states it has; null if it has more than 128 bits.
+    /// `Z`, `matched-Z`, `Z_2` and so on, or `A_0`, `A_1` and so on.
+    pub abstraction: String,
+    /// How many visible states it has; null if it has more than 128 bits, or if it was given up.
     pub visible: Option<u128>,
-    /// How many of them are generators: |G ∩ Z|.
+    /// How many visible states it was the first to rule out; null likewise.
+    pub ruled_out: Option<u128>,
+    /// Why it was given up: `tuples` or `memory`; null if it was not.
+    pub given_up: Option<&'static str>,
+    /// For `Z`, how many of its states are generators: |G ∩ Z|.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub generators: Option<u128>,
-    /// How many of them a pop taken from Z leads to: a tighter set of generators.
+    /// For `Z`, how many of its states a pop taken from Z leads to: a tighter set of generators.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub popped: Option<u128>,
 }
 
-/// The generators in Z that T(R_k) has not, for the last k: G ∩ Z \ T(R_k).
+/// The visible states that are neither reached with the last k nor ruled out by an overapproximation.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct BlockingJson {
+pub struct BetweenJson {
     /// How many there are; null if that number has more than 128 bits.
     pub count: Option<u128>,
     /// Which they are; of more, as many as have a million tops together.
-    pub generators: Vec<String>,
+    pub states: Vec<String>,
+    /// For `verify`, those of them that are bad; likewise.
+    pub bad: Vec<String>,
 }
 
 /// What an exploration took.
@@ -301,10 +313,10 @@ pub(crate) fn analysis(
     let (system, analysis) = (explored.system(), &explored.analysis);
     let (lower, explicit) = (&analysis.lower, analysis.lower.engine() == Engine::Explicit);
     let (verdict, proof) = match &analysis.conclusion {
-        Conclusion::Safe(proof) => ("safe", Some(*proof)),
-        Conclusion::Converged(proof) => ("converged", Some(*proof)),
+        Conclusion::Safe(proof) => ("safe", Some(proof)),
+        Conclusion::Converged(proof) => ("converged", Some(proof)),
         Conclusion::Unsafe { .. } => ("unsafe", None),
-        Conclusion::Unknown(_) => ("unknown", None),
+        Conclusion::Unknown(_) | Conclusion::Contradiction(_) => ("unknown", None),
     };
     let trace = match &analysis.conclusion {
         Conclusion::Unsafe { trace, pattern } => Some(self::trace(explored.problem, trace, *pattern)),
@@ -322,6 +334,7 @@ pub(crate) fn analysis(
         reachable: level.reachable.and_then(Count::exact),
         symbolic: level.tuples.map(Count::exact),
         visible: level.visible.exact(),
+        upper: level.upper.and_then(|(left, _)| left.exact()),
         new_states: if states { new_states(level.k) } else { None },
         new_visible_states: states.then(|| visible(&lower.visible().states(level.k))),
     });
@@ -333,10 +346,9 @@ pub(crate) fn analysis(
         contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
         engine: if explicit { "explicit" } else { "symbolic" },
         proved_by: proof.map(|proof| match proof {
-            Proof::Overapproximation => "Z",
-            Proof::LowerCollapsed if explicit => "R_k",
-            Proof::LowerCollapsed => "S_k",
-            Proof::GeneratorsReached => "T(R_k)",
+            Proof::Bounded(rungs) => names(rungs),
+            Proof::LowerCollapsed if explicit => "R_k".to_owned(),
+            Proof::LowerCollapsed => "S_k".to_owned(),
         }),
         fcr: analysis.fcr.as_ref().map(Fcr::holds),
         sequence: sequence.collect(),
@@ -350,48 +362,66 @@ pub(crate) fn analysis(
             symbolic: pauses_if(!explicit),
             visible: pauses(&analysis.visible_sequence),
         },
-        upper: analysis
-            .upper
-            .z()
-            .map(|z| UpperJson {
-                abstraction: "Z",
-                visible: z.size.exact(),
-                generators: z.generators.exact(),
-                popped: z.popped.exact(),
-            })
-            .into_iter()
-            .collect(),
-        blocking: explored
-            .blocking
-            .as_ref()
-            .map(|blocking| BlockingJson { count: blocking.count.exact(), generators: visible(&blocking.states) }),
+        upper: analysis.rungs.iter().map(upper).collect(),
+        between: analysis.between.as_ref().map(|between| BetweenJson {
+            count: between.count.exact(),
+            states: visible(&between.states),
+            bad: visible(&between.bad),
+        }),
         visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
-        statistics: statistics(lower),
+        statistics: statistics(analysis.statistics),
         time_s: explored.time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
         warnings,
     }
 }
 
-fn statistics(lower: &Lower<'_>) -> StatisticsJson {
-    match lower {
-        Lower::Explicit(reachable) => StatisticsJson::Explicit {
-            states_kept: reachable.kept(),
-            visible_states_kept: reachable.visible().kept(),
-            expansions: reachable.expansions(),
-            stacks: reachable.stack_count(),
-            highest_stack: reachable.highest(),
-            table_bytes: reachable.bytes(),
-        },
-        Lower::Symbolic(tuples) => StatisticsJson::Symbolic {
-            tuples_kept: tuples.kept(),
-            visible_states_kept: tuples.visible().kept(),
-            expansions: tuples.expansions(),
-            languages: tuples.languages().len(),
-            posts: tuples.posts(),
-            transitions: tuples.transitions(),
-            table_bytes: tuples.bytes(),
+fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
+    let (bound, given_up) = match outcome {
+        Outcome::Bound(bound) => (Some(bound), None),
+        Outcome::TooManyTuples(_) => (None, Some("tuples")),
+        Outcome::TooLarge => (None, Some("memory")),
+    };
+    let generators = bound.and_then(|bound| bound.generators);
+    UpperJson {
+        abstraction: rung.to_string(),
+        visible: bound.and_then(|bound| bound.visible.exact()),
+        ruled_out: bound.and_then(|bound| bound.ruled_out.exact()),
+        given_up,
+        generators: generators.and_then(|(generators, _)| generators.exact()),
+        popped: generators.and_then(|(_, popped)| popped.exact()),
+    }
+}
+
+fn statistics(statistics: Statistics) -> StatisticsJson {
+    match statistics {
+        Statistics::Explicit { states_kept, visible_states_kept, expansions, stacks, highest_stack, table_bytes } => {
+            StatisticsJson::Explicit {
+                states_kept,
+                visible_states_kept,
+                expansions,
+                stacks,
+                highest_stack,
+                table_bytes,
+            }
+        }
+        Statistics::Symbolic {
+            tuples_kept,
+            visible_states_kept,
+            expansions,
+            languages,
+            posts,
+            transitions,
+            table_bytes,
+        } => StatisticsJson::Symbolic {
+            tuples_kept,
+            visible_states_kept,
+            expansions,
+            languages,
+            posts,
+            transitions,
+            table_bytes,
         },
     }
 }

@@ -17,16 +17,15 @@ fn added(args: &[&str], option: &str) -> String {
 #[test]
 fn fig_1() {
     assert_snapshot!(done(&["reach", "models/paper/fig1.cpds"]), @"
-    k  |R_k|  new  |T(R_k)|  new
-    0      1    1         1    1
-    1      3    2         3    2
-    2      6    3         6    3  T(R_k) stutters at 2
-    3      8    2         6    0
-    4     11    3         7    1
-    5     14    3         8    1  T(R_k) collapses at 5
-    6     17    3         8    0
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         8  by Z
+    1      3    2         3    2         8
+    2      6    3         6    3         8  T(R_k) stutters at 2
+    3      8    2         6    0         8
+    4     11    3         7    1         8
+    5     14    3         8    1         8  T(R_k) collapses at 5
 
-    converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)
+    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
     ");
     assert_snapshot!(added(&["reach", "models/paper/fig1.cpds", "--states"], "--states"), @r"
     k  R_k \ R_{k-1}  T(R_k) \ T(R_{k-1})
@@ -44,32 +43,27 @@ fn fig_1() {
     5  ⟨0|1,4 6 6⟩    ⟨1|2,6⟩
        ⟨1|2,6⟩
        ⟨1|2,4 6 6⟩
-    6  ⟨0|1,6 6⟩      –
-       ⟨2|2,5 6 6⟩
-       ⟨3|2,4 6 6 6⟩
 
-    converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)
+    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
     ");
 }
 
 #[test]
 fn r_k_collapses() {
     assert_snapshot!(done(&["reach", "models/tiny/stutter.cpds"]), @"
-    k  |R_k|  new  |T(R_k)|  new
-    0      1    1         1    1
-    1      2    1         2    1  T(R_k) stutters at 1
-    2      3    1         2    0
-    3      4    1         2    0
-    4      5    1         2    0
-    5      6    1         3    1
-    6      7    1         4    1  R_k collapses at 6, T(R_k) collapses at 6
-    7      7    0         4    0
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         4  by matched-Z
+    1      2    1         2    1         4  T(R_k) stutters at 1
+    2      3    1         2    0         4
+    3      4    1         2    0         4
+    4      5    1         2    0         4
+    5      6    1         3    1         4
+    6      7    1         4    1         4  R_k collapses at 6, T(R_k) collapses at 6
+    7      7    0         4    0         4
 
-    converged: T(R) = T(R_6) has 4 visible states; R_6 = R_7, and so no further context adds a state (Scheme 1)
+    converged: T(R) has 4 visible states, and collapses at k = 6; R_6 = R_7, and so no further context adds a state (Scheme 1)
     ");
-    assert_snapshot!(added(&["reach", "models/tiny/stutter.cpds", "--full"], "--full"), @"
-    converged: R = R_6 has 7 states, T(R) = T(R_6) has 4 visible states; R_6 = R_7, and so no further context adds a state (Scheme 1)
-    ");
+    assert_snapshot!(added(&["reach", "models/tiny/stutter.cpds", "--full"], "--full"), @"converged: R = R_6 has 7 states; T(R) has 4 visible states, and collapses at k = 6; R_6 = R_7, and so no further context adds a state (Scheme 1)");
 }
 
 #[test]
@@ -77,14 +71,14 @@ fn r_k_diverges() {
     let ran = in_repository(&["reach", "models/tiny/diverge.cpds", "--full", "--max-contexts", "4"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     assert_snapshot!(ran.stdout, @"
-    k  |R_k|  new  |T(R_k)|  new
-    0      1    1         1    1
-    1      2    1         2    1  T(R_k) collapses at 1
-    2      3    1         2    0
-    3      4    1         2    0
-    4      5    1         2    0
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         2  by Z
+    1      2    1         2    1         2  T(R_k) collapses at 1
+    2      3    1         2    0         2
+    3      4    1         2    0         2
+    4      5    1         2    0         2
 
-    unknown: T(R) = T(R_1) has 2 visible states, but (R_k) has not converged up to k = 4; --max-contexts ends the search there
+    unknown: T(R) has 2 visible states, and collapses at k = 1, but (R_k) has not converged up to k = 4; --max-contexts ends the search there
     ");
 }
 
@@ -93,14 +87,18 @@ fn a_plateau_is_not_called_more_than_that() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--max-contexts", "3"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     assert_snapshot!(ran.stdout, @"
-    k  |R_k|  new  |T(R_k)|  new
-    0      1    1         1    1
-    1      3    2         3    2
-    2      6    3         6    3  T(R_k) plateaus at 2
-    3      8    2         6    0
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         8  by Z
+    1      3    2         3    2         8
+    2      6    3         6    3         8  T(R_k) plateaus at 2
+    3      8    2         6    0         8
 
-    T(R_3) has 6 of the 8 visible states of Z; of the 2 generators among these, 1 may still come:
-      ⟨0|1,6⟩
+    6 visible states reached: T(R_3)
+    overapproximations of what is reachable, in visible states:
+      Z to A_4  8
+    2 visible states neither reached nor ruled out:
+      ⟨0|1,6⟩  ⟨1|2,6⟩
+    to try: more contexts (--max-contexts), a deeper overapproximation (--max-depth 6)
     unknown: (T(R_k)) has not converged up to k = 3; --max-contexts ends the search there
     ");
 }
@@ -108,21 +106,20 @@ fn a_plateau_is_not_called_more_than_that() {
 #[test]
 fn no_finite_context_reachability() {
     assert_snapshot!(done(&["reach", "models/paper/fig2.cpds", "--full"]), @"
-    k  |S_k|  |T(S_k)|  new
-    0      1         1    1
-    1      5        15   14
-    2      5        37   22  T(S_k) collapses at 2
-    3      5        37    0  S_k collapses at 3
-    4      5        37    0
+    k  |S_k|  |T(S_k)|  new  |T(R)| ≤
+    0      1         1    1        37  by Z
+    1      5        15   14        37
+    2      5        37   22        37  T(S_k) collapses at 2
+    3      5        37    0        37  S_k collapses at 3
+    4      5        37    0        37
 
-    converged: R = γ(S_3), T(R) = T(S_2) has 37 visible states; S_3 = S_4, and so no further context adds a state (Scheme 1)
+    converged: R = γ(S_3); T(R) has 37 visible states, and collapses at k = 2; S_3 = S_4, and so no further context adds a state (Scheme 1)
     ");
     assert_snapshot!(done(&["reach", "models/paper/stefan2.cpds", "--states"]), @r"
-    k  |S_k|  |T(S_k)|  new
-    0      1         1    1
-    1      6         9    8
-    2      5        20   11  T(S_k) collapses at 2
-    3      9        20    0
+    k  |S_k|  |T(S_k)|  new  |T(R)| ≤
+    0      1         1    1        20  by Z
+    1      6         9    8        20
+    2      5        20   11        20  T(S_k) collapses at 2
 
     k  T(S_k) \ T(S_{k-1})
     0  ⟨q0|σ0,σ0⟩
@@ -145,46 +142,47 @@ fn no_finite_context_reachability() {
        ⟨q2|σ1,σ2⟩
        ⟨q2|σ2,ε⟩
        ⟨q2|σ2,σ1⟩
-    3  –
 
-    converged: T(R) = T(S_2) has 20 visible states; T(S_2) = T(S_3) is a new plateau and has all generators in Z (Alg. 3)
+    converged: T(R) has 20 visible states, and collapses at k = 2; there is nothing else in Z, which has every visible state that is reachable
     ");
     let stats = in_repository(&["reach", "models/paper/stefan8.cpds", "--stats"]).stderr;
     let (counters, _) = stats.split_once(" transitions").expect("bytes and the time come last");
-    assert_snapshot!(counters, @"97 tuples kept, 321 expansions, 6 languages, post* computed 10 times with 120");
+    assert_snapshot!(counters, @"79 tuples kept, 244 expansions, 6 languages, post* computed 10 times with 120");
 }
 
 /// Either engine may be asked for. The explicit one may not come to an end where contexts are infinite.
 #[test]
 fn engines() {
     assert_snapshot!(done(&["reach", "models/paper/fig1.cpds", "--engine", "symbolic"]), @"
-    k  |S_k|  |T(S_k)|  new
-    0      1         1    1
-    1      2         3    2
-    2      4         6    3  T(S_k) stutters at 2
-    3      6         6    0
-    4      8         7    1
-    5     10         8    1  T(S_k) collapses at 5
-    6     12         8    0
+    k  |S_k|  |T(S_k)|  new  |T(R)| ≤
+    0      1         1    1         8  by Z
+    1      2         3    2         8
+    2      4         6    3         8  T(S_k) stutters at 2
+    3      6         6    0         8
+    4      8         7    1         8
+    5     10         8    1         8  T(S_k) collapses at 5
 
-    converged: T(R) = T(S_5) has 8 visible states; T(S_5) = T(S_6) is a new plateau and has all generators in Z (Alg. 3)
+    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
     ");
     let explicit = ["reach", "models/tiny/non-fcr.cpds", "--engine", "explicit", "--memory", "1M"];
     let ran = in_repository(&explicit);
     assert_eq!(ran.code, 5);
     assert_snapshot!(ran.stderr, @"note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`");
     assert_snapshot!(ran.stdout, @"
-    k  |R_k|  new  |T(R_k)|  new
-    0      1    1         1    1
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         –
 
-    Z takes more than a quarter of the memory; so it is not known which generators are missing
-    unknown: (T(R_k)) has not converged up to k = 0; context 1 takes more memory than 1.00 MiB, see --memory; finite context reachability does not hold, so it may be infinite: try --engine symbolic
+    1 visible state reached: T(R_0)
+    overapproximations of what is reachable, in visible states:
+      Z          –  given up, more than a quarter of the memory
+      matched-Z  –  given up, more than a quarter of the memory
+      A_0        –  given up, more than a quarter of the memory
+    unknown: (T(R_k)) has not converged up to k = 0; context 1 does not fit into the memory of 1.00 MiB, see --memory; finite context reachability does not hold, so it may be infinite: try --engine symbolic
     ");
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--engine", "quantum"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_snapshot!(ran.stderr, @"
-    error: invalid value 'quantum' for '--engine <ENGINE>'
-      [possible values: auto, explicit, symbolic]
+    error: invalid value 'quantum' for '--engine <ENGINE>': one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
 
     For more information, try '--help'.
     ");
@@ -198,7 +196,7 @@ fn symbolic_as_json() {
     assert_eq!(object["proved_by"], "S_k");
     assert_eq!(object["fcr"], false);
     assert_eq!(object["collapse"], json!({"reachable": 2, "symbolic": 3, "visible": 2}));
-    assert_eq!(object["sequence"][2], json!({"k": 2, "reachable": null, "symbolic": 5, "visible": 37}));
+    assert_eq!(object["sequence"][2], json!({"k": 2, "reachable": null, "symbolic": 5, "visible": 37, "upper": 37}));
     assert_eq!(object["statistics"]["tuples_kept"], 12);
 }
 
@@ -215,8 +213,8 @@ fn as_json() {
         object["sequence"].as_array_mut().unwrap().iter_mut().map(|level| level["new_visible_states"].take()).collect();
     assert_eq!(new[4], json!(["0|1,6"]));
     assert_eq!(
-        object["sequence"][6],
-        json!({"k": 6, "reachable": 17, "visible": 8, "new_states": null, "new_visible_states": null})
+        object["sequence"][5],
+        json!({"k": 5, "reachable": 14, "visible": 8, "upper": 8, "new_states": null, "new_visible_states": null})
     );
     object["sequence"].take();
     assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
@@ -226,7 +224,7 @@ fn as_json() {
         "symbolic": null,
         "visible": 5
       },
-      "contexts": 6,
+      "contexts": 5,
       "engine": "explicit",
       "fcr": true,
       "file": "models/paper/fig1.cpds",
@@ -245,15 +243,15 @@ fn as_json() {
         ]
       },
       "peak_memory_bytes": null,
-      "proved_by": "T(R_k)",
-      "reason": "converged: T(R) = T(R_5) has 8 visible states; T(R_5) = T(R_6) is a new plateau and has all generators in Z (Alg. 3)",
+      "proved_by": "Z",
+      "reason": "converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable",
       "sequence": null,
       "statistics": {
-        "expansions": 16,
-        "highest_stack": 4,
-        "stacks": 13,
-        "states_kept": 17,
-        "table_bytes": 2255,
+        "expansions": 13,
+        "highest_stack": 3,
+        "stacks": 10,
+        "states_kept": 14,
+        "table_bytes": 1947,
         "visible_states_kept": 8
       },
       "time_s": null,
@@ -261,7 +259,15 @@ fn as_json() {
         {
           "abstraction": "Z",
           "generators": 2,
+          "given_up": null,
           "popped": 2,
+          "ruled_out": 0,
+          "visible": 8
+        },
+        {
+          "abstraction": "matched-Z",
+          "given_up": null,
+          "ruled_out": 0,
           "visible": 8
         }
       ],
@@ -314,8 +320,8 @@ fn numbers_beyond_counting() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         ran.stdout.lines().last().unwrap().to_owned()
     };
-    assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states, T(R) = T(R_20) has 3486784401 visible states; R_20 = R_21, and so no further context adds a state (Scheme 1)");
-    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^38 states, T(R) = T(R_100) has more than 10^38 visible states; R_100 = R_101, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states; T(R) has 3486784401 visible states, and collapses at k = 20; R_20 = R_21, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^38 states; T(R) has more than 10^38 visible states, and collapses at k = 100; R_100 = R_101, and so no further context adds a state (Scheme 1)");
     let ran = cuba(folder.path(), &["reach", "20.cpds", "--states"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.contains("converged: "), "{}", ran.stdout);
@@ -327,6 +333,6 @@ fn what_it_took() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--stats"]);
     assert_eq!(ran.code, 0);
     let (numbers, time) = ran.stderr.rsplit_once(", ").unwrap();
-    assert_snapshot!(numbers, @"17 states kept, 16 expansions, 13 stacks, 2.20 KiB of tables");
+    assert_snapshot!(numbers, @"14 states kept, 13 expansions, 10 stacks, 1.90 KiB of tables");
     assert!(time.ends_with(" ms\n"), "{time}");
 }

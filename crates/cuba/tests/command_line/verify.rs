@@ -56,7 +56,7 @@ fn safe() {
     assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 8 states, none of them bad");
     let (code, out) = verify(&["models/tiny/stutter.cpds", "--target", "1|-,b"]);
     assert_eq!(code, 0);
-    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; R_6 = R_7, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; matched-Z, which has every visible state that is reachable, has 4 states, none of them bad");
 }
 
 #[test]
@@ -64,8 +64,12 @@ fn unknown() {
     let (code, out) = verify(&["models/paper/fig1.cpds", "--max-contexts", "3"]);
     assert_eq!(code, 5);
     assert_snapshot!(out, @"
-    T(R_3) has 6 of the 8 visible states of Z; of the 2 generators among these, 1 may still come:
+    6 visible states reached: T(R_3)
+    overapproximations of what is reachable, in visible states:
+      Z to A_4  8
+    2 visible states neither reached nor ruled out, 1 of them bad:
       ⟨0|1,6⟩
+    to try: more contexts (--max-contexts), a deeper overapproximation (--max-depth 6)
     unknown: safe up to 3 contexts, open beyond; --max-contexts ends the search there
     ");
 }
@@ -148,12 +152,28 @@ fn the_memory_is_limited() {
         calls.join("\n ")
     );
     fs::write(folder.path().join("large.cpds"), model).unwrap();
-    let ran = cuba(folder.path(), &["verify", "large.cpds", "--memory", "16M"]);
+    let ran = cuba(folder.path(), &["verify", "large.cpds", "--memory", "16M", "--engine", "explicit"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     assert_snapshot!(ran.stdout, @"
-    T(R_0) has 1 of the 961 visible states of Z; of the 961 generators among these, 960 may still come:
-      ⟨0|ε,ε⟩  ⟨0|ε,a0⟩  ⟨0|ε,a1⟩  ⟨0|ε,a2⟩  ⟨0|ε,a3⟩  …
-    unknown: safe up to 0 contexts, open beyond; context 1 takes more memory than 16.00 MiB, see --memory
+    1 visible state reached: T(R_0)
+    overapproximations of what is reachable, in visible states:
+      Z to A_1  961
+    960 visible states neither reached nor ruled out, 1 of them bad:
+      ⟨0|ε,ε⟩
+    to try: more memory (--memory), a deeper overapproximation (--max-depth 3)
+    unknown: safe up to 0 contexts, open beyond; context 1 does not fit into the memory of 16.00 MiB, see --memory
+    ");
+    // Few languages have so many stacks.
+    let ran = cuba(folder.path(), &["verify", "large.cpds", "--memory", "16M"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
+    assert_snapshot!(ran.stdout, @"
+                      ⟨0|a0,a0⟩
+    context 1: T#2
+      (0,a0) → (0,ε)  ⟨0|a0,ε⟩
+    context 2: T#1
+      (0,a0) → (0,ε)  ⟨0|ε,ε⟩
+
+    unsafe: the bad state ⟨0|ε,ε⟩ is reachable with 2 contexts, and with no fewer
     ");
 }
 

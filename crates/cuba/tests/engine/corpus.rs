@@ -34,7 +34,7 @@ fn answers(Model { name, problem, expected }: &Model, engine: Option<Engine>, sy
                 Some((Verdict::Unsafe, Some(trace.contexts.len())))
             }
             Conclusion::Unknown(_) => None,
-            Conclusion::Converged(_) => panic!("that was not the question"),
+            Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("that was not the question"),
         },
     }
 }

@@ -39,7 +39,7 @@ fn the_counters_are_those_of_the_closed_form() {
 fn rows_that_become_too_narrow() {
     let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
     for symmetry in [true, false] {
-        let options = Options { symmetry, max_contexts: Some(2), ..Options::default() };
+        let options = Options { symmetry, max_contexts: Some(2), memory: 1 << 28, ..Options::default() };
         let found = analyse(&problem, Question::Reachable, options, |_| ());
         let counts: Vec<_> = found.levels.iter().map(|level| (level.reachable, level.visible)).collect();
         let (one, two) = (20 * 29, 190 * 29 * 29);

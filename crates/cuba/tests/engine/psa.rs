@@ -6,7 +6,7 @@ use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::engine::{Fcr, Languages, Psa, PsaState};
+use cuba::engine::{Cancel, Fcr, Languages, Psa, PsaState};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,8 +302,8 @@ fn finite_context_reachability_is_decided_exactly() {
 /// call. A loop is there long before.
 #[test]
 fn a_loop_is_seen_early() {
-    let system = random_system(20_000, 100, 100, 1);
-    let fcr = Fcr::within(&system, 100_000).expect("it need not be complete");
+    let system = random_system(1, 20_000, 100, 100, 1);
+    let fcr = Fcr::within(&system, 100_000, &Cancel::default()).expect("it need not be complete");
     assert!(fcr.loops[0].as_ref().is_some_and(|found| found.replays(&system.programs()[0])));
 }
 

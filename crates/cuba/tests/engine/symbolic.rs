@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 const MAX_K: usize = 6;
 
-const ALL: SymbolicOptions = SymbolicOptions { symmetry: true, subsumption: true, memory: 1 << 26 };
+const ALL: SymbolicOptions = SymbolicOptions { symmetry: true, subsumption: true, widening: None, memory: 1 << 26 };
 
 /// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped growing.
 fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
@@ -185,7 +185,13 @@ fn verdicts_are_those_of_the_explicit_engine() {
             return false;
         }
         let verify = |engine, symmetry| {
-            let options = Options { engine: Some(engine), symmetry, max_contexts: Some(4), ..Options::default() };
+            let options = Options {
+                engine: Some(engine),
+                symmetry,
+                max_contexts: Some(4),
+                max_depth: Some(0),
+                ..Options::default()
+            };
             analyse(problem, Question::Verify, options, |_| ()).conclusion
         };
         let explicit = verify(Engine::Explicit, true);

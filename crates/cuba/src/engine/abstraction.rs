@@ -1,0 +1,125 @@
+//! A_d: abstract symbolic states, an overapproximation of T(R) that gets tighter with d.
+//!
+//! It is the exploration of S_k (`symbolic.rs`), with one difference: after each post* every language is widened by making one
+//! of the automaton's states that agree to depth d (`widening.rs`). A tuple is dropped if another one covers it.
+//!
+//! # Why it has every reachable state
+//! When nothing new is found, every tuple that was kept has been expanded for every thread, and each successor is covered by a
+//! tuple that was kept. So the states of the tuples are closed under the contexts of every thread, and have the initial ones.
+//! Widening only adds words, and dropping a tuple only drops what others have. Threads that have just moved are expanded too:
+//! unlike post*, the widened language is not closed.
+//!
+//! # Why it ends
+//! For each d there are finitely many widened languages, and so finitely many tuples. They may be many; so there is a limit.
+//!
+//! # What is true of T(A_d), and what is not
+//! - T(R) ⊆ T(A_d) ⊆ Z. Below the top, a word of a widened language has only symbols that the language has below the top.
+//! - If no language is changed by widening, T(A_d) = T(R). If (S_k) collapses, then from some d on.
+//! - It depends on no order: each level has the largest of all successors of the level before. So permuting threads, and treating
+//!   interchangeable ones as such, change nothing.
+//! - T(A_{d+1}) ⊆ T(A_d) does **not** hold in general: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone. Nor does T(A_d) ⊆ matched-Z.
+
+use super::packed::PackedSet;
+use super::psa::TooLarge;
+use super::race::Cancel;
+use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
+use super::symmetry::Symmetry;
+use super::visible::visible_states;
+use cpds::{Cpds, VisibleState};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// A_d.
+pub struct Abstraction {
+    pub(super) symmetry: Symmetry,
+    pub(super) visible: PackedSet,
+    /// Whether no language was changed by widening: then T(A_d) = T(R).
+    pub is_exact: bool,
+    /// How many tuples were kept, those that others cover included.
+    pub tuples: usize,
+    /// What it took, in the units of [`Symbolic`].
+    pub(super) work: u64,
+}
+
+/// What it may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// How many tuples may be kept.
+    pub tuples: usize,
+    /// How many bytes the tables may take.
+    pub memory: usize,
+}
+
+/// Why there is no A_d.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Blown<B> {
+    /// It would have more tuples than it may.
+    TooManyTuples,
+    /// It would take more memory than it may.
+    TooLarge,
+    /// The watcher said so.
+    Stopped(B),
+}
+
+impl Abstraction {
+    /// A_d, within limits.
+    ///
+    /// # Errors
+    /// If the limits are reached.
+    pub fn new(system: &Cpds, depth: usize, symmetry: bool, limits: Limits) -> Result<Self, Blown<()>> {
+        Self::watched(system, depth, symmetry, limits, &Cancel::default(), &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same; now and then the watcher may look, and stop it.
+    pub(super) fn watched<B>(
+        system: &Cpds,
+        depth: usize,
+        symmetry: bool,
+        limits: Limits,
+        cancel: &Cancel,
+        watch: &mut impl FnMut(&Symbolic<'_>) -> ControlFlow<B>,
+    ) -> Result<Self, Blown<B>> {
+        let options = SymbolicOptions { symmetry, subsumption: true, widening: Some(depth), memory: limits.memory };
+        let mut tuples = Symbolic::new(system, options).cancelled_by(cancel);
+        let mut look = |tuples: &Symbolic<'_>| {
+            if tuples.kept() > limits.tuples {
+                ControlFlow::Break(Blown::TooManyTuples)
+            } else if tuples.bytes_at_next_look() > limits.memory {
+                ControlFlow::Break(Blown::TooLarge)
+            } else {
+                watch(tuples).map_break(Blown::Stopped)
+            }
+        };
+        loop {
+            if let ControlFlow::Break(why) = look(&tuples) {
+                return Err(why);
+            }
+            match tuples.advance(&mut look) {
+                Ok(()) => {}
+                Err(Unfinished::Stopped(why)) => return Err(why),
+                // Whoever cancels it is asked first.
+                Err(Unfinished::TooLarge) => return Err(look(&tuples).break_value().unwrap_or(Blown::TooLarge)),
+            }
+            if !tuples.grew(tuples.k()) {
+                return Ok(Abstraction {
+                    is_exact: tuples.is_exact(),
+                    tuples: tuples.kept(),
+                    work: tuples.work(),
+                    symmetry: tuples.symmetry.clone(),
+                    visible: tuples.into_visible(),
+                });
+            }
+        }
+    }
+
+    /// T(A_d).
+    pub fn states(&self) -> BTreeSet<VisibleState> {
+        visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
+    }
+}
+
+impl<B> From<TooLarge> for Blown<B> {
+    fn from(TooLarge: TooLarge) -> Self {
+        Blown::TooLarge
+    }
+}

@@ -1,0 +1,145 @@
+//! What no rung of the ladder has ruled out: the visible states that all of them have.
+//!
+//! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is marked with the rung that ruled
+//! it out. So it is known for every rung what was left after it.
+
+use super::bad::Bad;
+use super::count::Count;
+use super::packed::PackedSet;
+use super::symmetry::Symmetry;
+use super::visible::visible_states;
+use cpds::{Property, VisibleState};
+use std::collections::BTreeSet;
+
+/// The mark of a state that is not ruled out.
+const LEFT: u32 = u32::MAX;
+
+/// What the rungs have in common.
+pub(super) struct Ceiling {
+    symmetry: Symmetry,
+    set: Option<PackedSet>,
+    /// For each state, the number of the rung that ruled it out.
+    ruled_out_by: Vec<u32>,
+}
+
+impl Ceiling {
+    /// Everything.
+    pub(super) fn new(symmetry: Symmetry) -> Self {
+        Ceiling { symmetry, set: None, ruled_out_by: Vec::new() }
+    }
+
+    /// Rules out what the rung with this number has not. Numbers go up.
+    pub(super) fn lower(&mut self, number: usize, rung: PackedSet) {
+        let number = u32::try_from(number).ok().filter(|&number| number < LEFT).expect("few rungs");
+        let Some(set) = &self.set else {
+            self.ruled_out_by = vec![LEFT; rung.len()];
+            self.set = Some(rung);
+            return;
+        };
+        assert_eq!(set.layout(), rung.layout(), "both pack the same visible states");
+        for (id, mark) in self.ruled_out_by.iter_mut().enumerate().filter(|(_, mark)| **mark == LEFT) {
+            if rung.find(set.row(id)).is_none() {
+                *mark = number;
+            }
+        }
+    }
+
+    /// The states that are left after the rung with this number.
+    fn left(&self, number: usize) -> impl Iterator<Item = usize> {
+        let marks = self.ruled_out_by.iter().enumerate();
+        marks.filter(move |&(_, &mark)| mark as usize > number).map(|(id, _)| id)
+    }
+
+    /// How many sorted states are left after a rung.
+    pub(super) fn kept(&self, number: usize) -> usize {
+        self.left(number).count()
+    }
+
+    /// How many states are left after a rung.
+    pub(super) fn count(&self, number: usize) -> Count {
+        self.count_of(self.left(number).collect())
+    }
+
+    /// How many states a rung ruled out.
+    pub(super) fn ruled_out(&self, number: usize) -> Count {
+        let marks = self.ruled_out_by.iter().enumerate();
+        self.count_of(marks.filter(|&(_, &mark)| mark as usize == number).map(|(id, _)| id).collect())
+    }
+
+    fn count_of(&self, ids: Vec<usize>) -> Count {
+        self.set.as_ref().map_or(Count::ZERO, |set| self.symmetry.sum_of_orbits(set, ids.into_iter()))
+    }
+
+    /// The rungs that have ruled out a bad state, if none is left after a rung.
+    pub(super) fn without_bad(&self, bad: &Bad, number: usize) -> Option<BTreeSet<usize>> {
+        let set = self.set.as_ref()?;
+        let is_bad = |id: usize| bad.first_violation(set, id..id + 1).is_some();
+        if self.left(number).any(is_bad) {
+            return None;
+        }
+        let marks = self.ruled_out_by.iter().enumerate();
+        Some(marks.filter(|&(id, &mark)| mark != LEFT && is_bad(id)).map(|(_, &mark)| mark as usize).collect())
+    }
+
+    /// The rungs that have ruled anything out, up to one.
+    pub(super) fn helped(&self, number: usize) -> BTreeSet<usize> {
+        self.ruled_out_by.iter().map(|&mark| mark as usize).filter(|&mark| mark <= number).collect()
+    }
+
+    /// A visible state, among the first so many, that is not left after a rung. Every reached state should be.
+    pub(super) fn missing(
+        &self,
+        number: usize,
+        visible: &PackedSet,
+        reached: usize,
+    ) -> Option<(VisibleState, Option<usize>)> {
+        let set = self.set.as_ref()?;
+        let (id, mark) = (0..reached).find_map(|id| match set.find(visible.row(id)) {
+            None => Some((id, None)),
+            Some(at) => {
+                let mark = self.ruled_out_by[at] as usize;
+                (mark <= number).then_some((id, Some(mark)))
+            }
+        })?;
+        let state = visible_states(&self.symmetry, visible, [id]).next().expect("an orbit has a member");
+        Some((state, mark))
+    }
+
+    /// What is left after a rung and is not among the first so many visible states.
+    pub(super) fn between(
+        &self,
+        number: usize,
+        (visible, reached): (&PackedSet, usize),
+        bad: Option<(&Bad, &Property)>,
+    ) -> Option<Between> {
+        let set = self.set.as_ref()?;
+        let open = |&id: &usize| visible.find(set.row(id)).is_none_or(|at| at >= reached);
+        let ids: Vec<usize> = self.left(number).filter(open).collect();
+        // Interchangeable threads may have more than could ever be listed.
+        let limit = 1_000_000 / self.symmetry.threads().len();
+        let states = |ids: Vec<usize>| visible_states(&self.symmetry, set, ids);
+        let is_bad = |&id: &usize| bad.is_some_and(|(bad, _)| bad.first_violation(set, id..id + 1).is_some());
+        let is_bad_state = |state: &VisibleState| bad.is_some_and(|(_, property)| property.violation(state).is_some());
+        Some(Between {
+            bad: states(ids.iter().copied().filter(is_bad).collect()).filter(is_bad_state).take(limit).collect(),
+            states: states(ids.clone()).take(limit).collect(),
+            count: self.count_of(ids),
+        })
+    }
+
+    /// The memory in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.set.as_ref().map_or(0, |set| set.bytes_after(0)) + size_of_val(&*self.ruled_out_by)
+    }
+}
+
+/// The visible states that are neither reached nor ruled out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Between {
+    /// How many there are.
+    pub count: Count,
+    /// Which they are; as many as have a million tops together, if there are more.
+    pub states: BTreeSet<VisibleState>,
+    /// Those of them that are bad, if that is the question; likewise.
+    pub bad: BTreeSet<VisibleState>,
+}

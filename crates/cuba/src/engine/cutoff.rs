@@ -1,0 +1,174 @@
+//! M_i: what a thread does with its stack cut off at height z (paper §4.1.2, Alg. 2, for z = 1).
+//!
+//! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of z symbols there may be more.
+//! So a pop from a word of z symbols lets something emerge: what may lie under the last of them.
+
+use super::moves::{Moves, ThreadState};
+use super::psa::TooLarge;
+use super::returns::{Returns, Under};
+use super::visible::{top, top_number};
+use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The transitions of M_i, computed as they are asked for. Words are numbers; of height at most one, the numbers of tops.
+pub(super) struct CutOff<'a> {
+    program: &'a Program,
+    z: usize,
+    under: Under,
+    /// The shared states that a pop leads to, sorted.
+    pops_to: Vec<u32>,
+    words: Vec<Box<[u32]>>,
+    numbers: FxHashMap<Box<[u32]>, u32>,
+    moves: Moves<Origin>,
+    /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may lie under its last symbol.
+    pops: FxHashMap<(u32, usize), Range<usize>>,
+    left: Vec<u32>,
+}
+
+/// Where the transitions from a thread's cut-off state come from, and where it may come from itself.
+#[derive(Clone, Copy)]
+pub(super) struct Origin {
+    /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop may leave.
+    pub(super) pops: usize,
+    /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
+    pub(super) generates: bool,
+}
+
+impl<'a> CutOff<'a> {
+    pub(super) fn new(
+        system: &'a Cpds,
+        thread: ThreadId,
+        z: usize,
+        returns: Returns,
+        room: usize,
+    ) -> Result<Self, TooLarge> {
+        let program = system.program(thread);
+        let pops = program.rules().iter().filter_map(|rule| match rule.action {
+            Action::Pop { to, .. } => Some(to.0),
+            _ => None,
+        });
+        let mut cut_off = CutOff {
+            program,
+            z,
+            under: Under::new(system, thread, returns, room)?,
+            pops_to: pops.collect::<BTreeSet<_>>().into_iter().collect(),
+            words: Vec::new(),
+            numbers: FxHashMap::default(),
+            moves: Moves::default(),
+            pops: FxHashMap::default(),
+            left: Vec::new(),
+        };
+        cut_off.number(&[]);
+        for symbol in 0..system.symbol_names().len() {
+            cut_off.number(&[u32::try_from(symbol).expect("symbols have 32 bits") + 1]);
+        }
+        Ok(cut_off)
+    }
+
+    /// The number of a stack, cut off.
+    pub(super) fn stack(&mut self, stack: &Stack) -> u32 {
+        let word: Vec<u32> = stack.iter().map(|symbol| top_number(Some(symbol))).collect();
+        self.number(&word)
+    }
+
+    /// The number of a word, cut off.
+    fn number(&mut self, word: &[u32]) -> u32 {
+        let word = &word[..word.len().min(self.z)];
+        if let Some(&known) = self.numbers.get(word) {
+            return known;
+        }
+        let number = u32::try_from(self.words.len()).expect("the memory ends before");
+        self.words.push(word.into());
+        self.numbers.insert(word.into(), number);
+        number
+    }
+
+    /// How many words have been numbered.
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The number of the top of a word.
+    pub(super) fn top(&self, word: u32) -> u32 {
+        self.words[word as usize].first().copied().unwrap_or(0)
+    }
+
+    /// The transitions from a shared state and a word.
+    #[inline]
+    pub(super) fn moves(&mut self, from: ThreadState) -> (Origin, Range<usize>) {
+        match self.moves.get(from) {
+            Some(known) => known,
+            None => self.new_moves(from),
+        }
+    }
+
+    #[inline]
+    pub(super) fn successor(&self, index: usize) -> ThreadState {
+        self.moves.successor(index)
+    }
+
+    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing emerges from it. (Alg. 2,
+    /// line 7, as printed, lets everything emerge.)
+    #[cold]
+    fn new_moves(&mut self, (shared, word): ThreadState) -> (Origin, Range<usize>) {
+        let symbol = self.top(word);
+        let below = self.words[word as usize].get(1..).unwrap_or_default().to_vec();
+        let (mut others, mut pops) = (Vec::new(), Vec::new());
+        for (_, rule) in self.program.rules_from(SharedState(shared), top(symbol)) {
+            let (to, written) = rule.action.target();
+            if let Action::Pop { .. } = rule.action {
+                pops.push((to.0, 0));
+            } else {
+                let stack: Vec<u32> =
+                    written.map(|symbol| top_number(Some(symbol))).chain(below.iter().copied()).collect();
+                others.push((to.0, self.number(&stack)));
+            }
+        }
+        let generates = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
+        let origin = Origin { pops: pops.len(), generates };
+        self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
+    }
+
+    /// The words that a pop may leave of this one, as a range for [`left`](Self::left).
+    pub(super) fn pop(&mut self, word: u32) -> Range<usize> {
+        let symbols = &self.words[word as usize];
+        let below = symbols.get(1..).unwrap_or_default().to_vec();
+        let is_whole = symbols.len() < self.z;
+        let set = symbols.last().filter(|_| !is_whole).map(|&last| self.under.set(last));
+        let rest = self.number(&below);
+        // A whole stack leaves one word; no set has that number.
+        if let Some(known) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
+            return known.clone();
+        }
+        let start = self.left.len();
+        match set {
+            None => self.left.push(rest),
+            Some(set) => {
+                for i in 0..self.under.get(set).len() {
+                    let emerges = Some(self.under.get(set)[i]).filter(|&symbol| symbol != 0);
+                    let word: Vec<u32> = below.iter().copied().chain(emerges).collect();
+                    let number = self.number(&word);
+                    self.left.push(number);
+                }
+            }
+        }
+        let range = start..self.left.len();
+        self.pops.insert((rest, set.unwrap_or(usize::MAX)), range.clone());
+        range
+    }
+
+    #[inline]
+    pub(super) fn left(&self, index: usize) -> u32 {
+        self.left[index]
+    }
+
+    /// The memory in use, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.words.len() * (4 * size_of::<Box<[u32]>>() + 8 * self.z)
+            + self.moves.bytes()
+            + self.left.len() * size_of::<u32>()
+            + self.pops.len() * 64
+    }
+}

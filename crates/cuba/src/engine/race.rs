@@ -1,0 +1,249 @@
+//! Two ends that work side by side, and which of them was first.
+//!
+//! Time is work: each end counts what it does (`lower.rs`, `ladder.rs` say in which units), and these counts do not depend on
+//! the machine, on other processes, or on how many threads there are. What an end found at time t was *first* if the other one
+//! found nothing before its own time t. So an end that has an answer at t waits for the other one to get to t, and what was found
+//! after t is thrown away. Then the answer, and everything that is reported with it, is the same in every run, and no run takes
+//! much longer than twice what the quicker end takes.
+//!
+//! Only a bad state ends the race at once: the other end could not have said anything else.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Which end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    Upper = 0,
+    Lower = 1,
+}
+
+impl End {
+    fn other(self) -> End {
+        if self == End::Upper { End::Lower } else { End::Upper }
+    }
+}
+
+/// Why an end has to stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Halt {
+    /// The other one was first, or has given up long ago.
+    Beaten,
+    /// The user says so.
+    Interrupted,
+    /// There is no time left.
+    TimeOut,
+}
+
+/// Whether to stop at once, whatever it is that is being done.
+#[derive(Clone, Default, Debug)]
+pub struct Cancel {
+    done: Arc<AtomicBool>,
+    interrupt: Option<&'static AtomicBool>,
+    until: Option<Instant>,
+}
+
+impl Cancel {
+    /// Stops when the flag is set, or after so much time.
+    pub fn when(interrupt: Option<&'static AtomicBool>, timeout: Option<Duration>) -> Self {
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Cancel { done: Arc::default(), interrupt, until }
+    }
+
+    pub(super) fn now(&self) {
+        self.done.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn why(&self) -> Option<Halt> {
+        if self.done.load(Ordering::Relaxed) {
+            Some(Halt::Beaten)
+        } else if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            Some(Halt::Interrupted)
+        } else if self.until.is_some_and(|until| Instant::now() >= until) {
+            Some(Halt::TimeOut)
+        } else {
+            None
+        }
+    }
+}
+
+/// How much further than the other one an end may get in its turn.
+const TURN: u64 = 1 << 15;
+
+/// Less than a second.
+const MOMENT: u64 = 1 << 22;
+
+/// The time of an end that has nothing left to do.
+const DONE: u64 = u64::MAX;
+
+pub(super) struct Race {
+    time: [AtomicU64; 2],
+    /// The time of the first answer.
+    first: AtomicU64,
+    /// When the upper end has to stop, answer or not.
+    enough: AtomicU64,
+    pub(super) cancel: Cancel,
+    /// Whose turn it is, if only one may work at a time.
+    turn: Option<(Mutex<End>, Condvar)>,
+}
+
+impl Race {
+    pub(super) fn new(jobs: usize, cancel: Cancel) -> Self {
+        let turn = (jobs < 2).then(|| (Mutex::new(End::Upper), Condvar::new()));
+        Race {
+            time: [AtomicU64::new(0), AtomicU64::new(0)],
+            first: AtomicU64::new(DONE),
+            enough: AtomicU64::new(DONE),
+            cancel,
+            turn,
+        }
+    }
+
+    /// An end has come to this time. Waits for its turn, and says whether it has to stop.
+    pub(super) fn tick(&self, end: End, time: u64) -> ControlFlow<Halt> {
+        self.time[end as usize].store(time, Ordering::Relaxed);
+        let ahead = || time > self.time[end.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
+        if let Some((turn, changed)) = &self.turn {
+            let mut whose = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            if ahead() && *whose == end {
+                *whose = end.other();
+                changed.notify_all();
+            }
+            // Now and then somebody may cancel everything without telling.
+            while *whose != end
+                && self.cancel.why().is_none()
+                && self.time[end.other() as usize].load(Ordering::Relaxed) != DONE
+            {
+                let waited = changed.wait_timeout(whose, Duration::from_millis(20));
+                whose = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        match self.cancel.why() {
+            Some(why) => ControlFlow::Break(why),
+            None if time > self.first.load(Ordering::Relaxed) => ControlFlow::Break(Halt::Beaten),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// There is an answer, at this time.
+    pub(super) fn concludes(&self, time: u64) {
+        self.first.fetch_min(time, Ordering::Relaxed);
+    }
+
+    /// The lower end gives up at this time, without an answer. The upper one may have as much, or a moment at least.
+    pub(super) fn gives_up(&self, time: u64) {
+        self.enough.store(time.max(MOMENT), Ordering::Relaxed);
+    }
+
+    /// When the upper end has to stop: never, unless the lower one has given up.
+    pub(super) fn enough(&self) -> u64 {
+        self.enough.load(Ordering::Relaxed)
+    }
+
+    /// The time of the first answer, if there is one.
+    pub(super) fn first(&self) -> Option<u64> {
+        Some(self.first.load(Ordering::Relaxed)).filter(|&time| time != DONE)
+    }
+
+    /// Does the work of an end. Whatever becomes of it, the other one is not kept waiting; if it panics, not kept working either.
+    pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
+        let _leaves = Leaves { race: self, end };
+        work()
+    }
+}
+
+struct Leaves<'r> {
+    race: &'r Race,
+    end: End,
+}
+
+impl Drop for Leaves<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.race.cancel.now();
+        }
+        self.race.time[self.end as usize].store(DONE, Ordering::Relaxed);
+        if let Some((turn, changed)) = &self.race.turn {
+            *turn.lock().unwrap_or_else(PoisonError::into_inner) = self.end.other();
+            changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// What an end does: an answer after so much work, in steps.
+    fn finish(race: &Race, end: End, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
+        race.run(end, || {
+            let mut time = 0;
+            loop {
+                if let ControlFlow::Break(why) = race.tick(end, time) {
+                    return (time, Some(why));
+                }
+                if answer.is_some_and(|answer| time >= answer) {
+                    race.concludes(time);
+                    return (time, None);
+                }
+                time += step;
+            }
+        })
+    }
+
+    /// The first is the one with less work, however the threads are scheduled; the other one stops just after.
+    #[test]
+    fn less_work_is_first() {
+        for jobs in [1, 2] {
+            for _ in 0..50 {
+                let race = Race::new(jobs, Cancel::default());
+                let (upper, lower) = thread::scope(|scope| {
+                    let upper = scope.spawn(|| finish(&race, End::Upper, 1000, Some(100_000)));
+                    let lower = scope.spawn(|| finish(&race, End::Lower, 10, Some(70_000)));
+                    (upper.join().unwrap(), lower.join().unwrap())
+                });
+                assert_eq!(race.first(), Some(70_000));
+                assert_eq!(lower, (70_000, None));
+                // It may have had its answer before it could hear of the other one.
+                assert!(upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Beaten)), "{upper:?}");
+            }
+        }
+    }
+
+    /// An end that has nothing to say does not keep the other one from going on.
+    #[test]
+    fn the_other_one_goes_on_alone() {
+        for jobs in [1, 2] {
+            let race = Race::new(jobs, Cancel::default());
+            thread::scope(|scope| {
+                scope.spawn(|| race.run(End::Upper, || ()));
+                let lower = scope.spawn(|| finish(&race, End::Lower, 1000, Some(10_000_000)));
+                assert_eq!(lower.join().unwrap(), (10_000_000, None));
+            });
+        }
+    }
+
+    #[test]
+    fn both_stop_when_they_are_told_to() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        for jobs in [1, 2] {
+            STOP.store(false, Ordering::Relaxed);
+            let race = Race::new(jobs, Cancel::when(Some(&STOP), None));
+            thread::scope(|scope| {
+                let ends = [End::Upper, End::Lower].map(|end| {
+                    let race = &race;
+                    scope.spawn(move || finish(race, end, 1, None))
+                });
+                STOP.store(true, Ordering::Relaxed);
+                for end in ends {
+                    assert_eq!(end.join().unwrap().1, Some(Halt::Interrupted));
+                }
+            });
+        }
+        let race = Race::new(2, Cancel::when(None, Some(Duration::ZERO)));
+        assert_eq!(finish(&race, End::Lower, 1, None).1, Some(Halt::TimeOut));
+    }
+}
