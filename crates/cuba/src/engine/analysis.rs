@@ -302,7 +302,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
     if found.collapsed(&outcome) || found.has_met() {
         analysis.visible_sequence.converges();
     }
-    let reached = analysis.lower.visible().range(analysis.k()).end;
+    let reached = analysis.lower.visible().range(analysis.last_kept()).end;
     analysis.conclusion = match contradiction {
         Some(contradiction) => Conclusion::Contradiction(contradiction),
         None => found.answer(outcome, halted, reached),
@@ -438,6 +438,11 @@ impl Analysis<'_> {
     /// The last level that is finished and has no bad state, if that was the question.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
+    }
+
+    /// The last level whose states are kept. Tuples that came after too many states may not have got as far as these.
+    pub fn last_kept(&self) -> usize {
+        self.k().min(self.lower.k())
     }
 
     /// Whether there is no answer because something new may still become visible.

@@ -336,7 +336,8 @@ pub(crate) fn analysis(
         visible: level.visible.exact(),
         upper: level.upper.and_then(|(left, _)| left.exact()),
         new_states: if states { new_states(level.k) } else { None },
-        new_visible_states: states.then(|| visible(&lower.visible().states(level.k))),
+        new_visible_states: (states && level.k <= analysis.last_kept())
+            .then(|| visible(&lower.visible().states(level.k))),
     });
     let pauses_if = |wanted: bool| if wanted { pauses(&analysis.lower_sequence) } else { Vec::new() };
     AnalysisJson {
@@ -368,7 +369,8 @@ pub(crate) fn analysis(
             states: visible(&between.states),
             bad: visible(&between.bad),
         }),
-        visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
+        visible_states: states
+            .then(|| visible(&(0..=analysis.last_kept()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
         statistics: statistics(analysis.statistics),
         time_s: explored.time.as_secs_f64(),
