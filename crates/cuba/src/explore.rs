@@ -30,8 +30,8 @@ pub(crate) struct ExploreArgs {
     /// Stop with A_D, the overapproximation of depth D
     #[arg(long, value_name = "D")]
     max_depth: Option<usize>,
-    /// Give an A_d up that has more than N tuples, and go on with the next one [default: 100000; with no limit at all, it is tried
-    /// again with more]
+    /// Give an A_d up that has more than N tuples, or a Z_z of more states, and go on with the next one [default: 100000; with no
+    /// limit at all, it is tried again with more]
     #[arg(long, value_name = "N")]
     max_tuples: Option<usize>,
     /// Do not use that threads are interchangeable (the answers are the same)
@@ -219,7 +219,7 @@ impl Progress {
 fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
-        Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples"),
+        Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples or states"),
         Outcome::TooLarge => "given up, more than a quarter of the memory".to_owned(),
     }
 }

@@ -77,3 +77,82 @@ pub fn overapproximation(system: &Cpds) -> Naive {
     let generators = z.iter().filter(generates).cloned().collect();
     Naive { z, generators, popped }
 }
+
+/// What may lie directly under what in the stack of a thread, with `None` for ε: by which symbol was put on which, and what may
+/// have come in its place since.
+fn adjacent(system: &Cpds, thread: ThreadId) -> BTreeSet<(Symbol, Option<Symbol>)> {
+    let mut adjacent = BTreeSet::new();
+    for state in system.initial() {
+        let stack: Vec<Symbol> = state.stacks[thread.index()].iter().collect();
+        let under = stack.iter().copied().map(Some).skip(1).chain([None]);
+        adjacent.extend(stack.iter().copied().zip(under));
+    }
+    loop {
+        let mut more = adjacent.clone();
+        for rule in system.program(thread).rules() {
+            let in_place_of = match rule.action {
+                Action::Push { top, callee, return_point, .. } => {
+                    more.insert((callee, Some(return_point)));
+                    Some((top, return_point))
+                }
+                Action::Overwrite { top, new, .. } => Some((top, new)),
+                Action::EmptyPush { new, .. } => {
+                    more.insert((new, None));
+                    None
+                }
+                Action::Pop { .. } | Action::EmptyOverwrite { .. } => None,
+            };
+            if let Some((old, new)) = in_place_of {
+                let under = adjacent.iter().filter(|(on, _)| *on == old).map(|&(_, under)| (new, under));
+                more.extend(under);
+            }
+        }
+        if more == adjacent {
+            return adjacent;
+        }
+        adjacent = more;
+    }
+}
+
+/// Z_z, the overapproximation by stacks cut off at height z, with matched returns: the tops of what it has. For z = 1, matched-Z.
+pub fn cut_off(system: &Cpds, z: usize) -> BTreeSet<VisibleState> {
+    let adjacent: Vec<_> = system.threads().map(|thread| adjacent(system, thread)).collect();
+    let cut = |stack: &mut Vec<Symbol>| stack.truncate(z);
+    let mut seen: BTreeSet<(SharedState, Vec<Vec<Symbol>>)> = BTreeSet::new();
+    let mut open = Vec::new();
+    for state in system.initial() {
+        let mut stacks: Vec<Vec<Symbol>> = state.stacks.iter().map(|stack| stack.iter().collect()).collect();
+        stacks.iter_mut().for_each(cut);
+        open.push((state.shared, stacks));
+    }
+    while let Some(state) = open.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let (shared, stacks) = state;
+        for thread in system.threads() {
+            let (i, stack) = (thread.index(), &stacks[thread.index()]);
+            for (_, rule) in system.program(thread).rules_from(shared, stack.first().copied()) {
+                let (to, written) = rule.action.target();
+                let rest = stack.get(1..).unwrap_or_default();
+                let mut next: Vec<Symbol> = written.chain(rest.iter().copied()).collect();
+                cut(&mut next);
+                let mut nexts = vec![next.clone()];
+                if let (Action::Pop { .. }, Some(last)) = (rule.action, stack.last().filter(|_| stack.len() == z)) {
+                    let under = adjacent[i].iter().filter(|(on, _)| on == last);
+                    nexts = under.map(|&(_, under)| next.iter().copied().chain(under).collect()).collect();
+                }
+                for next in nexts {
+                    let mut stacks = stacks.clone();
+                    stacks[i] = next;
+                    open.push((to, stacks));
+                }
+            }
+        }
+    }
+    let visible = |(shared, stacks): (SharedState, Vec<Vec<Symbol>>)| VisibleState {
+        shared,
+        tops: stacks.iter().map(|stack| stack.first().copied()).collect(),
+    };
+    seen.into_iter().map(visible).collect()
+}

@@ -1,68 +1,25 @@
 //! Which languages include which, found out once for each pair.
 //!
-//! Most pairs of languages have nothing to do with each other, and it shows in their first symbols. So each language has a
-//! *fingerprint*: bits for the words that its words begin with, and for its own words, up to a length. A language is included
-//! in another only if all its bits are among the other's; comparing a few machine words takes a nanosecond, where comparing two
-//! automata takes a thousand. Bits are shared by several words, so the fingerprint can say no, never yes.
+//! Most pairs of languages have nothing to do with each other, and the words that tell some of them apart tell most of the
+//! others apart, too. So whenever comparing two automata comes to a word that one has and the other has not, the word is kept, and
+//! of every language it is noted which of these words it has. A language is included in another only if all its words among these
+//! are the other's. This can say no, never yes; but it takes a nanosecond, where comparing two automata takes a thousand.
 
 use super::language::Language;
 use super::languages::LanguageId;
 use rustc_hash::FxHashSet;
 
-/// How long the words are that a fingerprint tells apart, at most.
-const LENGTH: usize = 4;
+/// How many machine words there are for the words that are kept.
+const BLOCKS: usize = 8;
 
-/// How many pairs of a state and a bit may be looked at for one length.
-const EFFORT: usize = 1 << 10;
-
-/// For each length two machine words.
-type Bits = [u64; 2 * LENGTH];
-
-/// What the words of a language begin with.
-#[derive(Clone, Copy)]
-struct Fingerprint {
-    has: Bits,
-    /// Bits that it may have: all of a length that was not looked at, because there is too much of it.
-    may_have: Bits,
-}
-
-impl Fingerprint {
-    fn of(language: &Language) -> Self {
-        let mut has = Bits::default();
-        let mut may_have = [u64::MAX; 2 * LENGTH];
-        let mut at: FxHashSet<(u32, u32)> = (language.states() > 0).then_some((0, 0)).into_iter().collect();
-        for length in 0..LENGTH {
-            let mut next = FxHashSet::default();
-            let mut bits = [0; 2];
-            for &(state, hash) in &at {
-                for &[label, to] in language.out(state) {
-                    let hash = (hash.wrapping_mul(31) + label).wrapping_mul(0x9e37_79b1) >> 25;
-                    let accepted = (hash ^ 0x55) * u32::from(language.is_accepting(to));
-                    for bit in [hash, if accepted > 0 { accepted } else { hash }] {
-                        bits[bit as usize / 64] |= 1 << (bit % 64);
-                    }
-                    next.insert((to, hash));
-                }
-                if next.len() > EFFORT {
-                    return Fingerprint { has, may_have };
-                }
-            }
-            has[2 * length..][..2].copy_from_slice(&bits);
-            may_have[2 * length..][..2].copy_from_slice(&bits);
-            at = next;
-        }
-        Fingerprint { has, may_have }
-    }
-
-    fn may_be_included(&self, other: &Fingerprint) -> bool {
-        self.has.iter().zip(&other.may_have).all(|(has, may_have)| has & !may_have == 0)
-    }
-}
+/// Which of these words a language has.
+type Samples = [u64; BLOCKS];
 
 /// For each language those that include it, and those that it includes, among the first so many.
 #[derive(Default)]
 pub(super) struct Inclusions {
-    fingerprints: Vec<Fingerprint>,
+    words: Vec<Vec<u32>>,
+    samples: Vec<Samples>,
     above: Vec<Among>,
     below: Vec<Among>,
     bytes: usize,
@@ -70,7 +27,7 @@ pub(super) struct Inclusions {
 }
 
 /// Some of the first `of` languages, sorted.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Among {
     of: usize,
     found: Vec<LanguageId>,
@@ -79,34 +36,57 @@ struct Among {
 impl Inclusions {
     /// Adds the next language.
     pub(super) fn add(&mut self, language: &Language) {
-        self.fingerprints.push(Fingerprint::of(language));
+        let mut samples = Samples::default();
+        for (at, word) in self.words.iter().enumerate() {
+            mark(&mut samples, at, language, word);
+        }
+        self.samples.push(samples);
         self.above.push(Among::default());
         self.below.push(Among::default());
     }
 
     /// The languages that include this one.
     pub(super) fn above(&mut self, languages: &[Language], a: LanguageId) -> &[LanguageId] {
-        let Inclusions { fingerprints, above, .. } = self;
-        let (small, print) = (&languages[a.0 as usize], &fingerprints[a.0 as usize]);
-        let compared = above[a.0 as usize]
-            .extend(fingerprints, |other, large| print.may_be_included(other) && is_included(small, &languages[large]));
-        self.note(compared);
+        let known = std::mem::take(&mut self.above[a.0 as usize]);
+        self.above[a.0 as usize] = self.extended(known, languages, |other| (a.0 as usize, other));
         &self.above[a.0 as usize].found
     }
 
     /// The languages that this one includes.
     pub(super) fn below(&mut self, languages: &[Language], b: LanguageId) -> &[LanguageId] {
-        let Inclusions { fingerprints, below, .. } = self;
-        let (large, print) = (&languages[b.0 as usize], &fingerprints[b.0 as usize]);
-        let compared = below[b.0 as usize]
-            .extend(fingerprints, |other, small| other.may_be_included(print) && is_included(&languages[small], large));
-        self.note(compared);
+        let known = std::mem::take(&mut self.below[b.0 as usize]);
+        self.below[b.0 as usize] = self.extended(known, languages, |other| (other, b.0 as usize));
         &self.below[b.0 as usize].found
     }
 
-    fn note(&mut self, (compared, found): (usize, usize)) {
-        self.compared += compared as u64;
-        self.bytes += 2 * found * size_of::<LanguageId>();
+    /// Adds those others that have not been asked yet and for which the first of the pair is included in the second.
+    fn extended(&mut self, mut among: Among, languages: &[Language], pair: impl Fn(usize) -> (usize, usize)) -> Among {
+        let before = among.found.len();
+        for other in among.of..languages.len() {
+            let (small, large) = pair(other);
+            if self.samples[small].iter().zip(&self.samples[large]).any(|(small, large)| small & !large != 0) {
+                continue;
+            }
+            let (a, b) = (&languages[small], &languages[large]);
+            let is_short = b.longest.is_none_or(|most| a.longest.is_some_and(|longest| longest <= most));
+            if !is_short || (a.shortest < b.shortest && a.states() > 0) {
+                continue;
+            }
+            match missing_word(a, b) {
+                None => among.found.push(LanguageId(u32::try_from(other).expect("the memory ends before"))),
+                Some(word) if self.words.len() < 64 * BLOCKS => {
+                    for (samples, language) in self.samples.iter_mut().zip(languages) {
+                        mark(samples, self.words.len(), language, &word);
+                    }
+                    self.words.push(word);
+                }
+                Some(_) => {}
+            }
+        }
+        self.compared += (languages.len() - among.of) as u64;
+        self.bytes += 2 * (among.found.len() - before) * size_of::<LanguageId>();
+        among.of = languages.len();
+        among
     }
 
     /// How many pairs were compared.
@@ -115,53 +95,69 @@ impl Inclusions {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.bytes + self.fingerprints.len() * (size_of::<Fingerprint>() + 2 * size_of::<Among>())
+        self.bytes + self.samples.len() * (size_of::<Samples>() + 2 * size_of::<Among>())
     }
 }
 
-impl Among {
-    /// Adds those that fit and were not there before. Says how many were asked, and how many fit.
-    fn extend(&mut self, all: &[Fingerprint], fits: impl Fn(&Fingerprint, usize) -> bool) -> (usize, usize) {
-        let (before, known) = (self.found.len(), self.of);
-        let new = all.iter().enumerate().skip(known).filter(|&(id, print)| fits(print, id));
-        self.found.extend(new.map(|(id, _)| LanguageId(u32::try_from(id).expect("the memory ends before"))));
-        self.of = all.len();
-        (all.len() - known, self.found.len() - before)
-    }
+/// Notes whether a language has the word with this number.
+fn mark(samples: &mut Samples, at: usize, language: &Language, word: &[u32]) {
+    samples[at / 64] |= u64::from(language.contains(word.iter().copied())) << (at % 64);
 }
 
-fn is_included(a: &Language, b: &Language) -> bool {
+/// A word of `a` that is not one of `b`, if there is one.
+fn missing_word(a: &Language, b: &Language) -> Option<Vec<u32>> {
     if a.states() == 0 {
-        return true;
-    }
-    let too_long = b.longest.is_some_and(|most| a.longest.is_none_or(|longest| longest > most));
-    if too_long || a.shortest < b.shortest || b.states() == 0 {
-        return false;
+        return None;
     }
     if let Some(word) = a.word() {
-        return b.contains(word);
+        let word: Vec<u32> = word.collect();
+        return (!b.contains(word.iter().copied())).then_some(word);
+    }
+    if b.states() == 0 {
+        return Some(a.shortest_from(0));
     }
     // Every state of `a` leads to a word; so `b` has to have every transition that `a` has. What is missing is mostly missing near
     // the start, so pairs are looked at in the order in which they are found.
     let mut seen = Pairs::new(a.states(), b.states());
-    let mut pairs = vec![(0, 0)];
+    let mut pairs = vec![Pair { x: 0, y: 0, before: 0, label: 0 }];
     let mut next = 0;
-    while let Some(&(x, y)) = pairs.get(next) {
-        next += 1;
+    while let Some(&Pair { x, y, .. }) = pairs.get(next) {
         if a.is_accepting(x) && !b.is_accepting(y) {
-            return false;
+            return Some(path(&pairs, next));
         }
         let mut of_b = b.out(y).iter();
         for &[label, x] in a.out(x) {
             let Some(&[_, y]) = of_b.find(|&&[other, _]| other >= label).filter(|&&[other, _]| other == label) else {
-                return false;
+                let mut word = path(&pairs, next);
+                word.push(label);
+                word.extend(a.shortest_from(x));
+                return Some(word);
             };
             if seen.insert(x, y) {
-                pairs.push((x, y));
+                pairs.push(Pair { x, y, before: next, label });
             }
         }
+        next += 1;
     }
-    true
+    None
+}
+
+/// A pair of states that a word leads to: that of the pair before, and a label.
+#[derive(Clone, Copy)]
+struct Pair {
+    x: u32,
+    y: u32,
+    before: usize,
+    label: u32,
+}
+
+/// The word that leads to a pair.
+fn path(pairs: &[Pair], end: usize) -> Vec<u32> {
+    let back = |&at: &usize| Some(pairs[at].before).filter(|_| at != 0);
+    let steps = std::iter::successors(Some(end), back).filter(|&at| at != 0);
+    let mut word: Vec<u32> = steps.map(|at| pairs[at].label).collect();
+    word.reverse();
+    word
 }
 
 /// A set of pairs of states of two automata: a bit for each, if there are few.

@@ -67,24 +67,31 @@ impl FromStr for Rung {
 /// Which rungs to take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ladder {
-    /// Z, matched-Z, A_0, A_1, …
+    /// Z, matched-Z, A_0, A_1, A_2, …; and Z_{d+1} where A_d has too many tuples.
     All,
     /// A_0, A_1, …
     Abstract,
     /// This one.
     Only(Rung),
+    /// None: levels alone.
+    None,
 }
 
 impl Ladder {
-    /// The rungs in order, with A_d for every d up to a depth.
+    /// The rungs in order, with A_d, and Z_{d+1} in case it has too many tuples, for every d up to a depth.
     pub(super) fn rungs(self, max_depth: usize) -> impl Iterator<Item = Rung> {
         let (cuts, only) = match self {
             Ladder::All => (&[Rung::Z, Rung::MatchedZ][..], None),
             Ladder::Abstract => (&[][..], None),
             Ladder::Only(rung) => (&[][..], Some(rung)),
+            Ladder::None => (&[][..], None),
         };
-        let depths = if only.is_none() { 0..max_depth.saturating_add(1) } else { 0..0 };
-        cuts.iter().copied().chain(only).chain(depths.map(Rung::Abstract))
+        let depths = if matches!(self, Ladder::All | Ladder::Abstract) { 0..max_depth.saturating_add(1) } else { 0..0 };
+        let deeper = depths.flat_map(move |depth| {
+            let cut_off = (self == Ladder::All && depth > 0).then_some(Rung::CutOff(depth + 1));
+            std::iter::once(Rung::Abstract(depth)).chain(cut_off)
+        });
+        cuts.iter().copied().chain(only).chain(deeper)
     }
 }
 
@@ -105,9 +112,9 @@ mod tests {
     #[test]
     fn the_ladder_goes_up_to_a_depth() {
         let names = |ladder: Ladder, depth| ladder.rungs(depth).map(|rung| rung.to_string()).collect::<Vec<_>>();
-        assert_eq!(names(Ladder::All, 2), ["Z", "matched-Z", "A_0", "A_1", "A_2"]);
+        assert_eq!(names(Ladder::All, 2), ["Z", "matched-Z", "A_0", "A_1", "Z_2", "A_2", "Z_3"]);
         assert_eq!(names(Ladder::Abstract, 1), ["A_0", "A_1"]);
         assert_eq!(names(Ladder::Only(Rung::CutOff(2)), 7), ["Z_2"]);
-        assert_eq!(Ladder::All.rungs(usize::MAX).nth(1000), Some(Rung::Abstract(998)));
+        assert_eq!(Ladder::All.rungs(usize::MAX).nth(1001), Some(Rung::Abstract(500)));
     }
 }

@@ -46,6 +46,33 @@ impl Language {
         one.then(|| self.code[2 + n..].iter().step_by(2).copied())
     }
 
+    /// A shortest word that leads from a state to an accepting one.
+    pub(super) fn shortest_from(&self, state: u32) -> Vec<u32> {
+        let mut before: Vec<Option<(u32, u32)>> = vec![None; self.states()];
+        let mut order = vec![state];
+        let mut next = 0;
+        loop {
+            let at = order[next];
+            next += 1;
+            if self.is_accepting(at) {
+                let mut word = Vec::new();
+                let mut end = at;
+                while let Some((from, label)) = before[end as usize].filter(|_| end != state) {
+                    word.push(label);
+                    end = from;
+                }
+                word.reverse();
+                return word;
+            }
+            for &[label, to] in self.out(at) {
+                if to != state && before[to as usize].is_none() {
+                    before[to as usize] = Some((at, label));
+                    order.push(to);
+                }
+            }
+        }
+    }
+
     pub(super) fn step(&self, state: u32, label: u32) -> Option<u32> {
         let out = self.out(state);
         out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])

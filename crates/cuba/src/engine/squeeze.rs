@@ -49,7 +49,7 @@ const HEAD_START: u64 = 1 << 20;
 /// How many expansions of a state take as long as one unit of work of the symbolic engine.
 const SYMBOLIC: u64 = 4;
 
-/// How many tuples an A_d may have, if nothing else is said; if there are no limits at all, more at the next try.
+/// How many tuples an A_d may have, or states a Z_z, if nothing else is said; if there are no limits at all, more at the next try.
 pub(super) const TUPLES: usize = 100_000;
 
 /// How deep the ladder goes, if nothing else is said but the number of contexts.
@@ -106,7 +106,7 @@ pub struct Climbed {
 pub enum Outcome {
     /// An overapproximation.
     Bound(Bound),
-    /// It has more tuples than this.
+    /// It has more tuples than this; or states, if stacks are cut off.
     TooManyTuples(usize),
     /// It takes too much memory.
     TooLarge,
@@ -305,9 +305,11 @@ impl<'a> Squeeze<'a> {
         let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
         let mut rungs = self.options.ladder.rungs(max_depth);
         let mut again: VecDeque<(Rung, usize)> = VecDeque::new();
-        let mut clock = Clock { cut: 0, widened: 0 };
+        let mut clock = Clock::default();
         // Deeper rungs are taken, and those that had too many tuples are tried again, in turns.
         let mut is_new = true;
+        // The depth of the last A_d that has not too many tuples.
+        let mut deepest = None;
         loop {
             let new = if is_new || again.is_empty() {
                 rungs.next().map(|rung| (rung, max_tuples.unwrap_or(TUPLES)))
@@ -316,9 +318,13 @@ impl<'a> Squeeze<'a> {
             };
             let Some((rung, tuples)) = new.or_else(|| again.pop_front()) else { return end };
             is_new = !is_new;
+            // Everything that Z_z could rule out has been.
+            if matches!(rung, Rung::CutOff(z) if deepest.is_some_and(|depth| z <= depth + 1)) {
+                continue;
+            }
             let memory = (self.options.memory / 4).saturating_sub(end.ceiling.bytes());
             let found = match rung.cut() {
-                Some(_) => self.cut_off(rung, &symmetry, memory, &mut clock, events),
+                Some(_) => self.cut_off(rung, &symmetry, Limits { tuples, memory }, &mut clock, events),
                 None => self.widened(rung, Limits { tuples, memory }, &mut clock, events),
             };
             let outcome = match found {
@@ -335,11 +341,14 @@ impl<'a> Squeeze<'a> {
                     return end;
                 }
             };
+            if let (Rung::Abstract(depth), Outcome::Bound(_)) = (rung, &outcome) {
+                deepest = deepest.max(Some(depth));
+            }
             let time = clock.time();
             let is_final = match &outcome {
                 Outcome::Bound(bound) => bound.is_exact,
                 // Deeper ones take more.
-                Outcome::TooLarge => rung.cut().is_none(),
+                Outcome::TooLarge => !matches!(rung, Rung::Z | Rung::MatchedZ),
                 Outcome::TooManyTuples(_) => false,
             };
             let climbed = Climbed { rung, outcome };
@@ -355,7 +364,7 @@ impl<'a> Squeeze<'a> {
                     return end;
                 }
             }
-            if is_final || self.met().is_some() {
+            if is_final {
                 return end;
             }
         }
@@ -363,7 +372,9 @@ impl<'a> Squeeze<'a> {
 
     fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
         self.race.tick(End::Upper, time)?;
-        if self.is_enough(rung, time) { ControlFlow::Break(Halt::Beaten) } else { ControlFlow::Continue(()) }
+        // Where the ends have met, there is nothing left to rule out.
+        let is_over = self.met().is_some_and(|met| time > met) || self.is_enough(rung, time);
+        if is_over { ControlFlow::Break(Halt::Beaten) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether the lower end has given up so long ago that this rung is not worth it any more. For a proof, Z is worth all the
@@ -377,23 +388,30 @@ impl<'a> Squeeze<'a> {
         &self,
         rung: Rung,
         symmetry: &Symmetry,
-        memory: usize,
+        limits: Limits,
         clock: &mut Clock,
         events: &Sender<Event>,
     ) -> Result<Found, Blown<Halt>> {
         let cut = rung.cut().expect("it is one of those");
-        let found = Overapproximation::within(self.system(), cut, symmetry, memory, &mut |progress| {
+        // Z itself is worth all the memory there is.
+        let most = if cut.height > 1 { limits.tuples } else { usize::MAX };
+        let mut taken = 0;
+        let found = Overapproximation::within(self.system(), cut, symmetry, limits.memory, &mut |progress| {
             let _ = events.send(Event::Overapproximating { rung, states: progress.states });
-            self.tick(rung, clock.after_cut(progress.taken))
+            taken = progress.taken;
+            if progress.states > most {
+                return ControlFlow::Break(Blown::TooManyTuples);
+            }
+            self.tick(rung, clock.after(rung, taken)).map_break(Blown::Stopped)
         });
+        clock.add(rung, found.as_ref().map_or(taken, |(_, taken)| *taken));
         match found {
-            Ok((z, taken)) => {
-                clock.cut += taken;
+            Ok((z, _)) => {
                 let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.popped_count()));
                 Ok(Found { generators, is_exact: false, set: z.into_set() })
             }
             Err(Unfinished::TooLarge) => Err(Blown::TooLarge),
-            Err(Unfinished::Stopped(why)) => Err(Blown::Stopped(why)),
+            Err(Unfinished::Stopped(why)) => Err(why),
         }
     }
 
@@ -410,10 +428,10 @@ impl<'a> Squeeze<'a> {
         let mut watch = |tuples: &Symbolic<'_>| {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept() });
             work = tuples.work();
-            self.tick(rung, clock.after_widened(work))
+            self.tick(rung, clock.after(rung, work))
         };
         let found = Abstraction::watched(self.system(), depth, symmetry, limits, cancel, &mut watch);
-        clock.widened += found.as_ref().map_or(work, |found| found.work);
+        clock.add(rung, found.as_ref().map_or(work, |found| found.work));
         found.map(|found| Found { generators: None, is_exact: found.is_exact, set: found.visible })
     }
 }
@@ -426,24 +444,31 @@ struct Found {
 }
 
 /// The time of the upper end.
+#[derive(Clone, Copy, Default)]
 struct Clock {
-    /// Transitions of M^n.
-    cut: u64,
-    /// Work for A_d.
-    widened: u64,
+    /// Transitions of M^n for Z and matched-Z.
+    head: u64,
+    /// Everything else, in expansions of a state.
+    rest: u64,
 }
 
 impl Clock {
-    fn time(&self) -> u64 {
-        self.after_cut(0)
+    fn time(self) -> u64 {
+        self.head.saturating_sub(HEAD_START) + self.rest
     }
 
-    fn after_cut(&self, more: u64) -> u64 {
-        (self.cut + more).saturating_sub(HEAD_START) + self.widened * SYMBOLIC
+    /// So much was done for a rung.
+    fn add(&mut self, rung: Rung, work: u64) {
+        match rung {
+            Rung::Z | Rung::MatchedZ => self.head += work,
+            Rung::CutOff(_) => self.rest += work,
+            Rung::Abstract(_) => self.rest += work * SYMBOLIC,
+        }
     }
 
-    fn after_widened(&self, more: u64) -> u64 {
-        self.time() + more * SYMBOLIC
+    fn after(mut self, rung: Rung, work: u64) -> u64 {
+        self.add(rung, work);
+        self.time()
     }
 }
 

@@ -10,7 +10,8 @@
 //! - W_{d+1}(L) ⊆ W_d(L), since fewer states become one. If no two states agree, W_d(L) = L: so it is for every d from some d on.
 //! - For each d and alphabet there are finitely many W_d(L): the automaton has no more states than there are kinds of agreement.
 //!
-//! W_d is *not* monotone: a larger language may have a larger automaton, of which fewer states agree.
+//! W_d is *not* monotone: in a larger language fewer states may agree. For d = 0, {xa, yb} is widened to {xa, xb, ya, yb}, and
+//! {x, xa, yb} to less: after x it may end, after y not.
 
 use super::language::Language;
 use super::languages::{LanguageId, Languages};
@@ -101,13 +102,82 @@ fn agreeing(language: &Language, depth: usize) -> Vec<u32> {
             break;
         }
     }
-    // numbered without gaps
+    // Without gaps: there may be no accepting state but the start.
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
-    classes
-        .iter()
-        .map(|&class| {
-            let next = u32::try_from(numbers.len()).expect("no more than states");
-            *numbers.entry(class).or_insert(next)
+    let mut number = |class: u32| {
+        let next = u32::try_from(numbers.len()).expect("no more than states");
+        *numbers.entry(class).or_insert(next)
+    };
+    classes.into_iter().map(&mut number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::heads::Heads;
+    use cpds::{Problem, Stack, Symbol};
+    use cpds_testing::random::{Shape, problem};
+    use proptest::prelude::*;
+
+    /// The language of some words of one-letter symbols.
+    fn language(languages: &mut Languages, words: &[&str]) -> LanguageId {
+        words.iter().fold(Languages::EMPTY, |all, word| {
+            let word = languages.word(&Stack::from_top(word.bytes().map(|letter| Symbol(u32::from(letter)))));
+            languages.union(all, word)
         })
-        .collect()
+    }
+
+    fn widen(languages: &mut Languages, language: LanguageId, depth: usize) -> LanguageId {
+        Widening::new(depth).widen(languages, language, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn widening_is_not_monotone() {
+        let mut languages = Languages::default();
+        let small = language(&mut languages, &["xa", "yb"]);
+        let large = language(&mut languages, &["x", "xa", "yb"]);
+        let widened = widen(&mut languages, small, 0);
+        assert_eq!(widened, language(&mut languages, &["xa", "xb", "ya", "yb"]));
+        let widened_large = widen(&mut languages, large, 0);
+        assert!(languages.is_included(small, large) && !languages.is_included(widened, widened_large));
+    }
+
+    #[test]
+    fn what_differs_within_the_depth_stays_apart() {
+        let mut languages = Languages::default();
+        let given = language(&mut languages, &["xpca", "yqcb", "zpcb"]);
+        // x and z lead to the same future up to two symbols, y does not.
+        let widened = widen(&mut languages, given, 2);
+        assert_eq!(widened, language(&mut languages, &["xpca", "xpcb", "yqcb", "zpca", "zpcb"]));
+        assert_eq!(widen(&mut languages, given, 3), given);
+    }
+
+    proptest! {
+        /// Of every language that post* comes to: what the module says is true of the result.
+        #[test]
+        fn languages_grow_and_keep_their_tops(
+            problem in problem(&Shape { programs: 1..=1, copies: 1..=1, actions: 3..=14, ..Shape::default() }),
+        ) {
+            let check = |problem: &Problem| {
+                let (system, mut languages) = (problem.system(), Languages::default());
+                let heads = Heads::new(&system.programs()[0]);
+                for state in system.initial() {
+                    let psa = Psa::of_states([(state.shared, &state.stacks[0])]).saturated(&heads, usize::MAX).unwrap();
+                    for (_, given) in languages.of_psa(&psa, usize::MAX).unwrap() {
+                        let mut before = None;
+                        for depth in 0..6 {
+                            let widened = widen(&mut languages, given, depth);
+                            assert!(languages.is_included(given, widened), "L ⊆ W_d(L)");
+                            assert_eq!(languages.tops_id(given), languages.tops_id(widened), "T(W_d(L)) = T(L)");
+                            assert!(before.is_none_or(|before| languages.is_included(widened, before)), "W_{{d+1}}(L) ⊆ W_d(L)");
+                            before = Some(widened);
+                        }
+                        let states = languages.states(given);
+                        assert_eq!(widen(&mut languages, given, states), given, "exact from some d on");
+                    }
+                }
+            };
+            check(&problem);
+        }
+    }
 }

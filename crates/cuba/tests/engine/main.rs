@@ -6,4 +6,5 @@ mod families;
 mod laws;
 mod limits;
 mod psa;
+mod squeeze;
 mod symbolic;

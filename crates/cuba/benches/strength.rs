@@ -1,0 +1,224 @@
+//! What each method decides, alone and together, on random systems: `cargo bench -p cuba --bench strength`.
+//!
+//! For each system, (S_k) is explored until it collapses, for at most 30 contexts and 100,000 tuples; each A_d may have as many
+//! tuples. Nothing depends on time, so the table is the same in each run.
+//!
+//! `-- --systems 100` looks at fewer systems, `-- --tuples 10000` gives up earlier.
+
+use cpds::{Alphabet, Cpds, GlobalState, Problem, Program, Property, Rule, VisibleState, print_cpds};
+use cpds_testing::families::random_system;
+use cuba::engine::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+const CONTEXTS: usize = 30;
+const MEMORY: usize = 2 << 30;
+
+/// Threads, shared states, symbols, and actions of each thread.
+const SHAPES: [(u32, u32, u32, usize); 3] = [(2, 4, 4, 9), (2, 4, 4, 12), (3, 4, 5, 10)];
+
+const RUNGS: [Rung; 8] = [
+    Rung::Z,
+    Rung::MatchedZ,
+    Rung::CutOff(2),
+    Rung::CutOff(3),
+    Rung::Abstract(0),
+    Rung::Abstract(1),
+    Rung::Abstract(2),
+    Rung::Abstract(3),
+];
+
+/// What was found out about one system.
+struct Result {
+    seed: u64,
+    visible: BTreeSet<VisibleState>,
+    /// T(S_k) has not grown at the last three levels, or (S_k) has collapsed.
+    flat: bool,
+    collapsed: bool,
+    alg_3: bool,
+    /// For each rung, what it has; nothing if it has too many tuples.
+    rungs: Vec<Option<BTreeSet<VisibleState>>>,
+}
+
+impl Result {
+    /// The states that are neither reached nor ruled out by these rungs.
+    fn open(&self, rungs: impl IntoIterator<Item = usize>, everything: usize) -> usize {
+        let sets = rungs.into_iter().filter_map(|rung| self.rungs[rung].as_ref());
+        let left = sets.fold(None, |left: Option<BTreeSet<VisibleState>>, set| {
+            Some(left.map_or_else(|| set.clone(), |left| &left & set))
+        });
+        left.map_or(everything, |left| left.len()) - self.visible.len()
+    }
+}
+
+fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
+    let options = SymbolicOptions { symmetry: true, subsumption: true, widening: None, memory: MEMORY };
+    let mut lower = Symbolic::new(system, options);
+    let mut collapsed = false;
+    while lower.k() < CONTEXTS && !collapsed {
+        let enough = |lower: &Symbolic<'_>| {
+            if lower.kept() > tuples { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        if lower.advance(&mut |lower| enough(lower)).is_err() || enough(&lower).is_break() {
+            break;
+        }
+        collapsed = !lower.grew(lower.k());
+    }
+    let k = lower.k();
+    let visible: BTreeSet<VisibleState> = (0..=k).flat_map(|k| lower.visible().states(k)).collect();
+    let flat = collapsed || (k >= 3 && (k - 2..=k).all(|k| !lower.visible().grew(k)));
+    drop(lower);
+    let z = Overapproximation::new(system, true);
+    // At a new plateau, all generators are reached (Alg. 3); as in the paper, tested with generators.
+    let alg_3 = flat && z.generators().is_subset(&visible);
+    let cut = |cut| Some(Overapproximation::cut_off(system, cut, true).states());
+    let rungs = RUNGS.map(|rung| match rung {
+        Rung::Z => Some(z.states()),
+        Rung::MatchedZ => cut(Cut::matched(1)),
+        Rung::CutOff(height) => cut(Cut::matched(height)),
+        Rung::Abstract(depth) => {
+            let limits = Limits { tuples, memory: MEMORY };
+            Abstraction::new(system, depth, true, limits).ok().map(|found| found.states())
+        }
+    });
+    for set in rungs.iter().flatten() {
+        assert!(visible.is_subset(set), "an overapproximation has everything");
+    }
+    Result { seed, visible, flat, collapsed, alg_3, rungs: rungs.into() }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let number = |name: &str, default: usize| {
+        let at = arguments.iter().position(|argument| argument == name);
+        at.map_or(default, |at| arguments[at + 1].parse().expect("a number"))
+    };
+    let (systems, tuples) = (number("--systems", 1000), number("--tuples", 100_000));
+    let mut rows: Vec<Vec<String>> = vec![vec![String::new()], vec!["systems".to_owned()]];
+    let methods = ["Alg. 3", "(S_k) collapses"].map(str::to_owned).into_iter();
+    let methods: Vec<String> = methods.chain(RUNGS.map(|rung| rung.to_string())).collect();
+    rows.push(vec!["flat for 3 levels".to_owned()]);
+    rows.extend(methods.iter().map(|method| vec![format!("exact by {method}")]));
+    rows.push(vec!["exact, all together".to_owned()]);
+    rows.push(vec!["of those that are flat".to_owned()]);
+    rows.push(vec!["(system, visible state) pairs".to_owned()]);
+    rows.extend(methods.iter().map(|method| vec![format!("decided by {method}")]));
+    rows.push(vec!["decided, all together".to_owned()]);
+    rows.push(vec!["of those in Z".to_owned()]);
+    let mut undecided = String::new();
+    for shape @ (threads, shared, symbols, actions) in SHAPES {
+        let results = results(shape, systems, tuples);
+        let everything = (shared * (symbols + 1).pow(threads)) as usize;
+        let count = |is: &dyn Fn(&Result) -> bool| results.iter().filter(|result| is(result)).count();
+        let open = |result: &Result, method: usize| match method {
+            0 if result.alg_3 => 0,
+            1 if result.collapsed => 0,
+            0 | 1 => everything - result.visible.len(),
+            rung => result.open([rung - 2], everything),
+        };
+        let together = |result: &Result| if result.collapsed { 0 } else { result.open(0..RUNGS.len(), everything) };
+        let (flat, exact) = (count(&|result| result.flat), count(&|result| result.flat && together(result) == 0));
+        let pairs = everything * systems;
+        let percent = |part: usize, of: usize| format!("{:.3} %", 100.0 * part as f64 / of.max(1) as f64);
+        let mut column = vec![
+            format!("{threads} threads × {shared} shared × {symbols} symbols × {actions} actions"),
+            systems.to_string(),
+            flat.to_string(),
+        ];
+        column.extend((0..methods.len()).map(|method| count(&|result| open(result, method) == 0).to_string()));
+        column.push(count(&|result| together(result) == 0).to_string());
+        column.push(percent(exact, flat));
+        column.push(pairs.to_string());
+        let all_open = |open: &dyn Fn(&Result) -> usize| results.iter().map(open).sum::<usize>();
+        column
+            .extend((0..methods.len()).map(|method| percent(pairs - all_open(&|result| open(result, method)), pairs)));
+        column.push(percent(pairs - all_open(&together), pairs));
+        let in_z: usize = results.iter().map(|result| result.rungs[0].as_ref().map_or(0, BTreeSet::len)).sum();
+        column.push(percent(in_z - all_open(&together), in_z));
+        for (row, cell) in rows.iter_mut().zip(column) {
+            row.push(cell);
+        }
+        let smallest = results.iter().filter(|result| together(result) > 0).min_by_key(|result| together(result));
+        if let Some(result) = smallest {
+            undecided += &show(shape, result, together(result), tuples);
+        }
+    }
+    for (i, row) in rows.iter().enumerate() {
+        println!("| {} |", row.join(" | "));
+        if i == 0 {
+            println!("|---|{}", "--:|".repeat(row.len() - 1));
+        }
+    }
+    println!("{undecided}");
+}
+
+/// Looks at every system of a shape, two at a time.
+fn results(shape: (u32, u32, u32, usize), systems: usize, tuples: usize) -> Vec<Result> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut results = Vec::new();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= systems {
+                return results;
+            }
+            results.push(look(&system(shape, seed as u64), seed as u64, tuples));
+        }
+    };
+    let mut results: Vec<Result> = thread::scope(|scope| {
+        let workers = [scope.spawn(work), scope.spawn(work)];
+        workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+    });
+    results.sort_by_key(|result| result.seed);
+    results
+}
+
+fn system((threads, shared, symbols, actions): (u32, u32, u32, usize), seed: u64) -> Cpds {
+    random_system(threads, actions, shared, symbols, seed)
+}
+
+/// A system with the fewest undecided states, without the actions that do not matter for that.
+fn show(shape: (u32, u32, u32, usize), result: &Result, open: usize, tuples: usize) -> String {
+    let mut smallest = system(shape, result.seed);
+    let is_open = |system: &Cpds| {
+        let found = look(system, result.seed, tuples.min(2000));
+        found.flat && !found.collapsed && found.open(0..RUNGS.len(), usize::MAX) > 0
+    };
+    if is_open(&smallest) {
+        while let Some(smaller) = without_one(&smallest).into_iter().find(&is_open) {
+            smallest = smaller;
+        }
+    }
+    let problem = Problem::new(smallest, Property::default()).expect("nothing is bad");
+    format!(
+        "\nThe fewest undecided states, {open}, has seed {}; without what does not matter:\n\n```\n{}```\n",
+        result.seed,
+        print_cpds(&problem)
+    )
+}
+
+/// Every system with one action less.
+fn without_one(system: &Cpds) -> Vec<Cpds> {
+    let mut smaller = Vec::new();
+    for (i, program) in system.programs().iter().enumerate() {
+        for without in 0..program.rules().len() {
+            let rules: Vec<Rule> = program
+                .rules()
+                .iter()
+                .enumerate()
+                .filter(|&(at, _)| at != without)
+                .map(|(_, rule)| rule.clone())
+                .collect();
+            let alphabet = Alphabet::new(program.alphabet().iter());
+            let program = Program::new(program.name(), 1, alphabet, rules).expect("no action twice");
+            let mut programs = system.programs().to_vec();
+            programs[i] = program;
+            let initial: Vec<GlobalState> = system.initial().to_vec();
+            let names = (system.shared_names().clone(), system.symbol_names().clone());
+            smaller.push(Cpds::new(names.0, names.1, programs, initial).expect("as before"));
+        }
+    }
+    smaller
+}

@@ -1,0 +1,271 @@
+//! The ladder and the squeeze: laws on random systems.
+//!
+//! What holds of the rungs: T(R_k) ⊆ each; T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. What
+//! is not to be relied on, and so not here: T(A_{d+1}) ⊆ T(A_d).
+
+use crate::laws::{law_on, shapes};
+use cpds::{Problem, VisibleState};
+use cpds_testing::oracle;
+use cpds_testing::overapproximation::cut_off;
+use cpds_testing::renaming::renamed;
+use cuba::engine::analysis::{Analysis, Conclusion, Event, Options, Question, Reason, analyse};
+use cuba::engine::{Abstraction, Blown, Climbed, Count, Cut, Engine, Ladder, Limits, Outcome, Overapproximation, Rung};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const LIMITS: Limits = Limits { tuples: 300, memory: 1 << 24 };
+
+fn z(problem: &Problem, cut: Cut, symmetry: bool) -> BTreeSet<VisibleState> {
+    Overapproximation::cut_off(problem.system(), cut, symmetry).states()
+}
+
+/// T(A_d), unless it has too many tuples.
+fn a(problem: &Problem, depth: usize, symmetry: bool) -> Option<BTreeSet<VisibleState>> {
+    match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
+        Ok(found) => Some(found.states()),
+        Err(Blown::TooManyTuples) => None,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// What the oracle has seen after a few contexts, with stacks that are not too high.
+fn reached(problem: &Problem) -> BTreeSet<VisibleState> {
+    let levels = oracle::levels(problem.system(), 3, 4);
+    levels.visible(levels.reachable.len() - 1)
+}
+
+#[test]
+fn every_rung_has_every_reachable_state() {
+    let tight = Cell::new([0; 7]);
+    let worth_it = law_on(&shapes(), 3000, |problem| {
+        let reached = reached(problem);
+        let cuts = [Cut::Z, Cut::matched(1), Cut::matched(2), Cut::matched(3)].map(|cut| Some(z(problem, cut, true)));
+        let widened = [0, 1, 2].map(|depth| a(problem, depth, true));
+        let z = cuts[0].clone().expect("always");
+        let mut counts = tight.get();
+        for (rung, count) in cuts.iter().chain(&widened).zip(&mut counts) {
+            if let Some(rung) = rung {
+                assert!(reached.is_subset(rung), "T(R_k) is a part of each");
+                assert!(rung.is_subset(&z), "each is a part of Z");
+                *count += usize::from(*rung == reached);
+            }
+        }
+        tight.set(counts);
+        for pair in cuts.windows(2) {
+            assert!(pair[1].as_ref().unwrap().is_subset(pair[0].as_ref().unwrap()), "tighter and tighter");
+        }
+        for (widened, cut) in widened[1..].iter().zip(&cuts[2..]) {
+            assert!(widened.as_ref().is_none_or(|a| a.is_subset(cut.as_ref().unwrap())), "T(A_d) ⊆ T(Z_{{d+1}})");
+        }
+        z.len() > reached.len()
+    });
+    assert!(worth_it > 500, "in only {worth_it} systems is Z more than what is reached");
+    let [z, matched, _, _, a_0, a_1, _] = tight.get();
+    assert!(z < matched && matched < a_0 && a_0 < a_1, "how often each is what is reached: {:?}", tight.get());
+}
+
+#[test]
+fn cut_off_stacks_are_those_of_the_definition() {
+    law_on(&shapes(), 1500, |problem| {
+        for height in 1..=3 {
+            let expected = cut_off(problem.system(), height);
+            for symmetry in [true, false] {
+                assert_eq!(z(problem, Cut::matched(height), symmetry), expected, "height {height}");
+            }
+        }
+        true
+    });
+}
+
+/// T(A_d) depends neither on which threads are treated as interchangeable nor on any numbers or orders.
+#[test]
+fn symmetry_and_names_do_not_matter_for_widening() {
+    let worth_it = law_on(&shapes(), 1500, |problem| {
+        let (n, shared) = (problem.system().thread_count(), problem.system().shared_names().len());
+        let threads: Vec<usize> = (0..n).rev().collect();
+        let rotated: Vec<u32> = (0..shared).map(|q| u32::try_from((q + 1) % shared).unwrap()).collect();
+        let other = renamed(problem, &threads, &rotated);
+        for depth in 0..=2 {
+            let (Some(here), Some(without), Some(there)) =
+                (a(problem, depth, true), a(problem, depth, false), a(&other.problem, depth, true))
+            else {
+                return false;
+            };
+            assert_eq!(here, without, "A_{depth}");
+            assert_eq!(here.iter().map(|state| other.visible(state)).collect::<BTreeSet<_>>(), there, "A_{depth}");
+        }
+        true
+    });
+    assert!(worth_it > 1000, "only {worth_it} systems have few tuples");
+}
+
+/// Where no language is changed by widening, A_d is T(R).
+#[test]
+fn exact_is_exact() {
+    let worth_it = law_on(&shapes(), 1500, |problem| {
+        let Ok(found) = Abstraction::new(problem.system(), 3, true, LIMITS) else { return false };
+        let options = Options {
+            engine: Some(Engine::Symbolic),
+            ladder: Ladder::None,
+            max_contexts: Some(30),
+            ..Options::default()
+        };
+        let reached = analyse(problem, Question::Reachable, options, |_| ());
+        let is_closed = matches!(reached.conclusion, Conclusion::Converged(_));
+        if found.is_exact {
+            assert!(is_closed, "finitely many tuples, all of them reachable");
+            let visible: BTreeSet<_> = (0..=reached.k()).flat_map(|k| reached.lower.visible().states(k)).collect();
+            assert_eq!(found.states(), visible);
+        }
+        found.is_exact
+    });
+    assert!(worth_it > 500, "only {worth_it} systems have an A_3 that is exact");
+}
+
+fn options(jobs: usize) -> Options {
+    Options {
+        jobs,
+        max_contexts: Some(6),
+        max_depth: Some(2),
+        max_tuples: Some(200),
+        memory: 1 << 24,
+        ..Options::default()
+    }
+}
+
+/// Everything that is told.
+fn told(found: &Analysis<'_>) -> String {
+    let Analysis {
+        levels,
+        statistics,
+        rungs,
+        lower_sequence,
+        visible_sequence,
+        collapse_of_states,
+        between,
+        conclusion,
+        ..
+    } = found;
+    let sequences = (lower_sequence, visible_sequence, collapse_of_states);
+    format!("{conclusion:?}\n{levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}")
+}
+
+/// The same answer with the same reason, and the same table, however many threads there are and however they are scheduled.
+#[test]
+fn the_same_is_told_in_every_run() {
+    for question in [Question::Verify, Question::Visible, Question::Reachable] {
+        let kinds = Cell::new([0; 3]);
+        law_on(&shapes(), 250, |problem| {
+            let first = analyse(problem, question, options(1), |_| ());
+            for jobs in [2, 2, 1, 4] {
+                assert_eq!(told(&analyse(problem, question, options(jobs), |_| ())), told(&first), "--jobs {jobs}");
+            }
+            let kind = match first.conclusion {
+                Conclusion::Safe(_) | Conclusion::Converged(_) => 0,
+                Conclusion::Unsafe { .. } => 1,
+                _ => 2,
+            };
+            let mut counts = kinds.get();
+            counts[kind] += 1;
+            kinds.set(counts);
+            true
+        });
+        assert!(kinds.get()[0] > 20, "{question:?}: {:?}", kinds.get());
+    }
+}
+
+/// With the whole ladder, what is decided is never what the oracle knows better.
+#[test]
+fn what_is_decided_is_so() {
+    let (converged, open) = (Cell::new(0), Cell::new(0));
+    law_on(&shapes(), 1500, |problem| {
+        let reached = reached(problem);
+        let bad = reached.iter().any(|state| problem.property().violation(state).is_some());
+        match analyse(problem, Question::Verify, options(2), |_| ()).conclusion {
+            Conclusion::Safe(proof) => assert!(!bad, "{proof:?}"),
+            Conclusion::Unsafe { trace, .. } => assert_eq!(trace.replay(problem.system()), Ok(())),
+            Conclusion::Unknown(_) => {}
+            other => panic!("{other:?}"),
+        }
+        let found = analyse(problem, Question::Visible, options(2), |_| ());
+        let visible: BTreeSet<_> = (0..=found.k()).flat_map(|k| found.lower.visible().states(k)).collect();
+        let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
+        match found.conclusion {
+            Conclusion::Converged(proof) => {
+                assert!(reached.is_subset(&visible), "{proof:?}");
+                count(&converged);
+            }
+            Conclusion::Unknown(Reason::ContextBound | Reason::Memory) => {
+                let between = found.between.expect("Z is small");
+                assert!(!between.states.is_empty() && between.states.is_disjoint(&visible));
+                assert_eq!(between.count, Count::from(between.states.len()));
+                for state in reached.difference(&visible) {
+                    assert!(between.states.contains(state), "what comes later is not ruled out");
+                }
+                count(&open);
+            }
+            other => panic!("{other:?}"),
+        }
+        true
+    });
+    assert!(converged.get() > 1000 && open.get() > 2, "{} converged, {} open", converged.get(), open.get());
+}
+
+fn problem(text: &str) -> Problem {
+    text.parse().unwrap()
+}
+
+/// For ever: the two stacks are of the same height, and nothing on the ladder knows.
+const HANDSHAKE: &str = include_str!("handshake.cpds");
+
+/// A run without limits goes on until it is told to stop, and then tells what it knows; nothing is left running.
+#[test]
+fn an_endless_run_can_be_stopped() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let problem = problem(HANDSHAKE);
+    for jobs in [1, 2] {
+        STOP.store(false, Ordering::Relaxed);
+        let options = Options { jobs, interrupt: Some(&STOP), ..Options::default() };
+        let seen = Cell::new((0, 0));
+        // Stopped from outside, as by Ctrl-C, once both ends have shown that they go on.
+        let found = analyse(&problem, Question::Verify, options, |event| {
+            let (mut k, mut depth) = seen.get();
+            match event {
+                Event::Level(level) => k = level.k,
+                Event::Climbed(Climbed { rung: Rung::Abstract(d), .. }) => depth = d,
+                _ => {}
+            }
+            seen.set((k, depth));
+            STOP.fetch_or(k > 20 && depth > 5, Ordering::Relaxed);
+        });
+        assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Interrupted));
+        assert!(found.k() >= 20, "safe up to {} contexts", found.k());
+        assert!(found.rungs.iter().any(|climbed| climbed.rung == Rung::Abstract(5)), "both k and d were raised");
+        assert!(!found.between.expect("Z is known").bad.is_empty());
+    }
+}
+
+#[test]
+fn there_may_be_no_time() {
+    let problem = problem(HANDSHAKE);
+    let start = Instant::now();
+    let options = Options { timeout: Some(Duration::from_millis(200)), ..Options::default() };
+    let found = analyse(&problem, Question::Verify, options, |_| ());
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::TimeOut));
+    assert!(start.elapsed() >= Duration::from_millis(200));
+}
+
+/// A depth that has too many tuples is given up, and the next one is taken.
+#[test]
+fn a_depth_that_blows_up_is_given_up() {
+    let problem = problem(HANDSHAKE);
+    let options = Options { max_contexts: Some(3), max_depth: Some(2), max_tuples: Some(2), ..Options::default() };
+    let found = analyse(&problem, Question::Visible, options, |_| ());
+    let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("it was tried").outcome;
+    assert_eq!(*of(Rung::Abstract(0)), Outcome::TooManyTuples(2));
+    assert_eq!(*of(Rung::Abstract(2)), Outcome::TooManyTuples(2));
+    assert!(matches!(of(Rung::MatchedZ), Outcome::Bound(_)));
+    assert_eq!(found.conclusion, Conclusion::Unknown(Reason::ContextBound));
+}
