@@ -8,6 +8,7 @@ use cpds::print_cpds;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 /// The report.
 #[derive(Serialize)]
@@ -26,8 +27,13 @@ struct Bundle<'a> {
     trace: Option<TraceJson>,
 }
 
-/// Writes a report to a new file in the current folder, and gives its name.
-pub(crate) fn write(explored: &Explored<'_>, what: &str, contradiction: &Contradiction) -> io::Result<String> {
+/// Writes a report to a new file in a folder, and gives its path.
+pub(crate) fn write(
+    folder: &Path,
+    explored: &Explored<'_>,
+    what: &str,
+    contradiction: &Contradiction,
+) -> io::Result<PathBuf> {
     let analysis = &explored.analysis;
     let trace = match contradiction {
         Contradiction::RuledOut { trace: Some((trace, pattern)), .. } => {
@@ -46,9 +52,9 @@ pub(crate) fn write(explored: &Explored<'_>, what: &str, contradiction: &Contrad
     };
     let text = json::print(&bundle);
     for number in 1..1000 {
-        let name = format!("cuba-contradiction-{number}.json");
-        match File::create_new(&name) {
-            Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| name),
+        let path = folder.join(format!("cuba-contradiction-{number}.json"));
+        match File::create_new(&path) {
+            Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

@@ -5,13 +5,14 @@ use crate::cli::{Answer, exit};
 use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, Reason, analyse};
 use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics};
 use crate::interrupt;
-use crate::load::{Loaded, ModelArgs};
+use crate::load::{Loaded, ModelArgs, shown};
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
 use cpds::Cpds;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -403,7 +404,11 @@ impl Explored<'_> {
     }
 
     /// The answer if two engines contradict each other: what they say, with a file to report.
-    pub(crate) fn contradiction(&self, contradiction: &Contradiction, mut remarks: String) -> Answer {
+    pub(crate) fn contradiction(&self, contradiction: &Contradiction, remarks: String) -> Answer {
+        self.report_to(Path::new(""), contradiction, remarks)
+    }
+
+    fn report_to(&self, folder: &Path, contradiction: &Contradiction, mut remarks: String) -> Answer {
         let what = match contradiction {
             Contradiction::RuledOut { state, rung, .. } => {
                 let (state, s) = (self.system().paper(state), self.levels());
@@ -413,9 +418,9 @@ impl Explored<'_> {
         };
         let mut errors =
             format!("error: two engines contradict each other, so at least one is wrong: {what}; please report it\n");
-        match bundle::write(self, &what, contradiction) {
+        match bundle::write(folder, self, &what, contradiction) {
             Ok(path) => {
-                let _ = writeln!(remarks, "note: everything that is needed for a report is in `{path}`");
+                let _ = writeln!(remarks, "note: everything that is needed for a report is in `{}`", shown(&path));
             }
             Err(error) => {
                 let _ = writeln!(errors, "error: cannot write the report: {error}");
@@ -448,6 +453,37 @@ mod tests {
         for wrong in ["", "G", "4X", "-1", "1.5G", "99999999999999T"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// What the user gets if engines contradict each other, which so far they do not: here, what they said is made up.
+    #[test]
+    fn a_contradiction_makes_a_report() {
+        let problem: cpds::Problem = include_str!("../../../models/paper/fig1.cpds").parse().unwrap();
+        let options = Options::default();
+        let analysis = analyse(&problem, Question::Verify, options, |_| ());
+        let Conclusion::Unsafe { trace, pattern } = analysis.conclusion.clone() else { panic!("unsafe") };
+        let contradiction = Contradiction::RuledOut {
+            state: trace.last().visible(),
+            rung: Rung::Abstract(1),
+            trace: Some((trace, pattern)),
+        };
+        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO };
+        let folder = tempfile::tempdir().unwrap();
+        for number in 1..=2 {
+            let answer = explored.report_to(folder.path(), &contradiction, String::new());
+            assert_eq!((answer.code, &*answer.stdout), (6, "error: ⟨0|1,6⟩ is in T(R_k), and A_1 rules it out\n"));
+            let text =
+                std::fs::read_to_string(folder.path().join(format!("cuba-contradiction-{number}.json"))).unwrap();
+            let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(
+                report["model"].as_str().unwrap().parse::<cpds::Problem>().unwrap(),
+                problem,
+                "it can be run again"
+            );
+            assert_eq!(report["trace"]["contexts"].as_array().unwrap().len(), 4);
+        }
+        let answer = explored.report_to(&folder.path().join("nowhere"), &Contradiction::Levels { k: 3 }, String::new());
+        assert!(answer.code == 6 && answer.errors.contains("cannot write the report"));
     }
 
     #[test]

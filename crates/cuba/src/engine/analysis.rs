@@ -452,3 +452,47 @@ impl Analysis<'_> {
         open && self.visible_sequence.collapse().is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::packed::PackedSet;
+    use super::super::squeeze::Bound;
+    use super::super::visible::VisibleLevels;
+    use super::*;
+
+    const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
+
+    /// A rung that has nothing at all is found out, whoever is first.
+    #[test]
+    fn a_rung_that_is_wrong_is_found_out() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        for question in [Question::Verify, Question::Visible] {
+            let options = Options { max_contexts: Some(6), max_depth: Some(1), ..Options::default() };
+            let race = Race::new(2, Cancel::default());
+            let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race);
+            let (events, _) = channel();
+            let lower = squeeze.climb_from_below(&events);
+            let mut upper = squeeze.climb_from_above(&events);
+            let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
+            for _ in 0..2 {
+                upper.ceiling.lower(upper.rungs.len(), PackedSet::new(nothing.layout().clone()));
+                let bound = Bound {
+                    visible: Count::ZERO,
+                    ruled_out: Count::ZERO,
+                    left: Count::ZERO,
+                    generators: None,
+                    is_exact: false,
+                    kept: 0,
+                    is_safe: true,
+                };
+                let climbed = Climbed { rung: Rung::CutOff(7), outcome: Outcome::Bound(bound) };
+                upper.rungs.push(Timed { time: 0, what: climbed });
+            }
+            let found = conclude(&squeeze, None, upper, lower);
+            let Conclusion::Contradiction(Contradiction::RuledOut { rung, trace, .. }) = found.conclusion else {
+                panic!("{:?}", found.conclusion)
+            };
+            assert_eq!((rung, trace.is_some()), (Rung::CutOff(7), question == Question::Verify));
+        }
+    }
+}
