@@ -9,6 +9,7 @@ use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
+use cuba::engine::Ladder;
 use cuba::engine::analysis::{Options, Question, analyse};
 use cuba::machine::peak_memory_bytes;
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ fn main() {
 
 /// Runs until R_k has collapsed, for a while, and notes what it took.
 fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
-    let options = Options { symmetry, max_contexts: Some(50), ..Options::default() };
+    let options = Options { symmetry, max_contexts: Some(50), ladder: Ladder::None, ..Options::default() };
     let begin = Instant::now();
     let mut times = Vec::new();
     let mut counters = None;

@@ -121,7 +121,11 @@ fn main() {
         let together = |result: &Result| if result.collapsed { 0 } else { result.open(0..RUNGS.len(), everything) };
         let (flat, exact) = (count(&|result| result.flat), count(&|result| result.flat && together(result) == 0));
         let pairs = everything * systems;
-        let percent = |part: usize, of: usize| format!("{:.3} %", 100.0 * part as f64 / of.max(1) as f64);
+        // Rounded down.
+        let percent = |part: usize, of: usize| {
+            let thousandths = part * 100_000 / of.max(1);
+            format!("{}.{:03} %", thousandths / 1000, thousandths % 1000)
+        };
         let mut column = vec![
             format!("{threads} threads × {shared} shared × {symbols} symbols × {actions} actions"),
             systems.to_string(),

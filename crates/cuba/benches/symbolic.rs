@@ -10,7 +10,7 @@ use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
 use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::engine::{Engine, Fcr, Heads, Languages, Lower, Psa};
+use cuba::engine::{Engine, Fcr, Heads, Ladder, Languages, Lower, Psa, Rung};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,9 @@ fn new_table(counters: &[&str], figures: &[&str]) -> Table {
 }
 
 fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question, contexts: usize) {
-    let options = Options { engine: Some(Engine::Symbolic), max_contexts: Some(contexts), ..Options::default() };
+    let ladder = Ladder::Only(Rung::Z);
+    let engine = Some(Engine::Symbolic);
+    let options = Options { engine, ladder, max_contexts: Some(contexts), ..Options::default() };
     let begin = Instant::now();
     let mut times = Vec::new();
     let mut counters = None;

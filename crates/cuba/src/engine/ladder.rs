@@ -82,9 +82,8 @@ impl Ladder {
     pub(super) fn rungs(self, max_depth: usize) -> impl Iterator<Item = Rung> {
         let (cuts, only) = match self {
             Ladder::All => (&[Rung::Z, Rung::MatchedZ][..], None),
-            Ladder::Abstract => (&[][..], None),
             Ladder::Only(rung) => (&[][..], Some(rung)),
-            Ladder::None => (&[][..], None),
+            Ladder::Abstract | Ladder::None => (&[][..], None),
         };
         let depths = if matches!(self, Ladder::All | Ladder::Abstract) { 0..max_depth.saturating_add(1) } else { 0..0 };
         let deeper = depths.flat_map(move |depth| {
