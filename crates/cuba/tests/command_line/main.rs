@@ -10,5 +10,6 @@ mod docs;
 mod fcr;
 mod reach;
 mod show;
+mod squeeze;
 mod usage;
 mod verify;
