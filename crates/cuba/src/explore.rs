@@ -397,8 +397,10 @@ impl Explored<'_> {
         });
         match (deepest.max(), options.ladder) {
             (_, Ladder::Only(_)) => hints.push("all overapproximations (--engine auto)".to_owned()),
-            (Some(depth), _) => hints.push(format!("a deeper overapproximation (--max-depth {})", depth + 2)),
-            (None, _) => {}
+            (Some(depth), _) if options.max_contexts.or(options.max_depth).is_some() => {
+                hints.push(format!("a deeper overapproximation (--max-depth {})", depth + 2));
+            }
+            _ => {}
         }
         if hints.is_empty() { String::new() } else { format!("to try: {}\n", hints.join(", ")) }
     }

@@ -314,7 +314,8 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
     if analysis.is_open() {
         let bad = squeeze.bad.as_ref().map(|bad| (bad, squeeze.problem.property()));
         let visible = analysis.lower.visible().set();
-        analysis.between = rungs.len().checked_sub(1).and_then(|last| ceiling.between(last, (visible, reached), bad));
+        let last = rungs.iter().rposition(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
+        analysis.between = last.and_then(|last| ceiling.between(last, (visible, reached), bad));
     }
     analysis
 }
