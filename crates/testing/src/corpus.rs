@@ -32,6 +32,10 @@ pub struct Expected {
     pub found_by: String,
     /// Safe or unsafe.
     pub verdict: Verdict,
+    /// For safe: what proves it if nothing is asked for by name, `Z` or `matched-Z ∩ A_0`, or `R_k` or `S_k` (Scheme 1).
+    pub proved_by: Option<String>,
+    /// Why no engine can decide it, where none can. The verdict is the truth all the same, found by hand.
+    pub undecided: Option<String>,
     /// For unsafe: the least number of contexts that reaches a bad state.
     pub contexts: Option<usize>,
     /// Whether finite context reachability holds (§5).
@@ -79,6 +83,11 @@ impl Expected {
         let grows = |counts: &[usize]| counts.windows(2).all(|pair| pair[0] < pair[1]);
         let checks = [
             ((self.verdict == Verdict::Unsafe) == self.contexts.is_some(), "contexts are for unsafe, and only for it"),
+            (
+                (self.verdict == Verdict::Safe) == (self.proved_by.is_some() || self.undecided.is_some()),
+                "what is safe is proved by something, or undecided, and nothing else is",
+            ),
+            (self.proved_by.is_none() || self.undecided.is_none(), "what is undecided is not proved by anything"),
             (self.fcr == self.reachable.is_some(), "|R_k| is for models with FCR, and only for them"),
             (self.fcr == self.height.is_none(), "a height is for models without FCR, and only for them"),
             (self.contexts.is_none_or(|k| k < self.visible.len()), "|T(R_k)| is listed up to the bad state at least"),
@@ -121,6 +130,10 @@ pub struct Answers {
     pub collapse_visible: Option<usize>,
     /// Safe, or unsafe with the least number of contexts.
     pub verdict: Option<(Verdict, Option<usize>)>,
+    /// What proves that it is safe.
+    pub proved_by: Option<String>,
+    /// Whether everything was tried, so that no verdict means that the model is undecided.
+    pub is_final: bool,
 }
 
 /// Asks an engine about every model and compares its answers with the expected ones.
@@ -178,6 +191,11 @@ pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answe
     check("collapse of T(R_k)", found.collapse_visible.map(shown), Some(expected.collapse.visible.to_string()));
     let verdict = (expected.verdict, expected.contexts);
     check("verdict", found.verdict.map(|found| format!("{found:?}")), Some(format!("{verdict:?}")));
+    check("proof", found.proved_by.clone(), expected.proved_by.clone());
+    if found.is_final {
+        let undecided = found.verdict.is_none();
+        assert_eq!(undecided, expected.undecided.is_some(), "{engine} on {name}: whether it is undecided");
+    }
 }
 
 /// What a test did not look at, and why; printed, so that nobody takes silence for success.

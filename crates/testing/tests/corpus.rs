@@ -13,7 +13,7 @@ fn the_oracle_agrees_with_every_model() {
         seen += 1;
         answers(model)
     });
-    assert!(seen >= 13, "the collection is there");
+    assert!(seen >= 25, "the collection is there");
 }
 
 /// What the oracle can say: everything, if R_k is finite and stops growing (Lemma 7); otherwise |R_k| and |T(R_k)| as far
@@ -43,6 +43,7 @@ fn answers(Model { name, problem, expected }: &Model) -> Answers {
             (None, Some(_)) => Some((Verdict::Safe, None)),
             (None, None) => None,
         },
+        ..Answers::default()
     }
 }
 
@@ -74,9 +75,11 @@ fn example_8_reaches_its_state_with_two_contexts_and_not_with_one() {
 fn wrong_expectations_and_wrong_answers_are_noticed() {
     let models = models();
     let fig1 = models.iter().find(|m| m.name == "paper/fig1").expect("Fig. 1 is a model");
-    let wrong: [fn(&mut Expected); 9] = [
+    let wrong: [fn(&mut Expected); 11] = [
         |e| e.contexts = None,
         |e| e.verdict = Verdict::Safe,
+        |e| e.proved_by = Some("Z".to_owned()),
+        |e| e.undecided = Some("an unsafe one never is".to_owned()),
         |e| e.contexts = Some(9),
         |e| e.fcr = false,
         |e| e.reachable = Some(vec![]),
@@ -98,7 +101,7 @@ fn wrong_expectations_and_wrong_answers_are_noticed() {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compare("test", fig1, answers, &mut skipped))).is_ok()
     };
     assert!(check(&right));
-    let wrong: [fn(&mut Answers); 7] = [
+    let wrong: [fn(&mut Answers); 9] = [
         |a| a.fcr = Some(false),
         |a| a.reachable = Some(vec![1, 3, 7]),
         |a| a.reachable = Some(vec![1, 3, 6, 8, 11, 14, 17, 17]),
@@ -106,6 +109,8 @@ fn wrong_expectations_and_wrong_answers_are_noticed() {
         |a| a.visible_total = Some(9),
         |a| a.collapse_reachable = Some(5),
         |a| a.verdict = Some((Verdict::Unsafe, Some(5))),
+        |a| a.proved_by = Some("Z".to_owned()),
+        |a| (a.verdict, a.is_final) = (None, true),
     ];
     for (i, change) in wrong.iter().enumerate() {
         let mut answers = right.clone();

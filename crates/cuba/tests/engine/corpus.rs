@@ -1,8 +1,8 @@
 //! The engines on every model of the collection.
 
-use cpds_testing::corpus::{Answers, Model, Verdict, run};
-use cuba::engine::Engine;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cpds_testing::corpus::{Answers, Model, Verdict, models, run};
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
+use cuba::engine::{Engine, Lower, Rung};
 
 #[test]
 fn the_engines_agree_with_every_model() {
@@ -18,7 +18,10 @@ fn answers(Model { name, problem, expected }: &Model, engine: Option<Engine>, sy
     let reached = analyse(problem, Question::Reachable, options, |_| ());
     let count = |count: cuba::engine::Count| usize::try_from(count.exact().expect("few")).expect("few");
     let visible: Vec<usize> = reached.levels.iter().map(|level| count(level.visible)).collect();
-    let verified = analyse(problem, Question::Verify, options, |_| ());
+    // Without a limit, there is an answer if there can be one.
+    let is_final = engine.is_none();
+    let limit = options.max_contexts.filter(|_| !is_final || expected.undecided.is_some());
+    let verified = analyse(problem, Question::Verify, Options { max_contexts: limit, ..options }, |_| ());
     Answers {
         fcr: reached.fcr.as_ref().map(cuba::engine::Fcr::holds),
         reachable: reached.levels.iter().map(|level| level.reachable.map(count)).collect(),
@@ -26,6 +29,8 @@ fn answers(Model { name, problem, expected }: &Model, engine: Option<Engine>, sy
         collapse_reachable: reached.collapse_of_states,
         collapse_visible: reached.visible_sequence.collapse(),
         visible: Some(visible),
+        proved_by: proof(&verified).filter(|_| is_final),
+        is_final,
         verdict: match verified.conclusion {
             Conclusion::Safe(_) => Some((Verdict::Safe, None)),
             Conclusion::Unsafe { trace, .. } => {
@@ -36,5 +41,30 @@ fn answers(Model { name, problem, expected }: &Model, engine: Option<Engine>, sy
             Conclusion::Unknown(_) => None,
             Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("that was not the question"),
         },
+    }
+}
+
+/// The proof that nothing bad is reachable, as the command line names it.
+fn proof(analysis: &Analysis<'_>) -> Option<String> {
+    match (&analysis.conclusion, &analysis.lower) {
+        (Conclusion::Safe(Proof::Bounded(rungs)), _) => {
+            Some(rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ "))
+        }
+        (Conclusion::Safe(Proof::LowerCollapsed), Lower::Explicit(_)) => Some("R_k".to_owned()),
+        (Conclusion::Safe(Proof::LowerCollapsed), Lower::Symbolic(_)) => Some("S_k".to_owned()),
+        _ => None,
+    }
+}
+
+/// However deep the ladder goes, and whichever engine is below it.
+#[test]
+fn what_is_undecided_stays_so_at_any_depth() {
+    for Model { name, problem, .. } in models().iter().filter(|model| model.expected.undecided.is_some()) {
+        for engine in [None, Some(Engine::Symbolic)] {
+            let options = Options { engine, max_contexts: Some(12), max_depth: Some(6), ..Options::default() };
+            let analysis = analyse(problem, Question::Verify, options, |_| ());
+            assert_eq!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound), "{name}");
+            assert_eq!(analysis.rungs.last().map(|climbed| climbed.rung), Some(Rung::Abstract(6)), "{name}");
+        }
     }
 }
