@@ -110,6 +110,7 @@ fn main() {
     let mut undecided = String::new();
     for shape @ (threads, shared, symbols, actions) in SHAPES {
         let results = results(shape, systems, tuples);
+        eprintln!("{threads} threads, {actions} actions: done");
         let everything = (shared * (symbols + 1).pow(threads)) as usize;
         let count = |is: &dyn Fn(&Result) -> bool| results.iter().filter(|result| is(result)).count();
         let open = |result: &Result, method: usize| match method {

@@ -28,7 +28,7 @@ pub(crate) struct ExploreArgs {
     /// abstract (A_0, A_1, …) or one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     engine: Choice,
-    /// Stop with A_D, the overapproximation of depth D
+    /// Go on up to A_D, the overapproximation of depth D, and no further; --max-contexts does not end this earlier
     #[arg(long, value_name = "D")]
     max_depth: Option<usize>,
     /// Give an A_d up that has more than N tuples, or a Z_z of more states, and go on with the next one [default: 100000; with no
@@ -68,7 +68,7 @@ impl FromStr for Choice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
+        match &*text.to_ascii_lowercase() {
             "auto" => Ok(Choice::Auto),
             "explicit" => Ok(Choice::Below(Engine::Explicit)),
             "symbolic" => Ok(Choice::Below(Engine::Symbolic)),
@@ -365,7 +365,12 @@ impl Explored<'_> {
         let shown = if is_verify { bad } else { states };
         let _ = write!(out, "{} neither reached nor ruled out", plural(*count, "visible state"));
         if is_verify {
-            let _ = write!(out, ", {} of them bad", bad.len());
+            let is_complete = count.exact() == Some(states.len() as u128);
+            let _ = if is_complete {
+                write!(out, ", {} of them bad", bad.len())
+            } else {
+                write!(out, ", some of them bad")
+            };
         }
         let mut examples: Vec<String> =
             shown.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
@@ -373,6 +378,10 @@ impl Explored<'_> {
             examples.push("…".to_owned());
         }
         let _ = writeln!(out, ":\n  {}", examples.join("  "));
+        let is_exact = |climbed: &&Climbed| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
+        if let Some(Climbed { rung, .. }) = analysis.rungs.iter().find(is_exact) {
+            let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");
+        }
         out += &self.what_to_try();
         out
     }

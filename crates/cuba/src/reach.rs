@@ -162,7 +162,7 @@ fn new_states(explored: &Explored<'_>) -> String {
     }
     heading.push(format!("T({s}_k) \\ T({s}_{{k-1}})"));
     let mut rows = vec![heading];
-    for k in 0..=explored.analysis.last_kept() {
+    for k in 0..=explored.analysis.k() {
         let mut columns = Vec::new();
         if let Lower::Explicit(reachable) = lower {
             columns.push(reachable.states(k).iter().map(|state| system.paper(state).to_string()).collect::<Vec<_>>());

@@ -244,7 +244,7 @@ pub fn analyse(problem: &Problem, question: Question, options: Options, mut even
     let fcr = Fcr::within(problem.system(), options.memory / 4 / Psa::BYTES_A_TRANSITION, &cancel).ok();
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
-    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, cancel));
+    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, &cancel));
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
@@ -263,23 +263,37 @@ pub fn analyse(problem: &Problem, question: Question, options: Options, mut even
 /// Puts together what both ends have found up to the time of the first answer.
 fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower: LowerEnd<'a>) -> Analysis<'a> {
     let UpperEnd { mut rungs, ceiling, safe, halted } = upper;
-    let LowerEnd { mut levels, lower, outcome } = lower;
+    let LowerEnd { mut levels, lower, states, outcome, enough } = lower;
     // Engines that contradict each other do so whatever was first.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
     // A bad state is told at once, and so with nothing of what the upper end had by then.
     let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
-    let (first, met) = (squeeze.race.first().filter(|_| !is_bad), squeeze.met());
-    let is_in_time = |time: u64| [first, met].into_iter().flatten().all(|until| time <= until);
-    let in_time = |rung: &Timed<Climbed>| is_in_time(rung.time) && !squeeze.is_enough(rung.what.rung, rung.time);
-    rungs.truncate(if is_bad { 0 } else { rungs.partition_point(in_time) });
-    let statistics = match first {
-        Some(until) => {
-            levels.truncate(levels.partition_point(|level| level.time <= until));
-            levels[levels.len() - 1].what.1
+    let is_in_time =
+        |rung: &&Timed<Climbed>| squeeze.is_worth_it(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough);
+    rungs.truncate(if is_bad { 0 } else { rungs.iter().take_while(is_in_time).count() });
+    let met = met(&levels, &rungs);
+    let safe = safe.filter(|&number| number < rungs.len());
+    let collapsed = if let LowerOutcome::Collapsed(time) = outcome { Some(time) } else { None };
+    let is_enough = met.filter(|_| squeeze.question == Question::Visible);
+    let first = [safe.map(|number| rungs[number].time), collapsed, is_enough].into_iter().flatten().min();
+    let until = first.into_iter().chain(met).min();
+    rungs.truncate(rungs.partition_point(|rung| until.is_none_or(|until| rung.time <= until)));
+    levels.truncate(levels.partition_point(|level| first.is_none_or(|first| level.time <= first)));
+    let lower = match states {
+        // The tuples have not got further than the states.
+        Some(states) if !is_bad && levels.len() <= states.k() + 1 => {
+            for level in &mut levels {
+                level.what.0.tuples = None;
+            }
+            states
         }
-        None => lower.statistics(),
+        _ => lower,
     };
-    let found = Found { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met: met.filter(|_| !is_bad) };
+    let statistics = match (first, levels.last()) {
+        (Some(_), Some(last)) => last.what.1,
+        _ => lower.statistics(),
+    };
+    let found = Found { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met };
     let mut analysis = Analysis {
         levels: levels.iter().map(|level| found.level(level)).collect(),
         lower,
@@ -302,7 +316,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
     if found.collapsed(&outcome) || found.has_met() {
         analysis.visible_sequence.converges();
     }
-    let reached = analysis.lower.visible().range(analysis.last_kept()).end;
+    let reached = analysis.lower.visible().range(analysis.k()).end;
     analysis.conclusion = match contradiction {
         Some(contradiction) => Conclusion::Contradiction(contradiction),
         None => found.answer(outcome, halted, reached),
@@ -318,6 +332,20 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
         analysis.between = last.and_then(|last| ceiling.between(last, (visible, reached), bad));
     }
     analysis
+}
+
+/// Since when both ends have the same visible states, if they have: since what is left came down to these, and they were reached.
+fn met(levels: &[Timed<(Level, Statistics)>], rungs: &[Timed<Climbed>]) -> Option<u64> {
+    let bounds = || {
+        rungs.iter().filter_map(|rung| match rung.what.outcome {
+            Outcome::Bound(bound) => Some((rung.time, bound.kept_left)),
+            _ => None,
+        })
+    };
+    let (_, left) = bounds().next_back()?;
+    let (high, _) = bounds().find(|&(_, kept)| kept == left)?;
+    let low = levels.iter().find(|level| level.what.1.visible_kept() == left)?.time;
+    Some(low.max(high))
 }
 
 /// A state that was reached and ruled out, if there is one.
@@ -430,7 +458,9 @@ impl Found<'_, '_> {
         if let Some((alone, _)) = bounds().find(|(_, bound)| bound.kept == reached) {
             return self.named([alone]);
         }
+        // Everything else is a part of Z.
         let first = bounds().map(|(number, _)| number).next();
+        let first = first.filter(|&number| self.rungs[number].what.rung != Rung::Z);
         self.named(first.into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
     }
 }
@@ -439,11 +469,6 @@ impl Analysis<'_> {
     /// The last level that is finished and has no bad state, if that was the question.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
-    }
-
-    /// The last level whose states are kept. Tuples that came after too many states may not have got as far as these.
-    pub fn last_kept(&self) -> usize {
-        self.k().min(self.lower.k())
     }
 
     /// Whether there is no answer because something new may still become visible.
@@ -460,6 +485,8 @@ mod tests {
     use super::super::squeeze::Bound;
     use super::super::visible::VisibleLevels;
     use super::*;
+    use cpds_testing::random::{Shape, problem};
+    use proptest::prelude::*;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
@@ -469,7 +496,7 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         for question in [Question::Verify, Question::Visible] {
             let options = Options { max_contexts: Some(6), max_depth: Some(1), ..Options::default() };
-            let race = Race::new(2, Cancel::default());
+            let race = Race::new(2, &Cancel::default());
             let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race);
             let (events, _) = channel();
             let lower = squeeze.climb_from_below(&events);
@@ -484,6 +511,7 @@ mod tests {
                     generators: None,
                     is_exact: false,
                     kept: 0,
+                    kept_left: 0,
                     is_safe: true,
                 };
                 let climbed = Climbed { rung: Rung::CutOff(7), outcome: Outcome::Bound(bound) };
@@ -495,5 +523,65 @@ mod tests {
             };
             assert_eq!((rung, trace.is_some()), (Rung::CutOff(7), question == Question::Verify));
         }
+    }
+
+    /// Both ends one after the other, in one order or the other: each has done all it can before the other one begins, as the
+    /// slowest and the quickest of threads would.
+    fn one_after_the_other(problem: &Problem, question: Question, options: Options, upper_first: bool) -> String {
+        let fcr = Fcr::new(problem.system());
+        let engine = if fcr.holds() { Engine::Explicit } else { Engine::Symbolic };
+        let race = Race::new(2, &Cancel::default());
+        let squeeze = Squeeze::new(problem, question, options, engine, race);
+        let (events, _) = channel();
+        let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(&events));
+        let below = || squeeze.race.run(End::Lower, || squeeze.climb_from_below(&events));
+        let (upper, lower) = if upper_first {
+            let upper = above();
+            (upper, below())
+        } else {
+            let lower = below();
+            (above(), lower)
+        };
+        let found = conclude(&squeeze, Some(fcr), upper, lower);
+        let engine = found.lower.engine();
+        let Analysis { levels, statistics, rungs, visible_sequence, between, conclusion, .. } = found;
+        format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{visible_sequence:?}\n{between:?}")
+    }
+
+    fn either_order_is_the_same(problem: &Problem, options: Options) {
+        for question in [Question::Verify, Question::Visible, Question::Reachable] {
+            let told = one_after_the_other(problem, question, options, true);
+            assert_eq!(told, one_after_the_other(problem, question, options, false), "{question:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_who_is_quicker(
+            problem in problem(&Shape { initial: 1..=5, bad: 1..=2, ..Shape::default() }),
+            contexts in 0_usize..6,
+            memory in prop_oneof![Just(1_usize << 26), 1_usize << 10..1 << 17],
+            depth in prop_oneof![Just(None), Just(Some(1))],
+        ) {
+            let options = Options {
+                max_contexts: Some(contexts),
+                max_depth: depth,
+                max_tuples: Some(100),
+                memory,
+                ..Options::default()
+            };
+            either_order_is_the_same(&problem, options);
+        }
+    }
+
+    /// Z decides before any level but the first is finished; that one takes no time, however many states it has.
+    #[test]
+    fn many_initial_states() {
+        let text =
+            "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
+        let problem: Problem = text.parse().unwrap();
+        either_order_is_the_same(&problem, Options { max_contexts: Some(3), ..Options::default() });
+        let found = analyse(&problem, Question::Verify, Options::default(), |_| ());
+        assert_eq!(found.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
     }
 }

@@ -83,7 +83,8 @@ impl Ceiling {
 
     /// The rungs that have ruled anything out, up to one.
     pub(super) fn helped(&self, number: usize) -> BTreeSet<usize> {
-        self.ruled_out_by.iter().map(|&mark| mark as usize).filter(|&mark| mark <= number).collect()
+        let marks = self.ruled_out_by.iter().filter(|&&mark| mark != LEFT).map(|&mark| mark as usize);
+        marks.filter(|&mark| mark <= number).collect()
     }
 
     /// A visible state, among the first so many, that is not left after a rung. Every reached state should be.

@@ -20,6 +20,8 @@ pub(super) struct CutOff<'a> {
     /// The shared states that a pop leads to, sorted.
     pops_to: Vec<u32>,
     words: Vec<Box<[u32]>>,
+    /// How many symbols these have, all together.
+    symbols: usize,
     numbers: FxHashMap<Box<[u32]>, u32>,
     moves: Moves<Origin>,
     /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may lie under its last symbol.
@@ -55,6 +57,7 @@ impl<'a> CutOff<'a> {
             under: Under::new(system, thread, returns, room)?,
             pops_to: pops.collect::<BTreeSet<_>>().into_iter().collect(),
             words: Vec::new(),
+            symbols: 0,
             numbers: FxHashMap::default(),
             moves: Moves::default(),
             pops: FxHashMap::default(),
@@ -81,6 +84,7 @@ impl<'a> CutOff<'a> {
         }
         let number = u32::try_from(self.words.len()).expect("the memory ends before");
         self.words.push(word.into());
+        self.symbols += word.len();
         self.numbers.insert(word.into(), number);
         number
     }
@@ -166,7 +170,8 @@ impl<'a> CutOff<'a> {
 
     /// The memory in use, roughly.
     pub(super) fn bytes(&self) -> usize {
-        self.words.len() * (4 * size_of::<Box<[u32]>>() + 8 * self.z)
+        self.words.len() * 4 * size_of::<Box<[u32]>>()
+            + 2 * self.symbols * size_of::<u32>()
             + self.moves.bytes()
             + self.left.len() * size_of::<u32>()
             + self.pops.len() * 64

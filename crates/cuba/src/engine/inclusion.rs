@@ -22,6 +22,7 @@ pub(super) struct Inclusions {
     samples: Vec<Samples>,
     above: Vec<Among>,
     below: Vec<Among>,
+    comparison: Comparison,
     bytes: usize,
     compared: u64,
 }
@@ -72,9 +73,10 @@ impl Inclusions {
             if !is_short || (a.shortest < b.shortest && a.states() > 0) {
                 continue;
             }
-            match missing_word(a, b) {
+            match self.comparison.missing(a, b) {
                 None => among.found.push(LanguageId(u32::try_from(other).expect("the memory ends before"))),
-                Some(word) if self.words.len() < 64 * BLOCKS => {
+                Some(missing) if self.words.len() < 64 * BLOCKS => {
+                    let word = self.comparison.word(a, missing);
                     for (samples, language) in self.samples.iter_mut().zip(languages) {
                         mark(samples, self.words.len(), language, &word);
                     }
@@ -104,42 +106,11 @@ fn mark(samples: &mut Samples, at: usize, language: &Language, word: &[u32]) {
     samples[at / 64] |= u64::from(language.contains(word.iter().copied())) << (at % 64);
 }
 
-/// A word of `a` that is not one of `b`, if there is one.
-fn missing_word(a: &Language, b: &Language) -> Option<Vec<u32>> {
-    if a.states() == 0 {
-        return None;
-    }
-    if let Some(word) = a.word() {
-        let word: Vec<u32> = word.collect();
-        return (!b.contains(word.iter().copied())).then_some(word);
-    }
-    if b.states() == 0 {
-        return Some(a.shortest_from(0));
-    }
-    // Every state of `a` leads to a word; so `b` has to have every transition that `a` has. What is missing is mostly missing near
-    // the start, so pairs are looked at in the order in which they are found.
-    let mut seen = Pairs::new(a.states(), b.states());
-    let mut pairs = vec![Pair { x: 0, y: 0, before: 0, label: 0 }];
-    let mut next = 0;
-    while let Some(&Pair { x, y, .. }) = pairs.get(next) {
-        if a.is_accepting(x) && !b.is_accepting(y) {
-            return Some(path(&pairs, next));
-        }
-        let mut of_b = b.out(y).iter();
-        for &[label, x] in a.out(x) {
-            let Some(&[_, y]) = of_b.find(|&&[other, _]| other >= label).filter(|&&[other, _]| other == label) else {
-                let mut word = path(&pairs, next);
-                word.push(label);
-                word.extend(a.shortest_from(x));
-                return Some(word);
-            };
-            if seen.insert(x, y) {
-                pairs.push(Pair { x, y, before: next, label });
-            }
-        }
-        next += 1;
-    }
-    None
+/// Pairs of states of two automata, each with how to get there; kept from one comparison to the next only for the memory.
+#[derive(Default)]
+struct Comparison {
+    pairs: Vec<Pair>,
+    seen: Vec<u64>,
 }
 
 /// A pair of states that a word leads to: that of the pair before, and a label.
@@ -151,40 +122,72 @@ struct Pair {
     label: u32,
 }
 
-/// The word that leads to a pair.
-fn path(pairs: &[Pair], end: usize) -> Vec<u32> {
-    let back = |&at: &usize| Some(pairs[at].before).filter(|_| at != 0);
-    let steps = std::iter::successors(Some(end), back).filter(|&at| at != 0);
-    let mut word: Vec<u32> = steps.map(|at| pairs[at].label).collect();
-    word.reverse();
-    word
+/// Where it shows that a language is not included in another: at a pair of states, or with a transition that the other has not.
+struct Missing {
+    pair: usize,
+    transition: Option<[u32; 2]>,
 }
 
-/// A set of pairs of states of two automata: a bit for each, if there are few.
-enum Pairs {
-    Few { width: usize, bits: Vec<u64> },
-    Many(FxHashSet<(u32, u32)>),
-}
+/// More pairs than this have a table of their own instead of a bit each.
+const MOST_BITS: usize = 1 << 20;
 
-impl Pairs {
-    fn new(a: usize, b: usize) -> Self {
-        match a.saturating_mul(b) {
-            few @ ..=0x10000 => Pairs::Few { width: b, bits: vec![0; few.div_ceil(64)] },
-            _ => Pairs::Many(FxHashSet::default()),
+impl Comparison {
+    /// Where it shows that `a` is not included in `b`, if so.
+    fn missing(&mut self, a: &Language, b: &Language) -> Option<Missing> {
+        self.pairs.clear();
+        self.pairs.push(Pair { x: 0, y: 0, before: 0, label: 0 });
+        if a.states() == 0 {
+            return None;
         }
+        if b.states() == 0 {
+            let transition = a.out(0).first().copied();
+            return Some(Missing { pair: 0, transition: transition.filter(|_| !a.is_accepting(0)) });
+        }
+        let (width, bits) = (b.states(), a.states().saturating_mul(b.states()));
+        self.seen.clear();
+        self.seen.resize(if bits <= MOST_BITS { bits.div_ceil(64) } else { 0 }, 0);
+        let mut others = FxHashSet::default();
+        // Every state of `a` leads to a word; so `b` has to have every transition that `a` has. What is missing is mostly missing
+        // near the start, so pairs are looked at in the order in which they are found.
+        let mut pair = 0;
+        while let Some(&Pair { x, y, .. }) = self.pairs.get(pair) {
+            if a.is_accepting(x) && !b.is_accepting(y) {
+                return Some(Missing { pair, transition: None });
+            }
+            let mut of_b = b.out(y).iter();
+            for &transition @ [label, x] in a.out(x) {
+                let Some(&[_, y]) = of_b.find(|&&[other, _]| other >= label).filter(|&&[other, _]| other == label)
+                else {
+                    return Some(Missing { pair, transition: Some(transition) });
+                };
+                let is_new = if bits <= MOST_BITS {
+                    let at = x as usize * width + y as usize;
+                    let (word, bit) = (&mut self.seen[at / 64], 1 << (at % 64));
+                    let is_new = *word & bit == 0;
+                    *word |= bit;
+                    is_new
+                } else {
+                    others.insert((x, y))
+                };
+                if is_new {
+                    self.pairs.push(Pair { x, y, before: pair, label });
+                }
+            }
+            pair += 1;
+        }
+        None
     }
 
-    /// Adds a pair, and says whether it is new.
-    fn insert(&mut self, x: u32, y: u32) -> bool {
-        match self {
-            Pairs::Few { width, bits } => {
-                let at = x as usize * *width + y as usize;
-                let (word, bit) = (&mut bits[at / 64], 1 << (at % 64));
-                let new = *word & bit == 0;
-                *word |= bit;
-                new
-            }
-            Pairs::Many(pairs) => pairs.insert((x, y)),
+    /// A word of `a` that shows it.
+    fn word(&self, a: &Language, Missing { pair, transition }: Missing) -> Vec<u32> {
+        let back = |&at: &usize| Some(self.pairs[at].before).filter(|_| at != 0);
+        let steps = std::iter::successors(Some(pair), back).filter(|&at| at != 0);
+        let mut word: Vec<u32> = steps.map(|at| self.pairs[at].label).collect();
+        word.reverse();
+        if let Some([label, to]) = transition {
+            word.push(label);
+            word.extend(a.shortest_from(to));
         }
+        word
     }
 }

@@ -38,14 +38,6 @@ impl Language {
         end.is_some_and(|state| self.is_accepting(state))
     }
 
-    /// The labels of its only word, if it has only one.
-    pub(super) fn word(&self) -> Option<impl Iterator<Item = u32>> {
-        // States are numbered along the word.
-        let (n, length) = (self.states(), self.longest? as usize);
-        let one = length + 1 == n && self.shortest as usize == length && self.code.len() == 2 + n + 2 * length;
-        one.then(|| self.code[2 + n..].iter().step_by(2).copied())
-    }
-
     /// A shortest word that leads from a state to an accepting one.
     pub(super) fn shortest_from(&self, state: u32) -> Vec<u32> {
         let mut before: Vec<Option<(u32, u32)>> = vec![None; self.states()];

@@ -12,6 +12,7 @@ use super::inclusion::Inclusions;
 use super::language::{Language, TopsId, longest, product, shortest, small};
 use super::minimal::{Dfa, hash};
 use super::psa::{Inner, Psa, PsaState, TooLarge};
+use super::race::Cancel;
 use super::visible::{top, top_number};
 use cpds::{SharedState, Stack, Symbol};
 use hashbrown::HashTable;
@@ -31,6 +32,9 @@ pub struct Languages {
     inclusions: Inclusions,
     unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
     bytes: usize,
+    /// How many transitions automata had before they were minimal.
+    built: u64,
+    cancel: Cancel,
 }
 
 impl Default for Languages {
@@ -43,6 +47,8 @@ impl Default for Languages {
             inclusions: Inclusions::default(),
             unions: FxHashMap::default(),
             bytes: 0,
+            built: 0,
+            cancel: Cancel::default(),
         };
         let empty = languages.intern([0, 0].into());
         assert_eq!(empty, Languages::EMPTY, "the first one");
@@ -78,7 +84,9 @@ impl Languages {
     /// takes more than `room` bytes.
     pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
         let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
-        let (minimal, class) = Dfa::of_psa(psa, &starts, room)?.minimal();
+        let dfa = Dfa::of_psa(psa, &starts, room, &self.cancel)?;
+        self.built += dfa.transition_count() as u64;
+        let (minimal, class) = dfa.minimal();
         let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
         let mut found = Vec::new();
         for (q, class) in shared.into_iter().zip(class) {
@@ -245,6 +253,16 @@ impl Languages {
     /// Every language that this one includes, itself too, sorted.
     pub(super) fn included_in(&mut self, language: LanguageId) -> &[LanguageId] {
         self.inclusions.below(&self.all, language)
+    }
+
+    /// How many transitions automata had before they were minimal, all together.
+    pub(super) fn built(&self) -> u64 {
+        self.built
+    }
+
+    /// Stops in the middle of building an automaton when it is told to.
+    pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
     }
 
     /// How many pairs were compared.

@@ -63,6 +63,17 @@ pub enum Statistics {
     },
 }
 
+impl Statistics {
+    /// How many visible states are kept.
+    pub(super) fn visible_kept(&self) -> usize {
+        match *self {
+            Statistics::Explicit { visible_states_kept, .. } | Statistics::Symbolic { visible_states_kept, .. } => {
+                visible_states_kept
+            }
+        }
+    }
+}
+
 /// What can be seen of a level while it is computed.
 #[derive(Clone, Copy)]
 pub struct Glimpse<'e> {

@@ -6,6 +6,7 @@
 //! transitions by each other.
 
 use super::psa::{Psa, TooLarge};
+use super::race::Cancel;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
@@ -29,6 +30,10 @@ impl Dfa {
         self.accepting.len()
     }
 
+    pub(super) fn transition_count(&self) -> usize {
+        self.transitions.len()
+    }
+
     pub(super) fn is_accepting(&self, state: u32) -> bool {
         self.accepting[state as usize]
     }
@@ -50,7 +55,7 @@ impl Dfa {
 
     /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.
     /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built.
-    pub(super) fn of_psa(psa: &Psa, starts: &[u32], room: usize) -> Result<Dfa, TooLarge> {
+    pub(super) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<Dfa, TooLarge> {
         let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
         let mut dfa = Dfa::default();
         let mut moves = Vec::new();
@@ -76,7 +81,8 @@ impl Dfa {
             let successors = moves.chunk_by(|a, b| a.0 == b.0);
             dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
             next += 1;
-            if size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len()) > room {
+            let is_cancelled = next.is_multiple_of(1 << 10) && cancel.why().is_some();
+            if is_cancelled || size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len()) > room {
                 return Err(TooLarge);
             }
         }

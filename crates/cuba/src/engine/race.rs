@@ -6,6 +6,9 @@
 //! after t is thrown away. Then the answer, and everything that is reported with it, is the same in every run, and no run takes
 //! much longer than twice what the quicker end takes.
 //!
+//! What is known here while both are at work only serves to stop them early. Which answer was first is decided when both have
+//! ended, from what each has found and when (`analysis.rs`).
+//!
 //! Only a bad state ends the race at once: the other end could not have said anything else.
 
 use std::ops::ControlFlow;
@@ -52,7 +55,12 @@ impl Cancel {
         Cancel { done: Arc::default(), interrupt, until }
     }
 
-    pub(super) fn now(&self) {
+    /// The same, with an end of its own.
+    fn for_another(&self) -> Self {
+        Cancel { done: Arc::default(), ..self.clone() }
+    }
+
+    fn now(&self) {
         self.done.store(true, Ordering::Relaxed);
     }
 
@@ -72,8 +80,8 @@ impl Cancel {
 /// How much further than the other one an end may get in its turn.
 const TURN: u64 = 1 << 15;
 
-/// Less than a second.
-const MOMENT: u64 = 1 << 22;
+/// Less than a second. (Unit tests are about small systems, for which this should matter.)
+const MOMENT: u64 = if cfg!(test) { 1 << 6 } else { 1 << 22 };
 
 /// The time of an end that has nothing left to do.
 const DONE: u64 = u64::MAX;
@@ -84,19 +92,20 @@ pub(super) struct Race {
     first: AtomicU64,
     /// When the upper end has to stop, answer or not.
     enough: AtomicU64,
-    pub(super) cancel: Cancel,
+    /// For each end.
+    cancels: [Cancel; 2],
     /// Whose turn it is, if only one may work at a time.
     turn: Option<(Mutex<End>, Condvar)>,
 }
 
 impl Race {
-    pub(super) fn new(jobs: usize, cancel: Cancel) -> Self {
+    pub(super) fn new(jobs: usize, cancel: &Cancel) -> Self {
         let turn = (jobs < 2).then(|| (Mutex::new(End::Upper), Condvar::new()));
         Race {
             time: [AtomicU64::new(0), AtomicU64::new(0)],
             first: AtomicU64::new(DONE),
             enough: AtomicU64::new(DONE),
-            cancel,
+            cancels: [cancel.for_another(), cancel.for_another()],
             turn,
         }
     }
@@ -113,18 +122,32 @@ impl Race {
             }
             // Now and then somebody may cancel everything without telling.
             while *whose != end
-                && self.cancel.why().is_none()
+                && self.cancel(end).why().is_none()
                 && self.time[end.other() as usize].load(Ordering::Relaxed) != DONE
             {
                 let waited = changed.wait_timeout(whose, Duration::from_millis(20));
                 whose = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        match self.cancel.why() {
+        match self.cancel(end).why() {
             Some(why) => ControlFlow::Break(why),
-            None if time > self.first.load(Ordering::Relaxed) => ControlFlow::Break(Halt::Beaten),
+            None if time > self.first.load(Ordering::Relaxed) => {
+                // Whatever it does to come to an end, it need not finish.
+                self.cancel(end).now();
+                ControlFlow::Break(Halt::Beaten)
+            }
             None => ControlFlow::Continue(()),
         }
+    }
+
+    /// What stops an end in the middle of what it does.
+    pub(super) fn cancel(&self, end: End) -> &Cancel {
+        &self.cancels[end as usize]
+    }
+
+    /// Stops both ends at once.
+    pub(super) fn cancel_both(&self) {
+        self.cancels.iter().for_each(Cancel::now);
     }
 
     /// There is an answer, at this time.
@@ -132,19 +155,16 @@ impl Race {
         self.first.fetch_min(time, Ordering::Relaxed);
     }
 
-    /// The lower end gives up at this time, without an answer. The upper one may have as much, or a moment at least.
-    pub(super) fn gives_up(&self, time: u64) {
-        self.enough.store(time.max(MOMENT), Ordering::Relaxed);
+    /// The lower end gives up at this time, without an answer. The upper one may have as much, or a moment at least: until then.
+    pub(super) fn gives_up(&self, time: u64) -> u64 {
+        let enough = time.max(MOMENT);
+        self.enough.store(enough, Ordering::Relaxed);
+        enough
     }
 
     /// When the upper end has to stop: never, unless the lower one has given up.
     pub(super) fn enough(&self) -> u64 {
         self.enough.load(Ordering::Relaxed)
-    }
-
-    /// The time of the first answer, if there is one.
-    pub(super) fn first(&self) -> Option<u64> {
-        Some(self.first.load(Ordering::Relaxed)).filter(|&time| time != DONE)
     }
 
     /// Does the work of an end. Whatever becomes of it, the other one is not kept waiting; if it panics, not kept working either.
@@ -162,7 +182,7 @@ struct Leaves<'r> {
 impl Drop for Leaves<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.race.cancel.now();
+            self.race.cancel_both();
         }
         self.race.time[self.end as usize].store(DONE, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.race.turn {
@@ -199,13 +219,13 @@ mod tests {
     fn less_work_is_first() {
         for jobs in [1, 2] {
             for _ in 0..50 {
-                let race = Race::new(jobs, Cancel::default());
+                let race = Race::new(jobs, &Cancel::default());
                 let (upper, lower) = thread::scope(|scope| {
                     let upper = scope.spawn(|| finish(&race, End::Upper, 1000, Some(100_000)));
                     let lower = scope.spawn(|| finish(&race, End::Lower, 10, Some(70_000)));
                     (upper.join().unwrap(), lower.join().unwrap())
                 });
-                assert_eq!(race.first(), Some(70_000));
+                assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
                 assert_eq!(lower, (70_000, None));
                 // It may have had its answer before it could hear of the other one.
                 assert!(upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Beaten)), "{upper:?}");
@@ -217,7 +237,7 @@ mod tests {
     #[test]
     fn the_other_one_goes_on_alone() {
         for jobs in [1, 2] {
-            let race = Race::new(jobs, Cancel::default());
+            let race = Race::new(jobs, &Cancel::default());
             thread::scope(|scope| {
                 scope.spawn(|| race.run(End::Upper, || ()));
                 let lower = scope.spawn(|| finish(&race, End::Lower, 1000, Some(10_000_000)));
@@ -231,7 +251,7 @@ mod tests {
         static STOP: AtomicBool = AtomicBool::new(false);
         for jobs in [1, 2] {
             STOP.store(false, Ordering::Relaxed);
-            let race = Race::new(jobs, Cancel::when(Some(&STOP), None));
+            let race = Race::new(jobs, &Cancel::when(Some(&STOP), None));
             thread::scope(|scope| {
                 let ends = [End::Upper, End::Lower].map(|end| {
                     let race = &race;
@@ -243,7 +263,7 @@ mod tests {
                 }
             });
         }
-        let race = Race::new(2, Cancel::when(None, Some(Duration::ZERO)));
+        let race = Race::new(2, &Cancel::when(None, Some(Duration::ZERO)));
         assert_eq!(finish(&race, End::Lower, 1, None).1, Some(Halt::TimeOut));
     }
 }

@@ -14,7 +14,7 @@
 use super::psa::TooLarge;
 use super::visible::top_number;
 use cpds::{Action, Cpds, ThreadId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Which returns a thread may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,23 +70,28 @@ impl Under {
             return Err(TooLarge);
         }
         let mut rows: HashMap<u32, Vec<u64>> = HashMap::new();
-        let mut open = Vec::new();
+        let mut on_something = Vec::new();
         for (on, under) in puts(system, thread) {
             let place = emerging.binary_search(&under).expect("it is one of them");
-            rows.entry(on).or_insert_with(|| vec![0; words])[place / 64] |= 1 << (place % 64);
-            open.push(on);
+            let row = rows.entry(on).or_insert_with(|| {
+                on_something.push(on);
+                vec![0; words]
+            });
+            row[place / 64] |= 1 << (place % 64);
         }
-        while let Some(symbol) = open.pop() {
-            let row = rows[&symbol].clone();
-            for &mate in level_mates.get(&symbol).into_iter().flatten() {
-                let of_mate = rows.entry(mate).or_insert_with(|| vec![0; words]);
-                let more = row.iter().zip(&mut *of_mate).fold(false, |more, (word, of_mate)| {
-                    let new = word & !*of_mate;
-                    *of_mate |= new;
-                    more || new != 0
-                });
-                if more {
-                    open.push(mate);
+        // What may lie under a symbol may lie under its level-mates. Without loops, once through all of them in this order is enough.
+        let order = callers_first(&on_something, &level_mates);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for symbol in &order {
+                let row = rows.get(symbol).cloned().unwrap_or_default();
+                for &mate in level_mates.get(symbol).into_iter().flatten() {
+                    let of_mate = rows.entry(mate).or_insert_with(|| vec![0; words]);
+                    for (word, of_mate) in row.iter().zip(of_mate) {
+                        changed |= word & !*of_mate != 0;
+                        *of_mate |= word;
+                    }
                 }
             }
         }
@@ -118,6 +123,29 @@ impl Under {
     pub(super) fn may_emerge(&self, symbol: u32) -> bool {
         self.sets.iter().any(|set| set.binary_search(&symbol).is_ok())
     }
+}
+
+/// Everything that can be got to from these symbols, each before what it leads to, as far as there are no loops.
+fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
+    let next = |symbol: u32| leads_to.get(&symbol).map_or(&[][..], Vec::as_slice);
+    let mut seen: HashSet<u32> = HashSet::new();
+    let mut done = Vec::new();
+    for &start in from {
+        let mut path = if seen.insert(start) { vec![(start, 0)] } else { Vec::new() };
+        while let Some((symbol, at)) = path.last_mut() {
+            if let Some(&to) = next(*symbol).get(*at) {
+                *at += 1;
+                if seen.insert(to) {
+                    path.push((to, 0));
+                }
+            } else {
+                done.push(*symbol);
+                path.pop();
+            }
+        }
+    }
+    done.reverse();
+    done
 }
 
 /// What is put on what.

@@ -43,11 +43,15 @@ struct Board {
     left: Option<(u64, usize)>,
 }
 
-/// Z and matched-Z may take so many transitions before they count.
-const HEAD_START: u64 = 1 << 20;
+/// Z and matched-Z may take so many transitions before they count. (Unit tests are about small systems, for which this should
+/// matter.)
+const HEAD_START: u64 = if cfg!(test) { 1 << 5 } else { 1 << 20 };
 
 /// How many expansions of a state take as long as one unit of work of the symbolic engine.
 const SYMBOLIC: u64 = 4;
+
+/// A rung takes some time even if there is nothing to do.
+const RUNG: u64 = 1 << 6;
 
 /// How many tuples an A_d may have, or states a Z_z, if nothing else is said; if there are no limits at all, more at the next try.
 pub(super) const TUPLES: usize = 100_000;
@@ -65,7 +69,11 @@ pub(super) struct Timed<T> {
 pub(super) struct LowerEnd<'a> {
     pub(super) levels: Vec<Timed<(Level, Statistics)>>,
     pub(super) lower: Lower<'a>,
+    /// The states one by one, if there were too many of them and tuples came after.
+    pub(super) states: Option<Lower<'a>>,
     pub(super) outcome: LowerOutcome,
+    /// If it gave up: until when the upper end may go on.
+    pub(super) enough: Option<u64>,
 }
 
 pub(super) enum LowerOutcome {
@@ -127,6 +135,8 @@ pub struct Bound {
     pub is_exact: bool,
     /// How many sorted states it has.
     pub(super) kept: usize,
+    /// How many sorted states are left after it.
+    pub(super) kept_left: usize,
     /// Whether it alone has no bad state, if that is the question.
     pub(super) is_safe: bool,
 }
@@ -166,7 +176,7 @@ impl<'a> Squeeze<'a> {
             End::Lower | End::Upper => {}
         }
         match (board.reached, board.left) {
-            (Some((_, reached)), Some((_, left))) if reached > left => self.race.cancel.now(),
+            (Some((_, reached)), Some((_, left))) if reached > left => self.race.cancel_both(),
             (Some((low, reached)), Some((high, left))) if reached == left && self.question == Question::Visible => {
                 self.race.concludes(low.max(high));
             }
@@ -174,56 +184,62 @@ impl<'a> Squeeze<'a> {
         }
     }
 
-    /// Since when the ends have met, if they have. The numbers on the board are final then.
-    pub(super) fn met(&self) -> Option<u64> {
+    /// Since when the ends have met, if they have.
+    fn met(&self) -> Option<u64> {
         let board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         let ((low, reached), (high, left)) = (board.reached?, board.left?);
         (reached == left).then_some(low.max(high))
     }
 
-    /// How much memory the levels may take. The ladder has a quarter.
-    fn lower_memory(&self) -> usize {
-        self.options.memory - self.options.memory / 4
+    /// How much memory the levels may take. The ladder has a quarter; and if tuples may come after states, so have they.
+    fn lower_memory(&self, is_second: bool) -> usize {
+        let quarter = self.options.memory / 4;
+        match (self.may_change(), is_second) {
+            (true, true) => quarter,
+            (true, false) => self.options.memory - 2 * quarter,
+            (false, _) => self.options.memory - quarter,
+        }
+    }
+
+    /// Whether tuples come next where there are too many states.
+    fn may_change(&self) -> bool {
+        self.options.engine.is_none() && self.engine == Engine::Explicit
     }
 
     /// Computes level after level.
     pub(super) fn climb_from_below(&self, events: &Sender<Event>) -> LowerEnd<'a> {
-        let new =
-            |engine| Lower::new(self.system(), engine, self.options.symmetry, self.lower_memory(), &self.race.cancel);
-        let mut end = LowerEnd {
-            levels: Vec::new(),
-            lower: new(self.engine),
-            outcome: LowerOutcome::Unknown(Reason::ContextBound),
-        };
-        let mut before = 0;
-        loop {
-            end.outcome = self.explore(&mut end, before, events);
-            // Where there are too many states, there may be few tuples.
-            let too_many = matches!(end.outcome, LowerOutcome::Unknown(Reason::Memory));
-            let time = before + work(&end.lower.glimpse());
-            if !too_many || self.options.engine.is_some() || end.lower.engine() == Engine::Symbolic {
-                // Who names a depth wants to see it.
-                if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
-                    self.race.gives_up(time);
-                }
-                return end;
-            }
-            before = time;
-            end.lower = new(Engine::Explicit);
-            end.lower = new(Engine::Symbolic);
+        let cancel = self.race.cancel(End::Lower);
+        let new = |engine, memory| Lower::new(self.system(), engine, self.options.symmetry, memory, cancel);
+        let memory = self.lower_memory(false);
+        let outcome = LowerOutcome::Unknown(Reason::ContextBound);
+        let mut end =
+            LowerEnd { levels: Vec::new(), lower: new(self.engine, memory), states: None, outcome, enough: None };
+        end.outcome = self.explore(&mut end, 0, memory, events);
+        let mut time = work(&end.lower.glimpse());
+        if self.may_change() && matches!(end.outcome, LowerOutcome::Unknown(Reason::Memory)) {
+            let memory = self.lower_memory(true);
+            end.states = Some(std::mem::replace(&mut end.lower, new(Engine::Symbolic, memory)));
+            end.outcome = self.explore(&mut end, time, memory, events);
+            time += work(&end.lower.glimpse());
         }
+        // Who names a depth wants to see it.
+        if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
+            end.enough = Some(self.race.gives_up(time));
+        }
+        end
     }
 
     /// `before` is the time when it begins. Levels that have been computed before are computed again, and must be the same.
-    fn explore(&self, end: &mut LowerEnd<'a>, before: u64, events: &Sender<Event>) -> LowerOutcome {
+    fn explore(&self, end: &mut LowerEnd<'a>, before: u64, memory: usize, events: &Sender<Event>) -> LowerOutcome {
         let mut looked_at = 0;
         loop {
-            let (k, time) = (end.lower.k(), before + work(&end.lower.glimpse()));
+            // The initial states take no time.
+            let (k, time) = (end.lower.k(), before + work(&end.lower.glimpse()) * u64::from(end.lower.k() > 0));
             if let Some(violation) = self.look_for_bad(end.lower.visible(), &mut looked_at) {
                 return self.unsafe_by(end, &violation);
             }
             if !end.finish_level(time) {
-                self.race.cancel.now();
+                self.race.cancel_both();
                 return LowerOutcome::Disagree(k);
             }
             if let ControlFlow::Break(why) = self.race.tick(End::Lower, time) {
@@ -242,7 +258,6 @@ impl<'a> Squeeze<'a> {
             }
 
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
-            let memory = self.lower_memory();
             let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be over before anybody looks.
             if is_full(&end.lower.glimpse()) {
@@ -267,7 +282,7 @@ impl<'a> Squeeze<'a> {
                         (Some(violation), _) => self.unsafe_by(end, &violation),
                         (None, Unfinished::Stopped(Interrupt::Halted(why))) => LowerOutcome::Halted(why),
                         // A store automaton that was cancelled calls itself too large.
-                        (None, _) => match self.race.cancel.why() {
+                        (None, _) => match self.race.cancel(End::Lower).why() {
                             Some(why) => LowerOutcome::Halted(why),
                             None => LowerOutcome::Unknown(Reason::Memory),
                         },
@@ -287,7 +302,7 @@ impl<'a> Squeeze<'a> {
 
     fn unsafe_by(&self, end: &mut LowerEnd<'a>, violation: &Violation) -> LowerOutcome {
         // There is nothing else that the upper end could say.
-        self.race.cancel.now();
+        self.race.cancel_both();
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
         match end.lower.trace(bad, visible, pattern) {
@@ -346,9 +361,14 @@ impl<'a> Squeeze<'a> {
             }
             let time = clock.time();
             let is_final = match &outcome {
+                // There is nothing to rule out any more.
                 Outcome::Bound(bound) => bound.is_exact,
-                // Deeper ones take more.
-                Outcome::TooLarge => !matches!(rung, Rung::Z | Rung::MatchedZ),
+                // Z_{d+1} may be smaller than A_d. What comes after it will hardly be.
+                Outcome::TooLarge => {
+                    let is_deep = |rung| !matches!(rung, Rung::Z | Rung::MatchedZ);
+                    let before = end.rungs.last().map(|before| &before.what);
+                    is_deep(rung) && before.is_some_and(|it| it.outcome == Outcome::TooLarge && is_deep(it.rung))
+                }
                 Outcome::TooManyTuples(_) => false,
             };
             let climbed = Climbed { rung, outcome };
@@ -373,15 +393,14 @@ impl<'a> Squeeze<'a> {
     fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
         self.race.tick(End::Upper, time)?;
         // Where the ends have met, there is nothing left to rule out.
-        let is_over = self.met().is_some_and(|met| time > met) || self.is_enough(rung, time);
+        let is_enough = time > self.race.enough() && !self.is_worth_it(rung);
+        let is_over = is_enough || self.met().is_some_and(|met| time > met);
         if is_over { ControlFlow::Break(Halt::Beaten) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether the lower end has given up so long ago that this rung is not worth it any more. For a proof, Z is worth all the
-    /// time it takes.
-    pub(super) fn is_enough(&self, rung: Rung, time: u64) -> bool {
-        let is_worth_it = self.question == Question::Verify && rung.cut().is_some();
-        !is_worth_it && time > self.race.enough()
+    /// Whether a rung is worth all the time it takes, even if the lower end has given up: for a proof, Z is.
+    pub(super) fn is_worth_it(&self, rung: Rung) -> bool {
+        self.question == Question::Verify && matches!(rung, Rung::Z | Rung::MatchedZ)
     }
 
     fn cut_off(
@@ -423,7 +442,7 @@ impl<'a> Squeeze<'a> {
         events: &Sender<Event>,
     ) -> Result<Found, Blown<Halt>> {
         let Rung::Abstract(depth) = rung else { unreachable!("the others are cut off") };
-        let (symmetry, cancel) = (self.options.symmetry, &self.race.cancel);
+        let (symmetry, cancel) = (self.options.symmetry, self.race.cancel(End::Upper));
         let mut work = 0;
         let mut watch = |tuples: &Symbolic<'_>| {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept() });
@@ -461,8 +480,8 @@ impl Clock {
     fn add(&mut self, rung: Rung, work: u64) {
         match rung {
             Rung::Z | Rung::MatchedZ => self.head += work,
-            Rung::CutOff(_) => self.rest += work,
-            Rung::Abstract(_) => self.rest += work * SYMBOLIC,
+            Rung::CutOff(_) => self.rest += RUNG + work,
+            Rung::Abstract(_) => self.rest += RUNG + work * SYMBOLIC,
         }
     }
 
@@ -517,6 +536,7 @@ impl UpperEnd {
         let is_safe = bad.is_some_and(|bad| bad.first_violation(&set, 0..set.len()).is_none());
         self.ceiling.lower(number, set);
         let (ruled_out, left) = (self.ceiling.ruled_out(number), self.ceiling.count(number));
-        Bound { visible, ruled_out, left, generators, is_exact, kept, is_safe }
+        let kept_left = self.ceiling.kept(number);
+        Bound { visible, ruled_out, left, generators, is_exact, kept, kept_left, is_safe }
     }
 }

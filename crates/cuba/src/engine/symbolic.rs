@@ -159,6 +159,7 @@ impl<'a> Symbolic<'a> {
     /// The same, but stops in the middle of whatever it does when it is told to.
     pub(super) fn cancelled_by(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
+        self.languages.cancelled_by(cancel);
         self
     }
 
@@ -222,7 +223,8 @@ impl<'a> Symbolic<'a> {
 
     /// What has been done, as a number.
     pub(super) fn work(&self) -> u64 {
-        self.transitions + self.expansions + self.languages.compared() / 64 + self.visible.kept() as u64 / 4
+        let Symbolic { transitions, expansions, languages, visible, .. } = self;
+        transitions + expansions + languages.built() + languages.compared() / 64 + visible.kept() as u64 / 4
     }
 
     /// One context of the thread at `position`.
@@ -312,7 +314,7 @@ impl<'a> Symbolic<'a> {
                 &self.languages,
                 shared,
                 tops.collect(),
-                room,
+                (room, &self.cancel),
             )?;
         }
         Ok(())

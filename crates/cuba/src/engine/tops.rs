@@ -6,6 +6,7 @@
 use super::language::TopsId;
 use super::languages::Languages;
 use super::psa::TooLarge;
+use super::race::Cancel;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,7 +49,7 @@ impl Projection {
         languages: &Languages,
         shared: u32,
         mut tops: Vec<TopsId>,
-        room: usize,
+        (room, cancel): (usize, &Cancel),
     ) -> Result<(), TooLarge> {
         symmetry.sort(&mut tops);
         if !self.done.insert((shared, tops.clone())) {
@@ -63,13 +64,16 @@ impl Projection {
         // Counting up, with the choices of the groups as digits.
         let mut digits = vec![0; choices.len()];
         let mut chosen = Vec::new();
+        let mut looked = 0_u32;
         loop {
             chosen.clear();
             for (choices, &digit) in choices.iter().zip(&digits) {
                 chosen.extend_from_slice(choices.get(digit));
             }
             visible.insert(shared, &mut chosen);
-            if visible.set().bytes_after(1) + self.bytes > room {
+            looked += 1;
+            let is_cancelled = looked.is_multiple_of(1 << 12) && cancel.why().is_some();
+            if is_cancelled || visible.set().bytes_after(1) + self.bytes > room {
                 return Err(TooLarge);
             }
             let Some(place) = (0..digits.len()).rev().find(|&i| digits[i] + 1 < choices[i].len()) else {

@@ -29,7 +29,7 @@ pub struct AnalysisJson {
     /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
     /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
-    /// Whether finite context reachability holds, by Thm. 17; null if the memory was not enough to find out.
+    /// Whether finite context reachability holds, by Thm. 17; null if there was not enough memory or time to find out.
     pub fcr: Option<bool>,
     /// For each k, as far as R_k was computed.
     pub sequence: Vec<LevelJson>,
@@ -336,8 +336,7 @@ pub(crate) fn analysis(
         visible: level.visible.exact(),
         upper: level.upper.and_then(|(left, _)| left.exact()),
         new_states: if states { new_states(level.k) } else { None },
-        new_visible_states: (states && level.k <= analysis.last_kept())
-            .then(|| visible(&lower.visible().states(level.k))),
+        new_visible_states: states.then(|| visible(&lower.visible().states(level.k))),
     });
     let pauses_if = |wanted: bool| if wanted { pauses(&analysis.lower_sequence) } else { Vec::new() };
     AnalysisJson {
@@ -369,8 +368,7 @@ pub(crate) fn analysis(
             states: visible(&between.states),
             bad: visible(&between.bad),
         }),
-        visible_states: states
-            .then(|| visible(&(0..=analysis.last_kept()).flat_map(|k| lower.visible().states(k)).collect())),
+        visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
         statistics: statistics(analysis.statistics),
         time_s: explored.time.as_secs_f64(),

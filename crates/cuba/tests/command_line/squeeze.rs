@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-const ENDLESS: &str = "crates/cuba/tests/engine/handshake.cpds";
+const ENDLESS: &str = "models/squeeze/mirror.cpds";
 
 /// Text and JSON, except for time and memory.
 fn both(args: &[&str], jobs: &str) -> (String, Value) {

@@ -160,7 +160,8 @@ fn the_memory_is_limited() {
       Z to A_1  961
     960 visible states neither reached nor ruled out, 1 of them bad:
       ⟨0|ε,ε⟩
-    to try: more memory (--memory), a deeper overapproximation (--max-depth 3)
+    in A_1 nothing was widened, so all of these are reachable, with more contexts
+    to try: more memory (--memory)
     unknown: safe up to 0 contexts, open beyond; context 1 does not fit into the memory of 16.00 MiB, see --memory
     ");
     // Few languages have so many stacks.

@@ -218,13 +218,13 @@ fn problem(text: &str) -> Problem {
 }
 
 /// For ever: the two stacks are of the same height, and nothing on the ladder knows.
-const HANDSHAKE: &str = include_str!("handshake.cpds");
+const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
 /// A run without limits goes on until it is told to stop, and then tells what it knows; nothing is left running.
 #[test]
 fn an_endless_run_can_be_stopped() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    let problem = problem(HANDSHAKE);
+    let problem = problem(MIRROR);
     for jobs in [1, 2] {
         STOP.store(false, Ordering::Relaxed);
         let options = Options { jobs, interrupt: Some(&STOP), ..Options::default() };
@@ -249,7 +249,7 @@ fn an_endless_run_can_be_stopped() {
 
 #[test]
 fn there_may_be_no_time() {
-    let problem = problem(HANDSHAKE);
+    let problem = problem(MIRROR);
     let start = Instant::now();
     let options = Options { timeout: Some(Duration::from_millis(200)), ..Options::default() };
     let found = analyse(&problem, Question::Verify, options, |_| ());
@@ -260,7 +260,7 @@ fn there_may_be_no_time() {
 /// A depth that has too many tuples is given up, and the next one is taken.
 #[test]
 fn a_depth_that_blows_up_is_given_up() {
-    let problem = problem(HANDSHAKE);
+    let problem = problem(MIRROR);
     let options = Options { max_contexts: Some(3), max_depth: Some(2), max_tuples: Some(2), ..Options::default() };
     let found = analyse(&problem, Question::Visible, options, |_| ());
     let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("it was tried").outcome;
