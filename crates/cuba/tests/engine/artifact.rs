@@ -3,7 +3,7 @@
 use cpds_testing::artifact::{KNOWN, Known, names};
 use cpds_testing::corpus::artifact;
 use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Count, Engine, Fcr, Lower};
+use cuba::engine::{Abstraction, Count, Engine, Fcr, Limits, Lower};
 
 /// All of Table 2, each program with the engine that finite context reachability calls for, and all with the symbolic one.
 #[test]
@@ -33,6 +33,17 @@ fn table_2() {
                 (conclusion, _) => panic!("{file}: {conclusion:?}"),
             }
         }
+    }
+}
+
+/// A_1 has nothing but T(R), for every program.
+#[test]
+fn a_1_is_exact() {
+    let Some(folder) = artifact("A_1 of Table 2's programs") else { return };
+    for known @ &Known { file, visible, .. } in &KNOWN {
+        let limits = Limits { tuples: 100_000, memory: 1 << 30 };
+        let found = Abstraction::new(known.read(&folder).system(), 1, true, limits).expect("few tuples");
+        assert_eq!(found.states().len(), visible, "{file}");
     }
 }
 
