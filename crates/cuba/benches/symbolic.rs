@@ -2,7 +2,7 @@
 //! `cargo bench -p cuba --bench symbolic`.
 //!
 //! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the whole
-//! analysis, until (T(S_k)) has converged or for so many contexts.
+//! analysis, until T(S_k) is known to be all of T(R), by Z or because (S_k) has collapsed, or for so many contexts.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
@@ -10,7 +10,7 @@ use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
 use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::engine::{Engine, Fcr, Heads, Ladder, Languages, Lower, Psa, Rung};
+use cuba::engine::{Engine, Fcr, Heads, Ladder, Languages, Psa, Rung, Statistics};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -69,17 +69,21 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
         let found = analyse(problem, question, options, |_| ());
         times.push(start.elapsed().as_secs_f64());
         let last = found.levels.last().expect("S_0 at least");
-        let Lower::Symbolic(tuples) = &found.lower else { unreachable!("asked for") };
+        let Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, table_bytes, .. } =
+            found.statistics
+        else {
+            unreachable!("asked for")
+        };
         let new = [
             last.k.to_string(),
             last.tuples.expect("tuples are counted").to_string(),
             last.visible.to_string(),
-            tuples.kept().to_string(),
-            tuples.expansions().to_string(),
-            tuples.languages().len().to_string(),
-            tuples.posts().to_string(),
-            tuples.transitions().to_string(),
-            (tuples.bytes() / 1024).to_string(),
+            tuples_kept.to_string(),
+            expansions.to_string(),
+            languages.to_string(),
+            posts.to_string(),
+            transitions.to_string(),
+            (table_bytes / 1024).to_string(),
         ];
         assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");
         counters = Some(new);
