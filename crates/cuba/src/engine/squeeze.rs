@@ -45,7 +45,7 @@ struct Board {
 
 /// Z and matched-Z may take so many transitions before they count. (Unit tests are about small systems, for which this should
 /// matter.)
-const HEAD_START: u64 = if cfg!(test) { 1 << 5 } else { 1 << 20 };
+const HEAD_START: u64 = if cfg!(test) { 1 << 5 } else { 1 << 14 };
 
 /// How many expansions of a state take as long as one unit of work of the symbolic engine.
 const SYMBOLIC: u64 = 4;
