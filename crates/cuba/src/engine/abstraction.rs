@@ -24,7 +24,6 @@
 //!   in A_{d+1} may be widened to more. (In 30,000 random systems it did not happen.) Nor is T(A_0) a part of matched-Z.
 
 use super::packed::PackedSet;
-use super::psa::TooLarge;
 use super::race::Cancel;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::symmetry::Symmetry;
@@ -119,11 +118,5 @@ impl Abstraction {
     /// T(A_d).
     pub fn states(&self) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
-    }
-}
-
-impl<B> From<TooLarge> for Blown<B> {
-    fn from(TooLarge: TooLarge) -> Self {
-        Blown::TooLarge
     }
 }

@@ -55,8 +55,8 @@ pub struct Options {
     pub max_contexts: Option<usize>,
     /// Where to stop above: A_d with this d is the last one computed.
     pub max_depth: Option<usize>,
-    /// How many tuples an A_d may have. Without this, the two before, and the two after, everything is tried, with more and more
-    /// tuples, until there is an answer.
+    /// How many tuples an A_d may have, or states a Z_z. Without this and the two before, k and d are raised until there is an
+    /// answer, and what had too many tuples is tried again with more.
     pub max_tuples: Option<usize>,
     /// How many bytes the tables may take.
     pub memory: usize,

@@ -7,6 +7,7 @@ use super::reachable::Reachable;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
 use cpds::{Cpds, Trace};
+use serde::Serialize;
 use std::ops::ControlFlow;
 
 /// What the levels are made of.
@@ -27,13 +28,15 @@ pub enum Lower<'a> {
 }
 
 /// What an exploration took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
 pub enum Statistics {
-    /// Of R_k.
+    /// If the engine is `explicit`.
     Explicit {
-        /// States kept: with symmetry, one for all that differ by permuting interchangeable threads.
+        /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
         states_kept: usize,
-        /// Visible states kept.
+        /// Visible states kept in the table.
         visible_states_kept: usize,
         /// Successors looked up.
         expansions: u64,
@@ -41,14 +44,14 @@ pub enum Statistics {
         stacks: usize,
         /// The height of the highest stack.
         highest_stack: u32,
-        /// The bytes that the tables have.
+        /// The bytes that the tables have at the end.
         table_bytes: usize,
     },
-    /// Of S_k.
+    /// If the engine is `symbolic`.
     Symbolic {
-        /// Tuples kept, those that others cover included.
+        /// Tuples kept in the table, those that others cover included.
         tuples_kept: usize,
-        /// Visible states kept.
+        /// Visible states kept in the table.
         visible_states_kept: usize,
         /// Successors looked up.
         expansions: u64,
@@ -58,7 +61,7 @@ pub enum Statistics {
         posts: usize,
         /// How many transitions the store automata had, all together.
         transitions: u64,
-        /// The bytes that the tables have.
+        /// The bytes that the tables have at the end.
         table_bytes: usize,
     },
 }

@@ -14,6 +14,7 @@ use super::count::Count;
 use super::ladder::Rung;
 use super::lower::{Engine, Glimpse, Lower, Statistics};
 use super::overapproximation::Overapproximation;
+use super::packed::PackedSet;
 use super::race::{End, Halt, Race};
 use super::symbolic::{Symbolic, Unfinished};
 use super::symmetry::Symmetry;
@@ -54,7 +55,7 @@ const SYMBOLIC: u64 = 4;
 const RUNG: u64 = 1 << 6;
 
 /// How many tuples an A_d may have, or states a Z_z, if nothing else is said; if there are no limits at all, more at the next try.
-pub(super) const TUPLES: usize = 100_000;
+const TUPLES: usize = 100_000;
 
 /// How deep the ladder goes, if nothing else is said but the number of contexts.
 const DEPTH: usize = 4;
@@ -373,11 +374,11 @@ impl<'a> Squeeze<'a> {
             };
             let climbed = Climbed { rung, outcome };
             let _ = events.send(Event::Climbed(climbed.clone()));
-            let is_bound = matches!(climbed.outcome, Outcome::Bound(_));
+            let left = if let Outcome::Bound(bound) = climbed.outcome { Some(bound.kept_left) } else { None };
             end.rungs.push(Timed { time, what: climbed });
-            if is_bound {
+            if let Some(left) = left {
                 let number = end.rungs.len() - 1;
-                self.tell(End::Upper, time, end.ceiling.kept(number));
+                self.tell(End::Upper, time, left);
                 if self.bad.as_ref().is_some_and(|bad| end.ceiling.without_bad(bad, number).is_some()) {
                     end.safe = Some(number);
                     self.race.concludes(time);
@@ -457,7 +458,7 @@ impl<'a> Squeeze<'a> {
 
 /// What a rung has found.
 struct Found {
-    set: super::packed::PackedSet,
+    set: PackedSet,
     generators: Option<(Count, Count)>,
     is_exact: bool,
 }

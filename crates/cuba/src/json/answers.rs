@@ -49,7 +49,7 @@ pub struct AnalysisJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceJson>,
     /// What the exploration took; these numbers depend on `--no-symmetry`.
-    pub statistics: StatisticsJson,
+    pub statistics: Statistics,
     /// The time for the analysis, in seconds.
     pub time_s: f64,
     /// The most memory that the process has had; null where the operating system does not say.
@@ -146,45 +146,6 @@ pub struct BetweenJson {
     pub states: Vec<String>,
     /// For `verify`, those of them that are bad; likewise.
     pub bad: Vec<String>,
-}
-
-/// What an exploration took.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum StatisticsJson {
-    /// If the engine is `explicit`.
-    Explicit {
-        /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
-        states_kept: usize,
-        /// Visible states kept in the table.
-        visible_states_kept: usize,
-        /// Successors looked up.
-        expansions: u64,
-        /// Stacks kept, ε included.
-        stacks: usize,
-        /// The height of the highest stack.
-        highest_stack: u32,
-        /// The bytes that the tables have at the end.
-        table_bytes: usize,
-    },
-    /// If the engine is `symbolic`.
-    Symbolic {
-        /// Tuples kept in the table, those that others cover included.
-        tuples_kept: usize,
-        /// Visible states kept in the table.
-        visible_states_kept: usize,
-        /// Successors looked up.
-        expansions: u64,
-        /// Languages kept, the empty one included.
-        languages: usize,
-        /// For how many shared states and languages post* was computed.
-        posts: usize,
-        /// How many transitions the store automata had, all together.
-        transitions: u64,
-        /// The bytes that the tables have at the end.
-        table_bytes: usize,
-    },
 }
 
 /// `cuba fcr`
@@ -370,7 +331,7 @@ pub(crate) fn analysis(
         }),
         visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
-        statistics: statistics(analysis.statistics),
+        statistics: analysis.statistics,
         time_s: explored.time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
         warnings,
@@ -391,38 +352,6 @@ fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
         given_up,
         generators: generators.and_then(|(generators, _)| generators.exact()),
         popped: generators.and_then(|(_, popped)| popped.exact()),
-    }
-}
-
-fn statistics(statistics: Statistics) -> StatisticsJson {
-    match statistics {
-        Statistics::Explicit { states_kept, visible_states_kept, expansions, stacks, highest_stack, table_bytes } => {
-            StatisticsJson::Explicit {
-                states_kept,
-                visible_states_kept,
-                expansions,
-                stacks,
-                highest_stack,
-                table_bytes,
-            }
-        }
-        Statistics::Symbolic {
-            tuples_kept,
-            visible_states_kept,
-            expansions,
-            languages,
-            posts,
-            transitions,
-            table_bytes,
-        } => StatisticsJson::Symbolic {
-            tuples_kept,
-            visible_states_kept,
-            expansions,
-            languages,
-            posts,
-            transitions,
-            table_bytes,
-        },
     }
 }
 

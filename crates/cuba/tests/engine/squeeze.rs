@@ -222,7 +222,8 @@ fn problem(text: &str) -> Problem {
 /// For ever: the two stacks are of the same height, and nothing on the ladder knows.
 const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
-/// A run without limits goes on until it is told to stop, and then tells what it knows; nothing is left running.
+/// A run without limits goes on until it is told to stop, and then tells what it knows. (Nothing is left running: both ends live in
+/// a `thread::scope`, so that `analyse` comes back only when they have ended.)
 #[test]
 fn an_endless_run_can_be_stopped() {
     static STOP: AtomicBool = AtomicBool::new(false);
