@@ -126,12 +126,14 @@
 //! | ⟨q\|w₁,…,wₙ⟩, T (§2.2, Eq. 1) | [`GlobalState`], [`VisibleState`], [`GlobalState::visible`] |
 //! | 𝒫ⁿ and its steps (§2.2) | [`Cpds`], [`Cpds::steps`] |
 //! | property C over visible states | [`Property`], [`Pattern`] |
+//! | evidence that a state is reachable, or that none else is | [`Trace`], [`Certificate`] |
 //!
 //! Two departures: a system may have several initial states, each with stacks of any height, where the paper has
 //! one with empty stacks; and an action that is not enabled is no step, where the paper has a step that changes
 //! nothing. The second makes no difference to what is reachable, and nothing in the paper depends on the first.
 
 mod action;
+mod certificate;
 pub mod diagnostic;
 mod format;
 mod names;
@@ -144,8 +146,9 @@ mod system;
 mod trace;
 
 pub use action::{Action, ActionKind, NotAnAction};
+pub use certificate::{Automaton, Certificate};
 pub use diagnostic::{ReadError, Source};
-pub use format::{PdsText, Reader, Reading, print_cpds, print_pds};
+pub use format::{Format, FromFile, PdsText, Reader, Reading, print_cpds, print_pds, read_file};
 pub use names::{MAX_NAME, Names, is_name};
 pub use notation::Notation;
 pub use property::{Pattern, Problem, Property, Wild};

@@ -2,6 +2,7 @@
 
 use crate::system::limits;
 use crate::{Cpds, GlobalState, ModelError, SharedState, Symbol, ThreadId, VisibleState};
+use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 
 /// Either anything (`*`) or one particular value.
@@ -101,6 +102,13 @@ impl Problem {
         &self.property
     }
 
+    /// What the problem is called in evidence for it: a hash of the text that [`print_cpds`](crate::print_cpds) gives, which has
+    /// everything but comments and layout.
+    pub fn fingerprint(&self) -> String {
+        let digest = Sha256::digest(crate::print_cpds(self));
+        digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+    }
+
     /// Whether the property is violated in this state.
     pub fn is_bad(&self, state: &GlobalState) -> bool {
         self.property.violation(&state.visible()).is_some()
@@ -158,6 +166,17 @@ mod tests {
         }
         let property = Property { bad: vec![pattern(Is(1), &[Any, Any]), pattern(Is(0), &[Any, Is(None)])] };
         assert_eq!(property.violation(&state), Some(&property.bad[1]));
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_the_problem_not_of_its_layout() {
+        let bad = |bad| Problem::new(problem().system, Property { bad }).unwrap().fingerprint();
+        let text = "# the same\nshared 0 1\ninit 0|a,-\nthread A {\n symbols a }\nthread B { symbols b }";
+        assert_eq!(text.parse::<Problem>().unwrap().fingerprint(), problem().fingerprint());
+        assert_ne!(bad(vec![pattern(Wild::Any, &[Wild::Any, Wild::Any])]), problem().fingerprint());
+        let of_text = Sha256::digest(b"abc");
+        assert_eq!(of_text[..4], [0xba, 0x78, 0x16, 0xbf], "the hash that everybody has");
+        assert_eq!(problem().fingerprint().len(), "sha256:".len() + 64);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! published artifact's.
 //!
 //! Both are parsed into one syntax tree and resolved by one pass, so a name means the same in both, and mistakes
-//! are reported in the same words. Nothing here touches files: texts come in as [`Source`]s and go out as
-//! strings.
+//! are reported in the same words. Texts come in as [`Source`]s and go out as strings; only [`read_file`] touches files.
 
 mod cpds;
 mod declare;
+mod file;
 mod lex;
 mod parser;
 mod pds;
@@ -16,6 +16,7 @@ mod scope;
 mod syntax;
 pub(crate) mod words;
 
+pub use file::{Format, FromFile, read_file};
 pub use print::{PdsText, print_cpds, print_pds};
 
 use crate::diagnostic::{Diagnostics, ReadError, Source};

@@ -23,6 +23,7 @@
 //! - T(A_{d+1}) ⊆ T(A_d) is **not** to be relied on: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone, so a language that is smaller
 //!   in A_{d+1} may be widened to more. (In 30,000 random systems it did not happen.) Nor is T(A_0) a part of matched-Z.
 
+use super::certificate::Tuples;
 use super::packed::PackedSet;
 use super::race::Cancel;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
@@ -36,6 +37,8 @@ use std::ops::ControlFlow;
 pub struct Abstraction {
     pub(super) symmetry: Symmetry,
     pub(super) visible: PackedSet,
+    /// The largest tuples: the states that they stand for are closed under every step.
+    pub(super) largest: Tuples,
     /// Whether no language was changed by widening: then T(A_d) = T(R).
     pub is_exact: bool,
     /// How many tuples were kept, those that others cover included.
@@ -109,6 +112,7 @@ impl Abstraction {
                     tuples: tuples.kept(),
                     work: tuples.work(),
                     symmetry: tuples.symmetry.clone(),
+                    largest: tuples.largest(),
                     visible: tuples.into_visible(),
                 });
             }

@@ -20,11 +20,11 @@ use super::count::Count;
 use super::fcr::Fcr;
 use super::ladder::{Ladder, Rung};
 use super::lower::{Engine, Glimpse, Lower, Statistics};
-use super::psa::Psa;
+use super::psa::{Psa, TooLarge};
 use super::race::{Cancel, End, Halt, Race};
 use super::sequence::ObservationSequence;
-use super::squeeze::{Climbed, LowerEnd, LowerOutcome, Outcome, Squeeze, Timed, UpperEnd};
-use cpds::{Problem, Trace, VisibleState};
+use super::squeeze::{Climbed, Invariant, LowerEnd, LowerOutcome, Outcome, Squeeze, Timed, UpperEnd};
+use cpds::{Certificate, Problem, Trace, VisibleState};
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -159,6 +159,8 @@ pub struct Analysis<'a> {
     pub fcr: Option<Fcr>,
     /// The rungs that were tried.
     pub rungs: Vec<Climbed>,
+    /// For each rung, the proof that it has all that is reachable, if there is one.
+    invariants: Vec<Option<Invariant<'a>>>,
     /// What is known of (R_k), or of (S_k), which may collapse later.
     pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
@@ -261,8 +263,8 @@ pub fn analyse(problem: &Problem, question: Question, options: Options, mut even
 }
 
 /// Puts together what both ends have found up to the time of the first answer.
-fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower: LowerEnd<'a>) -> Analysis<'a> {
-    let UpperEnd { mut rungs, ceiling, safe, halted } = upper;
+fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd<'a>, lower: LowerEnd<'a>) -> Analysis<'a> {
+    let UpperEnd { mut rungs, mut invariants, ceiling, safe, halted } = upper;
     let LowerEnd { mut levels, lower, states, outcome, enough } = lower;
     // Engines that contradict each other do so whatever was first.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
@@ -278,6 +280,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
     let first = [safe.map(|number| rungs[number].time), collapsed, is_enough].into_iter().flatten().min();
     let until = first.into_iter().chain(met).min();
     rungs.truncate(rungs.partition_point(|rung| until.is_none_or(|until| rung.time <= until)));
+    invariants.truncate(rungs.len());
     levels.truncate(levels.partition_point(|level| first.is_none_or(|first| level.time <= first)));
     let lower = match states {
         // The tuples have not got further than the states.
@@ -300,6 +303,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd, lower:
         statistics,
         fcr,
         rungs: rungs.iter().map(|rung| rung.what.clone()).collect(),
+        invariants,
         lower_sequence: ObservationSequence::default(),
         visible_sequence: ObservationSequence::default(),
         collapse_of_states: None,
@@ -442,7 +446,8 @@ impl Found<'_, '_> {
             Outcome::Bound(bound) if bound.is_safe => self.named([number]),
             _ => {
                 let bad = self.squeeze.bad.as_ref().expect("that was the question");
-                self.named(self.ceiling.without_bad(bad, number).expect("it has been found before"))
+                let others = self.ceiling.without_bad(bad, number).expect("it has been found before");
+                self.named(self.first_but_z().into_iter().chain(others))
             }
         }
     }
@@ -458,14 +463,44 @@ impl Found<'_, '_> {
         if let Some((alone, _)) = bounds().find(|(_, bound)| bound.kept == reached) {
             return self.named([alone]);
         }
-        // Everything else is a part of Z.
-        let first = bounds().map(|(number, _)| number).next();
-        let first = first.filter(|&number| self.rungs[number].what.rung != Rung::Z);
-        self.named(first.into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
+        self.named(self.first_but_z().into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
+    }
+
+    /// The rung that the others rule out states of; unless it is Z: everything else is a part of that.
+    fn first_but_z(&self) -> Option<usize> {
+        let first = self.rungs.iter().position(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
+        first.filter(|&number| self.rungs[number].what.rung != Rung::Z)
     }
 }
 
 impl Analysis<'_> {
+    /// The tuples of languages behind a proof, for a checker: all that is reachable is among their states, and if the question was
+    /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
+    ///
+    /// # Errors
+    /// If it takes more than `memory` bytes.
+    pub fn certificate(&self, proof: &Proof, memory: usize) -> Result<Certificate, TooLarge> {
+        let mut certificate = match proof {
+            Proof::LowerCollapsed => self.lower.invariant().certificate(memory)?,
+            Proof::Bounded(rungs) => {
+                let invariant = |rung: &Rung| {
+                    let found =
+                        self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
+                            if climbed.rung == *rung { invariant.as_ref() } else { None }
+                        });
+                    found.expect("what proves something is there").tuples()
+                };
+                let (first, others) = rungs.split_first().expect("a proof rests on something");
+                let mut others = others.iter().map(invariant);
+                others.try_fold(invariant(first), |all, other| all.and(&other, memory))?.certificate(memory)?
+            }
+        };
+        if let Conclusion::Converged(_) = self.conclusion {
+            certificate.visible = Some(self.lower.visible().sorted_states(self.k()));
+        }
+        Ok(certificate)
+    }
+
     /// The last level that is finished and has no bad state, if that was the question.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
@@ -487,6 +522,7 @@ mod tests {
     use super::*;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
@@ -503,7 +539,7 @@ mod tests {
             let mut upper = squeeze.climb_from_above(&events);
             let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
             for _ in 0..2 {
-                upper.ceiling.lower(upper.rungs.len(), PackedSet::new(nothing.layout().clone()));
+                upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
                 let bound = Bound {
                     visible: Count::ZERO,
                     ruled_out: Count::ZERO,

@@ -10,6 +10,7 @@ use super::symmetry::Symmetry;
 use super::visible::visible_states;
 use cpds::{Property, VisibleState};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The mark of a state that is not ruled out.
 const LEFT: u32 = u32::MAX;
@@ -17,7 +18,7 @@ const LEFT: u32 = u32::MAX;
 /// What the rungs have in common.
 pub(super) struct Ceiling {
     symmetry: Symmetry,
-    set: Option<PackedSet>,
+    set: Option<Arc<PackedSet>>,
     /// For each state, the number of the rung that ruled it out.
     ruled_out_by: Vec<u32>,
 }
@@ -29,7 +30,7 @@ impl Ceiling {
     }
 
     /// Rules out what the rung with this number has not. Numbers go up.
-    pub(super) fn lower(&mut self, number: usize, rung: PackedSet) {
+    pub(super) fn lower(&mut self, number: usize, rung: Arc<PackedSet>) {
         let number = u32::try_from(number).ok().filter(|&number| number < LEFT).expect("few rungs");
         let Some(set) = &self.set else {
             self.ruled_out_by = vec![LEFT; rung.len()];

@@ -3,6 +3,8 @@
 //! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of z symbols there may be more.
 //! So a pop from a word of z symbols lets something emerge: what may lie under the last of them.
 
+use super::language::small;
+use super::minimal::Dfa;
 use super::moves::{Moves, ThreadState};
 use super::psa::TooLarge;
 use super::returns::{Returns, Under};
@@ -166,6 +168,30 @@ impl<'a> CutOff<'a> {
     #[inline]
     pub(super) fn left(&self, index: usize) -> u32 {
         self.left[index]
+    }
+
+    /// For each word the language of the stacks that it may be cut off from, as a state of an automaton.
+    ///
+    /// Under a word of z symbols there may be whatever may lie under the last of them, and so on down to ε.
+    pub(super) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
+        let first = automaton.len();
+        let rest = |symbol: u32| small(first + self.under.set(symbol));
+        for set in 0..self.under.len() {
+            let symbols = self.under.get(set);
+            let emerge = symbols.iter().filter(|&&symbol| symbol != 0);
+            automaton.push(symbols.contains(&0), emerge.map(|&symbol| (symbol, rest(symbol))));
+        }
+        let whole = small(automaton.len());
+        automaton.push(true, []);
+        let language = |word: &Box<[u32]>| {
+            let last = word.last().filter(|_| word.len() == self.z);
+            let below = last.map_or(whole, |&last| rest(last));
+            word.iter().rev().fold(below, |below, &symbol| {
+                automaton.push(false, [(symbol, below)]);
+                small(automaton.len() - 1)
+            })
+        };
+        self.words.iter().map(language).collect()
     }
 
     /// The memory in use, roughly.

@@ -65,6 +65,15 @@ impl Language {
         }
     }
 
+    /// Adds the automaton to another one, and gives the number of its start there.
+    pub(super) fn add_to(&self, automaton: &mut Dfa) -> u32 {
+        let first = small(automaton.len());
+        for state in (0..).take(self.states()) {
+            automaton.push(self.is_accepting(state), self.out(state).iter().map(|&[label, to]| (label, first + to)));
+        }
+        first
+    }
+
     pub(super) fn step(&self, state: u32, label: u32) -> Option<u32> {
         let out = self.out(state);
         out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])

@@ -1,6 +1,7 @@
 //! The lower end: T(R_k) level by level, from states one by one or from tuples of languages.
 
 use super::bad::Bad;
+use super::certificate::Tuples;
 use super::count::Count;
 use super::race::Cancel;
 use super::reachable::Reachable;
@@ -194,6 +195,14 @@ impl<'a> Lower<'a> {
                 transitions: tuples.transitions(),
                 table_bytes: tuples.bytes(),
             },
+        }
+    }
+
+    /// The states of all levels, as tuples of languages.
+    pub(super) fn invariant(&self) -> Tuples {
+        match self {
+            Lower::Explicit(reachable) => reachable.tuples(),
+            Lower::Symbolic(tuples) => tuples.largest(),
         }
     }
 

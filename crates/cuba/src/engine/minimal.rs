@@ -13,7 +13,7 @@ use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
 /// A partial deterministic automaton.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Dfa {
     accepting: Vec<bool>,
     /// The transitions of state s are those from `first[s]` up to `first[s + 1]`, sorted by label.
@@ -51,6 +51,14 @@ impl Dfa {
         self.accepting.push(accepting);
         self.transitions.extend(transitions);
         self.first.push(self.transitions.len());
+    }
+
+    /// Adds all states of another automaton, as they are.
+    pub(super) fn append(&mut self, other: &Dfa) {
+        let first = u32::try_from(self.len()).expect("the memory ends before");
+        for state in (0..).take(other.len()) {
+            self.push(other.is_accepting(state), other.out(state).iter().map(|&(label, to)| (label, first + to)));
+        }
     }
 
     /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.

@@ -7,6 +7,7 @@ mod acceptance;
 pub mod analysis;
 mod bad;
 mod ceiling;
+mod certificate;
 mod count;
 mod covering;
 mod cutoff;

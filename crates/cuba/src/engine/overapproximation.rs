@@ -18,8 +18,10 @@
 //! Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed exactly when T(R_k) = Z; short of that they prove nothing. The squeeze asks for
 //! T(R_k) = Z itself, which needs no plateau.
 
+use super::certificate::Tuples;
 use super::count::Count;
 use super::cutoff::CutOff;
+use super::minimal::Dfa;
 use super::moves::ThreadState;
 use super::packed::{Layout, PackedSet};
 use super::psa::TooLarge;
@@ -30,6 +32,7 @@ use super::visible::{VisibleLevels, visible_states};
 use cpds::{Cpds, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Where stacks are cut off, and what emerges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,14 +54,39 @@ impl Cut {
 }
 
 /// What M^n reaches, and its generators.
-pub struct Overapproximation {
+pub struct Overapproximation<'a> {
     symmetry: Symmetry,
     /// The tops of what it reaches; for Z, all there is.
-    visible: PackedSet,
+    visible: Arc<PackedSet>,
+    states: CutOffStates<'a>,
     /// G ∩ Z; nothing if stacks are higher than one.
     generators: Vec<u32>,
     /// The targets of pops taken from Z; likewise.
     popped: Vec<u32>,
+}
+
+/// What M^n reaches, as cut-off stacks.
+pub(super) struct CutOffStates<'a> {
+    symmetry: Symmetry,
+    threads: Vec<CutOff<'a>>,
+    group_of: Vec<usize>,
+    set: Arc<PackedSet>,
+}
+
+impl CutOffStates<'_> {
+    /// Each state as a tuple of the languages of the stacks that may be cut off there.
+    pub(super) fn tuples(&self) -> Tuples {
+        let mut automaton = Dfa::default();
+        let languages: Vec<Vec<u32>> = self.threads.iter().map(|thread| thread.languages(&mut automaton)).collect();
+        let language = |position: usize, word: u32| languages[self.group_of[position]][word as usize];
+        Tuples::new(&self.symmetry, automaton, (&self.set, 0..self.set.len()), language, true)
+    }
+
+    /// The memory in use, apart from what others use, too.
+    pub(super) fn bytes(&self) -> usize {
+        let set = if Arc::strong_count(&self.set) > 1 { 0 } else { self.set.bytes_after(0) };
+        set + self.threads.iter().map(CutOff::bytes).sum::<usize>()
+    }
 }
 
 /// How far the exploration of M^n is.
@@ -227,14 +255,14 @@ impl<'a> Growing<'a> {
     }
 }
 
-impl Overapproximation {
+impl<'a> Overapproximation<'a> {
     /// Z.
-    pub fn new(system: &Cpds, symmetry: bool) -> Self {
+    pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
         Self::cut_off(system, Cut::Z, symmetry)
     }
 
     /// What M^n reaches, whatever it takes.
-    pub fn cut_off(system: &Cpds, cut: Cut, symmetry: bool) -> Self {
+    pub fn cut_off(system: &'a Cpds, cut: Cut, symmetry: bool) -> Self {
         let symmetry = Symmetry::new(system, symmetry);
         let found = Self::within(system, cut, &symmetry, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
         found.expect("nothing stops it").0
@@ -245,7 +273,7 @@ impl Overapproximation {
     /// # Errors
     /// If it takes more than `memory` bytes, or if the watcher says so.
     pub(super) fn within<B>(
-        system: &Cpds,
+        system: &'a Cpds,
         cut: Cut,
         symmetry: &Symmetry,
         memory: usize,
@@ -272,8 +300,11 @@ impl Overapproximation {
             let others = growing.progress().bytes;
             (Some(growing.visible(memory.saturating_sub(others))?), Vec::new(), Vec::new())
         };
-        let visible = visible.unwrap_or(growing.set);
-        Ok((Overapproximation { symmetry: growing.symmetry, visible, generators, popped }, taken))
+        let Growing { symmetry, threads, group_of, set, .. } = growing;
+        let set = Arc::new(set);
+        let visible = visible.map_or_else(|| set.clone(), Arc::new);
+        let states = CutOffStates { symmetry: symmetry.clone(), threads, group_of, set };
+        Ok((Overapproximation { symmetry, visible, states, generators, popped }, taken))
     }
 
     /// How many visible states there are.
@@ -306,8 +337,9 @@ impl Overapproximation {
         self.symmetry.sum_of_orbits(&self.visible, self.popped.iter().map(|&id| id as usize))
     }
 
-    pub(super) fn into_set(self) -> PackedSet {
-        self.visible
+    /// The visible states, and the cut-off ones.
+    pub(super) fn into_states(self) -> (Arc<PackedSet>, CutOffStates<'a>) {
+        (self.visible, self.states)
     }
 }
 
@@ -316,10 +348,9 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
-    fn overapproximation(text: &str) -> (Problem, Overapproximation) {
-        let problem: Problem = text.parse().unwrap();
-        let z = Overapproximation::new(problem.system(), true);
-        (problem, z)
+    fn overapproximation(text: &str) -> (&'static Problem, Overapproximation<'static>) {
+        let problem: &Problem = Box::leak(Box::new(text.parse().unwrap()));
+        (problem, Overapproximation::new(problem.system(), true))
     }
 
     fn shown(problem: &Problem, states: &BTreeSet<VisibleState>) -> Vec<String> {

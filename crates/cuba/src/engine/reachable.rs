@@ -13,6 +13,7 @@
 //! R_k may be infinite, and then its level never ends. Thm. 17 says beforehand when that cannot be (`fcr.rs`); who explores all
 //! the same has to stop the exploration.
 
+use super::certificate::Tuples;
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
@@ -314,6 +315,12 @@ impl<'a> Reachable<'a> {
         };
         let states = self.range(k).flat_map(members);
         states.map(|(shared, member)| self.global_state(shared, &self.symmetry.by_thread(member))).collect()
+    }
+
+    /// R_k for the last k, each state as a tuple of languages with one word.
+    pub(super) fn tuples(&self) -> Tuples {
+        let states = (&self.states, 0..self.states.len());
+        Tuples::new(&self.symmetry, self.stacks.automaton(), states, |_, stack| stack, true)
     }
 
     pub(super) fn global_state(&self, shared: u32, by_thread: &[StackId]) -> GlobalState {

@@ -119,6 +119,11 @@ impl Under {
         &self.sets[set]
     }
 
+    /// How many different sets there are.
+    pub(super) fn len(&self) -> usize {
+        self.sets.len()
+    }
+
     /// Whether a symbol, or ε, may emerge at all.
     pub(super) fn may_emerge(&self, symbol: u32) -> bool {
         self.sets.iter().any(|set| set.binary_search(&symbol).is_ok())

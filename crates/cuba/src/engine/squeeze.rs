@@ -10,10 +10,11 @@ use super::abstraction::{Abstraction, Blown, Limits};
 use super::analysis::{Event, Level, Options, Question, Reason, Seen};
 use super::bad::Bad;
 use super::ceiling::Ceiling;
+use super::certificate::Tuples;
 use super::count::Count;
 use super::ladder::Rung;
 use super::lower::{Engine, Glimpse, Lower, Statistics};
-use super::overapproximation::Overapproximation;
+use super::overapproximation::{CutOffStates, Overapproximation};
 use super::packed::PackedSet;
 use super::race::{End, Halt, Race};
 use super::symbolic::{Symbolic, Unfinished};
@@ -23,7 +24,7 @@ use cpds::{Cpds, Problem, Trace};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What both ends work with.
 pub(super) struct Squeeze<'a> {
@@ -93,8 +94,10 @@ pub(super) enum LowerOutcome {
 }
 
 /// What the upper end came to.
-pub(super) struct UpperEnd {
+pub(super) struct UpperEnd<'a> {
     pub(super) rungs: Vec<Timed<Climbed>>,
+    /// For each rung, the proof that it has all that is reachable, if there is one.
+    pub(super) invariants: Vec<Option<Invariant<'a>>>,
     pub(super) ceiling: Ceiling,
     /// The first rung after which no bad state was left, if that is the question.
     pub(super) safe: Option<usize>,
@@ -313,9 +316,10 @@ impl<'a> Squeeze<'a> {
     }
 
     /// Takes rung after rung.
-    pub(super) fn climb_from_above(&self, events: &Sender<Event>) -> UpperEnd {
+    pub(super) fn climb_from_above(&self, events: &Sender<Event>) -> UpperEnd<'a> {
         let symmetry = Symmetry::new(self.system(), self.options.symmetry);
-        let mut end = UpperEnd { rungs: Vec::new(), ceiling: Ceiling::new(symmetry.clone()), safe: None, halted: None };
+        let ceiling = Ceiling::new(symmetry.clone());
+        let mut end = UpperEnd { rungs: Vec::new(), invariants: Vec::new(), ceiling, safe: None, halted: None };
         let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
         let is_open_ended = max_contexts.is_none() && max_depth.is_none() && max_tuples.is_none();
         let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
@@ -338,7 +342,7 @@ impl<'a> Squeeze<'a> {
             if matches!(rung, Rung::CutOff(z) if deepest.is_some_and(|depth| z <= depth + 1)) {
                 continue;
             }
-            let memory = (self.options.memory / 4).saturating_sub(end.ceiling.bytes());
+            let memory = (self.options.memory / 4).saturating_sub(end.bytes());
             let found = match rung.cut() {
                 Some(_) => self.cut_off(rung, &symmetry, Limits { tuples, memory }, &mut clock, events),
                 None => self.widened(rung, Limits { tuples, memory }, &mut clock, events),
@@ -346,12 +350,16 @@ impl<'a> Squeeze<'a> {
             let outcome = match found {
                 Ok(found) => Outcome::Bound(end.add(found, self.bad.as_ref(), &symmetry)),
                 Err(Blown::TooManyTuples) => {
+                    end.invariants.push(None);
                     if is_open_ended {
                         again.push_back((rung, tuples.saturating_mul(4)));
                     }
                     Outcome::TooManyTuples(tuples)
                 }
-                Err(Blown::TooLarge) => Outcome::TooLarge,
+                Err(Blown::TooLarge) => {
+                    end.invariants.push(None);
+                    Outcome::TooLarge
+                }
                 Err(Blown::Stopped(why)) => {
                     end.halted = Some(why);
                     return end;
@@ -411,7 +419,7 @@ impl<'a> Squeeze<'a> {
         limits: Limits,
         clock: &mut Clock,
         events: &Sender<Event>,
-    ) -> Result<Found, Blown<Halt>> {
+    ) -> Result<Found<'a>, Blown<Halt>> {
         let cut = rung.cut().expect("it is one of those");
         // Z itself is worth all the memory there is.
         let most = if cut.height > 1 { limits.tuples } else { usize::MAX };
@@ -428,7 +436,8 @@ impl<'a> Squeeze<'a> {
         match found {
             Ok((z, _)) => {
                 let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.popped_count()));
-                Ok(Found { generators, is_exact: false, set: z.into_set() })
+                let (set, states) = z.into_states();
+                Ok(Found { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
             }
             Err(Unfinished::TooLarge) => Err(Blown::TooLarge),
             Err(Unfinished::Stopped(why)) => Err(why),
@@ -441,7 +450,7 @@ impl<'a> Squeeze<'a> {
         limits: Limits,
         clock: &mut Clock,
         events: &Sender<Event>,
-    ) -> Result<Found, Blown<Halt>> {
+    ) -> Result<Found<'a>, Blown<Halt>> {
         let Rung::Abstract(depth) = rung else { unreachable!("the others are cut off") };
         let (symmetry, cancel) = (self.options.symmetry, self.race.cancel(End::Upper));
         let mut work = 0;
@@ -452,15 +461,43 @@ impl<'a> Squeeze<'a> {
         };
         let found = Abstraction::watched(self.system(), depth, symmetry, limits, cancel, &mut watch);
         clock.add(rung, found.as_ref().map_or(work, |found| found.work));
-        found.map(|found| Found { generators: None, is_exact: found.is_exact, set: found.visible })
+        found.map(|Abstraction { is_exact, visible, largest, .. }| Found {
+            generators: None,
+            is_exact,
+            set: Arc::new(visible),
+            invariant: Invariant::Widened(largest),
+        })
     }
 }
 
 /// What a rung has found.
-struct Found {
-    set: PackedSet,
+struct Found<'a> {
+    set: Arc<PackedSet>,
+    invariant: Invariant<'a>,
     generators: Option<(Count, Count)>,
     is_exact: bool,
+}
+
+/// What a rung has found, as states that no step leads out of.
+pub(super) enum Invariant<'a> {
+    CutOff(CutOffStates<'a>),
+    Widened(Tuples),
+}
+
+impl Invariant<'_> {
+    pub(super) fn tuples(&self) -> Tuples {
+        match self {
+            Invariant::CutOff(states) => states.tuples(),
+            Invariant::Widened(tuples) => tuples.clone(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Invariant::CutOff(states) => states.bytes(),
+            Invariant::Widened(tuples) => tuples.bytes(),
+        }
+    }
 }
 
 /// The time of the upper end.
@@ -528,10 +565,16 @@ impl LowerEnd<'_> {
     }
 }
 
-impl UpperEnd {
+impl<'a> UpperEnd<'a> {
+    /// The memory in use.
+    fn bytes(&self) -> usize {
+        self.ceiling.bytes() + self.invariants.iter().flatten().map(Invariant::bytes).sum::<usize>()
+    }
+
     /// Rules out what the next rung has not.
-    fn add(&mut self, found: Found, bad: Option<&Bad>, symmetry: &Symmetry) -> Bound {
-        let Found { set, generators, is_exact } = found;
+    fn add(&mut self, found: Found<'a>, bad: Option<&Bad>, symmetry: &Symmetry) -> Bound {
+        let Found { set, invariant, generators, is_exact } = found;
+        self.invariants.push(Some(invariant));
         let number = self.rungs.len();
         let (kept, visible) = (set.len(), symmetry.sum_of_orbits(&set, 0..set.len()));
         let is_safe = bad.is_some_and(|bad| bad.first_violation(&set, 0..set.len()).is_none());

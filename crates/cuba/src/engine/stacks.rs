@@ -1,5 +1,7 @@
 //! Stacks, each kept once as its top and the number of the rest.
 
+use super::minimal::Dfa;
+use super::visible::top_number;
 use cpds::{Stack, Symbol};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -83,6 +85,16 @@ impl Stacks {
     pub(crate) fn stack(&self, stack: StackId) -> Stack {
         let rests = std::iter::successors(Some(stack), |&stack| Some(self.rest(stack)));
         Stack::from_top(rests.map_while(|stack| self.top(stack)))
+    }
+
+    /// An automaton whose states are the stacks, each for the language that has it alone.
+    pub(super) fn automaton(&self) -> Dfa {
+        let mut automaton = Dfa::default();
+        automaton.push(true, []);
+        for cell in &self.cells[1..] {
+            automaton.push(false, [(top_number(Some(cell.top)), cell.rest)]);
+        }
+        automaton
     }
 
     /// The memory in use.

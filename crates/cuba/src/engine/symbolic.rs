@@ -16,11 +16,13 @@
 //! If every successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The converse does not hold: the states
 //! of a tuple may be covered by several others together, but by no single one. `union.rs` tells when R_k has really grown.
 
+use super::certificate::Tuples;
 use super::count::Count;
 use super::covering::Covering;
 use super::heads::Heads;
 use super::languages::{LanguageId, Languages};
 use super::matching::matching;
+use super::minimal::Dfa;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet};
 use super::psa::{Psa, TooLarge};
@@ -343,6 +345,22 @@ impl<'a> Symbolic<'a> {
                     .groups()
                     .all(|group| matching(group.len(), |i, place| has(group.start + i, group.start + place)).is_some())
         })
+    }
+
+    /// The largest tuples of all levels.
+    pub(super) fn largest(&self) -> Tuples {
+        let mut largest: Vec<usize> = self.largest.values().flat_map(Covering::largest).map(|id| id as usize).collect();
+        largest.sort_unstable();
+        let (mut automaton, mut starts) = (Dfa::default(), FxHashMap::default());
+        for &id in &largest {
+            for language in self.tuples.layout().locals(self.tuples.row(id)) {
+                starts
+                    .entry(language)
+                    .or_insert_with(|| self.languages.get(LanguageId(language)).add_to(&mut automaton));
+            }
+        }
+        let ids = largest.into_iter();
+        Tuples::new(&self.symmetry, automaton, (&self.tuples, ids), |_, language| starts[&language], false)
     }
 
     /// How many of the tuples of S_k no other one covers.

@@ -98,6 +98,18 @@ impl VisibleLevels {
         visible_states(&self.symmetry, &self.set, self.range(k)).collect()
     }
 
+    /// T(R_k), with one state for all that differ by permuting interchangeable threads, sorted.
+    pub(super) fn sorted_states(&self, k: usize) -> Vec<VisibleState> {
+        let state = |id: usize| {
+            let (layout, row) = (self.set.layout(), self.set.row(id));
+            let tops = self.symmetry.by_thread(layout.locals(row).map(top));
+            VisibleState { shared: SharedState(layout.shared(row)), tops }
+        };
+        let mut states: Vec<VisibleState> = (0..self.range(k).end).map(state).collect();
+        states.sort_unstable();
+        states
+    }
+
     /// How many are kept: one for all that differ by permuting interchangeable threads.
     pub fn kept(&self) -> usize {
         self.set.len()

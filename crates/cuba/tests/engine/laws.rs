@@ -48,7 +48,7 @@ fn explore(problem: &Problem, symmetry: bool) -> Explored {
     }
 }
 
-fn z(problem: &Problem, symmetry: bool) -> Overapproximation {
+fn z(problem: &Problem, symmetry: bool) -> Overapproximation<'_> {
     Overapproximation::new(problem.system(), symmetry)
 }
 

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod corpus;
+mod evidence;
 mod families;
 mod laws;
 mod limits;

@@ -1,0 +1,356 @@
+//! The three conditions on a certificate: (i) it has the initial states, (ii) it is closed under every action of every thread,
+//! (iii) it has no bad state. Then no bad state is reachable.
+//!
+//! # Why (ii) as it is checked is enough
+//! The image of a tuple under an action of thread i is ⟨q'|L₁,…,L',…,Lₙ⟩. Take all tuples with q' whose languages, except for the
+//! i-th, include those of the image. If L' is a part of the union of their i-th languages, then each state of the image is in one
+//! of them.
+//!
+//! # Groups
+//! A tuple stands for all that come from it by permuting languages within groups of threads. All threads of a group have the same
+//! actions. So what is true of the tuple, thread i and an action is true of a permuted one, the thread that i's language has gone
+//! to, and that action; it is enough to look at the tuples that are listed. A tuple is kept with its languages sorted within each
+//! group, and it includes another one if there is a way to match them.
+
+use crate::languages::{Effort, Languages, NOTHING};
+use crate::step::Effect;
+use crate::{Condition, Rejected};
+use cpds::{Action, Certificate, Cpds, Pattern, Problem, Rule, SharedState, Symbol, ThreadId, Wild};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Checks a certificate; with `exact`, instead of condition (iii), that its visible states are those that it lists.
+pub(crate) fn check(
+    problem: &Problem,
+    certificate: &Certificate,
+    exact: bool,
+    effort: Effort<'_>,
+) -> Result<(), Rejected> {
+    let places = Places::new(problem.system(), &certificate.groups)?;
+    let (shared, states) = (problem.system().shared_names().len(), certificate.automaton.len());
+    let mut rows = Vec::new();
+    for (number, (q, languages)) in certificate.tuples().enumerate() {
+        if q.0 as usize >= shared || languages.iter().any(|&state| state as usize >= states) {
+            return Err(Rejected::Malformed(format!("tuples[{number}]: a number that stands for nothing")));
+        }
+        rows.extend(places.row(q, |thread| languages[thread]));
+    }
+    let rows: Vec<Row<'_>> = rows.chunks_exact(1 + places.threads.len()).collect();
+    let mut having: HashMap<_, HashMap<_, Vec<_>>> = HashMap::new();
+    for row in &rows {
+        for (group, &language) in places.group_of.iter().zip(&row[1..]) {
+            having.entry((row[0], *group)).or_default().entry(language).or_default().push(*row);
+        }
+    }
+    let mut invariant = Invariant {
+        problem,
+        places: &places,
+        languages: Languages::new(&certificate.automaton, effort)?,
+        known: rows.iter().copied().collect(),
+        rows: &rows,
+        having,
+        including: HashMap::new(),
+    };
+    invariant.has_the_initial_states()?;
+    invariant.is_closed()?;
+    if exact { invariant.is_exact(certificate) } else { invariant.is_safe() }
+}
+
+/// Where the threads are in a row: group after group, after the shared state.
+struct Places {
+    threads: Vec<ThreadId>,
+    /// The places of each group.
+    groups: Vec<Range<usize>>,
+    /// The group of each place.
+    group_of: Vec<usize>,
+}
+
+impl Places {
+    fn new(system: &Cpds, groups: &[Vec<ThreadId>]) -> Result<Self, Rejected> {
+        let mut places = Places { threads: Vec::new(), groups: Vec::new(), group_of: Vec::new() };
+        for (number, group) in groups.iter().enumerate() {
+            places.groups.push(1 + places.threads.len()..1 + places.threads.len() + group.len());
+            places.group_of.extend(group.iter().map(|_| number));
+            places.threads.extend(group);
+        }
+        let all: BTreeSet<ThreadId> = places.threads.iter().copied().collect();
+        if !all.iter().copied().eq(system.threads()) || places.threads.len() != all.len() {
+            return Err(Rejected::Malformed("groups: not every thread is in exactly one group".to_owned()));
+        }
+        let actions = |thread: ThreadId| -> BTreeSet<Action> {
+            system.program(thread).rules().iter().map(|rule| rule.action).collect()
+        };
+        for group in groups.iter().filter(|group| group.len() > 1) {
+            let of_first = actions(group[0]);
+            if let Some(&other) = group.iter().find(|&&thread| actions(thread) != of_first) {
+                let (first, other) = (name(system, group[0]), name(system, other));
+                let message = format!("{first} and {other} are in one group, and have different actions");
+                return Err(Rejected::Violated(Condition::Groups, message));
+            }
+        }
+        Ok(places)
+    }
+
+    /// A row, from one entry a thread.
+    fn row(&self, shared: SharedState, by_thread: impl Fn(usize) -> u32) -> Vec<u32> {
+        let entries = self.threads.iter().map(|thread| by_thread(thread.index()));
+        self.sorted(std::iter::once(shared.0).chain(entries).collect())
+    }
+
+    /// A row, sorted within groups.
+    fn sorted(&self, mut row: Vec<u32>) -> Vec<u32> {
+        for group in self.groups.iter().filter(|group| group.len() > 1) {
+            row[group.clone()].sort_unstable();
+        }
+        row
+    }
+}
+
+fn name(system: &Cpds, thread: ThreadId) -> String {
+    format!("thread {} ({})", thread.index() + 1, system.thread_name(thread))
+}
+
+type Row<'c> = &'c [u32];
+
+type Rows<'c> = Rc<[Row<'c>]>;
+
+struct Invariant<'c> {
+    problem: &'c Problem,
+    places: &'c Places,
+    languages: Languages<'c>,
+    /// The tuples.
+    rows: &'c [Row<'c>],
+    known: HashSet<Row<'c>>,
+    /// By shared state and group, and then by language: the rows that have it there.
+    having: HashMap<(u32, usize), HashMap<u32, Vec<Row<'c>>>>,
+    /// By shared state, group and language: the rows that have one there that includes it.
+    including: HashMap<(u32, usize, u32), Rows<'c>>,
+}
+
+impl<'c> Invariant<'c> {
+    /// Condition (i).
+    fn has_the_initial_states(&mut self) -> Result<(), Rejected> {
+        for state in self.problem.system().initial() {
+            let empty = self.languages.empty_stack;
+            let stacks: Vec<u32> = state.stacks.iter().map(|stack| self.languages.put(stack.iter(), empty)).collect();
+            let row = self.places.row(state.shared, |thread| stacks[thread]);
+            if !self.is_in_one(&row)? {
+                let message = format!("no tuple has the initial state {}", self.problem.system().paper(state));
+                return Err(Rejected::Violated(Condition::Initial, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Condition (ii).
+    fn is_closed(&mut self) -> Result<(), Rejected> {
+        let system = self.problem.system();
+        // By program, shared state and top: the actions.
+        let mut actions: HashMap<(usize, u32, Option<Symbol>), Vec<&Rule>> = HashMap::new();
+        for (number, program) in system.programs().iter().enumerate() {
+            for rule in program.rules() {
+                let effect = Effect::of(&rule.action);
+                actions.entry((number, effect.q.0, effect.read)).or_default().push(rule);
+            }
+        }
+        for (number, row) in self.rows.iter().enumerate() {
+            for (place, &group) in (1..).zip(&self.places.group_of) {
+                let thread = self.places.threads[place - 1];
+                // Of languages that are alike, one is enough.
+                if place > self.places.groups[group].start && row[place - 1] == row[place] {
+                    continue;
+                }
+                let mut heads = vec![(None, self.languages.empty_stack)];
+                heads.retain(|_| self.languages.is_accepting(row[place]));
+                heads.extend(self.languages.out(row[place]).iter().map(|&(symbol, below)| (Some(symbol), below)));
+                for (top, below) in heads {
+                    for rule in actions.get(&(system.program_index(thread), row[0], top)).into_iter().flatten() {
+                        self.languages.spend(1)?;
+                        let effect = Effect::of(&rule.action);
+                        let image = self.languages.put(effect.written.into_iter().flatten(), below);
+                        if !self.has_image(row, place, (effect.to.0, image))? {
+                            let (thread, action) = (name(system, thread), system.paper(&rule.action));
+                            let message =
+                                format!("tuples[{number}], {thread}, action {action}: the image is not covered");
+                            return Err(Rejected::Violated(Condition::Step, message));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the tuples have what becomes of a row when the language at a place, and the shared state, are replaced.
+    fn has_image(&mut self, row: &[u32], place: usize, (shared, image): (u32, u32)) -> Result<bool, Rejected> {
+        let replaced = |language| {
+            let mut row = row.to_vec();
+            (row[0], row[place]) = (shared, language);
+            row
+        };
+        if self.is_in_one(&self.places.sorted(replaced(image)))? {
+            return Ok(true);
+        }
+        let (others, mut union) = (replaced(NOTHING), Vec::new());
+        let group = self.places.groups[self.places.group_of[place - 1]].clone();
+        for candidate in self.fewest(&others)?.iter() {
+            for at in group.clone() {
+                let mut rest = candidate.to_vec();
+                let language = std::mem::replace(&mut rest[at], NOTHING);
+                if !union.contains(&language) && self.includes(&rest, &others)? {
+                    union.push(language);
+                }
+            }
+        }
+        self.languages.is_included_in_union(image, union)
+    }
+
+    /// Whether a single tuple includes a row.
+    fn is_in_one(&mut self, row: &[u32]) -> Result<bool, Rejected> {
+        if self.known.contains(row) {
+            return Ok(true);
+        }
+        for candidate in self.fewest(row)?.iter() {
+            if self.includes(candidate, row)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The tuples that include one language of a row: that for which there are the fewest.
+    fn fewest(&mut self, row: &[u32]) -> Result<Rows<'c>, Rejected> {
+        let mut fewest: Option<Rows<'c>> = None;
+        for place in 1..row.len() {
+            let including = self.including(row[0], self.places.group_of[place - 1], row[place])?;
+            if fewest.as_ref().is_none_or(|fewest| including.len() < fewest.len()) {
+                fewest = Some(including);
+            }
+        }
+        Ok(fewest.unwrap_or_default())
+    }
+
+    /// The tuples that have, in a group, a language that includes this one.
+    fn including(&mut self, shared: u32, group: usize, language: u32) -> Result<Rows<'c>, Rejected> {
+        if let Some(known) = self.including.get(&(shared, group, language)) {
+            return Ok(known.clone());
+        }
+        let mut including = Vec::new();
+        for (&other, rows) in self.having.get(&(shared, group)).into_iter().flatten() {
+            self.languages.spend(1)?;
+            if self.languages.is_included(language, other)? {
+                including.extend(rows);
+            }
+        }
+        let including: Rows<'c> = including.into();
+        self.including.insert((shared, group, language), including.clone());
+        Ok(including)
+    }
+
+    /// Whether the languages of one row include those of another, in some order within groups.
+    fn includes(&mut self, large: &[u32], small: &[u32]) -> Result<bool, Rejected> {
+        for group in &self.places.groups {
+            self.languages.spend(group.len() * group.len())?;
+            let mut fits = Vec::new();
+            for &small in &small[group.clone()] {
+                let large = large[group.clone()].iter();
+                fits.push(large.map(|&large| self.languages.is_included(small, large)).collect::<Result<Vec<_>, _>>()?);
+            }
+            if !can_be_matched(&fits) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Condition (iii).
+    fn is_safe(&mut self) -> Result<(), Rejected> {
+        for (number, row) in self.rows.iter().enumerate() {
+            for pattern in &self.problem.property().bad {
+                self.languages.spend(1)?;
+                if self.has(row, pattern) {
+                    let pattern = self.problem.system().text(pattern);
+                    let message = format!("tuples[{number}] has a bad state, one that fits {pattern}");
+                    return Err(Rejected::Violated(Condition::Bad, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a tuple has a state that fits a pattern.
+    fn has(&self, row: &[u32], pattern: &Pattern) -> bool {
+        let fits = |thread: ThreadId, language: u32| match pattern.tops[thread.index()] {
+            Wild::Any => true,
+            Wild::Is(None) => self.languages.is_accepting(language),
+            Wild::Is(Some(symbol)) => self.languages.step(language, symbol).is_some(),
+        };
+        let fits_shared = pattern.shared == Wild::Any || pattern.shared == Wild::Is(SharedState(row[0]));
+        fits_shared
+            && self.places.groups.iter().all(|group| {
+                let threads = &self.places.threads[group.start - 1..group.end - 1];
+                let of =
+                    |&thread: &ThreadId| row[group.clone()].iter().map(|&language| fits(thread, language)).collect();
+                can_be_matched(&threads.iter().map(of).collect::<Vec<_>>())
+            })
+    }
+
+    /// The visible states are those that are listed.
+    fn is_exact(&mut self, certificate: &Certificate) -> Result<(), Rejected> {
+        let violated = |message: String| Err(Rejected::Violated(Condition::Exact, message));
+        let Some(visible) = &certificate.visible else {
+            return violated("the certificate has no list of visible states".to_owned());
+        };
+        let number = |top: Option<Symbol>| top.map_or(0, |symbol| symbol.0 + 1);
+        let listed = visible.iter().map(|state| self.places.row(state.shared, |thread| number(state.tops[thread])));
+        let listed: HashSet<Vec<u32>> = listed.collect();
+        let (mut found, mut done) = (HashSet::new(), HashSet::new());
+        for (at, row) in self.rows.iter().enumerate() {
+            let tops = |&language: &u32| -> Vec<u32> {
+                let empty = self.languages.is_accepting(language).then_some(0);
+                empty.into_iter().chain(self.languages.out(language).iter().map(|&(s, _)| number(Some(s)))).collect()
+            };
+            let tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
+            if !done.insert((row[0], tops.clone())) {
+                continue;
+            }
+            // Counting up, with tops as digits.
+            let mut digits = vec![0; tops.len()];
+            loop {
+                self.languages.spend(1)?;
+                let state = std::iter::once(row[0]).chain(tops.iter().zip(&digits).map(|(tops, &digit)| tops[digit]));
+                let state = self.places.sorted(state.collect());
+                if !listed.contains(&state) {
+                    return violated(format!("tuples[{at}] has a visible state that is not listed"));
+                }
+                found.insert(state);
+                let Some(next) = (0..digits.len()).find(|&i| digits[i] + 1 < tops[i].len()) else { break };
+                digits[..next].fill(0);
+                digits[next] += 1;
+            }
+        }
+        if found.len() < visible.len() {
+            return violated("a visible state is listed that no tuple has, or one is listed twice".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is a way to give each row of a square of bits a column of its own in which it has a bit.
+fn can_be_matched(fits: &[Vec<bool>]) -> bool {
+    fn place(row: usize, fits: &[Vec<bool>], tried: &mut [bool], taken: &mut [Option<usize>]) -> bool {
+        for column in 0..fits.len() {
+            if fits[row][column] && !std::mem::replace(&mut tried[column], true) {
+                let is_free = taken[column].is_none_or(|other| place(other, fits, tried, taken));
+                if is_free {
+                    taken[column] = Some(row);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+    let mut taken = vec![None; fits.len()];
+    (0..fits.len()).all(|row| place(row, fits, &mut vec![false; fits.len()], &mut taken))
+}

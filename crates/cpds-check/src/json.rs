@@ -1,0 +1,226 @@
+//! Evidence as JSON (`docs/evidence.md`), read as a stream: the text is never in memory as a whole.
+
+use crate::{Condition, Evidence, Rejected};
+use cpds::{
+    Action, Automaton, Certificate, Context, Cpds, Problem, SharedState, Symbol, ThreadId, Trace, TraceStep,
+    VisibleState,
+};
+use serde::Deserialize;
+use std::io::Read;
+
+const VERSION: u32 = 1;
+
+/// A trace or a certificate.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EvidenceJson {
+    format: String,
+    version: u32,
+    model: String,
+    // A certificate. Who made it, and how, is not for us to believe.
+    #[serde(rename = "cuba")]
+    _cuba: Option<String>,
+    #[serde(rename = "proved_by")]
+    _proved_by: Option<String>,
+    shared: Option<Vec<String>>,
+    symbols: Option<Vec<String>>,
+    groups: Option<Vec<Vec<u32>>>,
+    automaton: Option<Vec<Vec<u32>>>,
+    tuples: Option<Vec<Vec<u32>>>,
+    visible: Option<Vec<Vec<u32>>>,
+    // A trace.
+    context_count: Option<usize>,
+    bad: Option<String>,
+    state: Option<String>,
+    initial: Option<String>,
+    contexts: Option<Vec<ContextJson>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContextJson {
+    thread: u32,
+    thread_name: String,
+    steps: Vec<StepJson>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepJson {
+    action: ActionJson,
+    state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActionJson {
+    label: Option<String>,
+    kind: String,
+    from: SideJson,
+    to: SideJson,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SideJson {
+    shared: String,
+    word: Vec<String>,
+}
+
+/// Reads evidence about a problem.
+///
+/// # Errors
+/// If it is malformed, or about another problem.
+pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
+    let evidence: EvidenceJson =
+        serde_json::from_reader(text).map_err(|error| Rejected::Malformed(error.to_string()))?;
+    if evidence.version != VERSION {
+        return malformed(format!("version {}; this is a checker for version {VERSION}", evidence.version));
+    }
+    let ours = problem.fingerprint();
+    if evidence.model != ours {
+        let message = format!("the evidence is for {}, and the model is {ours}", shown(&evidence.model));
+        return Err(Rejected::Violated(Condition::Model, message));
+    }
+    match evidence.format.as_str() {
+        "cuba-certificate" => certificate(problem.system(), evidence).map(Evidence::Certificate),
+        "cuba-trace" => trace(problem, evidence),
+        other => malformed(format!("format `{}`, which is neither cuba-certificate nor cuba-trace", shown(other))),
+    }
+}
+
+fn malformed<T>(what: String) -> Result<T, Rejected> {
+    Err(Rejected::Malformed(what))
+}
+
+/// A text as it can be shown.
+fn shown(text: &str) -> String {
+    text.chars().take(100).flat_map(char::escape_debug).collect()
+}
+
+fn there<T>(member: Option<T>, name: &str) -> Result<T, Rejected> {
+    member.ok_or_else(|| Rejected::Malformed(format!("there is no `{name}`")))
+}
+
+fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rejected> {
+    // From the numbers in the file to the model's.
+    let mut shared = Vec::new();
+    for name in there(evidence.shared, "shared")? {
+        shared.push(shared_state(system, &name)?);
+    }
+    let symbols = there(evidence.symbols, "symbols")?;
+    if symbols.first().map(String::as_str) != Some("-") {
+        return malformed("symbols: the first is not `-`, the empty word".to_owned());
+    }
+    let mut tops = vec![None];
+    for name in &symbols[1..] {
+        tops.push(Some(symbol(system, name)?));
+    }
+    let shared = |number: u32| shared.get(number as usize).copied();
+    let top = |number: u32| tops.get(number as usize).copied();
+
+    let mut groups = Vec::new();
+    for group in there(evidence.groups, "groups")? {
+        let threads: Option<Vec<ThreadId>> =
+            group.into_iter().map(|thread| thread.checked_sub(1).map(ThreadId)).collect();
+        groups.push(threads.ok_or_else(|| Rejected::Malformed("groups: threads are counted from 1".to_owned()))?);
+    }
+    if groups.iter().map(Vec::len).sum::<usize>() != system.thread_count() {
+        return malformed("groups: not every thread of the model is in exactly one group".to_owned());
+    }
+    let mut automaton = Automaton::default();
+    for (number, state) in there(evidence.automaton, "automaton")?.iter().enumerate() {
+        let (pairs, rest) = state.get(1..).unwrap_or_default().as_chunks::<2>();
+        let transitions = pairs.iter().map(|&[label, to]| Some((top(label)??, to))).collect::<Option<Vec<_>>>();
+        match (state.first(), transitions, rest) {
+            (Some(&accepting @ (0 | 1)), Some(mut transitions), []) => {
+                transitions.sort_unstable();
+                automaton.push(accepting == 1, transitions);
+            }
+            _ => return malformed(format!("automaton[{number}] is not 0 or 1 and then pairs of a symbol and a state")),
+        }
+    }
+    let mut tuples = Vec::new();
+    for (number, tuple) in there(evidence.tuples, "tuples")?.into_iter().enumerate() {
+        match tuple.split_first().and_then(|(&q, languages)| Some((shared(q)?, languages))) {
+            Some((q, languages)) if languages.len() == system.thread_count() => {
+                tuples.push(q.0);
+                tuples.extend(languages);
+            }
+            _ => return malformed(format!("tuples[{number}] is not a shared state and one language for each thread")),
+        }
+    }
+    let visible_state = |row: &[u32]| {
+        let (&q, tops) = row.split_first()?;
+        let tops = tops.iter().map(|&number| top(number)).collect::<Option<Vec<_>>>()?;
+        Some(VisibleState { shared: shared(q)?, tops }).filter(|state| state.tops.len() == system.thread_count())
+    };
+    let visible = match evidence.visible {
+        None => None,
+        Some(rows) => match rows.iter().map(|row| visible_state(row)).collect() {
+            None => return malformed("visible: not a shared state and a symbol for each thread".to_owned()),
+            visible => visible,
+        },
+    };
+    Ok(Certificate { groups, automaton, tuples, visible })
+}
+
+fn shared_state(system: &Cpds, name: &str) -> Result<SharedState, Rejected> {
+    let found = system.shared_names().get(name).map(SharedState);
+    found.ok_or_else(|| Rejected::Malformed(format!("the model has no shared state `{}`", shown(name))))
+}
+
+fn symbol(system: &Cpds, name: &str) -> Result<Symbol, Rejected> {
+    let found = system.symbol_names().get(name).map(Symbol);
+    found.ok_or_else(|| Rejected::Malformed(format!("the model has no stack symbol `{}`", shown(name))))
+}
+
+fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected> {
+    let system = problem.system();
+    let state = |text: String| {
+        let shown = shown(&text);
+        system.read_state(&*text).map_err(|_| Rejected::Malformed(format!("`{shown}` is not a state of the model")))
+    };
+    let mut contexts = Vec::new();
+    for (number, context) in there(evidence.contexts, "contexts")?.into_iter().enumerate() {
+        let thread =
+            context.thread.checked_sub(1).map(ThreadId).filter(|thread| thread.index() < system.thread_count());
+        let Some(thread) = thread.filter(|&thread| system.thread_name(thread) == context.thread_name) else {
+            let (number, name) = (context.thread, shown(&context.thread_name));
+            return malformed(format!("the model has no thread {number} with the name `{name}`"));
+        };
+        let mut steps = Vec::new();
+        for (at, step) in context.steps.into_iter().enumerate() {
+            let Some(rule) = rule(system, thread, &step.action)? else {
+                let message = format!("contexts[{number}].steps[{at}]: the thread has no such action");
+                return Err(Rejected::Violated(Condition::Step, message));
+            };
+            steps.push(TraceStep { rule, state: state(step.state)? });
+        }
+        contexts.push(Context { thread, steps });
+    }
+    let trace = Trace { initial: state(there(evidence.initial, "initial")?)?, contexts };
+    let violated = |what: &str| Err(Rejected::Violated(Condition::Bad, what.to_owned()));
+    if state(there(evidence.state, "state")?)? != *trace.last() {
+        return violated("`state` is not the last state of the trace");
+    }
+    let bad = there(evidence.bad, "bad")?;
+    let pattern = problem.property().bad.iter().find(|pattern| system.text(*pattern).to_string() == bad);
+    if !pattern.is_some_and(|pattern| pattern.matches(&trace.last().visible())) {
+        return violated("`bad` is no bad pattern of the model, or the last state does not fit it");
+    }
+    Ok(Evidence::Trace { trace, contexts: there(evidence.context_count, "context_count")? })
+}
+
+/// The position of an action among those of a thread.
+fn rule(system: &Cpds, thread: ThreadId, action: &ActionJson) -> Result<Option<usize>, Rejected> {
+    let side = |side: &SideJson| -> Result<_, Rejected> {
+        let word = side.word.iter().map(|name| symbol(system, name)).collect::<Result<Vec<_>, _>>()?;
+        Ok((shared_state(system, &side.shared)?, word))
+    };
+    let ((q, read), (to, written)) = (side(&action.from)?, side(&action.to)?);
+    let Ok(wanted) = Action::new((q, &read), (to, &written)) else { return Ok(None) };
+    Ok(system.program(thread).rules().iter().position(|rule| {
+        rule.action == wanted && rule.label.as_deref() == action.label.as_deref() && wanted.kind().word() == action.kind
+    }))
+}

@@ -1,0 +1,130 @@
+//! `cuba-check MODEL EVIDENCE`: accepts evidence, or says what is wrong with it.
+
+use cpds::ReadError;
+use cpds_check::{Claim, Evidence, Rejected, check, read};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write as _};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Check evidence about a concurrent pushdown system: a trace or a certificate, as `cuba verify` and `cuba reach` write it
+
+Usage: cuba-check [OPTIONS] MODEL EVIDENCE
+
+  MODEL     a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it
+  EVIDENCE  a JSON file, or - for standard input
+
+Options:
+  --exact           check that the visible states of the certificate are those that it lists, instead of that none is bad
+  --init STATE      start here instead of where the file says; repeatable
+  --target PATTERN  take this as bad instead of what the file says; repeatable
+  --max-steps N     give up after N elementary steps [default: 10000000000]
+  -h, --help        print this
+  -V, --version     print the version
+
+Examples:
+  cuba verify models/paper/fig2.cpds --certificate proof.json && cuba-check models/paper/fig2.cpds proof.json
+  cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
+  gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
+
+Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage
+";
+
+struct Args {
+    model: String,
+    evidence: String,
+    claim: Claim,
+    init: Vec<String>,
+    target: Vec<String>,
+    max_steps: u64,
+}
+
+enum Stopped {
+    Usage(String),
+    BadModel(ReadError),
+    Rejected(Rejected),
+}
+
+fn main() -> ExitCode {
+    let mut arguments = Vec::new();
+    for argument in std::env::args_os().skip(1) {
+        match argument.into_string() {
+            Ok(argument) => arguments.push(argument),
+            Err(_) => return fail(1, "error: an argument is not UTF-8"),
+        }
+    }
+    let is_asked = |names: [&str; 2]| arguments.iter().any(|argument| names.contains(&argument.as_str()));
+    if is_asked(["-h", "--help"]) {
+        return say(HELP);
+    }
+    if is_asked(["-V", "--version"]) {
+        return say(concat!("cuba-check ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+    match parse(arguments).map_err(Stopped::Usage).and_then(|args| run(&args)) {
+        Ok(accepted) => say(&format!("{accepted}\n")),
+        Err(Stopped::Usage(message)) => fail(1, &format!("error: {message}\n\nFor help: cuba-check --help")),
+        Err(Stopped::BadModel(error)) => fail(2, &error.to_string()),
+        Err(Stopped::Rejected(rejected @ Rejected::Malformed(_))) => fail(2, &rejected.to_string()),
+        Err(Stopped::Rejected(rejected)) => fail(10, &rejected.to_string()),
+    }
+}
+
+fn say(text: &str) -> ExitCode {
+    let written = io::stdout().lock().write_all(text.as_bytes());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => fail(1, &format!("error: {error}")),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+fn fail(code: u8, message: &str) -> ExitCode {
+    // If nobody can read it, the exit code still speaks.
+    let _ = writeln!(io::stderr(), "{message}");
+    ExitCode::from(code)
+}
+
+fn parse(arguments: Vec<String>) -> Result<Args, String> {
+    let (mut files, mut init, mut target) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut claim, mut max_steps) = (Claim::Verdict, 10_000_000_000);
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} lacks its value"));
+        match argument.as_str() {
+            "--exact" => claim = Claim::Exact,
+            "--init" => init.push(value()?),
+            "--target" => target.push(value()?),
+            "--max-steps" => max_steps = value()?.parse().map_err(|_| "--max-steps takes a number".to_owned())?,
+            option if option.starts_with('-') && option != "-" => return Err(format!("there is no option {option}")),
+            _ => files.push(argument),
+        }
+    }
+    let [model, evidence] =
+        <[String; 2]>::try_from(files).map_err(|_| "two files are needed, MODEL and EVIDENCE".to_owned())?;
+    Ok(Args { model, evidence, claim, init, target, max_steps })
+}
+
+fn run(args: &Args) -> Result<String, Stopped> {
+    let model = cpds::read_file(args.model.as_ref(), &args.init, &args.target).map_err(Stopped::BadModel)?;
+    let problem = &model.reading.problem;
+    let cannot = |error: io::Error| Stopped::Usage(format!("cannot read {}: {error}", args.evidence));
+    let text: Box<dyn Read> = match args.evidence.as_str() {
+        "-" => Box::new(io::stdin().lock()),
+        path => Box::new(File::open(path).map_err(cannot)?),
+    };
+    let evidence = read(problem, BufReader::with_capacity(1 << 16, text)).map_err(Stopped::Rejected)?;
+    let go_on = |steps| steps <= args.max_steps;
+    check(problem, &evidence, args.claim, &go_on).map_err(Stopped::Rejected)?;
+    Ok(match evidence {
+        Evidence::Trace { contexts, .. } => {
+            format!("accepted: unsafe: a trace with {contexts} contexts leads to a bad state")
+        }
+        Evidence::Certificate(certificate) => {
+            let (tuples, states) = (certificate.tuples().len(), certificate.automaton.len());
+            let size = format!("{tuples} tuples over {states} languages");
+            match args.claim {
+                Claim::Verdict => format!("accepted: safe: no bad state is reachable; {size}"),
+                Claim::Exact => format!("accepted: no visible state is reachable but those that are listed; {size}"),
+            }
+        }
+    })
+}

@@ -1,0 +1,249 @@
+//! From a proof to a certificate: tuples of languages that have the initial states, that no step leads out of, and that have no bad
+//! state, for whoever does not believe the engines (`cpds-check`).
+//!
+//! Every proof comes down to such tuples.
+//! - **R_k** (Scheme 1): the states are tuples of languages with one word each. **S_k**: the largest tuples, as they are.
+//! - **Z, matched-Z, Z_z**: a stack that is cut off stands for all that it may be cut off from, a regular language (`cutoff.rs`).
+//! - **A_d**: the largest tuples, as they are. Each has been expanded for every thread, and each successor is covered.
+//! - **Several of these together**: the intersections of a tuple of one with a tuple of the other. What covers the image of either
+//!   has, in common, what covers the image of both.
+//!
+//! # Fewer tuples
+//! States that differ in one thread only may become one tuple, with the union of the languages for this thread. A checker looks
+//! at the languages of a tuple one by one, so that is not allowed for more than one thread, or for tuples that overlap. Let W(r) be
+//! what the thread may have where the rest of the state, the shared one included, is r. What it does leads from W(r) to parts of
+//! W(r') for other shared states. What another thread does leads from r to r', and is possible whatever the thread has, so
+//! W(r) ⊆ W(r'). So the tuples ⟨W(r), r⟩ are closed as the states are. The thread, or the group of interchangeable ones, is the one
+//! for which the fewest tuples are left.
+
+use super::minimal::Dfa;
+use super::packed::PackedSet;
+use super::psa::TooLarge;
+use super::symmetry::Symmetry;
+use super::visible::top;
+use cpds::Certificate;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher as _};
+
+/// Tuples of languages, closed under every action.
+#[derive(Clone)]
+pub(super) struct Tuples {
+    symmetry: Symmetry,
+    /// The languages, each a state.
+    automaton: Dfa,
+    /// The tuples, one after the other: the shared state, and a language for each position.
+    rows: Vec<u32>,
+    /// Whether each tuple stands for a state, cut off or not: none overlaps with another in one thread only.
+    are_states: bool,
+}
+
+/// How many bytes a state or a transition of an automaton takes, roughly, with what it takes to find and to minimise it.
+const BYTES: usize = 200;
+
+impl Tuples {
+    /// The tuples of packed rows; `language` says which state of the automaton is meant at each position.
+    pub(super) fn new(
+        symmetry: &Symmetry,
+        automaton: Dfa,
+        (set, ids): (&PackedSet, impl Iterator<Item = usize>),
+        language: impl Fn(usize, u32) -> u32,
+        are_states: bool,
+    ) -> Self {
+        let mut rows = Vec::new();
+        for id in ids {
+            let (layout, row) = (set.layout(), set.row(id));
+            rows.push(layout.shared(row));
+            rows.extend(layout.locals(row).enumerate().map(|(position, local)| language(position, local)));
+        }
+        Tuples { symmetry: symmetry.clone(), automaton, rows, are_states }
+    }
+
+    fn width(&self) -> usize {
+        1 + self.symmetry.threads().len()
+    }
+
+    /// The memory in use, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.rows) + (self.automaton.len() + self.automaton.transition_count()) * size_of::<u64>()
+    }
+
+    /// What these and others have in common.
+    pub(super) fn and(self, others: &Tuples, room: usize) -> Result<Tuples, TooLarge> {
+        let (mut automaton, width) = (self.automaton.clone(), self.width());
+        let first = small(automaton.len());
+        automaton.append(&others.automaton);
+        let mut by_shared: FxHashMap<u32, Vec<&[u32]>> = FxHashMap::default();
+        for row in others.rows.chunks_exact(width) {
+            by_shared.entry(row[0]).or_default().push(row);
+        }
+        let mut pairs: Made<(u32, u32)> = Made::new(small(automaton.len()));
+        let mut rows = Vec::new();
+        for row in self.rows.chunks_exact(width) {
+            for other in by_shared.get(&row[0]).into_iter().flatten() {
+                // The other one stands for all that differ by permutations.
+                let mut sorted = other[1..].to_vec();
+                self.symmetry.sort(&mut sorted);
+                for other in self.symmetry.members(sorted) {
+                    rows.push(row[0]);
+                    rows.extend(row[1..].iter().zip(other).map(|(&a, b)| pairs.number((a, first + b))));
+                    if size_of_val(&*rows) + pairs.open.len() * BYTES > room {
+                        return Err(TooLarge);
+                    }
+                }
+            }
+        }
+        while let Some((a, b)) = pairs.open.pop_front() {
+            let out = |state| automaton.out(state).iter().copied();
+            let mut of_b = out(b).peekable();
+            let mut transitions = Vec::new();
+            for (label, a) in out(a) {
+                while of_b.next_if(|&(other, _)| other < label).is_some() {}
+                if let Some((_, b)) = of_b.next_if(|&(other, _)| other == label) {
+                    transitions.push((label, pairs.number((a, b))));
+                }
+            }
+            automaton.push(automaton.is_accepting(a) && automaton.is_accepting(b), transitions);
+            if size_of_val(&*rows) + (automaton.len() + automaton.transition_count()) * BYTES > room {
+                return Err(TooLarge);
+            }
+        }
+        Ok(Tuples { automaton, rows, are_states: false, ..self }.minimal())
+    }
+
+    /// The same states in fewer tuples, if states that differ in one thread become one.
+    fn merged(self, room: usize) -> Result<Tuples, TooLarge> {
+        let width = self.width();
+        let count = |group: usize| {
+            let mut rests: FxHashSet<u64> = FxHashSet::default();
+            for (rest, _) in self.rests(group) {
+                let mut hasher = FxHasher::default();
+                rest.hash(&mut hasher);
+                rests.insert(hasher.finish());
+            }
+            rests.len()
+        };
+        let groups: Vec<_> = self.symmetry.groups().collect();
+        let fewest = (0..groups.len()).map(|group| (count(group), group)).min();
+        let Some((_, group)) = fewest.filter(|&(count, _)| self.are_states && count * width < self.rows.len()) else {
+            return Ok(self);
+        };
+        let mut rests: Vec<(Vec<u32>, u32)> = self.rests(group).collect();
+        rests.sort_unstable();
+        rests.dedup();
+        let mut unions: Made<Vec<u32>> = Made::new(small(self.automaton.len()));
+        let mut rows = Vec::new();
+        for same in rests.chunk_by(|a, b| a.0 == b.0) {
+            let union = unions.union(same.iter().map(|&(_, language)| language).collect());
+            let start = rows.len();
+            rows.extend(&same[0].0);
+            rows.insert(start + groups[group].end, union);
+        }
+        let mut automaton = self.automaton.clone();
+        while let Some(union) = unions.open.pop_front() {
+            let mut moves: Vec<(u32, u32)> = union.iter().flat_map(|&state| automaton.out(state)).copied().collect();
+            moves.sort_unstable();
+            moves.dedup();
+            let transitions: Vec<(u32, u32)> = moves
+                .chunk_by(|a, b| a.0 == b.0)
+                .map(|same| (same[0].0, unions.union(same.iter().map(|&(_, to)| to).collect())))
+                .collect();
+            let is_accepting = union.iter().any(|&state| automaton.is_accepting(state));
+            automaton.push(is_accepting, transitions);
+            let sets = unions.numbers.len() * union.len() * size_of::<u32>();
+            if sets + (automaton.len() + automaton.transition_count()) * BYTES > room {
+                return Err(TooLarge);
+            }
+        }
+        Ok(Tuples { automaton, rows, are_states: false, ..self })
+    }
+
+    /// Each state without the language of one of the threads of a group, and that language.
+    fn rests(&self, group: usize) -> impl Iterator<Item = (Vec<u32>, u32)> {
+        let places = self.symmetry.groups().nth(group).expect("one of the groups");
+        self.rows.chunks_exact(self.width()).flat_map(move |row| {
+            places.clone().map(move |place| {
+                let mut rest = row.to_vec();
+                let language = rest.remove(1 + place);
+                (rest, language)
+            })
+        })
+    }
+
+    /// The same with the minimal automaton, and without tuples that have no states.
+    fn minimal(mut self) -> Tuples {
+        let (automaton, class) = self.automaton.minimal();
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for row in self.rows.chunks_exact(self.width()) {
+            let start = rows.len();
+            rows.push(row[0]);
+            rows.extend(row[1..].iter().map_while(|&language| class[language as usize]));
+            if rows.len() < start + self.width() {
+                rows.truncate(start);
+            } else {
+                self.symmetry.sort(&mut rows[start + 1..]);
+            }
+        }
+        let mut sorted: Vec<&[u32]> = rows.chunks_exact(self.width()).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        self.rows = sorted.concat();
+        Tuples { automaton, ..self }
+    }
+
+    /// The certificate; unless it takes more than `room` bytes.
+    pub(super) fn certificate(self, room: usize) -> Result<Certificate, TooLarge> {
+        let tuples = self.minimal().merged(room)?.minimal();
+        let symmetry = &tuples.symmetry;
+        let thread = |position: usize| symmetry.threads()[position];
+        let mut certificate = Certificate {
+            groups: symmetry.groups().map(|group| group.map(thread).collect()).collect(),
+            ..Certificate::default()
+        };
+        // Languages are numbered as they come.
+        let mut numbers: Made<u32> = Made::new(0);
+        for row in tuples.rows.chunks_exact(tuples.width()) {
+            certificate.tuples.push(row[0]);
+            certificate.tuples.extend(symmetry.by_thread(row[1..].iter().map(|&language| numbers.number(language))));
+        }
+        while let Some(state) = numbers.open.pop_front() {
+            let out = tuples.automaton.out(state).iter();
+            let transitions = out.map(|&(label, to)| (top(label).expect("no ε-edges"), numbers.number(to)));
+            certificate.automaton.push(tuples.automaton.is_accepting(state), transitions);
+        }
+        Ok(certificate)
+    }
+}
+
+/// States that are made of others, numbered as they are asked for.
+struct Made<K> {
+    first: u32,
+    numbers: FxHashMap<K, u32>,
+    /// Those that are yet to be made.
+    open: VecDeque<K>,
+}
+
+impl<K: Clone + Eq + Hash> Made<K> {
+    fn new(first: u32) -> Self {
+        Made { first, numbers: FxHashMap::default(), open: VecDeque::new() }
+    }
+
+    fn number(&mut self, of: K) -> u32 {
+        let next = self.first + small(self.numbers.len());
+        *self.numbers.entry(of).or_insert_with_key(|of| {
+            self.open.push_back(of.clone());
+            next
+        })
+    }
+}
+
+impl Made<Vec<u32>> {
+    /// The union of some states, sorted.
+    fn union(&mut self, of: Vec<u32>) -> u32 {
+        if let &[only] = of.as_slice() { only } else { self.number(of) }
+    }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).expect("the memory ends before")
+}
