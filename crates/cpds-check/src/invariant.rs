@@ -37,19 +37,15 @@ pub(crate) fn check(
         rows.extend(places.row(q, |thread| languages[thread]));
     }
     let rows: Vec<Row<'_>> = rows.chunks_exact(1 + places.threads.len()).collect();
-    let mut having: HashMap<_, HashMap<_, Vec<_>>> = HashMap::new();
-    for row in &rows {
-        for (group, &language) in places.group_of.iter().zip(&row[1..]) {
-            having.entry((row[0], *group)).or_default().entry(language).or_default().push(*row);
-        }
-    }
     let mut invariant = Invariant {
         problem,
         places: &places,
         languages: Languages::new(&certificate.automaton, effort)?,
         known: rows.iter().copied().collect(),
         rows: &rows,
-        having,
+        covered: HashSet::new(),
+        completing: HashMap::new(),
+        having: HashMap::new(),
         including: HashMap::new(),
     };
     invariant.has_the_initial_states()?;
@@ -98,6 +94,13 @@ impl Places {
         self.sorted(std::iter::once(shared.0).chain(entries).collect())
     }
 
+    /// A row that lacks the language at a place.
+    fn without(&self, row: &[u32], place: usize) -> Vec<u32> {
+        let mut row = row.to_vec();
+        row[place] = NOTHING;
+        self.sorted(row)
+    }
+
     /// A row, sorted within groups.
     fn sorted(&self, mut row: Vec<u32>) -> Vec<u32> {
         for group in self.groups.iter().filter(|group| group.len() > 1) {
@@ -122,6 +125,11 @@ struct Invariant<'c> {
     /// The tuples.
     rows: &'c [Row<'c>],
     known: HashSet<Row<'c>>,
+    /// What else is known to be in them.
+    covered: HashSet<Vec<u32>>,
+    // The rest is filled when it is first needed.
+    /// By a tuple that lacks one language: the languages that make it one of the tuples.
+    completing: HashMap<Vec<u32>, Vec<u32>>,
     /// By shared state and group, and then by language: the rows that have it there.
     having: HashMap<(u32, usize), HashMap<u32, Vec<Row<'c>>>>,
     /// By shared state, group and language: the rows that have one there that includes it.
@@ -187,36 +195,66 @@ impl<'c> Invariant<'c> {
         let replaced = |language| {
             let mut row = row.to_vec();
             (row[0], row[place]) = (shared, language);
-            row
+            self.places.sorted(row)
         };
-        if self.is_in_one(&self.places.sorted(replaced(image)))? {
+        let (moved, others) = (replaced(image), replaced(NOTHING));
+        if self.is_in_one(&moved)? {
             return Ok(true);
         }
-        let (others, mut union) = (replaced(NOTHING), Vec::new());
-        let group = self.places.groups[self.places.group_of[place - 1]].clone();
-        for candidate in self.fewest(&others)?.iter() {
-            for at in group.clone() {
-                let mut rest = candidate.to_vec();
-                let language = std::mem::replace(&mut rest[at], NOTHING);
-                if !union.contains(&language) && self.includes(&rest, &others)? {
-                    union.push(language);
+        // Those with the same languages for the others, and if that is not enough, all that include them.
+        let mut union = self.completing.get(&others).cloned().unwrap_or_default();
+        if !self.languages.is_included_in_union(image, union.clone())? {
+            let group = self.places.groups[self.places.group_of[place - 1]].clone();
+            for candidate in self.fewest(&others)?.iter() {
+                for at in group.clone().filter(|&at| at == group.start || candidate[at] != candidate[at - 1]) {
+                    if !union.contains(&candidate[at]) && self.includes(&self.places.without(candidate, at), &others)? {
+                        union.push(candidate[at]);
+                    }
                 }
             }
+            if !self.languages.is_included_in_union(image, union)? {
+                return Ok(false);
+            }
         }
-        self.languages.is_included_in_union(image, union)
+        self.covered.insert(moved);
+        Ok(true)
     }
 
     /// Whether a single tuple includes a row.
     fn is_in_one(&mut self, row: &[u32]) -> Result<bool, Rejected> {
-        if self.known.contains(row) {
+        if self.known.contains(row) || self.covered.contains(row) {
             return Ok(true);
         }
-        for candidate in self.fewest(row)?.iter() {
-            if self.includes(candidate, row)? {
-                return Ok(true);
+        self.fill();
+        let mut is_in_one = false;
+        for place in 1..row.len() {
+            let without = self.places.without(row, place);
+            for &language in self.completing.get(&without).into_iter().flatten() {
+                is_in_one = is_in_one || self.languages.is_included(row[place], language)?;
             }
         }
-        Ok(false)
+        if !is_in_one {
+            for candidate in self.fewest(row)?.iter() {
+                is_in_one = is_in_one || self.includes(candidate, row)?;
+            }
+        }
+        if is_in_one {
+            self.covered.insert(row.to_vec());
+        }
+        Ok(is_in_one)
+    }
+
+    fn fill(&mut self) {
+        if !self.having.is_empty() {
+            return;
+        }
+        for &row in self.rows {
+            for place in 1..row.len() {
+                let having = self.having.entry((row[0], self.places.group_of[place - 1])).or_default();
+                having.entry(row[place]).or_default().push(row);
+                self.completing.entry(self.places.without(row, place)).or_default().push(row[place]);
+            }
+        }
     }
 
     /// The tuples that include one language of a row: that for which there are the fewest.
@@ -251,11 +289,12 @@ impl<'c> Invariant<'c> {
     /// Whether the languages of one row include those of another, in some order within groups.
     fn includes(&mut self, large: &[u32], small: &[u32]) -> Result<bool, Rejected> {
         for group in &self.places.groups {
-            self.languages.spend(group.len() * group.len())?;
+            let (large, small) = without_common(&large[group.clone()], &small[group.clone()]);
+            self.languages.spend(1 + large.len() * small.len())?;
             let mut fits = Vec::new();
-            for &small in &small[group.clone()] {
-                let large = large[group.clone()].iter();
-                fits.push(large.map(|&large| self.languages.is_included(small, large)).collect::<Result<Vec<_>, _>>()?);
+            for &small in &small {
+                let fit = large.iter().map(|&large| self.languages.is_included(small, large));
+                fits.push(fit.collect::<Result<Vec<bool>, _>>()?);
             }
             if !can_be_matched(&fits) {
                 return Ok(false);
@@ -335,6 +374,18 @@ impl<'c> Invariant<'c> {
         }
         Ok(())
     }
+}
+
+/// Two sorted lists without what both have. A language may as well be matched with itself: if L ⊆ M and K ⊆ L, then K ⊆ M.
+fn without_common(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let (mut rest_a, mut rest_b) = (Vec::new(), b.to_vec());
+    for language in a {
+        match rest_b.iter().position(|other| other == language) {
+            Some(place) => drop(rest_b.remove(place)),
+            None => rest_a.push(*language),
+        }
+    }
+    (rest_a, rest_b)
 }
 
 /// Whether there is a way to give each row of a square of bits a column of its own in which it has a bit.
