@@ -12,7 +12,7 @@
 //! to, and that action; it is enough to look at the tuples that are listed. A tuple is kept with its languages sorted within each
 //! group, and it includes another one if there is a way to match them.
 
-use crate::languages::{Effort, Languages, NOTHING};
+use crate::languages::{Effort, Languages, MOST, NOTHING};
 use crate::step::Effect;
 use crate::{Condition, Rejected};
 use cpds::{Action, Certificate, Cpds, Pattern, Problem, Rule, SharedState, Symbol, ThreadId, Wild};
@@ -39,6 +39,7 @@ pub(crate) fn check(
     let rows: Vec<Row<'_>> = rows.chunks_exact(1 + places.threads.len()).collect();
     let mut invariant = Invariant {
         problem,
+        certificate,
         places: &places,
         languages: Languages::new(&certificate.automaton, effort)?,
         known: rows.iter().copied().collect(),
@@ -47,10 +48,11 @@ pub(crate) fn check(
         completing: HashMap::new(),
         having: HashMap::new(),
         including: HashMap::new(),
+        remembered: 0,
     };
     invariant.has_the_initial_states()?;
     invariant.is_closed()?;
-    if exact { invariant.is_exact(certificate) } else { invariant.is_safe() }
+    if exact { invariant.is_exact() } else { invariant.is_safe() }
 }
 
 /// Where the threads are in a row: group after group, after the shared state.
@@ -120,6 +122,7 @@ type Rows<'c> = Rc<[Row<'c>]>;
 
 struct Invariant<'c> {
     problem: &'c Problem,
+    certificate: &'c Certificate,
     places: &'c Places,
     languages: Languages<'c>,
     /// The tuples.
@@ -134,6 +137,8 @@ struct Invariant<'c> {
     having: HashMap<(u32, usize), HashMap<u32, Vec<Row<'c>>>>,
     /// By shared state, group and language: the rows that have one there that includes it.
     including: HashMap<(u32, usize, u32), Rows<'c>>,
+    /// How many rows that has.
+    remembered: usize,
 }
 
 impl<'c> Invariant<'c> {
@@ -178,7 +183,12 @@ impl<'c> Invariant<'c> {
                         let effect = Effect::of(&rule.action);
                         let image = self.languages.put(effect.written.into_iter().flatten(), below);
                         if !self.has_image(row, place, (effect.to.0, image))? {
-                            let (thread, action) = (name(system, thread), system.paper(&rule.action));
+                            // Rows are sorted; this is the thread that has the language in the tuple as it is listed.
+                            let (_, listed) = self.certificate.tuples().nth(number).expect("as many as rows");
+                            let mut threads = self.certificate.groups[group].iter();
+                            let thread = threads.find(|thread| listed[thread.index()] == row[place]);
+                            let (thread, action) =
+                                (name(system, *thread.expect("in its group")), system.paper(&rule.action));
                             let message =
                                 format!("tuples[{number}], {thread}, action {action}: the image is not covered");
                             return Err(Rejected::Violated(Condition::Step, message));
@@ -282,6 +292,11 @@ impl<'c> Invariant<'c> {
             }
         }
         let including: Rows<'c> = including.into();
+        self.remembered += 1 + including.len();
+        if self.remembered > MOST {
+            self.including.clear();
+            self.remembered = 0;
+        }
         self.including.insert((shared, group, language), including.clone());
         Ok(including)
     }
@@ -336,9 +351,9 @@ impl<'c> Invariant<'c> {
     }
 
     /// The visible states are those that are listed.
-    fn is_exact(&mut self, certificate: &Certificate) -> Result<(), Rejected> {
+    fn is_exact(&mut self) -> Result<(), Rejected> {
         let violated = |message: String| Err(Rejected::Violated(Condition::Exact, message));
-        let Some(visible) = &certificate.visible else {
+        let Some(visible) = &self.certificate.visible else {
             return violated("the certificate has no list of visible states".to_owned());
         };
         let number = |top: Option<Symbol>| top.map_or(0, |symbol| symbol.0 + 1);

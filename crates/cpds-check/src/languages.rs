@@ -19,8 +19,8 @@ pub(crate) struct Languages<'c> {
     effort: Effort<'c>,
 }
 
-/// More answers than this are not remembered.
-const REMEMBERED: usize = 1 << 23;
+/// More than this is not remembered; and what takes more to be remembered at once takes too long.
+pub(crate) const MOST: usize = 1 << 23;
 
 /// The language without any words: it is included in every other one, and includes none, as they all have words.
 pub(crate) const NOTHING: u32 = u32::MAX;
@@ -125,8 +125,11 @@ impl<'c> Languages<'c> {
                     open.push((x, y));
                 }
             }
+            if seen.len() > MOST {
+                return Err(Rejected::Stopped);
+            }
         }
-        if self.included.len() + seen.len() > REMEMBERED {
+        if self.included.len() + seen.len() > MOST {
             self.included.clear();
         }
         if is_included {
@@ -145,11 +148,12 @@ impl<'c> Languages<'c> {
 
     /// Whether L ⊆ M₁ ∪ M₂ ∪ …
     pub(crate) fn is_included_in_union(&mut self, l: u32, union: Vec<u32>) -> Result<bool, Rejected> {
-        let (mut seen, mut open) = (HashSet::new(), vec![(l, union)]);
+        let (mut seen, mut open, mut room) = (HashSet::new(), vec![(l, union)], MOST);
         while let Some((x, mut union)) = open.pop() {
             union.sort_unstable();
             union.dedup();
             self.spend(1 + union.len())?;
+            room = room.checked_sub(1 + union.len()).ok_or(Rejected::Stopped)?;
             let mut is_done = false;
             for &y in &union {
                 is_done = is_done || self.is_included(x, y)?;

@@ -3,7 +3,7 @@
 use cpds::ReadError;
 use cpds_check::{Claim, Evidence, Rejected, check, read};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -111,9 +111,13 @@ fn run(args: &Args) -> Result<String, Stopped> {
         "-" => Box::new(io::stdin().lock()),
         path => Box::new(File::open(path).map_err(cannot)?),
     };
-    let evidence = read(problem, BufReader::with_capacity(1 << 16, text)).map_err(Stopped::Rejected)?;
-    let go_on = |steps| steps <= args.max_steps;
-    check(problem, &evidence, args.claim, &go_on).map_err(Stopped::Rejected)?;
+    let mut text = BufReader::with_capacity(1 << 16, text);
+    if text.fill_buf().map_err(cannot)?.starts_with(&[0x1f, 0x8b]) {
+        let how = "compressed; uncompress it: gunzip -c FILE | cuba-check MODEL -".to_owned();
+        return Err(Stopped::Rejected(Rejected::Malformed(how)));
+    }
+    let evidence = read(problem, text).map_err(Stopped::Rejected)?;
+    check(problem, &evidence, args.claim, &|steps| steps <= args.max_steps).map_err(Stopped::Rejected)?;
     Ok(match evidence {
         Evidence::Trace { contexts, .. } => {
             format!("accepted: unsafe: a trace with {contexts} contexts leads to a bad state")

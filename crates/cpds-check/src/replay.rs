@@ -13,7 +13,7 @@ pub(crate) fn check(problem: &Problem, trace: &Trace, contexts: usize) -> Result
         return violated(Condition::Contexts, format!("it says that it has {contexts} contexts, and has {found}"));
     }
     if !system.initial().contains(&trace.initial) {
-        return violated(Condition::Initial, format!("{} is not initial", system.paper(&trace.initial)));
+        return violated(Condition::Initial, "the first state is not initial".to_owned());
     }
     let (mut state, mut before) = (&trace.initial, None);
     for (number, context) in trace.contexts.iter().enumerate() {
@@ -38,11 +38,9 @@ pub(crate) fn check(problem: &Problem, trace: &Trace, contexts: usize) -> Result
             match Effect::of(&rule.action).apply(state, thread) {
                 None => return violated(Condition::Step, format!("{place}: action {action} is not enabled in {from}")),
                 Some(next) if next != step.state => {
-                    let (next, said) = (system.paper(&next), system.paper(&step.state));
-                    return violated(
-                        Condition::Step,
-                        format!("{place}: action {action} leads to {next}, not to {said}"),
-                    );
+                    let next = system.paper(&next);
+                    let message = format!("{place}: action {action} leads to {next}, and not to `state`");
+                    return violated(Condition::Step, message);
                 }
                 Some(_) => state = &step.state,
             }

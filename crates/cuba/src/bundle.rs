@@ -1,10 +1,10 @@
-//! What somebody needs to find out why two engines contradict each other: the model, the question, and what each of them said.
+//! What somebody needs to find out why two engines contradict each other, or the checker: the model, the question, and what each of
+//! them said.
 
-use crate::engine::analysis::Contradiction;
 use crate::explore::Explored;
 use crate::json;
 use crate::json::TraceJson;
-use cpds::print_cpds;
+use cpds::{Trace, print_cpds};
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -32,15 +32,10 @@ pub(crate) fn write(
     folder: &Path,
     explored: &Explored<'_>,
     what: &str,
-    contradiction: &Contradiction,
+    trace: Option<&(Trace, usize)>,
 ) -> io::Result<PathBuf> {
     let analysis = &explored.analysis;
-    let trace = match contradiction {
-        Contradiction::RuledOut { trace: Some((trace, pattern)), .. } => {
-            Some(json::trace(explored.problem, trace, *pattern))
-        }
-        _ => None,
-    };
+    let trace = trace.map(|(trace, pattern)| json::trace(explored.problem, trace, *pattern));
     let bundle = Bundle {
         cuba: env!("CARGO_PKG_VERSION"),
         contradiction: what,

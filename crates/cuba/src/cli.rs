@@ -75,6 +75,19 @@ pub(crate) struct Answer {
     pub(crate) code: u8,
 }
 
+impl Answer {
+    /// What there is to say after a file was written, or was not. The answer stands all the same.
+    pub(crate) fn wrote(&mut self, written: Result<String, String>) {
+        match written {
+            Ok(note) => self.remarks += &note,
+            Err(error) => {
+                self.errors += &render::plain_error(&error);
+                self.code = exit::USAGE;
+            }
+        }
+    }
+}
+
 /// Why a verb has nothing to say on standard output.
 pub(crate) enum Stopped {
     BadInput(ReadError),

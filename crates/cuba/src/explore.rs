@@ -4,12 +4,14 @@ use crate::bundle;
 use crate::cli::{Answer, exit};
 use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, Reason, analyse};
 use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics};
+use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
 use crate::load::{Loaded, ModelArgs, shown};
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
-use cpds::Cpds;
+use cpds::{Cpds, Trace};
+use cpds_check::Rejected;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -53,6 +55,8 @@ pub(crate) struct ExploreArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) evidence: EvidenceArgs,
 }
 
 /// What can be asked for with `--engine`.
@@ -119,6 +123,8 @@ pub(crate) struct Explored<'a> {
     pub(crate) analysis: Analysis<'a>,
     pub(crate) options: Options,
     pub(crate) time: Duration,
+    /// The evidence for the answer.
+    pub(crate) made: Option<Made>,
 }
 
 impl ExploreArgs {
@@ -143,8 +149,16 @@ impl ExploreArgs {
         }
     }
 
-    /// Answers the question, with a progress line on a terminal if that is wanted.
-    pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, question: Question, quiet: bool) -> Explored<'a> {
+    /// Answers the question, with a progress line on a terminal if that is wanted, and checks the evidence for the answer.
+    ///
+    /// # Errors
+    /// If the engines contradict each other or the checker: then there is no answer but that.
+    pub(crate) fn explore<'a>(
+        &self,
+        loaded: &'a Loaded,
+        question: Question,
+        quiet: bool,
+    ) -> Result<Explored<'a>, Box<Answer>> {
         let (options, problem) = (self.options(), loaded.problem());
         let mut progress = (!quiet).then(Progress::new);
         let start = Instant::now();
@@ -153,7 +167,20 @@ impl ExploreArgs {
                 progress.show(&event);
             }
         });
-        Explored { problem, analysis, options, time: start.elapsed() }
+        let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None };
+        if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
+            return Err(Box::new(explored.contradiction(contradiction, self.remarks(loaded, &explored))));
+        }
+        if let Some(progress) = &mut progress {
+            progress.tell("making and checking the evidence");
+        }
+        let made = self.evidence.make(&mut explored);
+        drop(progress);
+        match made {
+            Ok(made) => explored.made = made,
+            Err(rejected) => return Err(Box::new(explored.rejected(&rejected, self.remarks(loaded, &explored)))),
+        }
+        Ok(explored)
     }
 
     /// The remarks: warnings about the model, and what the exploration took.
@@ -166,6 +193,7 @@ impl ExploreArgs {
         }
         if self.stats {
             remarks += &explored.statistics();
+            remarks += &explored.made.as_ref().map_or(String::new(), Made::statistics);
         }
         remarks
     }
@@ -180,6 +208,9 @@ struct Progress {
     upper: String,
 }
 
+/// How long nothing is shown.
+const PATIENCE: Duration = Duration::from_millis(500);
+
 impl Progress {
     fn new() -> Self {
         Progress { start: Instant::now(), bar: None, lower: String::new(), upper: String::new() }
@@ -187,7 +218,7 @@ impl Progress {
 
     fn show(&mut self, event: &Event) {
         // Most runs are over before anybody could read it.
-        if self.start.elapsed() < Duration::from_millis(500) {
+        if self.start.elapsed() < PATIENCE {
             return;
         }
         let (place, text) = match event {
@@ -209,9 +240,16 @@ impl Progress {
             Event::Climbed(Climbed { rung, outcome }) => (&mut self.upper, format!("{rung}: {}", words(outcome))),
         };
         *place = text;
+        self.tell(&[&*self.lower, &*self.upper].join(" | "));
+    }
+
+    fn tell(&mut self, text: &str) {
+        if self.start.elapsed() < PATIENCE {
+            return;
+        }
         let style = || ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a template");
         let bar = self.bar.get_or_insert_with(|| ProgressBar::new_spinner().with_style(style()));
-        bar.set_message([&*self.lower, &*self.upper].join(" | "));
+        bar.set_message(text.to_owned());
         bar.tick();
     }
 }
@@ -319,6 +357,12 @@ impl Explored<'_> {
             }
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
+            Reason::Unchecked => {
+                let limit = HumanBytes(self.options.memory as u64);
+                format!(
+                    "there is a proof, but its certificate does not fit into the memory of {limit}; see --memory, or believe it with --no-check"
+                )
+            }
         }
     }
 
@@ -419,7 +463,7 @@ impl Explored<'_> {
         self.report_to(Path::new(""), contradiction, remarks)
     }
 
-    fn report_to(&self, folder: &Path, contradiction: &Contradiction, mut remarks: String) -> Answer {
+    fn report_to(&self, folder: &Path, contradiction: &Contradiction, remarks: String) -> Answer {
         let what = match contradiction {
             Contradiction::RuledOut { state, rung, .. } => {
                 let (state, s) = (self.system().paper(state), self.levels());
@@ -427,9 +471,35 @@ impl Explored<'_> {
             }
             Contradiction::Levels { k } => format!("R_{k} and S_{k} have different visible states"),
         };
-        let mut errors =
+        let trace = match contradiction {
+            Contradiction::RuledOut { trace, .. } => trace.as_ref(),
+            Contradiction::Levels { .. } => None,
+        };
+        let errors =
             format!("error: two engines contradict each other, so at least one is wrong: {what}; please report it\n");
-        match bundle::write(folder, self, &what, contradiction) {
+        self.mistake(folder, (&what, errors), trace, remarks)
+    }
+
+    /// The answer if the evidence is rejected: why, with a file to report.
+    fn rejected(&self, rejected: &Rejected, remarks: String) -> Answer {
+        let trace = match &self.analysis.conclusion {
+            Conclusion::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
+            _ => None,
+        };
+        let what = format!("the evidence for the answer does not pass the check: {rejected}");
+        let errors = format!("error: {what}; please report it\n");
+        self.mistake(Path::new(""), (&what, errors), trace.as_ref(), remarks)
+    }
+
+    /// The answer if there is a mistake in cuba itself.
+    fn mistake(
+        &self,
+        folder: &Path,
+        (what, mut errors): (&str, String),
+        trace: Option<&(Trace, usize)>,
+        mut remarks: String,
+    ) -> Answer {
+        match bundle::write(folder, self, what, trace) {
             Ok(path) => {
                 let _ = writeln!(remarks, "note: everything that is needed for a report is in `{}`", shown(&path));
             }
@@ -478,7 +548,7 @@ mod tests {
             rung: Rung::Abstract(1),
             trace: Some((trace, pattern)),
         };
-        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO };
+        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None };
         let folder = tempfile::tempdir().unwrap();
         for number in 1..=2 {
             let answer = explored.report_to(folder.path(), &contradiction, String::new());

@@ -1,8 +1,10 @@
 //! What `--json` prints: one object a verb, described in `docs/json.md`.
 
 mod answers;
+mod evidence;
 
 pub use answers::*;
+pub use evidence::*;
 
 use crate::load::Format;
 use cpds::diagnostic::Severity;
@@ -302,6 +304,8 @@ mod tests {
             ("convert", schemars::schema_for!(ConvertJson)),
             ("analysis", schemars::schema_for!(AnalysisJson)),
             ("trace", schemars::schema_for!(TraceJson)),
+            ("certificate", schemars::schema_for!(CertificateJson<'_>)),
+            ("itf", schemars::schema_for!(ItfJson)),
             ("fcr", schemars::schema_for!(FcrJson)),
             ("show-psa", schemars::schema_for!(PsaJson)),
         ];

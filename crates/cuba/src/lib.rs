@@ -8,6 +8,7 @@ mod bundle;
 pub mod cli;
 mod convert;
 pub mod engine;
+mod evidence;
 mod explore;
 mod fcr;
 mod interrupt;

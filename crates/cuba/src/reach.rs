@@ -18,6 +18,7 @@ Examples:
   cuba reach models/paper/fig1.cpds --states
   cuba reach models/paper/fig1.cpds --full --max-contexts 10
   cuba reach models/tiny/stutter.cpds --json
+  cuba reach models/paper/fig1.cpds --certificate all.json && cuba-check --exact models/paper/fig1.cpds all.json
 
 Exit codes: 0 converged, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Reach {
@@ -40,10 +41,16 @@ const ROWS: usize = 1000;
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     let question = if args.full { Question::Reachable } else { Question::Visible };
-    let explored = args.explore.explore(&loaded, question, quiet);
-    if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
-        return Ok(explored.contradiction(contradiction, args.explore.remarks(&loaded, &explored)));
-    }
+    args.explore
+        .evidence
+        .certificate()
+        .into_iter()
+        .try_for_each(|path| loaded.may_write(path))
+        .map_err(Stopped::Usage)?;
+    let explored = match args.explore.explore(&loaded, question, quiet) {
+        Ok(explored) => explored,
+        Err(mistake) => return Ok(*mistake),
+    };
     let mut remarks = args.explore.remarks(&loaded, &explored);
     let last = explored.analysis.levels.last().map_or(Count::ZERO, |level| level.reachable.unwrap_or(level.visible));
     let stacks = last.exact().map(|states| states.saturating_mul(explored.system().thread_count() as u128));
@@ -52,7 +59,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         let _ = writeln!(remarks, "note: there are {last} states, too many to list; stop earlier with --max-contexts");
     }
     let states = args.states && few;
-    let verdict = verdict(&explored, args.full);
+    let verdict = verdict(&explored, args.full) + args.explore.evidence.doubt(&explored);
     let stdout = if args.explore.json {
         let file = shown(&args.explore.model.file);
         json::print(&json::analysis(file, &explored, &verdict, states, json::warnings(&loaded.reading)))
@@ -73,7 +80,9 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         Conclusion::Converged(_) => exit::OK,
         _ => exit::UNKNOWN,
     };
-    Ok(Answer { stdout, remarks, errors: String::new(), code })
+    let mut answer = Answer { stdout, remarks, errors: String::new(), code };
+    args.explore.evidence.write(&explored, &mut answer);
+    Ok(answer)
 }
 
 /// The answer in words.

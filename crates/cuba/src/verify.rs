@@ -2,15 +2,14 @@
 
 use crate::cli::{Answer, Stopped, exit};
 use crate::engine::analysis::{Conclusion, Question, Reason};
+use crate::evidence;
 use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::shown;
-use crate::render;
 use crate::show::{in_columns, labelled, plural};
 use clap::Args;
 use cpds::{Cpds, Trace};
 use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -19,13 +18,15 @@ Examples:
   cuba verify models/paper/fig1.cpds
   cuba verify models/paper/fig1.cpds --target '2|1,*'
   cuba verify models/paper/fig1.cpds --trace bug.json
+  cuba verify models/paper/fig2.cpds --certificate proof.json && cuba-check models/paper/fig2.cpds proof.json
   cuba verify models/paper/fig1.cpds --max-contexts 3 --json
 
 Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Verify {
     #[command(flatten)]
     explore: ExploreArgs,
-    /// If a bad state is reachable, write the way there to this file, as JSON
+    /// If a bad state is reachable, write the way there to this file, as JSON for `cuba-check`; for trace viewers, if it ends in
+    /// .itf.json
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }
@@ -39,23 +40,20 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
              all reachable ones with `cuba reach`"
         )));
     }
-    args.trace.iter().try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
-    let explored = args.explore.explore(&loaded, Question::Verify, quiet);
+    let mut outputs = args.trace.iter().chain(args.explore.evidence.certificate());
+    outputs.try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
+    let explored = match args.explore.explore(&loaded, Question::Verify, quiet) {
+        Ok(explored) => explored,
+        Err(mistake) => return Ok(*mistake),
+    };
     let system = explored.system();
     let conclusion = &explored.analysis.conclusion;
-    if let Conclusion::Contradiction(contradiction) = conclusion {
-        return Ok(explored.contradiction(contradiction, args.explore.remarks(&loaded, &explored)));
-    }
-    let (mut remarks, mut errors) = (args.explore.remarks(&loaded, &explored), String::new());
-    let (verdict, mut code) = match conclusion {
+    let (verdict, code) = match conclusion {
         Conclusion::Safe(proof) => {
             let why = explored.proof(proof);
             (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
         }
         Conclusion::Unsafe { trace, .. } => {
-            // An engine's trace is believed only if it replays.
-            assert_eq!(trace.replay(system), Ok(()), "a trace of the system");
-            assert!(explored.problem.is_bad(trace.last()), "a trace to a bad state");
             let (state, contexts) = (system.paper(trace.last()), plural(trace.contexts.len(), "context"));
             (format!("unsafe: the bad state {state} is reachable with {contexts}, and with no fewer"), exit::UNSAFE)
         }
@@ -66,22 +64,9 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
         }
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
-    match (&args.trace, conclusion) {
-        (Some(path), Conclusion::Unsafe { trace, pattern }) => {
-            let text = json::print(&json::trace(explored.problem, trace, *pattern));
-            // The verdict stands all the same.
-            if let Err(error) = fs::write(path, text) {
-                errors = render::plain_error(&format!("cannot write `{}`: {error}", shown(path)));
-                code = exit::USAGE;
-            }
-        }
-        (Some(path), _) => {
-            let _ = writeln!(remarks, "note: `{}` was not written: there is no trace", shown(path));
-        }
-        (None, _) => {}
-    }
+    let verdict = verdict + args.explore.evidence.doubt(&explored);
     let stdout = if args.explore.json {
-        json::print(&json::analysis(file, &explored, &verdict, false, json::warnings(&loaded.reading)))
+        json::print(&json::analysis(file.clone(), &explored, &verdict, false, json::warnings(&loaded.reading)))
     } else {
         let mut out = match conclusion {
             Conclusion::Unsafe { trace, .. } => steps(system, trace),
@@ -91,7 +76,13 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
         let _ = writeln!(out, "{verdict}");
         out
     };
-    Ok(Answer { stdout, remarks, errors, code })
+    let remarks = args.explore.remarks(&loaded, &explored);
+    let mut answer = Answer { stdout, remarks, errors: String::new(), code };
+    if let Some(path) = &args.trace {
+        answer.wrote(evidence::write_trace(path, &explored, &file));
+    }
+    args.explore.evidence.write(&explored, &mut answer);
+    Ok(answer)
 }
 
 /// A trace, context by context: the actions on the left, the states they lead to on the right.

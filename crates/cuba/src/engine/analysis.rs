@@ -219,6 +219,8 @@ pub enum Reason {
     Interrupted,
     /// There was no time left.
     TimeOut,
+    /// There is an answer, but no memory for the evidence for it.
+    Unchecked,
 }
 
 /// Two engines say what cannot both be true.

@@ -183,7 +183,7 @@ impl<'a> CutOff<'a> {
         }
         let whole = small(automaton.len());
         automaton.push(true, []);
-        let language = |word: &Box<[u32]>| {
+        let language = |word: &[u32]| {
             let last = word.last().filter(|_| word.len() == self.z);
             let below = last.map_or(whole, |&last| rest(last));
             word.iter().rev().fold(below, |below, &symbol| {
@@ -191,7 +191,7 @@ impl<'a> CutOff<'a> {
                 small(automaton.len() - 1)
             })
         };
-        self.words.iter().map(language).collect()
+        self.words.iter().map(|word| &**word).map(language).collect()
     }
 
     /// The memory in use, roughly.

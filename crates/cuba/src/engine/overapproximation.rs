@@ -363,9 +363,9 @@ mod tests {
     #[test]
     fn z_and_the_generators_of_fig_1() {
         let (problem, z) = overapproximation(FIG_1);
-        let all = shown(&problem, &z.states());
+        let all = shown(problem, &z.states());
         assert_eq!(all, ["⟨0|1,ε⟩", "⟨0|1,4⟩", "⟨0|1,6⟩", "⟨1|2,ε⟩", "⟨1|2,4⟩", "⟨1|2,6⟩", "⟨2|2,5⟩", "⟨3|2,4⟩"]);
-        assert_eq!(shown(&problem, &z.generators()), ["⟨0|1,ε⟩", "⟨0|1,6⟩"]);
+        assert_eq!(shown(problem, &z.generators()), ["⟨0|1,ε⟩", "⟨0|1,6⟩"]);
         assert_eq!(z.generators(), z.popped());
         assert_eq!(z.size(), Count::from(8));
     }
@@ -373,8 +373,8 @@ mod tests {
     #[test]
     fn what_lies_under_the_top_of_an_initial_stack_can_emerge() {
         let (problem, z) = overapproximation("shared 0; init 0|a b c; thread A { symbols a b c; (0,a) -> (0,-) }");
-        assert_eq!(shown(&problem, &z.states()), ["⟨0|ε⟩", "⟨0|a⟩", "⟨0|b⟩", "⟨0|c⟩"]);
-        assert_eq!(shown(&problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
+        assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨0|a⟩", "⟨0|b⟩", "⟨0|c⟩"]);
+        assert_eq!(shown(problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
     }
 
     /// Two calls of different procedures: with matched returns each comes back to its caller.
@@ -384,10 +384,10 @@ mod tests {
             (0,main) -> (1,f after); (1,f) -> (1,-); (1,after) -> (2,g end); (2,g) -> (2,-) }";
         let (problem, z) = overapproximation(text);
         let cut = |cut| Overapproximation::cut_off(problem.system(), cut, true);
-        assert_eq!(shown(&problem, &cut(Cut::Z).states()), shown(&problem, &z.states()));
+        assert_eq!(shown(problem, &cut(Cut::Z).states()), shown(problem, &z.states()));
         assert_eq!(z.size(), Count::from(9));
         let exact = ["⟨0|main⟩", "⟨1|after⟩", "⟨1|f⟩", "⟨2|end⟩", "⟨2|g⟩"];
-        assert_eq!(shown(&problem, &cut(Cut::matched(1)).states()), exact);
+        assert_eq!(shown(problem, &cut(Cut::matched(1)).states()), exact);
     }
 
     /// Which of two places the procedure returns to depends on what lies on top when it is called.
@@ -404,7 +404,7 @@ mod tests {
     fn nothing_emerges_from_the_empty_stack() {
         let text = "shared 0 1; init 0|-; thread A { symbols a b; (0,-) -> (1,-); (0,a) -> (0,a b) }";
         let (problem, z) = overapproximation(text);
-        assert_eq!(shown(&problem, &z.states()), ["⟨0|ε⟩", "⟨1|ε⟩"]);
+        assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨1|ε⟩"]);
         assert_eq!(z.popped(), BTreeSet::new());
     }
 }

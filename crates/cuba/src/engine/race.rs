@@ -64,7 +64,8 @@ impl Cancel {
         self.done.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn why(&self) -> Option<Halt> {
+    /// Whether it is to stop, and why.
+    pub fn why(&self) -> Option<Halt> {
         if self.done.load(Ordering::Relaxed) {
             Some(Halt::Beaten)
         } else if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {

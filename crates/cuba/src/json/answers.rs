@@ -1,12 +1,14 @@
 //! What `verify`, `reach` and `fcr` answer.
 
-use super::{ActionJson, WarningJson, action};
-use crate::engine::analysis::{Conclusion, Proof};
+use super::{TraceJson, TraceStepJson, WarningJson, action};
+use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
-use crate::explore::{Explored, names};
+use crate::evidence::{Made, proved_by};
+use crate::explore::Explored;
 use crate::machine::peak_memory_bytes;
 use crate::show::thread_state;
-use cpds::{Cpds, Problem, Program, SharedState, Stack, Trace, VisibleState};
+use cpds::{Cpds, Program, SharedState, Stack, VisibleState};
+use cpds_check::Evidence;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -48,6 +50,9 @@ pub struct AnalysisJson {
     /// For `unsafe`, the way to the bad state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceJson>,
+    /// The evidence for the answer, if there is an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceJson>,
     /// What the exploration took; these numbers depend on `--no-symmetry`.
     pub statistics: Statistics,
     /// The time for the analysis, in seconds.
@@ -56,6 +61,26 @@ pub struct AnalysisJson {
     pub peak_memory_bytes: Option<u64>,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
+}
+
+/// Evidence for an answer.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EvidenceJson {
+    /// `trace` or `certificate`.
+    pub kind: &'static str,
+    /// How many tuples the certificate has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuples: Option<usize>,
+    /// Over how many languages: how many states its automaton has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub languages: Option<usize>,
+    /// The time it took to make it, in seconds.
+    pub time_s: f64,
+    /// Whether an independent checker has accepted it; false only with `--no-check`.
+    pub checked: bool,
+    /// The time that took, in seconds.
+    pub check_time_s: Option<f64>,
 }
 
 /// R_k and T(R_k) for one k.
@@ -192,42 +217,6 @@ pub struct LoopJson {
     pub steps: Option<Vec<TraceStepJson>>,
 }
 
-/// A path to a bad state; also what `--trace` writes.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TraceJson {
-    /// The bad pattern that the last state fits.
-    pub bad: String,
-    /// The last state.
-    pub state: String,
-    /// The initial state.
-    pub initial: String,
-    /// The contexts.
-    pub contexts: Vec<ContextJson>,
-}
-
-/// Consecutive steps of one thread.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ContextJson {
-    /// The thread, counted from 1.
-    pub thread: usize,
-    /// What it is called.
-    pub thread_name: String,
-    /// Its steps.
-    pub steps: Vec<TraceStepJson>,
-}
-
-/// A step of a trace.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TraceStepJson {
-    /// The action it fires.
-    pub action: ActionJson,
-    /// The state it leads to.
-    pub state: String,
-}
-
 pub(crate) fn fcr(
     file: String,
     system: &Cpds,
@@ -280,7 +269,7 @@ pub(crate) fn analysis(
         Conclusion::Unknown(_) | Conclusion::Contradiction(_) => ("unknown", None),
     };
     let trace = match &analysis.conclusion {
-        Conclusion::Unsafe { trace, pattern } => Some(self::trace(explored.problem, trace, *pattern)),
+        Conclusion::Unsafe { trace, pattern } => Some(super::trace(explored.problem, trace, *pattern)),
         _ => None,
     };
     let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
@@ -306,11 +295,7 @@ pub(crate) fn analysis(
         reason: reason.to_owned(),
         contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
         engine: if explicit { "explicit" } else { "symbolic" },
-        proved_by: proof.map(|proof| match proof {
-            Proof::Bounded(rungs) => names(rungs),
-            Proof::LowerCollapsed if explicit => "R_k".to_owned(),
-            Proof::LowerCollapsed => "S_k".to_owned(),
-        }),
+        proved_by: proof.map(|proof| proved_by(explored, proof)),
         fcr: analysis.fcr.as_ref().map(Fcr::holds),
         sequence: sequence.collect(),
         collapse: CollapseJson {
@@ -331,10 +316,23 @@ pub(crate) fn analysis(
         }),
         visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
+        evidence: explored.made.as_ref().map(evidence),
         statistics: analysis.statistics,
         time_s: explored.time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
         warnings,
+    }
+}
+
+fn evidence(made: &Made) -> EvidenceJson {
+    let certificate = if let Evidence::Certificate(certificate) = &made.evidence { Some(certificate) } else { None };
+    EvidenceJson {
+        kind: if certificate.is_some() { "certificate" } else { "trace" },
+        tuples: certificate.map(|certificate| certificate.tuples().len()),
+        languages: certificate.map(|certificate| certificate.automaton.len()),
+        time_s: made.time.as_secs_f64(),
+        checked: made.check.is_some(),
+        check_time_s: made.check.map(|time| time.as_secs_f64()),
     }
 }
 
@@ -362,26 +360,4 @@ fn pauses(sequence: &ObservationSequence) -> Vec<PauseJson> {
         Pause::Collapse => "collapse",
     };
     sequence.pauses().map(|(k, pause)| PauseJson { k, kind: kind(pause) }).collect()
-}
-
-pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJson {
-    let system = problem.system();
-    let contexts = trace.contexts.iter().map(|context| ContextJson {
-        thread: context.thread.index() + 1,
-        thread_name: system.thread_name(context.thread),
-        steps: context
-            .steps
-            .iter()
-            .map(|step| TraceStepJson {
-                action: action(system, context.rule(system, step)),
-                state: system.text(&step.state).to_string(),
-            })
-            .collect(),
-    });
-    TraceJson {
-        bad: system.text(&problem.property().bad[pattern]).to_string(),
-        state: system.text(trace.last()).to_string(),
-        initial: system.text(&trace.initial).to_string(),
-        contexts: contexts.collect(),
-    }
 }

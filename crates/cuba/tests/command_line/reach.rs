@@ -205,7 +205,10 @@ fn symbolic_as_json() {
 fn as_json() {
     let text = done(&["reach", "models/paper/fig1.cpds", "--json", "--states"]);
     let mut object: Value = serde_json::from_str(&text).unwrap();
-    assert!(object["time_s"].take().is_f64());
+    for time in [&["time_s"][..], &["evidence", "time_s"], &["evidence", "check_time_s"]] {
+        let value = time.iter().fold(&mut object, |object, name| &mut object[name]);
+        assert!(value.take().is_f64(), "{time:?}");
+    }
     assert!(object["peak_memory_bytes"].take().as_u64().is_none_or(|bytes| bytes > 100_000));
     let new_states: Vec<Value> =
         object["sequence"].as_array_mut().unwrap().iter_mut().map(|level| level["new_states"].take()).collect();
@@ -227,6 +230,14 @@ fn as_json() {
       },
       "contexts": 5,
       "engine": "explicit",
+      "evidence": {
+        "check_time_s": null,
+        "checked": true,
+        "kind": "certificate",
+        "languages": 7,
+        "time_s": null,
+        "tuples": 4
+      },
       "fcr": true,
       "file": "models/paper/fig1.cpds",
       "pauses": {
@@ -333,7 +344,11 @@ fn numbers_beyond_counting() {
 fn what_it_took() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--stats"]);
     assert_eq!(ran.code, 0);
-    let (numbers, time) = ran.stderr.rsplit_once(", ").unwrap();
+    let (exploration, evidence) = ran.stderr.split_once('\n').unwrap();
+    let (numbers, time) = exploration.rsplit_once(", ").unwrap();
     assert_snapshot!(numbers, @"14 states kept, 13 expansions, 10 stacks, 1.90 KiB of tables");
-    assert!(time.ends_with(" ms\n"), "{time}");
+    assert!(time.ends_with(" ms"), "{time}");
+    let (what, times) = evidence.split_once(", made in ").unwrap();
+    assert_snapshot!(what, @"certificate with 4 tuples over 7 languages");
+    assert!(times.contains(" ms, checked in ") && times.ends_with(" ms\n"), "{times}");
 }

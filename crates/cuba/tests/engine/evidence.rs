@@ -1,110 +1,314 @@
-//! Every answer is checked by `cpds-check`, which knows nothing of the engines.
+//! Every answer is checked by `cpds-check`, which knows nothing of the engines; and what was changed since is not accepted.
 
-use cpds::{Certificate, Problem};
+use crate::laws::{law_on, shapes};
+use cpds::{Automaton, Certificate, GlobalState, Problem, Symbol, Trace};
 use cpds_check::{Claim, Evidence, Rejected, check};
-use cpds_testing::artifact::{KNOWN, names};
-use cpds_testing::corpus::{artifact, models};
-use cpds_testing::random::{Shape, problem};
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Question, analyse};
-use cuba::engine::{Engine, Ladder, Rung};
-use proptest::prelude::*;
-
-const MEMORY: usize = 1 << 30;
+use cpds_testing::corpus::models;
+use cpds_testing::families::{Pile, Recursion, stefan};
+use cpds_testing::oracle;
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, analyse};
+use cuba::engine::{Engine, Ladder, Lower, Rung};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 fn accept(problem: &Problem, evidence: &Evidence, claim: Claim) -> Result<(), Rejected> {
     check(problem, evidence, claim, &|steps| steps < 1_000_000_000)
 }
 
+fn accept_certificate(problem: &Problem, certificate: &Certificate, claim: Claim) -> Result<(), Rejected> {
+    accept(problem, &Evidence::Certificate(certificate.clone()), claim)
+}
+
+fn accept_trace(problem: &Problem, trace: &Trace, contexts: usize) -> Result<(), Rejected> {
+    accept(problem, &Evidence::Trace { trace: trace.clone(), contexts }, Claim::Verdict)
+}
+
 /// Checks an answer, if there is one; gives the certificate, if it has one.
-pub(crate) fn checked(problem: &Problem, analysis: &Analysis<'_>) -> Option<Certificate> {
+pub(crate) fn checked(problem: &Problem, analysis: &Analysis<'_>) -> Option<(Certificate, Claim)> {
     let (proof, claim) = match &analysis.conclusion {
         Conclusion::Safe(proof) => (proof, Claim::Verdict),
         Conclusion::Converged(proof) => (proof, Claim::Exact),
         Conclusion::Unsafe { trace, .. } => {
-            let evidence = Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() };
-            assert_eq!(accept(problem, &evidence, Claim::Verdict), Ok(()));
+            assert_eq!(accept_trace(problem, trace, trace.contexts.len()), Ok(()));
             return None;
         }
         Conclusion::Unknown(_) => return None,
         Conclusion::Contradiction(_) => panic!("engines contradict each other"),
     };
-    let evidence = Evidence::Certificate(analysis.certificate(proof, MEMORY).expect("it is small"));
-    assert_eq!(accept(problem, &evidence, claim), Ok(()), "{proof:?} of {}", cpds::print_cpds(problem));
-    let Evidence::Certificate(certificate) = evidence else { unreachable!("made above") };
-    Some(certificate)
+    let certificate = analysis.certificate(proof, 1 << 30).expect("it is small");
+    assert_eq!(accept_certificate(problem, &certificate, claim), Ok(()), "{proof:?}");
+    Some((certificate, claim))
 }
 
-/// Each way to come to an answer.
-fn ways() -> impl Iterator<Item = Options> {
-    let levels = [None, Some(Engine::Explicit), Some(Engine::Symbolic)];
-    let below = levels.map(|engine| Options { engine, ladder: Ladder::None, ..Options::default() });
-    let rungs = [Rung::Z, Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3), Rung::Abstract(0), Rung::Abstract(1)];
-    let above = rungs.map(|rung| Options { ladder: Ladder::Only(rung), ..Options::default() });
-    let others = [Options::default(), Options { ladder: Ladder::Abstract, ..Options::default() }];
-    let all = below.into_iter().chain(above).chain(others);
-    all.flat_map(|options| [options, Options { symmetry: false, ..options }])
-}
-
-fn every_way(problem: &Problem, limits: Options) {
-    for way in ways() {
-        for question in [Question::Verify, Question::Visible] {
-            let options = Options {
-                max_contexts: limits.max_contexts,
-                max_tuples: limits.max_tuples,
-                max_depth: limits.max_depth,
-                memory: limits.memory,
-                ..way
-            };
-            checked(problem, &analyse(problem, question, options, |_| ()));
+/// What a proof rests on.
+fn proved_by(analysis: &Analysis<'_>) -> String {
+    match (&analysis.conclusion, &analysis.lower) {
+        (Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)), _) => {
+            rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
         }
+        (Conclusion::Safe(_) | Conclusion::Converged(_), Lower::Explicit(_)) => "R_k".to_owned(),
+        (Conclusion::Safe(_) | Conclusion::Converged(_), Lower::Symbolic(_)) => "S_k".to_owned(),
+        (Conclusion::Unsafe { .. }, _) => "a trace".to_owned(),
+        _ => "nothing".to_owned(),
     }
 }
 
-fn limits(max_contexts: usize) -> Options {
-    Options {
-        max_contexts: Some(max_contexts),
-        max_tuples: Some(2000),
+/// Each way to come to an answer, the usual one first.
+fn ways() -> Vec<Options> {
+    let limits = Options {
+        max_contexts: Some(6),
+        max_tuples: Some(500),
         max_depth: Some(2),
-        memory: 1 << 26,
+        memory: 1 << 23,
         ..Options::default()
+    };
+    let levels = [Engine::Explicit, Engine::Symbolic];
+    let below = levels.map(|engine| Options { engine: Some(engine), ladder: Ladder::None, ..limits });
+    let rungs = [Rung::Z, Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3), Rung::Abstract(0), Rung::Abstract(1)];
+    let above = rungs.map(|rung| Options { ladder: Ladder::Only(rung), ..limits });
+    let all = [limits, Options { ladder: Ladder::Abstract, ..limits }].into_iter().chain(below).chain(above);
+    all.flat_map(|options| [options, Options { symmetry: false, ..options }]).collect()
+}
+
+/// Comes to an answer in these ways, checks it, and counts what it rests on.
+fn in_ways(ways: &[Options], problem: &Problem, found: &mut BTreeMap<String, usize>) {
+    for &options in ways {
+        for question in [Question::Verify, Question::Visible] {
+            let analysis = analyse(problem, question, options, |_| ());
+            checked(problem, &analysis);
+            *found.entry(proved_by(&analysis)).or_default() += 1;
+        }
     }
 }
 
 #[test]
 fn every_model_in_every_way() {
+    let mut found = BTreeMap::new();
     for model in models() {
-        every_way(&model.problem, limits(10));
+        in_ways(&ways(), &model.problem, &mut found);
+    }
+    for proof in ["R_k", "S_k", "Z", "matched-Z", "Z_2", "A_0", "A_1", "A_2", "matched-Z ∩ A_0", "a trace"] {
+        assert!(found.contains_key(proof), "{proof}: {found:?}");
     }
 }
 
 #[test]
-fn table_2() {
-    let Some(folder) = artifact(&names(&KNOWN)) else { return };
-    for known in &KNOWN {
-        let problem = known.read(&folder);
-        for question in [Question::Verify, Question::Visible] {
-            let analysis = analyse(&problem, question, Options::default(), |_| ());
-            let start = std::time::Instant::now();
-            let found = checked(&problem, &analysis);
-            if let Some(found) = found {
-                eprintln!(
-                    "{} {question:?}: {} tuples, {} languages {} transitions, {:?}",
-                    known.file,
-                    found.tuples().len(),
-                    found.automaton.len(),
-                    found.automaton.transition_count(),
-                    start.elapsed()
-                );
+fn families() {
+    let recursion = Recursion { threads: 3, depth: 3, shared: 2 }.problem();
+    let pile = Pile { threads: 4, symbols: 3 }.problem();
+    for problem in [recursion, pile, stefan(5), stefan(12)] {
+        for symmetry in [true, false] {
+            if !symmetry && problem.system().thread_count() > 5 {
+                continue;
             }
+            let options = Options { symmetry, ..Options::default() };
+            let analysis = analyse(&problem, Question::Visible, options, |_| ());
+            assert!(checked(&problem, &analysis).is_some());
         }
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn random_systems_in_every_way(problem in problem(&Shape::default())) {
-        every_way(&problem, limits(6));
+#[test]
+fn random_systems_in_every_way() {
+    let (found, ways, turn) = (RefCell::new(BTreeMap::new()), ways(), Cell::new(0));
+    law_on(&shapes(), 2000, |problem| {
+        // The usual way, and three others in turns.
+        turn.set(turn.get() % (ways.len() - 3) + 1);
+        in_ways(&ways[..1], problem, &mut found.borrow_mut());
+        in_ways(&ways[turn.get()..][..3], problem, &mut found.borrow_mut());
+        true
+    });
+    let found = found.into_inner();
+    for proof in ["R_k", "S_k", "Z", "matched-Z", "Z_2", "Z_3", "A_0", "A_1", "a trace"] {
+        assert!(found.get(proof).is_some_and(|&count| count > 100), "{proof}: {found:?}");
     }
+}
+
+/// Whether a state is in a certificate, by the definition: in one of the tuples, with its languages permuted in every way.
+fn has(certificate: &Certificate, state: &GlobalState) -> bool {
+    let accepts = |language: u32, thread: usize| {
+        let end = state.stacks[thread].iter().try_fold(language, |at, symbol| {
+            certificate.automaton.out(at).iter().find(|(label, _)| *label == symbol).map(|&(_, to)| to)
+        });
+        end.is_some_and(|end| certificate.automaton.is_accepting(end))
+    };
+    let groups: Vec<Vec<usize>> =
+        certificate.groups.iter().map(|group| group.iter().map(|thread| thread.index()).collect()).collect();
+    certificate.tuples().any(|(q, languages)| q == state.shared && permuted(&mut languages.to_vec(), &groups, &accepts))
+}
+
+/// Whether languages can be permuted within groups such that each thread's accepts.
+fn permuted(languages: &mut [u32], groups: &[Vec<usize>], accepts: &dyn Fn(u32, usize) -> bool) -> bool {
+    let Some((group, others)) = groups.split_first() else { return true };
+    let Some((&thread, rest)) = group.split_first() else { return permuted(languages, others, accepts) };
+    let mut groups = vec![rest.to_vec()];
+    groups.extend_from_slice(others);
+    group.iter().any(|&other| {
+        languages.swap(thread, other);
+        let found = accepts(languages[thread], thread) && permuted(languages, &groups, accepts);
+        languages.swap(thread, other);
+        found
+    })
+}
+
+/// A certificate with one thing changed; `at` says where. None if there is nothing to change.
+fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certificate> {
+    let mut changed = certificate.clone();
+    let width = 1 + certificate.groups.iter().map(Vec::len).sum::<usize>();
+    let tuple = at % (certificate.tuples.len() / width).max(1) * width;
+    let states = certificate.automaton.len();
+    let (state, place) = (at % states, at / states);
+    let mut automaton: Vec<(bool, Vec<(Symbol, u32)>)> = (0..u32::try_from(states).unwrap())
+        .map(|state| (certificate.automaton.is_accepting(state), certificate.automaton.out(state).to_vec()))
+        .collect();
+    match what {
+        "drop a tuple" => drop(changed.tuples.drain(tuple..tuple + width)),
+        "another language in a tuple" => {
+            changed.tuples[tuple + 1 + place % (width - 1)] = u32::try_from(at / 7 % states).unwrap();
+        }
+        "another shared state in a tuple" => changed.tuples[tuple] = u32::try_from(at / 7 % 2).unwrap(),
+        "swap threads" if width > 2 => changed.tuples.swap(tuple + 1, tuple + 2),
+        "one group" => changed.groups = vec![certificate.groups.concat()],
+        "accept, or do not" => automaton[state].0 ^= true,
+        "drop a transition" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1.remove(place);
+        }
+        "lead elsewhere" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1[place].1 = u32::try_from(at / 7 % states).unwrap();
+        }
+        "another symbol" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1[place].0 = Symbol(u32::try_from(at / 7 % 4).unwrap());
+        }
+        _ => return None,
+    }
+    changed.automaton = Automaton::default();
+    for (accepting, mut out) in automaton {
+        out.sort_unstable();
+        changed.automaton.push(accepting, out);
+    }
+    (changed != *certificate).then_some(changed)
+}
+
+const CHANGES: [&str; 9] = [
+    "drop a tuple",
+    "another language in a tuple",
+    "another shared state in a tuple",
+    "swap threads",
+    "one group",
+    "accept, or do not",
+    "drop a transition",
+    "lead elsewhere",
+    "another symbol",
+];
+
+/// A changed certificate may still be one: it may have lost what was not needed, or have more. But what is accepted has every reachable
+/// state, and no bad one, and that is all that it says. Most changes are fatal.
+#[test]
+fn changed_certificates() {
+    let counts: RefCell<BTreeMap<&str, [usize; 2]>> = RefCell::default();
+    let at = Cell::new(0_usize);
+    law_on(&shapes(), 600, |problem| {
+        let levels = oracle::levels(problem.system(), 3, 4);
+        let reached = levels.reachable.last().expect("R_0");
+        let rungs = [Rung::Z, Rung::MatchedZ, Rung::Abstract(1)].map(Ladder::Only);
+        for ladder in [Ladder::All, Ladder::None].into_iter().chain(rungs) {
+            for question in [Question::Verify, Question::Visible] {
+                let options = Options {
+                    ladder,
+                    max_contexts: Some(5),
+                    max_tuples: Some(100),
+                    max_depth: Some(1),
+                    memory: 1 << 23,
+                    ..Options::default()
+                };
+                let analysis = analyse(problem, question, options, |_| ());
+                let Some((certificate, claim)) = checked(problem, &analysis) else { continue };
+                for what in CHANGES {
+                    at.set(at.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407));
+                    let Some(changed) = changed(&certificate, what, at.get() >> 33) else { continue };
+                    let is_accepted = accept_certificate(problem, &changed, claim).is_ok();
+                    counts.borrow_mut().entry(what).or_default()[usize::from(is_accepted)] += 1;
+                    if is_accepted {
+                        assert!(reached.iter().all(|state| has(&changed, state)), "{what}: lost a reachable state");
+                        let mut reached = reached.iter();
+                        assert!(claim == Claim::Exact || !reached.any(|state| problem.is_bad(state)), "{what}");
+                        let listed = changed.visible.iter().flatten().count();
+                        assert!(claim == Claim::Verdict || listed > 0, "{what}: it lists what it has");
+                    }
+                }
+            }
+        }
+        true
+    });
+    for (what, [rejected, accepted]) in counts.into_inner() {
+        assert!(rejected > 100, "{what}: {rejected} rejected, {accepted} accepted");
+    }
+}
+
+/// Whatever the certificate says, a reachable bad state is not excluded.
+#[test]
+fn no_certificate_is_accepted_for_an_unsafe_system() {
+    let (tried, ways, turn) = (Cell::new(0), ways(), Cell::new(0));
+    law_on(&shapes(), 800, |problem| {
+        if oracle::levels(problem.system(), 3, 4).first_violation(problem).is_none() {
+            return false;
+        }
+        turn.set((turn.get() + 1) % ways.len());
+        for options in [ways[0], ways[turn.get()]] {
+            let analysis = analyse(problem, Question::Visible, options, |_| ());
+            let Some((certificate, _)) = checked(problem, &analysis) else { continue };
+            for (at, what) in CHANGES.iter().enumerate() {
+                for changed in [changed(&certificate, what, at * 31), Some(certificate.clone())].into_iter().flatten() {
+                    assert!(accept_certificate(problem, &changed, Claim::Verdict).is_err(), "{what}");
+                    tried.set(tried.get() + 1);
+                }
+            }
+        }
+        true
+    });
+    assert!(tried.get() > 1000, "{}", tried.get());
+}
+
+/// Every change to a trace is fatal: it is a run with a certain end, and a run has no slack.
+#[test]
+fn changed_traces() {
+    let tried = Cell::new(0);
+    law_on(&shapes(), 1500, |problem| {
+        let options = Options { max_contexts: Some(5), memory: 1 << 23, ..Options::default() };
+        let Conclusion::Unsafe { trace, .. } = analyse(problem, Question::Verify, options, |_| ()).conclusion else {
+            return false;
+        };
+        let contexts = trace.contexts.len();
+        assert_eq!(accept_trace(problem, &trace, contexts), Ok(()));
+        assert!(accept_trace(problem, &trace, contexts + 1).is_err());
+        assert!(contexts == 0 || accept_trace(problem, &trace, contexts - 1).is_err());
+        let rejects = |change: &dyn Fn(&mut Trace)| {
+            let mut changed = trace.clone();
+            change(&mut changed);
+            if changed != trace {
+                let contexts = changed.contexts.len();
+                let accepted = accept_trace(problem, &changed, contexts);
+                // It may still be a run to a bad state; the step relation of the vocabulary knows.
+                let is_one = changed.replay(problem.system()).is_ok() && problem.is_bad(changed.last());
+                assert_eq!(accepted.is_ok(), is_one, "{accepted:?}");
+                tried.set(tried.get() + usize::from(!is_one));
+            }
+        };
+        for (number, context) in trace.contexts.iter().enumerate() {
+            rejects(&|trace| drop(trace.contexts.remove(number)));
+            rejects(&|trace| trace.contexts.swap(0, number));
+            for step in 0..context.steps.len() {
+                rejects(&|trace| drop(trace.contexts[number].steps.remove(step)));
+                rejects(&|trace| trace.contexts[number].steps.swap(0, step));
+                rejects(&|trace| trace.contexts[number].steps[step].rule += 1);
+                rejects(&|trace| trace.contexts[number].steps[step].state.shared.0 ^= 1);
+                rejects(&|trace| trace.contexts[number].steps[step].state.stacks.reverse());
+            }
+        }
+        true
+    });
+    assert!(tried.get() > 1000, "{}", tried.get());
 }

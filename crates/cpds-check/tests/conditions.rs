@@ -1,0 +1,282 @@
+//! Evidence that was written by hand, and what is wrong with it after each kind of change.
+
+use cpds::Problem;
+use cpds_check::{Claim, Condition, Rejected, check, read};
+
+const MODEL: &str = "\
+shared 0 1
+init 0|a,x
+bad 1|b,-
+thread A {
+  symbols a b
+  call: (0,a) -> (0,a b)
+  (0,a) -> (0,-)
+  (0,b) -> (1,b)
+}
+thread B {
+  symbols x y
+  (1,x) -> (0,y)
+}
+";
+
+/// A's stacks: 0 is a b*, 1 is b*, 2 is b b*. B's: 3 is x, 4 is y, 5 is ε.
+const CERTIFICATE: &str = r#"{
+"format": "cuba-certificate",
+"version": 1,
+"model": "MODEL",
+"shared": ["1", "0"],
+"symbols": ["-", "a", "b", "x", "y"],
+"groups": [[1], [2]],
+"automaton": [[0, 1, 1], [1, 2, 1], [0, 2, 1], [0, 3, 5], [0, 4, 5], [1]],
+"tuples": [[1, 0, 3], [1, 1, 3], [0, 2, 3], [1, 2, 4], [0, 2, 4]]
+}"#;
+
+const TRACE: &str = r#"{
+"format": "cuba-trace",
+"version": 1,
+"model": "MODEL",
+"context_count": 1,
+"bad": "1|b,*",
+"state": "1|b,x",
+"initial": "0|a,x",
+"contexts": [{"thread": 1, "thread_name": "A", "steps": [
+  {"action": {"label": "call", "kind": "push", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": ["a", "b"]}}, "state": "0|a b,x"},
+  {"action": {"label": null, "kind": "pop", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": []}}, "state": "0|b,x"},
+  {"action": {"label": null, "kind": "overwrite", "from": {"shared": "0", "word": ["b"]}, "to": {"shared": "1", "word": ["b"]}}, "state": "1|b,x"}
+]}]
+}"#;
+
+fn problem(model: &str) -> Problem {
+    model.parse().unwrap()
+}
+
+fn checked(model: &str, evidence: &str, claim: Claim) -> Result<(), Rejected> {
+    let problem = problem(model);
+    let evidence = evidence.replace("MODEL", &problem.fingerprint());
+    check(&problem, &read(&problem, evidence.as_bytes())?, claim, &|steps| steps < 1_000_000)
+}
+
+/// The certificate with each first text in place of the second; what is said about it.
+fn certificate(changes: &[(&str, &str)]) -> String {
+    told(MODEL, CERTIFICATE, changes, Claim::Verdict)
+}
+
+/// Likewise the trace; bad is here whatever has b on top.
+fn trace(changes: &[(&str, &str)]) -> String {
+    told(&MODEL.replace("bad 1|b,-", "bad 1|b,*"), TRACE, changes, Claim::Verdict)
+}
+
+fn told(model: &str, evidence: &str, changes: &[(&str, &str)], claim: Claim) -> String {
+    let mut evidence = evidence.to_owned();
+    for (from, to) in changes {
+        assert!(evidence.contains(from), "{from}");
+        evidence = evidence.replacen(from, to, 1);
+    }
+    match checked(model, &evidence, claim) {
+        Ok(()) => "accepted".to_owned(),
+        Err(rejected) => rejected.to_string(),
+    }
+}
+
+#[test]
+fn it_is_accepted() {
+    assert_eq!(certificate(&[]), "accepted");
+    assert_eq!(trace(&[]), "accepted");
+}
+
+#[test]
+fn condition_i() {
+    assert_eq!(
+        certificate(&[("[1, 0, 3], ", "")]),
+        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a,x⟩"
+    );
+    assert_eq!(
+        certificate(&[("[0, 3, 5]", "[0, 4, 5]")]),
+        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a,x⟩"
+    );
+}
+
+#[test]
+fn condition_ii() {
+    // A tuple is dropped.
+    assert_eq!(
+        certificate(&[("[1, 1, 3], ", "")]),
+        "rejected: condition (ii), steps: tuples[0], thread 1 (A), action (0,a) → (0,ε): the image is not covered"
+    );
+    assert_eq!(
+        certificate(&[(", [1, 2, 4]", "")]),
+        "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
+    );
+    // A language is shrunk: a b* has become a alone.
+    assert_eq!(
+        certificate(&[("[0, 1, 1]", "[0, 1, 5]")]),
+        "rejected: condition (ii), steps: tuples[0], thread 1 (A), action (0,a) → (0,a b): the image is not covered"
+    );
+    // A language is enlarged: with y below, A's stack may now have a on top, and can become empty.
+    assert_eq!(
+        certificate(&[("[1]],", "[1], [0, 1, 1, 2, 1]],"), ("[1, 2, 4]", "[1, 6, 4]")]),
+        "rejected: condition (ii), steps: tuples[3], thread 1 (A), action (0,a) → (0,ε): the image is not covered"
+    );
+    // The languages of the threads are swapped.
+    assert_eq!(
+        certificate(&[("[1, 2, 4]", "[1, 4, 2]")]),
+        "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
+    );
+    // A symbol is another one: y has become x.
+    assert_eq!(
+        certificate(&[("[0, 4, 5]", "[0, 3, 5]")]),
+        "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
+    );
+}
+
+#[test]
+fn condition_iii() {
+    assert_eq!(
+        certificate(&[("[0, 2, 4]]", "[0, 2, 4], [0, 2, 5]]")]),
+        "rejected: condition (iii), bad states: tuples[5] has a bad state, one that fits 1|b,-"
+    );
+    // A language is enlarged: B's stack may be empty, too.
+    assert_eq!(
+        certificate(&[("[0, 3, 5]", "[1, 3, 5]")]),
+        "rejected: condition (iii), bad states: tuples[2] has a bad state, one that fits 1|b,-"
+    );
+}
+
+/// An image that no single tuple has, but two together have.
+#[test]
+fn unions() {
+    let split = [("[1, 1, 3]", "[1, 5, 3], [1, 2, 3]")];
+    assert_eq!(certificate(&split), "accepted");
+    let without_one = [("[1, 1, 3]", "[1, 2, 3]")];
+    assert_eq!(
+        certificate(&without_one),
+        "rejected: condition (ii), steps: tuples[0], thread 1 (A), action (0,a) → (0,ε): the image is not covered"
+    );
+}
+
+#[test]
+fn groups() {
+    assert_eq!(
+        certificate(&[("[[1], [2]]", "[[1, 2]]")]),
+        "rejected: groups: thread 1 (A) and thread 2 (B) are in one group, and have different actions"
+    );
+    let model = "shared 0; init 0|a,a; bad 0|c,c\nthread A * 2 { symbols a b c; (0,a) -> (0,b) }";
+    let evidence = |bad: &str, tuples: &str| {
+        let model = model.replace("0|c,c", bad);
+        let evidence = format!(
+            r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b"],
+            "groups": [[2, 1]], "automaton": [[0, 1, 2], [0, 2, 2], [1]], "tuples": [{tuples}]}}"#
+        );
+        told(&model, &evidence, &[], Claim::Verdict)
+    };
+    assert_eq!(evidence("0|c,c", "[0, 0, 0], [0, 0, 1], [0, 1, 1]"), "accepted");
+    assert_eq!(evidence("0|c,c", "[0, 0, 0], [0, 1, 0], [0, 1, 1]"), "accepted");
+    // The permutations of a tuple are not listed, but they are meant.
+    for bad in ["0|a,b", "0|b,a"] {
+        assert_eq!(
+            evidence(bad, "[0, 0, 0], [0, 0, 1], [0, 1, 1]"),
+            format!("rejected: condition (iii), bad states: tuples[1] has a bad state, one that fits {bad}")
+        );
+    }
+    assert_eq!(
+        evidence("0|c,c", "[0, 0, 0], [0, 0, 1]"),
+        "rejected: condition (ii), steps: tuples[1], thread 1 (A#1), action (0,a) → (0,b): the image is not covered"
+    );
+}
+
+/// Only what no thread can tell apart may be permuted: the actions are what counts, not the names of programs.
+#[test]
+fn groups_of_programs_with_the_same_actions() {
+    let model =
+        "shared 0; init 0|a,a; thread A { symbols a b; (0,a) -> (0,b) }\nthread B { symbols a b; x: (0,a) -> (0,b) }";
+    let evidence = r#"{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b"],
+        "groups": [[1, 2]], "automaton": [[0, 1, 2], [0, 2, 2], [1]], "tuples": [[0, 0, 0], [0, 0, 1], [0, 1, 1]]}"#;
+    assert_eq!(told(model, evidence, &[], Claim::Verdict), "accepted");
+}
+
+#[test]
+fn exactness() {
+    let exact = |visible: &str| {
+        let list = format!("\"visible\": [{visible}],\n\"tuples\"");
+        told(MODEL, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact)
+    };
+    let all = "[1, 1, 3], [1, 2, 3], [1, 0, 3], [0, 2, 3], [1, 2, 4], [0, 2, 4]";
+    assert_eq!(exact(all), "accepted");
+    assert_eq!(
+        exact("[1, 1, 3], [1, 2, 3], [0, 2, 3], [1, 2, 4], [0, 2, 4]"),
+        "rejected: visible states: tuples[1] has a visible state that is not listed"
+    );
+    let too_many = "rejected: visible states: a visible state is listed that no tuple has, or one is listed twice";
+    assert_eq!(exact(&format!("{all}, [0, 1, 3]")), too_many);
+    assert_eq!(exact(&format!("{all}, [0, 2, 4]")), too_many);
+    assert_eq!(
+        told(MODEL, CERTIFICATE, &[], Claim::Exact),
+        "rejected: visible states: the certificate has no list of visible states"
+    );
+    // What is only to be exact may have bad states.
+    let model = MODEL.replace("bad 1|b,-", "bad 1|b,*");
+    let list = format!("\"visible\": [{all}],\n\"tuples\"");
+    assert_eq!(told(&model, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact), "accepted");
+    assert!(matches!(checked(&model, CERTIFICATE, Claim::Verdict), Err(Rejected::Violated(Condition::Bad, _))));
+}
+
+#[test]
+fn what_is_not_a_trace() {
+    let pop = r#"  {"action": {"label": null, "kind": "pop", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": []}}, "state": "0|b,x"},
+"#;
+    // A step is dropped.
+    assert_eq!(
+        trace(&[(pop, "")]),
+        "rejected: condition (ii), steps: contexts[0].steps[1], thread 1 (A): action (0,b) → (1,b) is not enabled in ⟨0|a b,x⟩"
+    );
+    // A symbol is another one.
+    assert_eq!(
+        trace(&[("0|a b,x", "0|a a,x")]),
+        "rejected: condition (ii), steps: contexts[0].steps[0], thread 1 (A): action (0,a) → (0,a b) leads to ⟨0|a b,x⟩, and not to `state`"
+    );
+    assert_eq!(
+        trace(&[("\"word\": [\"a\", \"b\"]", "\"word\": [\"b\", \"b\"]")]),
+        "rejected: condition (ii), steps: contexts[0].steps[0]: the thread has no such action"
+    );
+    assert_eq!(
+        trace(&[("\"call\"", "\"return\"")]),
+        "rejected: condition (ii), steps: contexts[0].steps[0]: the thread has no such action"
+    );
+    // Another number of contexts is claimed.
+    for claimed in ["0", "2"] {
+        assert_eq!(
+            trace(&[("\"context_count\": 1", &format!("\"context_count\": {claimed}"))]),
+            format!("rejected: contexts: it says that it has {claimed} contexts, and has 1")
+        );
+    }
+    // A context is split, so that there are more than there are.
+    assert_eq!(
+        trace(&[
+            ("\"0|b,x\"},", "\"0|b,x\"}]}, {\"thread\": 1, \"thread_name\": \"A\", \"steps\": ["),
+            ("count\": 1", "count\": 2")
+        ]),
+        "rejected: contexts: contexts[1] has no steps, or is of the same thread as the one before"
+    );
+    assert_eq!(
+        trace(&[("\"initial\": \"0|a,x\"", "\"initial\": \"0|a b,x\"")]),
+        "rejected: condition (i), initial states: the first state is not initial"
+    );
+    // The last state is not what it is said to be, or is not bad.
+    assert_eq!(
+        trace(&[("\"state\": \"1|b,x\"", "\"state\": \"0|b,x\"")]),
+        "rejected: condition (iii), bad states: `state` is not the last state of the trace"
+    );
+    assert_eq!(
+        told(MODEL, TRACE, &[], Claim::Verdict),
+        "rejected: condition (iii), bad states: `bad` is no bad pattern of the model, or the last state does not fit it"
+    );
+    assert_eq!(trace(&[("\"thread\": 1", "\"thread\": 2")]), "malformed: the model has no thread 2 with the name `A`");
+}
+
+#[test]
+fn another_model() {
+    let problem = problem(MODEL);
+    let evidence = CERTIFICATE.replace("MODEL", &self::problem(&MODEL.replace("bad 1|b,-", "")).fingerprint());
+    let rejected = read(&problem, evidence.as_bytes()).unwrap_err();
+    assert!(matches!(rejected, Rejected::Violated(Condition::Model, _)), "{rejected}");
+}

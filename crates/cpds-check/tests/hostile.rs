@@ -1,0 +1,150 @@
+//! Evidence from somebody who means no good: none of it makes the checker panic, hang, or fill the memory.
+
+use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
+use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
+use std::fmt::Write as _;
+
+const MODEL: &str = "shared 0; init 0|a; bad 0|-\nthread A { symbols a b; (0,a) -> (0,a b); (0,a) -> (0,b) }";
+
+const CERTIFICATE: &str = r#"{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"],
+    "symbols": ["-", "a", "b"], "groups": [[1]], "automaton": [[0, 1, 1], [1, 2, 1], [0, 2, 1]], "tuples": [[0, 0], [0, 2]]}"#;
+
+fn problem() -> Problem {
+    MODEL.parse().unwrap()
+}
+
+fn told(text: &str) -> String {
+    let problem = problem();
+    let text = text.replace("MODEL", &problem.fingerprint());
+    let checked = read(&problem, text.as_bytes())
+        .and_then(|evidence| check(&problem, &evidence, Claim::Verdict, &|steps| steps < 1_000_000));
+    match checked {
+        Ok(()) => "accepted".to_owned(),
+        Err(rejected) => rejected.to_string(),
+    }
+}
+
+/// The certificate with one text in place of another.
+fn with(from: &str, to: &str) -> String {
+    assert!(CERTIFICATE.contains(from), "{from}");
+    told(&CERTIFICATE.replacen(from, to, 1))
+}
+
+#[test]
+fn truncated() {
+    assert_eq!(told(CERTIFICATE), "accepted");
+    let problem = problem();
+    let text = CERTIFICATE.replace("MODEL", &problem.fingerprint());
+    for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+        let read = read(&problem, &text.as_bytes()[..end]);
+        assert!(matches!(read, Err(Rejected::Malformed(_))), "{end}: {read:?}");
+    }
+}
+
+#[test]
+fn what_is_malformed() {
+    for (from, to, why) in [
+        ("cuba-certificate", "certificate", "format `certificate`, which is neither cuba-certificate nor cuba-trace"),
+        ("\"version\": 1", "\"version\": 2", "version 2; this is a checker for version 1"),
+        ("[\"0\"]", "[\"1\"]", "the model has no shared state `1`"),
+        ("\"b\"]", "\"c\"]", "the model has no stack symbol `c`"),
+        ("[\"-\", ", "[", "symbols: the first is not `-`, the empty word"),
+        ("[[1]]", "[[0]]", "groups: threads are counted from 1"),
+        ("[[1]]", "[[2]]", "groups: not every thread is in exactly one group"),
+        ("[[1]]", "[[1], [1]]", "groups: not every thread of the model is in exactly one group"),
+        ("[0, 1, 1]", "[2, 1, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
+        ("[0, 1, 1]", "[0, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
+        ("[0, 1, 1]", "[]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
+        ("[0, 1, 1]", "[0, 0, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
+        ("[0, 1, 1]", "[0, 3, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
+        ("[0, 1, 1]", "[0, 1, 3]", "automaton[0] leads to a state that is not there"),
+        ("[0, 1, 1]", "[0, 1, 1, 1, 2]", "automaton[0] has two transitions with one symbol, or they are not sorted"),
+        // States that lead round and round, and to no end.
+        ("[1, 2, 1]", "[0, 2, 1]", "automaton[0] leads to no accepting state"),
+        ("[0, 2]]", "[0, 3]]", "tuples[1]: a number that stands for nothing"),
+        ("[0, 2]]", "[1, 2]]", "tuples[1] is not a shared state and one language for each thread"),
+        ("[0, 2]]", "[0, 2, 2]]", "tuples[1] is not a shared state and one language for each thread"),
+        ("[0, 2]]", "[]]", "tuples[1] is not a shared state and one language for each thread"),
+        ("\"groups\"", "\"group\"", "unknown field `group`"),
+        ("\"groups\": [[1]], ", "", "there is no `groups`"),
+        ("\"groups\": [[1]], ", "\"groups\": [[1]], \"groups\": [[1]], ", "duplicate field `groups`"),
+        ("[0, 2]]", "[0, -1]]", "invalid value: integer `-1`"),
+        ("[0, 2]]", "[0, 2.5]]", "invalid type: floating point `2.5`"),
+        ("[0, 2]]", "[0, 99999999999999999999999]]", "invalid type: floating point"),
+        ("[0, 2]]", "[0, 4294967296]]", "invalid value: integer `4294967296`"),
+        ("[0, 2]]", "[0, 4294967295]]", "tuples[1]: a number that stands for nothing"),
+        ("[0, 1, 1]", "[0, 1, 4294967295]", "automaton[0] leads to a state that is not there"),
+        ("[0, 2]]", "[0, 2]]]", "expected `,` or `}`"),
+        ("[0, 2]]}", "[0, 2]]} x", "trailing characters"),
+    ] {
+        let told = with(from, to);
+        assert!(told.starts_with(&format!("malformed: {why}")), "{from} -> {to}: {told}");
+    }
+    for text in ["", "null", "[]", "1e999", "{}", "\"cuba-certificate\"", "\u{feff}{}"] {
+        assert!(told(text).starts_with("malformed: "), "{text}");
+    }
+}
+
+#[test]
+fn deep_nesting() {
+    for open in ["[", "{\"tuples\":"] {
+        let deep = open.repeat(1_000_000);
+        assert!(told(&deep).starts_with("malformed: "));
+        let told = with("[[0, 0], [0, 2]]", &deep);
+        assert!(told.starts_with("malformed: "), "{told}");
+    }
+}
+
+/// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is there is read once.
+#[test]
+fn a_large_automaton() {
+    let mut states = String::from("[0, 1, 1], [1, 2, 1], [0, 2, 1]");
+    for state in 3..100_000 {
+        write!(states, ", [0, 1, {}]", state - 1).unwrap();
+    }
+    assert_eq!(with("[0, 1, 1], [1, 2, 1], [0, 2, 1]", &states), "accepted");
+}
+
+/// Whether a language is a part of a union may take exponential time. Then the check is given up.
+#[test]
+fn a_hard_union() {
+    let problem: Problem = "shared 0; init 0|a; thread A { symbols a b; (0,a) -> (0,-) }".parse().unwrap();
+    let [a, b] = [0, 1].map(Symbol);
+    let check_with = |primes: &[u32], steps: u64| {
+        // b* with a before it, and for each prime n: b^m, unless m + 1 is a multiple of n.
+        let mut automaton = Automaton::default();
+        automaton.push(true, [(b, 0)]);
+        automaton.push(false, [(a, 0)]);
+        let mut tuples = vec![0, 1];
+        for n in primes {
+            let start = u32::try_from(automaton.len()).unwrap();
+            tuples.extend([0, start]);
+            for i in 0..*n {
+                automaton.push(i + 1 < *n, [(b, start + (i + 1) % n)]);
+            }
+        }
+        let groups = vec![vec![ThreadId(0)]];
+        let evidence = Evidence::Certificate(Certificate { groups, automaton, tuples, visible: None });
+        check(&problem, &evidence, Claim::Verdict, &|taken| taken < steps)
+    };
+    let message = "tuples[0], thread 1 (A), action (0,a) → (0,ε): the image is not covered".to_owned();
+    assert_eq!(check_with(&[2, 3, 5, 7], 1_000_000), Err(Rejected::Violated(Condition::Step, message)));
+    let primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+    assert_eq!(check_with(&primes, 1_000_000), Err(Rejected::Stopped));
+}
+
+/// No certificate at all, and one without tuples.
+#[test]
+fn nothing() {
+    assert_eq!(
+        with("[[0, 0], [0, 2]]", "[]"),
+        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a⟩"
+    );
+    assert_eq!(
+        told(
+            r#"{"format": "cuba-trace", "version": 1, "model": "MODEL", "context_count": 0, "contexts": [],
+            "bad": "0|-", "state": "0|a", "initial": "0|a"}"#
+        ),
+        "rejected: condition (iii), bad states: `bad` is no bad pattern of the model, or the last state does not fit it"
+    );
+}

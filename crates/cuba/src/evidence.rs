@@ -1,0 +1,173 @@
+//! Evidence for an answer: made, checked by `cpds-check`, and written to files.
+
+use crate::cli::Answer;
+use crate::engine::analysis::{Conclusion, Proof, Reason};
+use crate::engine::{Cancel, Halt};
+use crate::explore::Explored;
+use crate::json;
+use crate::load::shown;
+use crate::show::plural;
+use clap::Args;
+use cpds_check::{Claim, Evidence, Rejected, check};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Evidence, and what it took.
+pub(crate) struct Made {
+    pub(crate) evidence: Evidence,
+    /// The time it took to make it.
+    pub(crate) time: Duration,
+    /// The time it took to check it, if it was checked.
+    pub(crate) check: Option<Duration>,
+}
+
+impl Made {
+    /// What it took, in words.
+    pub(crate) fn statistics(&self) -> String {
+        let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
+        let check = self.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
+        let what = match &self.evidence {
+            Evidence::Trace { .. } => "trace".to_owned(),
+            Evidence::Certificate(certificate) => {
+                let tuples = plural(certificate.tuples().len(), "tuple");
+                format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))
+            }
+        };
+        format!("{what}, made in {}, {check}\n", ms(self.time))
+    }
+}
+
+/// What to do with the evidence for the answer.
+#[derive(Args, Debug)]
+pub(crate) struct EvidenceArgs {
+    /// Write the proof, if there is one, to this file, as JSON for `cuba-check`; compressed, if it ends in .gz
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// Do not check the evidence for the answer
+    #[arg(long)]
+    no_check: bool,
+}
+
+impl EvidenceArgs {
+    /// Where the certificate is to be written.
+    pub(crate) fn certificate(&self) -> Option<&PathBuf> {
+        self.certificate.as_ref()
+    }
+
+    /// Makes evidence for the answer, if there is an answer, and checks it if that is wanted. What cannot be checked for lack of memory or
+    /// time is no answer.
+    ///
+    /// # Errors
+    /// If the evidence is rejected: then there is a mistake in an engine, or in the checker.
+    pub(crate) fn make(&self, explored: &mut Explored<'_>) -> Result<Option<Made>, Rejected> {
+        let is_checked = !self.no_check;
+        let start = Instant::now();
+        let memory = explored.options.memory;
+        let (evidence, claim) = match &explored.analysis.conclusion {
+            Conclusion::Unsafe { trace, .. } => {
+                (Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() }, Claim::Verdict)
+            }
+            Conclusion::Safe(proof) | Conclusion::Converged(proof) if is_checked || self.certificate.is_some() => {
+                let is_exact = matches!(explored.analysis.conclusion, Conclusion::Converged(_));
+                let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
+                match explored.analysis.certificate(proof, memory) {
+                    Ok(certificate) => (Evidence::Certificate(certificate), claim),
+                    Err(_) if is_checked => {
+                        explored.analysis.conclusion = Conclusion::Unknown(Reason::Unchecked);
+                        return Ok(None);
+                    }
+                    Err(_) => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let time = start.elapsed();
+        let mut made = Made { evidence, time, check: None };
+        if is_checked {
+            let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time + time));
+            let cancel = Cancel::when(explored.options.interrupt, left);
+            let start = Instant::now();
+            match check(explored.problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
+                Ok(()) => made.check = Some(start.elapsed()),
+                Err(Rejected::Stopped) => {
+                    let is_late = cancel.why() == Some(Halt::TimeOut);
+                    let reason = if is_late { Reason::TimeOut } else { Reason::Interrupted };
+                    explored.analysis.conclusion = Conclusion::Unknown(reason);
+                    return Ok(None);
+                }
+                Err(rejected) => return Err(rejected),
+            }
+        }
+        Ok(Some(made))
+    }
+
+    /// What is to be said of an answer that was not checked.
+    pub(crate) fn doubt(&self, explored: &Explored<'_>) -> &'static str {
+        let is_answer = !matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
+        if self.no_check && is_answer { "; not checked" } else { "" }
+    }
+
+    /// Writes the certificate, if that is wanted.
+    pub(crate) fn write(&self, explored: &Explored<'_>, answer: &mut Answer) {
+        if let Some(path) = &self.certificate {
+            answer.wrote(write_certificate(path, explored));
+        }
+    }
+}
+
+/// Writes the certificate to its file. Gives what there is to say: a note if there is none, or an error.
+fn write_certificate(path: &Path, explored: &Explored<'_>) -> Result<String, String> {
+    let proof = match &explored.analysis.conclusion {
+        Conclusion::Safe(proof) | Conclusion::Converged(proof) => Some(proof),
+        _ => None,
+    };
+    match (proof, explored.made.as_ref().map(|made| &made.evidence)) {
+        (Some(proof), Some(Evidence::Certificate(certificate))) => {
+            write(path, |out| json::write_certificate(out, explored, proof, certificate)).map(|()| String::new())
+        }
+        (Some(_), _) => Err(format!("`{}` was not written: the certificate takes too much memory", shown(path))),
+        (None, _) => Ok(format!("note: `{}` was not written: there is no certificate\n", shown(path))),
+    }
+}
+
+/// Writes the trace to a file, likewise.
+pub(crate) fn write_trace(path: &Path, explored: &Explored<'_>, source: &str) -> Result<String, String> {
+    let Conclusion::Unsafe { trace, pattern } = &explored.analysis.conclusion else {
+        return Ok(format!("note: `{}` was not written: there is no trace\n", shown(path)));
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let text = if name.trim_end_matches(".gz").ends_with(".itf.json") {
+        json::print(&json::itf(explored.problem, trace, source))
+    } else {
+        json::print(&json::trace(explored.problem, trace, *pattern))
+    };
+    write(path, |out| out.write_all(text.as_bytes())).map(|()| String::new())
+}
+
+/// Writes to a file; compressed, if its name says so.
+fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::with_capacity(1 << 16, File::create(path)?);
+        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            let mut compressed = GzEncoder::new(&mut file, Compression::default());
+            content(&mut compressed)?;
+            compressed.finish()?;
+        } else {
+            content(&mut file)?;
+        }
+        file.flush()
+    };
+    write().map_err(|error| format!("cannot write `{}`: {error}", shown(path)))
+}
+
+/// What a proof rests on, as it is called in JSON.
+pub(crate) fn proved_by(explored: &Explored<'_>, proof: &Proof) -> String {
+    match proof {
+        Proof::Bounded(rungs) => crate::explore::names(rungs),
+        Proof::LowerCollapsed => format!("{}_k", explored.levels()),
+    }
+}

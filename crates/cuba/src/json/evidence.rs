@@ -1,0 +1,334 @@
+//! Evidence as JSON: certificates, traces, and traces for other tools' viewers. `docs/evidence.md` says what it means.
+
+use super::{ActionJson, action};
+use crate::engine::analysis::Proof;
+use crate::evidence::proved_by;
+use crate::explore::Explored;
+use cpds::{Certificate, Cpds, GlobalState, Problem, Symbol, Trace};
+use serde::{Serialize, Serializer};
+use serde_json::ser::Formatter;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// The version of the formats of traces and certificates.
+const VERSION: u32 = 1;
+
+/// A set of states that no step leads out of; what `--certificate` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CertificateJson<'a> {
+    /// `cuba-certificate`
+    pub format: &'static str,
+    /// The version of the format: 1.
+    pub version: u32,
+    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
+    pub model: String,
+    /// The version of cuba that made it.
+    pub cuba: &'static str,
+    /// Where it comes from: `Z`, `A_1`, `R_k` and the like.
+    pub proved_by: String,
+    /// The names of shared states; elsewhere in this object a shared state is a position in this list.
+    pub shared: Vec<&'a str>,
+    /// The names of stack symbols, after `-` for the empty word; elsewhere in this object a symbol is a position in this list.
+    pub symbols: Vec<&'a str>,
+    /// The threads, counted from 1, in groups within which the languages of a tuple may be permuted.
+    pub groups: Vec<Vec<usize>>,
+    /// A deterministic automaton. For each state: 1 if it is accepting, otherwise 0; then, for each transition, its symbol and
+    /// the state that it leads to. Each state stands for the language of the words that lead from it to an accepting one.
+    pub automaton: Lines<'a>,
+    /// The tuples: for each, the shared state, and for each thread a state of the automaton.
+    pub tuples: Lines<'a>,
+    /// The visible states of the tuples, up to permutations within groups: for each, the shared state, and for each thread the top
+    /// symbol. If `cuba reach` made it, these are the reachable ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible: Option<Lines<'a>>,
+}
+
+/// Lists of numbers, made one by one while they are written.
+pub struct Lines<'a>(Box<dyn Fn() -> Box<dyn Iterator<Item = Vec<u32>> + 'a> + 'a>);
+
+impl<'a> Lines<'a> {
+    fn new<I: Iterator<Item = Vec<u32>> + 'a>(lines: impl Fn() -> I + 'a) -> Self {
+        Lines(Box::new(move || Box::new(lines())))
+    }
+}
+
+impl Serialize for Lines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Lines<'_> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Lines".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Vec<Vec<u32>>>::json_schema(generator)
+    }
+}
+
+pub(crate) fn write_certificate(
+    out: &mut dyn Write,
+    explored: &Explored<'_>,
+    proof: &Proof,
+    certificate: &Certificate,
+) -> io::Result<()> {
+    let json = self::certificate(explored.problem, proved_by(explored, proof), certificate);
+    json.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, ByLine::default()))?;
+    Ok(())
+}
+
+/// A certificate for a problem.
+pub fn certificate<'a>(problem: &'a Problem, proved_by: String, certificate: &'a Certificate) -> CertificateJson<'a> {
+    let system = problem.system();
+    let number = |top: Option<Symbol>| top.map_or(0, |symbol| symbol.0 + 1);
+    let automaton = move || {
+        (0..).take(certificate.automaton.len()).map(move |state| {
+            let out = certificate.automaton.out(state).iter();
+            let transitions = out.flat_map(|&(symbol, to)| [number(Some(symbol)), to]);
+            std::iter::once(u32::from(certificate.automaton.is_accepting(state))).chain(transitions).collect()
+        })
+    };
+    let tuples = move || {
+        certificate.tuples().map(|(q, languages)| std::iter::once(q.0).chain(languages.iter().copied()).collect())
+    };
+    let visible = certificate.visible.as_ref().map(|visible| {
+        Lines::new(move || {
+            let tops = move |tops: &'a [Option<Symbol>]| tops.iter().map(move |&top| number(top));
+            visible.iter().map(move |state| std::iter::once(state.shared.0).chain(tops(&state.tops)).collect())
+        })
+    });
+    CertificateJson {
+        format: "cuba-certificate",
+        version: VERSION,
+        model: problem.fingerprint(),
+        cuba: env!("CARGO_PKG_VERSION"),
+        proved_by,
+        shared: system.shared_names().iter().collect(),
+        symbols: std::iter::once("-").chain(system.symbol_names().iter()).collect(),
+        groups: certificate
+            .groups
+            .iter()
+            .map(|group| group.iter().map(|thread| thread.index() + 1).collect())
+            .collect(),
+        automaton: Lines::new(automaton),
+        tuples: Lines::new(tuples),
+        visible,
+    }
+}
+
+/// Compact, with a line for each member of the object, and for each list in it.
+#[derive(Default)]
+struct ByLine {
+    depth: usize,
+}
+
+impl Formatter for ByLine {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        out.write_all(if first { b"\n" } else { b",\n" })
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"\n}\n")
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(if self.depth > 2 { b"\n[" } else { b"[" })
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth -= 1;
+        out.write_all(b"]")
+    }
+}
+
+/// A path to a bad state; what `--trace` writes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TraceJson {
+    /// `cuba-trace`
+    pub format: &'static str,
+    /// The version of the format: 1.
+    pub version: u32,
+    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
+    pub model: String,
+    /// How many contexts there are.
+    pub context_count: usize,
+    /// The bad pattern that the last state fits.
+    pub bad: String,
+    /// The last state.
+    pub state: String,
+    /// The initial state.
+    pub initial: String,
+    /// The contexts.
+    pub contexts: Vec<ContextJson>,
+}
+
+/// Consecutive steps of one thread.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ContextJson {
+    /// The thread, counted from 1.
+    pub thread: usize,
+    /// What it is called.
+    pub thread_name: String,
+    /// Its steps.
+    pub steps: Vec<TraceStepJson>,
+}
+
+/// A step of a trace.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TraceStepJson {
+    /// The action it fires.
+    pub action: ActionJson,
+    /// The state it leads to.
+    pub state: String,
+}
+
+pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJson {
+    let system = problem.system();
+    let contexts = trace.contexts.iter().map(|context| ContextJson {
+        thread: context.thread.index() + 1,
+        thread_name: system.thread_name(context.thread),
+        steps: context
+            .steps
+            .iter()
+            .map(|step| TraceStepJson {
+                action: action(system, context.rule(system, step)),
+                state: system.text(&step.state).to_string(),
+            })
+            .collect(),
+    });
+    TraceJson {
+        format: "cuba-trace",
+        version: VERSION,
+        model: problem.fingerprint(),
+        context_count: trace.contexts.len(),
+        bad: system.text(&problem.property().bad[pattern]).to_string(),
+        state: system.text(trace.last()).to_string(),
+        initial: system.text(&trace.initial).to_string(),
+        contexts: contexts.collect(),
+    }
+}
+
+/// A trace in the Informal Trace Format (ITF) of Apalache and Quint; what `--trace` writes to a file `*.itf.json`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ItfJson {
+    /// About the file.
+    #[serde(rename = "#meta")]
+    pub meta: ItfMetaJson,
+    /// The variables of a state.
+    pub vars: [&'static str; 5],
+    /// The states.
+    pub states: Vec<ItfStateJson>,
+}
+
+/// About the file.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ItfMetaJson {
+    /// `ITF`
+    pub format: &'static str,
+    /// Where the format is described.
+    #[serde(rename = "format-description")]
+    pub format_description: &'static str,
+    /// The model.
+    pub source: String,
+    /// What the trace shows.
+    pub description: String,
+}
+
+/// A state.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ItfStateJson {
+    /// `index`: its number.
+    #[serde(rename = "#meta")]
+    pub meta: BTreeMap<&'static str, usize>,
+    /// In which context it is reached, counted from 1; 0 for the initial state.
+    pub context: ItfNumberJson,
+    /// The thread that has moved; empty for the initial state.
+    pub thread: String,
+    /// What it has done; likewise.
+    pub action: String,
+    /// The shared state.
+    pub shared: String,
+    /// The stack of each thread, top first.
+    pub stacks: ItfMapJson,
+}
+
+/// A number.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ItfNumberJson {
+    /// The number, in decimal digits.
+    #[serde(rename = "#bigint")]
+    pub number: String,
+}
+
+/// A map from names of threads to stacks.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ItfMapJson {
+    /// The pairs.
+    #[serde(rename = "#map")]
+    pub pairs: Vec<(String, Vec<String>)>,
+}
+
+pub(crate) fn itf(problem: &Problem, trace: &Trace, source: &str) -> ItfJson {
+    let system = problem.system();
+    let mut states = vec![itf_state(system, 0, 0, (String::new(), String::new()), &trace.initial)];
+    for (number, context) in (1..).zip(&trace.contexts) {
+        for step in &context.steps {
+            let rule = context.rule(system, step);
+            let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
+            let moved = (system.thread_name(context.thread), label + &system.text(&rule.action).to_string());
+            states.push(itf_state(system, states.len(), number, moved, &step.state));
+        }
+    }
+    ItfJson {
+        meta: ItfMetaJson {
+            format: "ITF",
+            format_description: "https://apalache-mc.org/docs/adr/015adr-trace.html",
+            source: source.to_owned(),
+            description: format!("a way to the bad state {}", system.text(trace.last())),
+        },
+        vars: ["context", "thread", "action", "shared", "stacks"],
+        states,
+    }
+}
+
+fn itf_state(
+    system: &Cpds,
+    index: usize,
+    context: usize,
+    (thread, action): (String, String),
+    state: &GlobalState,
+) -> ItfStateJson {
+    let names = |stack: &cpds::Stack| stack.iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect();
+    let stacks = system.threads().zip(&state.stacks).map(|(thread, stack)| (system.thread_name(thread), names(stack)));
+    ItfStateJson {
+        meta: BTreeMap::from([("index", index)]),
+        context: ItfNumberJson { number: context.to_string() },
+        thread,
+        action,
+        shared: system.shared_name(state.shared).to_owned(),
+        stacks: ItfMapJson { pairs: stacks.collect() },
+    }
+}
