@@ -45,6 +45,7 @@ pub(crate) fn check(
         known: rows.iter().copied().collect(),
         rows: &rows,
         covered: HashSet::new(),
+        differs: 1,
         completing: HashMap::new(),
         having: HashMap::new(),
         including: HashMap::new(),
@@ -93,22 +94,29 @@ impl Places {
     /// A row, from one entry a thread.
     fn row(&self, shared: SharedState, by_thread: impl Fn(usize) -> u32) -> Vec<u32> {
         let entries = self.threads.iter().map(|thread| by_thread(thread.index()));
-        self.sorted(std::iter::once(shared.0).chain(entries).collect())
+        let mut row: Vec<u32> = std::iter::once(shared.0).chain(entries).collect();
+        self.sort(&mut row);
+        row
     }
 
-    /// A row that lacks the language at a place.
-    fn without(&self, row: &[u32], place: usize) -> Vec<u32> {
-        let mut row = row.to_vec();
-        row[place] = NOTHING;
-        self.sorted(row)
+    /// The places of a sorted row; of languages that are alike, one is enough.
+    fn different<'r>(&'r self, row: &'r [u32]) -> impl Iterator<Item = usize> + 'r {
+        let is_first = |place: usize| place == self.groups[self.group_of[place - 1]].start;
+        (1..row.len()).filter(move |&place| is_first(place) || row[place - 1] != row[place])
     }
 
-    /// A row, sorted within groups.
-    fn sorted(&self, mut row: Vec<u32>) -> Vec<u32> {
+    /// Takes the language at a place out of a row.
+    fn take_out(&self, row: &mut [u32], place: usize) {
+        // Nothing comes last in its group.
+        row[place..self.groups[self.group_of[place - 1]].end].rotate_left(1);
+        row[self.groups[self.group_of[place - 1]].end - 1] = NOTHING;
+    }
+
+    /// Sorts a row within groups.
+    fn sort(&self, row: &mut [u32]) {
         for group in self.groups.iter().filter(|group| group.len() > 1) {
             row[group.clone()].sort_unstable();
         }
-        row
     }
 }
 
@@ -128,8 +136,10 @@ struct Invariant<'c> {
     /// The tuples.
     rows: &'c [Row<'c>],
     known: HashSet<Row<'c>>,
-    /// What else is known to be in them.
+    /// What else is known to be in them, and was not easily found there.
     covered: HashSet<Vec<u32>>,
+    /// Where a row last differed from the tuple that has it.
+    differs: usize,
     // The rest is filled when it is first needed.
     /// By a tuple that lacks one language: the languages that make it one of the tuples.
     completing: HashMap<Vec<u32>, Vec<u32>>,
@@ -168,12 +178,8 @@ impl<'c> Invariant<'c> {
             }
         }
         for (number, row) in self.rows.iter().enumerate() {
-            for (place, &group) in (1..).zip(&self.places.group_of) {
+            for place in self.places.different(row) {
                 let thread = self.places.threads[place - 1];
-                // Of languages that are alike, one is enough.
-                if place > self.places.groups[group].start && row[place - 1] == row[place] {
-                    continue;
-                }
                 let mut heads = vec![(None, self.languages.empty_stack)];
                 heads.retain(|_| self.languages.is_accepting(row[place]));
                 heads.extend(self.languages.out(row[place]).iter().map(|&(symbol, below)| (Some(symbol), below)));
@@ -185,7 +191,7 @@ impl<'c> Invariant<'c> {
                         if !self.has_image(row, place, (effect.to.0, image))? {
                             // Rows are sorted; this is the thread that has the language in the tuple as it is listed.
                             let (_, listed) = self.certificate.tuples().nth(number).expect("as many as rows");
-                            let mut threads = self.certificate.groups[group].iter();
+                            let mut threads = self.certificate.groups[self.places.group_of[place - 1]].iter();
                             let thread = threads.find(|thread| listed[thread.index()] == row[place]);
                             let (thread, action) =
                                 (name(system, *thread.expect("in its group")), system.paper(&rule.action));
@@ -205,19 +211,23 @@ impl<'c> Invariant<'c> {
         let replaced = |language| {
             let mut row = row.to_vec();
             (row[0], row[place]) = (shared, language);
-            self.places.sorted(row)
+            self.places.sort(&mut row);
+            row
         };
-        let (moved, others) = (replaced(image), replaced(NOTHING));
-        if self.is_in_one(&moved)? {
+        let moved = replaced(image);
+        if self.covered.contains(&moved) || self.is_in_one(&moved)? {
             return Ok(true);
         }
         // Those with the same languages for the others, and if that is not enough, all that include them.
+        let others = replaced(NOTHING);
         let mut union = self.completing.get(&others).cloned().unwrap_or_default();
         if !self.languages.is_included_in_union(image, union.clone())? {
             let group = self.places.groups[self.places.group_of[place - 1]].clone();
             for candidate in self.fewest(&others)?.iter() {
-                for at in group.clone().filter(|&at| at == group.start || candidate[at] != candidate[at - 1]) {
-                    if !union.contains(&candidate[at]) && self.includes(&self.places.without(candidate, at), &others)? {
+                for at in self.places.different(candidate).filter(|at| group.contains(at)) {
+                    let mut rest = candidate.to_vec();
+                    self.places.take_out(&mut rest, at);
+                    if !union.contains(&candidate[at]) && self.includes(&rest, &others)? {
                         union.push(candidate[at]);
                     }
                 }
@@ -232,26 +242,29 @@ impl<'c> Invariant<'c> {
 
     /// Whether a single tuple includes a row.
     fn is_in_one(&mut self, row: &[u32]) -> Result<bool, Rejected> {
-        if self.known.contains(row) || self.covered.contains(row) {
+        if self.known.contains(row) {
             return Ok(true);
         }
         self.fill();
-        let mut is_in_one = false;
-        for place in 1..row.len() {
-            let without = self.places.without(row, place);
-            for &language in self.completing.get(&without).into_iter().flatten() {
-                is_in_one = is_in_one || self.languages.is_included(row[place], language)?;
+        // It may differ in one language only, and then mostly where the one before did.
+        let mut rest = row.to_vec();
+        for place in std::iter::once(self.differs).chain(self.places.different(row)) {
+            rest.copy_from_slice(row);
+            self.places.take_out(&mut rest, place);
+            for &language in self.completing.get(&rest).into_iter().flatten() {
+                if self.languages.is_included(row[place], language)? {
+                    self.differs = place;
+                    return Ok(true);
+                }
             }
         }
-        if !is_in_one {
-            for candidate in self.fewest(row)?.iter() {
-                is_in_one = is_in_one || self.includes(candidate, row)?;
+        for candidate in self.fewest(row)?.iter() {
+            if self.includes(candidate, row)? {
+                self.covered.insert(row.to_vec());
+                return Ok(true);
             }
         }
-        if is_in_one {
-            self.covered.insert(row.to_vec());
-        }
-        Ok(is_in_one)
+        Ok(false)
     }
 
     fn fill(&mut self) {
@@ -259,10 +272,12 @@ impl<'c> Invariant<'c> {
             return;
         }
         for &row in self.rows {
-            for place in 1..row.len() {
+            for place in self.places.different(row) {
                 let having = self.having.entry((row[0], self.places.group_of[place - 1])).or_default();
                 having.entry(row[place]).or_default().push(row);
-                self.completing.entry(self.places.without(row, place)).or_default().push(row[place]);
+                let mut rest = row.to_vec();
+                self.places.take_out(&mut rest, place);
+                self.completing.entry(rest).or_default().push(row[place]);
             }
         }
     }
@@ -270,7 +285,7 @@ impl<'c> Invariant<'c> {
     /// The tuples that include one language of a row: that for which there are the fewest.
     fn fewest(&mut self, row: &[u32]) -> Result<Rows<'c>, Rejected> {
         let mut fewest: Option<Rows<'c>> = None;
-        for place in 1..row.len() {
+        for place in self.places.different(row) {
             let including = self.including(row[0], self.places.group_of[place - 1], row[place])?;
             if fewest.as_ref().is_none_or(|fewest| including.len() < fewest.len()) {
                 fewest = Some(including);
@@ -358,33 +373,42 @@ impl<'c> Invariant<'c> {
         };
         let number = |top: Option<Symbol>| top.map_or(0, |symbol| symbol.0 + 1);
         let listed = visible.iter().map(|state| self.places.row(state.shared, |thread| number(state.tops[thread])));
-        let listed: HashSet<Vec<u32>> = listed.collect();
-        let (mut found, mut done) = (HashSet::new(), HashSet::new());
+        let mut listed: HashMap<Vec<u32>, bool> = listed.map(|state| (state, false)).collect();
+        let (mut found, mut done) = (0, HashSet::new());
         for (at, row) in self.rows.iter().enumerate() {
             let tops = |&language: &u32| -> Vec<u32> {
                 let empty = self.languages.is_accepting(language).then_some(0);
                 empty.into_iter().chain(self.languages.out(language).iter().map(|&(s, _)| number(Some(s)))).collect()
             };
-            let tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
+            let mut tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
+            for group in &self.places.groups {
+                tops[group.start - 1..group.end - 1].sort_unstable();
+            }
             if !done.insert((row[0], tops.clone())) {
                 continue;
             }
-            // Counting up, with tops as digits.
-            let mut digits = vec![0; tops.len()];
+            // Counting up, with tops as digits; where threads are alike, only upwards.
+            let is_alike =
+                |i: usize| i > 0 && self.places.group_of[i - 1] == self.places.group_of[i] && tops[i - 1] == tops[i];
+            let (mut digits, mut state) = (vec![0; tops.len()], row.to_vec());
             loop {
                 self.languages.spend(1)?;
-                let state = std::iter::once(row[0]).chain(tops.iter().zip(&digits).map(|(tops, &digit)| tops[digit]));
-                let state = self.places.sorted(state.collect());
-                if !listed.contains(&state) {
-                    return violated(format!("tuples[{at}] has a visible state that is not listed"));
+                for (entry, (tops, &digit)) in state[1..].iter_mut().zip(tops.iter().zip(&digits)) {
+                    *entry = tops[digit];
                 }
-                found.insert(state);
-                let Some(next) = (0..digits.len()).find(|&i| digits[i] + 1 < tops[i].len()) else { break };
-                digits[..next].fill(0);
+                self.places.sort(&mut state);
+                match listed.get_mut(&state) {
+                    None => return violated(format!("tuples[{at}] has a visible state that is not listed")),
+                    Some(seen) => found += usize::from(!std::mem::replace(seen, true)),
+                }
+                let Some(next) = (0..digits.len()).rfind(|&i| digits[i] + 1 < tops[i].len()) else { break };
                 digits[next] += 1;
+                for i in next + 1..digits.len() {
+                    digits[i] = if is_alike(i) { digits[i - 1] } else { 0 };
+                }
             }
         }
-        if found.len() < visible.len() {
+        if found < visible.len() {
             return violated("a visible state is listed that no tuple has, or one is listed twice".to_owned());
         }
         Ok(())

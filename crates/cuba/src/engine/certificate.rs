@@ -25,6 +25,7 @@ use cpds::Certificate;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher as _};
+use std::ops::Range;
 
 /// Tuples of languages, closed under every action.
 #[derive(Clone)]
@@ -54,7 +55,9 @@ impl Tuples {
         for id in ids {
             let (layout, row) = (set.layout(), set.row(id));
             rows.push(layout.shared(row));
+            let start = rows.len();
             rows.extend(layout.locals(row).enumerate().map(|(position, local)| language(position, local)));
+            symmetry.sort(&mut rows[start..]);
         }
         Tuples { symmetry: symmetry.clone(), automaton, rows, are_states }
     }
@@ -114,43 +117,47 @@ impl Tuples {
     /// The same states in fewer tuples, if states that differ in one thread become one.
     fn merged(self, room: usize) -> Result<Tuples, TooLarge> {
         let width = self.width();
-        let count = |group: usize| {
-            let mut rests: FxHashSet<u64> = FxHashSet::default();
-            for (rest, _) in self.rests(group) {
-                let mut hasher = FxHasher::default();
-                rest.hash(&mut hasher);
-                rests.insert(hasher.finish());
-            }
-            rests.len()
-        };
         let groups: Vec<_> = self.symmetry.groups().collect();
-        let fewest = (0..groups.len()).map(|group| (count(group), group)).min();
-        let Some((_, group)) = fewest.filter(|&(count, _)| self.are_states && count * width < self.rows.len()) else {
+        let bytes = self.rows.len().saturating_mul(self.symmetry.threads().len() * 2 * size_of::<u64>());
+        if !self.are_states || bytes > room {
+            return Ok(self);
+        }
+        let fewest = groups.iter().map(|group| (self.count_without(group), group)).min_by_key(|&(count, _)| count);
+        let Some((_, group)) = fewest.filter(|&(count, _)| count * width < self.rows.len()) else {
             return Ok(self);
         };
-        let mut rests: Vec<(Vec<u32>, u32)> = self.rests(group).collect();
-        rests.sort_unstable();
-        rests.dedup();
+        // Each state with one of the languages of the group behind all others.
+        let mut moved = Vec::with_capacity(self.rows.len() * group.len());
+        for row in self.rows.chunks_exact(width) {
+            for place in different(row, group) {
+                moved.extend_from_slice(&row[..place]);
+                moved.extend_from_slice(&row[place + 1..]);
+                moved.push(row[place]);
+            }
+        }
+        let mut moved: Vec<&[u32]> = moved.chunks_exact(width).collect();
+        moved.sort_unstable();
         let mut unions: Made<Vec<u32>> = Made::new(small(self.automaton.len()));
         let mut rows = Vec::new();
-        for same in rests.chunk_by(|a, b| a.0 == b.0) {
-            let union = unions.union(same.iter().map(|&(_, language)| language).collect());
-            let start = rows.len();
-            rows.extend(&same[0].0);
-            rows.insert(start + groups[group].end, union);
+        for same in moved.chunk_by(|a, b| a[..width - 1] == b[..width - 1]) {
+            let union = unions.union(same.iter().map(|row| row[width - 1]).collect());
+            let rest = &same[0][..width - 1];
+            rows.extend_from_slice(&rest[..group.end]);
+            rows.push(union);
+            rows.extend_from_slice(&rest[group.end..]);
         }
-        let mut automaton = self.automaton.clone();
+        let (mut automaton, mut sets) = (self.automaton.clone(), 0);
         while let Some(union) = unions.open.pop_front() {
-            let mut moves: Vec<(u32, u32)> = union.iter().flat_map(|&state| automaton.out(state)).copied().collect();
-            moves.sort_unstable();
-            moves.dedup();
-            let transitions: Vec<(u32, u32)> = moves
+            let mut out: Vec<(u32, u32)> = union.iter().flat_map(|&state| automaton.out(state)).copied().collect();
+            out.sort_unstable();
+            out.dedup();
+            let transitions: Vec<(u32, u32)> = out
                 .chunk_by(|a, b| a.0 == b.0)
                 .map(|same| (same[0].0, unions.union(same.iter().map(|&(_, to)| to).collect())))
                 .collect();
             let is_accepting = union.iter().any(|&state| automaton.is_accepting(state));
             automaton.push(is_accepting, transitions);
-            let sets = unions.numbers.len() * union.len() * size_of::<u32>();
+            sets += union.len() * 2 * size_of::<u32>();
             if sets + (automaton.len() + automaton.transition_count()) * BYTES > room {
                 return Err(TooLarge);
             }
@@ -158,16 +165,17 @@ impl Tuples {
         Ok(Tuples { automaton, rows, are_states: false, ..self })
     }
 
-    /// Each state without the language of one of the threads of a group, and that language.
-    fn rests(&self, group: usize) -> impl Iterator<Item = (Vec<u32>, u32)> {
-        let places = self.symmetry.groups().nth(group).expect("one of the groups");
-        self.rows.chunks_exact(self.width()).flat_map(move |row| {
-            places.clone().map(move |place| {
-                let mut rest = row.to_vec();
-                let language = rest.remove(1 + place);
-                (rest, language)
-            })
-        })
+    /// How many states there are if the language of one thread of a group is left out, nearly.
+    fn count_without(&self, group: &Range<usize>) -> usize {
+        let mut rests: FxHashSet<u64> = FxHashSet::default();
+        for row in self.rows.chunks_exact(self.width()) {
+            for place in different(row, group) {
+                let mut hasher = FxHasher::default();
+                row[..place].iter().chain(&row[place + 1..]).for_each(|&number| hasher.write_u32(number));
+                rests.insert(hasher.finish());
+            }
+        }
+        rests.len()
     }
 
     /// The same with the minimal automaton, and without tuples that have no states.
@@ -193,7 +201,7 @@ impl Tuples {
 
     /// The certificate; unless it takes more than `room` bytes.
     pub(super) fn certificate(self, room: usize) -> Result<Certificate, TooLarge> {
-        let tuples = self.minimal().merged(room)?.minimal();
+        let tuples = self.merged(room)?.minimal();
         let symmetry = &tuples.symmetry;
         let thread = |position: usize| symmetry.threads()[position];
         let mut certificate = Certificate {
@@ -202,9 +210,13 @@ impl Tuples {
         };
         // Languages are numbered as they come.
         let mut numbers: Made<u32> = Made::new(0);
+        certificate.tuples.reserve_exact(tuples.rows.len());
         for row in tuples.rows.chunks_exact(tuples.width()) {
-            certificate.tuples.push(row[0]);
-            certificate.tuples.extend(symmetry.by_thread(row[1..].iter().map(|&language| numbers.number(language))));
+            let start = certificate.tuples.len();
+            certificate.tuples.resize(start + row.len(), row[0]);
+            for (thread, &language) in symmetry.threads().iter().zip(&row[1..]) {
+                certificate.tuples[start + 1 + thread.index()] = numbers.number(language);
+            }
         }
         while let Some(state) = numbers.open.pop_front() {
             let out = tuples.automaton.out(state).iter();
@@ -213,6 +225,12 @@ impl Tuples {
         }
         Ok(certificate)
     }
+}
+
+/// The places of different languages of a group in a sorted row.
+fn different<'r>(row: &'r [u32], group: &Range<usize>) -> impl Iterator<Item = usize> + use<'r> {
+    let (first, last) = (group.start + 1, group.end + 1);
+    (first..last).filter(move |&place| place == first || row[place - 1] != row[place])
 }
 
 /// States that are made of others, numbered as they are asked for.
