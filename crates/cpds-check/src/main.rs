@@ -1,7 +1,7 @@
 //! `cuba-check MODEL EVIDENCE`: accepts evidence, or says what is wrong with it.
 
 use cpds::ReadError;
-use cpds_check::{Claim, Evidence, Rejected, check, read};
+use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::process::ExitCode;
@@ -117,7 +117,14 @@ fn run(args: &Args) -> Result<String, Stopped> {
         return Err(Stopped::Rejected(Rejected::Malformed(how)));
     }
     let evidence = read(problem, text).map_err(Stopped::Rejected)?;
-    check(problem, &evidence, args.claim, &|steps| steps <= args.max_steps).map_err(Stopped::Rejected)?;
+    let checked = check(problem, &evidence, args.claim, &|steps| steps <= args.max_steps);
+    checked.map_err(|rejected| match (rejected, &evidence) {
+        (Rejected::Violated(Condition::Bad, what), Evidence::Certificate(it)) if it.visible.is_some() => {
+            let hint = format!("{what} (the list of visible states that it has is checked with --exact)");
+            Stopped::Rejected(Rejected::Violated(Condition::Bad, hint))
+        }
+        (rejected, _) => Stopped::Rejected(rejected),
+    })?;
     Ok(match evidence {
         Evidence::Trace { contexts, .. } => {
             format!("accepted: unsafe: a trace with {contexts} contexts leads to a bad state")

@@ -171,3 +171,55 @@ pub(crate) fn proved_by(explored: &Explored<'_>, proof: &Proof) -> String {
         Proof::LowerCollapsed => format!("{}_k", explored.levels()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::analysis::{Options, Question, analyse};
+
+    const SAFE: &str = include_str!("../../../models/squeeze/get-and-put.cpds");
+
+    fn explored<'a>(problem: &'a cpds::Problem, of: &'a cpds::Problem, options: Options) -> Explored<'a> {
+        let analysis = analyse(of, Question::Verify, Options::default(), |_| ());
+        assert!(matches!(analysis.conclusion, Conclusion::Safe(_)));
+        Explored { problem, analysis, options, time: Duration::ZERO, made: None }
+    }
+
+    const CHECKED: EvidenceArgs = EvidenceArgs { certificate: None, no_check: false };
+
+    /// Two overapproximations together take some memory.
+    #[test]
+    fn without_memory_for_the_evidence_there_is_no_answer() {
+        let problem: cpds::Problem = SAFE.parse().unwrap();
+        let mut explored = explored(&problem, &problem, Options { memory: 1000, ..Options::default() });
+        assert!(matches!(CHECKED.make(&mut explored), Ok(None)));
+        assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::Unchecked));
+        assert!(explored.reason(Reason::Unchecked).ends_with("--no-check"));
+    }
+
+    #[test]
+    fn without_time_for_the_check_there_is_no_answer() {
+        let problem: cpds::Problem = SAFE.parse().unwrap();
+        let options = Options { timeout: Some(Duration::ZERO), ..Options::default() };
+        let mut explored = explored(&problem, &problem, options);
+        assert!(matches!(CHECKED.make(&mut explored), Ok(None)));
+        assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::TimeOut));
+    }
+
+    /// So far no evidence was ever rejected: here, the answer is one to another question.
+    #[test]
+    fn a_wrong_answer_is_not_told() {
+        let problem: cpds::Problem = SAFE.parse().unwrap();
+        let everything = SAFE.lines().map(|line| if line.starts_with("bad") { "bad *|*,*" } else { line });
+        let unsafe_problem: cpds::Problem = everything.collect::<Vec<_>>().join("\n").parse().unwrap();
+        let mut explored = explored(&unsafe_problem, &problem, Options::default());
+        let rejected = CHECKED.make(&mut explored).err().expect("it has bad states");
+        assert!(matches!(rejected, Rejected::Violated(cpds_check::Condition::Bad, _)), "{rejected}");
+        let folder = tempfile::tempdir().unwrap();
+        let answer = explored.rejected(folder.path(), &rejected, String::new());
+        assert_eq!(answer.code, crate::cli::exit::INTERNAL);
+        assert!(answer.stdout.starts_with("error: the evidence for the answer does not pass the check: rejected: "));
+        assert!(answer.errors.contains("please report it"), "{}", answer.errors);
+        assert!(folder.path().join("cuba-contradiction-1.json").exists());
+    }
+}

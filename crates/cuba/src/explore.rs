@@ -178,7 +178,9 @@ impl ExploreArgs {
         drop(progress);
         match made {
             Ok(made) => explored.made = made,
-            Err(rejected) => return Err(Box::new(explored.rejected(&rejected, self.remarks(loaded, &explored)))),
+            Err(rejected) => {
+                return Err(Box::new(explored.rejected(Path::new(""), &rejected, self.remarks(loaded, &explored))));
+            }
         }
         Ok(explored)
     }
@@ -481,14 +483,14 @@ impl Explored<'_> {
     }
 
     /// The answer if the evidence is rejected: why, with a file to report.
-    fn rejected(&self, rejected: &Rejected, remarks: String) -> Answer {
+    pub(crate) fn rejected(&self, folder: &Path, rejected: &Rejected, remarks: String) -> Answer {
         let trace = match &self.analysis.conclusion {
             Conclusion::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
             _ => None,
         };
         let what = format!("the evidence for the answer does not pass the check: {rejected}");
         let errors = format!("error: {what}; please report it\n");
-        self.mistake(Path::new(""), (&what, errors), trace.as_ref(), remarks)
+        self.mistake(folder, (&what, errors), trace.as_ref(), remarks)
     }
 
     /// The answer if there is a mistake in cuba itself.

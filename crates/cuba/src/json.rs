@@ -59,6 +59,7 @@ pub struct ProgramJson {
 /// An action (q,w) → (q',w').
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct ActionJson {
     /// Its label, if it has one.
     pub label: Option<String>,
@@ -73,6 +74,7 @@ pub struct ActionJson {
 /// One side of an action.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct SideJson {
     /// The shared state.
     pub shared: String,

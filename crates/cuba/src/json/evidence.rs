@@ -19,8 +19,10 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct CertificateJson<'a> {
     /// `cuba-certificate`
+    #[cfg_attr(test, schemars(extend("const" = "cuba-certificate")))]
     pub format: &'static str,
     /// The version of the format: 1.
+    #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
     /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
     pub model: String,
@@ -159,8 +161,10 @@ impl Formatter for ByLine {
 #[serde(deny_unknown_fields)]
 pub struct TraceJson {
     /// `cuba-trace`
+    #[cfg_attr(test, schemars(extend("const" = "cuba-trace")))]
     pub format: &'static str,
     /// The version of the format: 1.
+    #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
     /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
     pub model: String,

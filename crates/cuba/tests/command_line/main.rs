@@ -7,6 +7,7 @@ mod bad_text;
 mod common;
 mod convert;
 mod docs;
+mod evidence;
 mod fcr;
 mod reach;
 mod show;

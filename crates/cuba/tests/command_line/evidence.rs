@@ -1,0 +1,255 @@
+//! Evidence on the command line: what is written, and what `cuba-check` says about it.
+
+use crate::common::{Ran, done, in_repository};
+use cpds_testing::corpus::{models, repository};
+use flate2::read::GzDecoder;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+/// The other binary, which is built for the occasion if it is not there.
+static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
+    let build = ["build", "--quiet", "--package", "cpds-check", "--bin", "cuba-check", "--message-format", "json"];
+    let built = Command::new(env!("CARGO")).args(build).current_dir(repository()).output().expect("cargo starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let lines = String::from_utf8(built.stdout).unwrap();
+    let objects = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let executable = objects.filter_map(|object| object["executable"].as_str().map(PathBuf::from)).next_back();
+    executable.expect("there is a binary")
+});
+
+fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
+    let mut command = Command::new(&*CUBA_CHECK);
+    command.args(args).current_dir(repository()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    // It need not read all of it.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: status.code().expect("it ends by itself"), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// What it says, and with which exit code.
+fn said(args: &[&str]) -> String {
+    let Ran { code, stdout, stderr } = cuba_check(args, b"");
+    format!("{code}: {stdout}{stderr}")
+}
+
+fn fits(schema: &str, text: &str) -> Value {
+    let path = repository().join(format!("docs/schema/{schema}.schema.json"));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let object: Value = serde_json::from_str(text).unwrap();
+    jsonschema::validate(&schema, &object).unwrap_or_else(|e| panic!("{e}"));
+    object
+}
+
+/// `cuba verify MODEL --certificate c.json && cuba-check MODEL c.json`, and the same with traces and with `cuba reach`.
+#[test]
+fn every_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (certificate, trace, itf, all) = (file("c.json"), file("t.json"), file("t.itf.json"), file("all.json"));
+    let mut found = [0; 3];
+    for model in models() {
+        let path = &*format!("models/{}.cpds", model.name);
+        let limit = ["--max-contexts", "12", "--quiet"];
+        let ran =
+            in_repository(&[&["verify", path, "--certificate", &certificate, "--trace", &trace][..], &limit].concat());
+        match ran.code {
+            0 => {
+                fits("certificate", &fs::read_to_string(&certificate).unwrap());
+                let checked = cuba_check(&[path, &certificate], b"");
+                assert_eq!((checked.code, &*checked.stderr), (0, ""), "{path}");
+                assert!(checked.stdout.starts_with("accepted: safe: "), "{}", checked.stdout);
+                assert!(cuba_check(&["--exact", path, &certificate], b"").code == 10, "there is no list");
+                found[0] += 1;
+            }
+            10 => {
+                fits("trace", &fs::read_to_string(&trace).unwrap());
+                let checked = cuba_check(&[path, &trace], b"");
+                assert_eq!((checked.code, &*checked.stderr), (0, ""), "{path}");
+                assert!(checked.stdout.starts_with("accepted: unsafe: "), "{}", checked.stdout);
+                in_repository(&["verify", path, "--quiet", "--trace", &itf]);
+                let object = fits("itf", &fs::read_to_string(&itf).unwrap());
+                assert_eq!(object["#meta"]["format"], "ITF");
+                found[1] += 1;
+            }
+            code => assert!([1, 5].contains(&code), "{path}: {code}"),
+        }
+        if in_repository(&[&["reach", path, "--certificate", &all][..], &limit].concat()).code == 0 {
+            fits("certificate", &fs::read_to_string(&all).unwrap());
+            let checked = cuba_check(&["--exact", path, &all], b"");
+            assert_eq!((checked.code, &*checked.stderr), (0, ""), "{path}");
+            // Without a list of all that is reachable: safe if and only if that was the verdict.
+            let expected = if ran.code == 10 { 10 } else { 0 };
+            assert!(ran.code == 5 || cuba_check(&[path, &all], b"").code == expected, "{path}");
+            found[2] += 1;
+        }
+    }
+    assert!(found[0] >= 15 && found[1] >= 5 && found[2] >= 15, "{found:?}");
+}
+
+/// The certificate's list is the one that is reported.
+#[test]
+fn all_that_is_visible() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("all.json");
+    let args = ["reach", "models/tiny/symmetric.cpds", "--json", "--states", "--no-symmetry", "--certificate"];
+    let told: Value = serde_json::from_str(&done(&[&args[..], &[path.to_str().unwrap()]].concat())).unwrap();
+    let all: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let name = |names: &str, at: &Value| {
+        all[names][usize::try_from(at.as_u64().unwrap()).unwrap()].as_str().unwrap().to_owned()
+    };
+    let listed = all["visible"].as_array().unwrap().iter().map(|state| {
+        let (q, tops) = state.as_array().unwrap().split_first().unwrap();
+        let tops: Vec<String> = tops.iter().map(|top| name("symbols", top)).collect();
+        Value::from(format!("{}|{}", name("shared", q), tops.join(",")))
+    });
+    assert_eq!(listed.collect::<Vec<_>>(), *told["visible_states"].as_array().unwrap());
+}
+
+#[test]
+fn the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (plain, compressed) = (file("c.json"), file("c.json.gz"));
+    for path in [&plain, &compressed] {
+        done(&["verify", "models/paper/fig7.cpds", "--certificate", path]);
+    }
+    let text = fs::read_to_string(&plain).unwrap();
+    assert_snapshot!(text.replacen(&text[text.find("sha256:").unwrap()..][..71], "sha256:…", 1), @r#"
+    {
+    "format":"cuba-certificate",
+    "version":1,
+    "model":"sha256:…",
+    "cuba":"0.1.0",
+    "proved_by":"Z",
+    "shared":["q0","q1","q2"],
+    "symbols":["-","σ0","σ1","σ2"],
+    "groups":[
+    [1]],
+    "automaton":[
+    [1,1,3,2,3],
+    [0,2,3],
+    [0,3,3],
+    [1,1,3]],
+    "tuples":[
+    [0,0],
+    [1,1],
+    [2,2]]
+    }
+    "#);
+    let mut uncompressed = String::new();
+    GzDecoder::new(fs::File::open(&compressed).unwrap()).read_to_string(&mut uncompressed).unwrap();
+    assert_eq!(uncompressed, text, "the same in each run");
+    assert_snapshot!(said(&["models/paper/fig7.cpds", &plain]), @"0: accepted: safe: no bad state is reachable; 3 tuples over 4 languages");
+    assert_snapshot!(said(&["models/paper/fig7.cpds", &compressed]), @"2: malformed: compressed; uncompress it: gunzip -c FILE | cuba-check MODEL -");
+    let from_input = cuba_check(&["models/paper/fig7.cpds", "-"], text.as_bytes());
+    assert_eq!((from_input.code, from_input.stderr.as_str()), (0, ""));
+    // What is for one property says nothing of another.
+    assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"10: rejected: another model: the evidence is for");
+}
+
+#[test]
+fn with_other_bad_and_initial_states() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.json");
+    let path = path.to_str().unwrap();
+    let options = ["--target", "2|1,*", "--init", "0|1,4 6"];
+    done(&[&["verify", "models/paper/fig1.cpds", "--certificate", path], &options[..]].concat());
+    assert_eq!(cuba_check(&[&["models/paper/fig1.cpds", path], &options[..]].concat(), b"").code, 0);
+    assert_eq!(cuba_check(&["models/paper/fig1.cpds", path], b"").code, 10);
+}
+
+#[test]
+fn usage_of_cuba_check() {
+    assert_snapshot!(cuba_check(&["--help"], b"").stdout, @"
+    Check evidence about a concurrent pushdown system: a trace or a certificate, as `cuba verify` and `cuba reach` write it
+
+    Usage: cuba-check [OPTIONS] MODEL EVIDENCE
+
+      MODEL     a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it
+      EVIDENCE  a JSON file, or - for standard input
+
+    Options:
+      --exact           check that the visible states of the certificate are those that it lists, instead of that none is bad
+      --init STATE      start here instead of where the file says; repeatable
+      --target PATTERN  take this as bad instead of what the file says; repeatable
+      --max-steps N     give up after N elementary steps [default: 10000000000]
+      -h, --help        print this
+      -V, --version     print the version
+
+    Examples:
+      cuba verify models/paper/fig2.cpds --certificate proof.json && cuba-check models/paper/fig2.cpds proof.json
+      cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
+      gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
+
+    Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage
+    ");
+    assert_snapshot!(said(&["--version"]), @"0: cuba-check 0.1.0");
+    assert_snapshot!(said(&["models/paper/fig1.cpds"]), @"
+    1: error: two files are needed, MODEL and EVIDENCE
+
+    For help: cuba-check --help
+    ");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "c.json", "--exakt"]), @"
+    1: error: there is no option --exakt
+
+    For help: cuba-check --help
+    ");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "c.json", "--target"]), @"
+    1: error: --target lacks its value
+
+    For help: cuba-check --help
+    ");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "c.json", "--max-steps", "many"]), @"
+    1: error: --max-steps takes a number
+
+    For help: cuba-check --help
+    ");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "no-such.json"]), @"
+    1: error: cannot read no-such.json: No such file or directory (os error 2)
+
+    For help: cuba-check --help
+    ");
+    assert_snapshot!(said(&["models/paper/fig0.cpds", "-"]), @"2: error: there is no file `models/paper/fig0.cpds`");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "models/paper/fig1.cpds"]), @"2: malformed: expected value at line 1 column 1");
+    assert_snapshot!(said(&["models/paper/fig1.cpds", "models/paper"]), @"
+    1: error: cannot read models/paper: Is a directory (os error 21)
+
+    For help: cuba-check --help
+    ");
+}
+
+/// A failed check would be exit code 6, and a verdict that was not checked says so.
+#[test]
+fn without_a_check() {
+    let verdict = |args: &[&str]| in_repository(args).stdout.lines().last().unwrap_or_default().to_owned();
+    assert!(verdict(&["verify", "models/paper/fig2.cpds", "--no-check"]).ends_with("; not checked"));
+    assert!(verdict(&["verify", "models/paper/fig1.cpds", "--no-check"]).ends_with("; not checked"));
+    assert!(verdict(&["reach", "models/paper/fig1.cpds", "--no-check"]).ends_with("; not checked"));
+    let unknown = verdict(&["verify", "models/squeeze/mirror.cpds", "--no-check", "--max-contexts", "2"]);
+    assert!(unknown.starts_with("unknown: ") && !unknown.contains("checked"), "{unknown}");
+    let told: Value =
+        serde_json::from_str(&done(&["verify", "models/paper/fig2.cpds", "--no-check", "--json"])).unwrap();
+    assert_eq!(told["evidence"], Value::Null, "nobody wants it");
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--certificate", "c.json"]);
+    assert_eq!(ran.code, 10);
+    assert_snapshot!(ran.stderr, @"note: `c.json` was not written: there is no certificate");
+    assert!(!Path::new("c.json").exists());
+    let ran = in_repository(&["verify", "models/paper/fig2.cpds", "--certificate", "no/such/folder/c.json"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.starts_with("safe: "), "the verdict stands: {}", ran.stdout);
+    assert!(ran.stderr.starts_with("error: cannot write `no/such/folder/c.json`: "), "{}", ran.stderr);
+    let ran = in_repository(&["reach", "models/paper/fig2.cpds", "--certificate", "models/paper/fig2.cpds"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_snapshot!(ran.stderr, @"error: `models/paper/fig2.cpds` is an input; write to another file");
+}
