@@ -81,8 +81,9 @@ impl Places {
             system.program(thread).rules().iter().map(|rule| rule.action).collect()
         };
         for group in groups.iter().filter(|group| group.len() > 1) {
+            let is_copy = |thread: ThreadId| system.program_index(thread) == system.program_index(group[0]);
             let of_first = actions(group[0]);
-            if let Some(&other) = group.iter().find(|&&thread| actions(thread) != of_first) {
+            if let Some(&other) = group.iter().find(|&&thread| !is_copy(thread) && actions(thread) != of_first) {
                 let (first, other) = (name(system, group[0]), name(system, other));
                 let message = format!("{first} and {other} are in one group, and have different actions");
                 return Err(Rejected::Violated(Condition::Groups, message));
