@@ -147,6 +147,11 @@ fn condition_iii() {
 fn unions() {
     let split = [("[1, 1, 3]", "[1, 5, 3], [1, 2, 3]")];
     assert_eq!(certificate(&split), "accepted");
+    // One of them has more for the thread that does not move.
+    let larger = [("[1]],", "[1], [0, 3, 5, 4, 5]],"), ("[1, 1, 3]", "[1, 5, 6], [1, 2, 3]")];
+    assert_eq!(certificate(&larger), "accepted");
+    let smaller = [("[1, 1, 3]", "[1, 5, 4], [1, 2, 3]")];
+    assert!(certificate(&smaller).starts_with("rejected: condition (ii)"));
     let without_one = [("[1, 1, 3]", "[1, 2, 3]")];
     assert_eq!(
         certificate(&without_one),
@@ -182,6 +187,30 @@ fn groups() {
         evidence("0|c,c", "[0, 0, 0], [0, 0, 1]"),
         "rejected: condition (ii), steps: tuples[1], thread 1 (A#1), action (0,a) → (0,b): the image is not covered"
     );
+}
+
+/// Each language of a group is looked at, not only the first, and however they are ordered.
+#[test]
+fn every_thread_of_a_group_moves() {
+    let model = "shared 0; init 0|a,b\nthread A * 2 { symbols a b c; (0,b) -> (0,c) }";
+    let evidence = |tuples: &str| {
+        let evidence = format!(
+            r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b", "c"],
+            "groups": [[1, 2]], "automaton": [[0, 1, 3], [0, 2, 3], [0, 3, 3], [1]], "tuples": [{tuples}]}}"#
+        );
+        told(model, &evidence, &[], Claim::Verdict)
+    };
+    for order in ["[0, 0, 1], [0, 0, 2]", "[0, 1, 0], [0, 2, 0]", "[0, 0, 1], [0, 2, 0]"] {
+        assert_eq!(evidence(order), "accepted");
+    }
+    for (only, thread) in [("[0, 0, 1]", "2 (A#2)"), ("[0, 1, 0]", "1 (A#1)")] {
+        assert_eq!(
+            evidence(only),
+            format!(
+                "rejected: condition (ii), steps: tuples[0], thread {thread}, action (0,b) → (0,c): the image is not covered"
+            )
+        );
+    }
 }
 
 /// Only what no thread can tell apart may be permuted: the actions are what counts, not the names of programs.
