@@ -249,6 +249,31 @@ fn exactness() {
     assert!(matches!(checked(&model, CERTIFICATE, Claim::Verdict), Err(Rejected::Violated(Condition::Bad, _))));
 }
 
+/// Visible states up to permutations: two threads that are alike, and one that is not.
+#[test]
+fn exactness_with_groups() {
+    let model = "shared 0; init 0|a,a,a\nthread A * 2 { symbols a b; (0,a) -> (0,b) }\nthread B { symbols a }";
+    let exact = |visible: &str| {
+        let evidence = format!(
+            r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b"],
+            "groups": [[3], [1, 2]], "automaton": [[0, 1, 2, 2, 2], [0, 1, 2], [1]], "tuples": [[0, 0, 0, 1]],
+            "visible": [{visible}]}}"#
+        );
+        told(model, &evidence, &[], Claim::Exact)
+    };
+    assert_eq!(exact("[0, 1, 1, 1], [0, 1, 2, 1], [0, 2, 2, 1]"), "accepted");
+    assert_eq!(exact("[0, 2, 2, 1], [0, 2, 1, 1], [0, 1, 1, 1]"), "accepted");
+    for missing in ["[0, 1, 2, 1], [0, 2, 2, 1]", "[0, 1, 1, 1], [0, 2, 2, 1]", "[0, 1, 1, 1], [0, 1, 2, 1]"] {
+        assert_eq!(exact(missing), "rejected: visible states: tuples[0] has a visible state that is not listed");
+    }
+    for more in ["[0, 2, 1, 1]", "[0, 1, 1, 2]", "[0, 0, 1, 1]"] {
+        assert_eq!(
+            exact(&format!("[0, 1, 1, 1], [0, 1, 2, 1], [0, 2, 2, 1], {more}")),
+            "rejected: visible states: a visible state is listed that no tuple has, or one is listed twice"
+        );
+    }
+}
+
 #[test]
 fn what_is_not_a_trace() {
     let pop = r#"  {"action": {"label": null, "kind": "pop", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": []}}, "state": "0|b,x"},
