@@ -17,6 +17,7 @@ use crate::step::Effect;
 use crate::{Condition, Rejected};
 use cpds::{Action, Certificate, Cpds, Pattern, Problem, Rule, SharedState, Symbol, ThreadId, Wild};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -47,6 +48,7 @@ pub(crate) fn check(
         covered: HashSet::new(),
         differs: 1,
         completing: HashMap::new(),
+        factor: RandomState::new().hash_one(0) | 1,
         having: HashMap::new(),
         including: HashMap::new(),
         remembered: 0,
@@ -106,13 +108,6 @@ impl Places {
         (1..row.len()).filter(move |&place| is_first(place) || row[place - 1] != row[place])
     }
 
-    /// Takes the language at a place out of a row.
-    fn take_out(&self, row: &mut [u32], place: usize) {
-        // Nothing comes last in its group.
-        row[place..self.groups[self.group_of[place - 1]].end].rotate_left(1);
-        row[self.groups[self.group_of[place - 1]].end - 1] = NOTHING;
-    }
-
     /// Sorts a row within groups.
     fn sort(&self, row: &mut [u32]) {
         for group in self.groups.iter().filter(|group| group.len() > 1) {
@@ -137,13 +132,15 @@ struct Invariant<'c> {
     /// The tuples.
     rows: &'c [Row<'c>],
     known: HashSet<Row<'c>>,
-    /// What else is known to be in them, and was not easily found there.
-    covered: HashSet<Vec<u32>>,
+    /// What else is covered, by several of them together: the languages of the other threads, and that of the one that moved.
+    covered: HashSet<(Vec<u32>, u32)>,
     /// Where a row last differed from the tuple that has it.
     differs: usize,
     // The rest is filled when it is first needed.
-    /// By a tuple that lacks one language: the languages that make it one of the tuples.
-    completing: HashMap<Vec<u32>, Vec<u32>>,
+    /// By the mark of a row that lacks one language: the rows that it may come from, and the place.
+    completing: HashMap<u64, Vec<(Row<'c>, usize)>>,
+    /// For marks; nobody knows it beforehand.
+    factor: u64,
     /// By shared state and group, and then by language: the rows that have it there.
     having: HashMap<(u32, usize), HashMap<u32, Vec<Row<'c>>>>,
     /// By shared state, group and language: the rows that have one there that includes it.
@@ -159,7 +156,7 @@ impl<'c> Invariant<'c> {
             let empty = self.languages.empty_stack;
             let stacks: Vec<u32> = state.stacks.iter().map(|stack| self.languages.put(stack.iter(), empty)).collect();
             let row = self.places.row(state.shared, |thread| stacks[thread]);
-            if !self.is_in_one(&row)? {
+            if !self.known.contains(&*row) && !self.is_in_one(&row)? {
                 let message = format!("no tuple has the initial state {}", self.problem.system().paper(state));
                 return Err(Rejected::Violated(Condition::Initial, message));
             }
@@ -190,21 +187,24 @@ impl<'c> Invariant<'c> {
                         let effect = Effect::of(&rule.action);
                         let image = self.languages.put(effect.written.into_iter().flatten(), below);
                         if !self.has_image(row, place, (effect.to.0, image))? {
-                            // Rows are sorted; this is the thread that has the language in the tuple as it is listed.
-                            let (_, listed) = self.certificate.tuples().nth(number).expect("as many as rows");
-                            let mut threads = self.certificate.groups[self.places.group_of[place - 1]].iter();
-                            let thread = threads.find(|thread| listed[thread.index()] == row[place]);
-                            let (thread, action) =
-                                (name(system, *thread.expect("in its group")), system.paper(&rule.action));
-                            let message =
-                                format!("tuples[{number}], {thread}, action {action}: the image is not covered");
-                            return Err(Rejected::Violated(Condition::Step, message));
+                            return Err(self.not_covered(number, place, &rule.action));
                         }
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    fn not_covered(&self, number: usize, place: usize, action: &Action) -> Rejected {
+        // Rows are sorted; this is the thread that has the language in the tuple as it is listed.
+        let (system, language) = (self.problem.system(), self.rows[number][place]);
+        let (_, listed) = self.certificate.tuples().nth(number).expect("as many as rows");
+        let mut threads = self.certificate.groups[self.places.group_of[place - 1]].iter();
+        let thread = *threads.find(|thread| listed[thread.index()] == language).expect("one of its group");
+        let (thread, action) = (name(system, thread), system.paper(action));
+        let message = format!("tuples[{number}], {thread}, action {action}: the image is not covered");
+        Rejected::Violated(Condition::Step, message)
     }
 
     /// Whether the tuples have what becomes of a row when the language at a place, and the shared state, are replaced.
@@ -216,19 +216,24 @@ impl<'c> Invariant<'c> {
             row
         };
         let moved = replaced(image);
-        if self.covered.contains(&moved) || self.is_in_one(&moved)? {
+        if self.known.contains(&*moved) {
+            return Ok(true);
+        }
+        let others = replaced(NOTHING);
+        let key = (others, image);
+        if self.covered.contains(&key) || self.is_in_one(&moved)? {
             return Ok(true);
         }
         // Those with the same languages for the others, and if that is not enough, all that include them.
-        let others = replaced(NOTHING);
-        let mut union = self.completing.get(&others).cloned().unwrap_or_default();
+        let group = self.places.groups[self.places.group_of[place - 1]].clone();
+        let at = group.clone().find(|&at| moved[at] == image).expect("it is there");
+        let mut union: Vec<u32> = self.completing(&moved, self.mark(&moved), at).map(|(row, at)| row[at]).collect();
         if !self.languages.is_included_in_union(image, union.clone())? {
-            let group = self.places.groups[self.places.group_of[place - 1]].clone();
-            for candidate in self.fewest(&others)?.iter() {
+            for candidate in self.fewest(&key.0)?.iter() {
                 for at in self.places.different(candidate).filter(|at| group.contains(at)) {
                     let mut rest = candidate.to_vec();
-                    self.places.take_out(&mut rest, at);
-                    if !union.contains(&candidate[at]) && self.includes(&rest, &others)? {
+                    rest[at] = NOTHING;
+                    if !union.contains(&candidate[at]) && self.includes(&rest, &key.0)? {
                         union.push(candidate[at]);
                     }
                 }
@@ -237,22 +242,22 @@ impl<'c> Invariant<'c> {
                 return Ok(false);
             }
         }
-        self.covered.insert(moved);
+        if self.covered.len() * row.len() > MOST {
+            self.covered.clear();
+        }
+        self.covered.insert(key);
         Ok(true)
     }
 
     /// Whether a single tuple includes a row.
     fn is_in_one(&mut self, row: &[u32]) -> Result<bool, Rejected> {
-        if self.known.contains(row) {
-            return Ok(true);
-        }
-        self.fill();
+        self.fill()?;
+        self.languages.spend(row.len())?;
+        let mark = self.mark(row);
         // It may differ in one language only, and then mostly where the one before did.
-        let mut rest = row.to_vec();
         for place in std::iter::once(self.differs).chain(self.places.different(row)) {
-            rest.copy_from_slice(row);
-            self.places.take_out(&mut rest, place);
-            for &language in self.completing.get(&rest).into_iter().flatten() {
+            let completing: Vec<u32> = self.completing(row, mark, place).map(|(other, at)| other[at]).collect();
+            for language in completing {
                 if self.languages.is_included(row[place], language)? {
                     self.differs = place;
                     return Ok(true);
@@ -261,26 +266,53 @@ impl<'c> Invariant<'c> {
         }
         for candidate in self.fewest(row)?.iter() {
             if self.includes(candidate, row)? {
-                self.covered.insert(row.to_vec());
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn fill(&mut self) {
+    /// The tuples that are the same as a row, which has this mark, except for the language at one place, and where that is.
+    fn completing<'r>(
+        &'r self,
+        row: &'r [u32],
+        mark: u64,
+        place: usize,
+    ) -> impl Iterator<Item = (Row<'c>, usize)> + 'r {
+        let group = self.places.group_of[place - 1];
+        let found = self.completing.get(&mark.wrapping_sub(self.mark_of(group, row[place])));
+        found.into_iter().flatten().copied().filter(move |&(other, at)| {
+            let without = |row: &'r [u32], place: usize| row[..place].iter().chain(&row[place + 1..]);
+            self.places.group_of[at - 1] == group && without(row, place).eq(without(other, at))
+        })
+    }
+
+    /// A number for a row that does not depend on the order within groups. Different rows may have the same.
+    fn mark(&self, row: &[u32]) -> u64 {
+        let marks = self.places.group_of.iter().zip(&row[1..]).map(|(&group, &language)| self.mark_of(group, language));
+        marks.fold(self.mark_of(usize::MAX, row[0]), u64::wrapping_add)
+    }
+
+    fn mark_of(&self, group: usize, language: u32) -> u64 {
+        let mark = (u64::from(language) ^ (group as u64) << 32).wrapping_mul(self.factor);
+        (mark ^ mark >> 32).wrapping_mul(self.factor)
+    }
+
+    fn fill(&mut self) -> Result<(), Rejected> {
         if !self.having.is_empty() {
-            return;
+            return Ok(());
         }
         for &row in self.rows {
+            self.languages.spend(row.len())?;
+            let mark = self.mark(row);
             for place in self.places.different(row) {
-                let having = self.having.entry((row[0], self.places.group_of[place - 1])).or_default();
-                having.entry(row[place]).or_default().push(row);
-                let mut rest = row.to_vec();
-                self.places.take_out(&mut rest, place);
-                self.completing.entry(rest).or_default().push(row[place]);
+                let group = self.places.group_of[place - 1];
+                self.having.entry((row[0], group)).or_default().entry(row[place]).or_default().push(row);
+                let rest = mark.wrapping_sub(self.mark_of(group, row[place]));
+                self.completing.entry(rest).or_default().push((row, place));
             }
         }
+        Ok(())
     }
 
     /// The tuples that include one language of a row: that for which there are the fewest.
@@ -321,7 +353,7 @@ impl<'c> Invariant<'c> {
     fn includes(&mut self, large: &[u32], small: &[u32]) -> Result<bool, Rejected> {
         for group in &self.places.groups {
             let (large, small) = without_common(&large[group.clone()], &small[group.clone()]);
-            self.languages.spend(1 + large.len() * small.len())?;
+            self.languages.spend(group.len() + large.len() * small.len())?;
             let mut fits = Vec::new();
             for &small in &small {
                 let fit = large.iter().map(|&large| self.languages.is_included(small, large));
@@ -338,7 +370,7 @@ impl<'c> Invariant<'c> {
     fn is_safe(&mut self) -> Result<(), Rejected> {
         for (number, row) in self.rows.iter().enumerate() {
             for pattern in &self.problem.property().bad {
-                self.languages.spend(1)?;
+                self.languages.spend(row.len())?;
                 if self.has(row, pattern) {
                     let pattern = self.problem.system().text(pattern);
                     let message = format!("tuples[{number}] has a bad state, one that fits {pattern}");
@@ -381,31 +413,33 @@ impl<'c> Invariant<'c> {
                 let empty = self.languages.is_accepting(language).then_some(0);
                 empty.into_iter().chain(self.languages.out(language).iter().map(|&(s, _)| number(Some(s)))).collect()
             };
-            let mut tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
-            for group in &self.places.groups {
-                tops[group.start - 1..group.end - 1].sort_unstable();
-            }
+            let tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
             if !done.insert((row[0], tops.clone())) {
                 continue;
             }
-            // Counting up, with tops as digits; where threads are alike, only upwards.
-            let is_alike =
-                |i: usize| i > 0 && self.places.group_of[i - 1] == self.places.group_of[i] && tops[i - 1] == tops[i];
-            let (mut digits, mut state) = (vec![0; tops.len()], row.to_vec());
-            loop {
-                self.languages.spend(1)?;
-                for (entry, (tops, &digit)) in state[1..].iter_mut().zip(tops.iter().zip(&digits)) {
-                    *entry = tops[digit];
+            // Thread by thread, sorted within groups.
+            let mut states: Vec<Vec<u32>> = vec![vec![row[0]]];
+            for (group, tops) in self.places.group_of.iter().zip(&tops) {
+                let group = &self.places.groups[*group];
+                self.languages.spend(states.len() * tops.len() * group.len())?;
+                let longer =
+                    |state: Vec<u32>| tops.iter().map(move |&top| state.iter().copied().chain([top]).collect());
+                states = states.into_iter().flat_map(longer).collect();
+                if group.len() > 1 {
+                    for state in &mut states {
+                        state[group.start..].sort_unstable();
+                    }
+                    states.sort_unstable();
+                    states.dedup();
                 }
-                self.places.sort(&mut state);
+                if states.len() * row.len() > 8 * MOST {
+                    return Err(Rejected::Stopped);
+                }
+            }
+            for state in states {
                 match listed.get_mut(&state) {
                     None => return violated(format!("tuples[{at}] has a visible state that is not listed")),
                     Some(seen) => found += usize::from(!std::mem::replace(seen, true)),
-                }
-                let Some(next) = (0..digits.len()).rfind(|&i| digits[i] + 1 < tops[i].len()) else { break };
-                digits[next] += 1;
-                for i in next + 1..digits.len() {
-                    digits[i] = if is_alike(i) { digits[i - 1] } else { 0 };
                 }
             }
         }

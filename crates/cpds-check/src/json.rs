@@ -82,6 +82,15 @@ pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
         let message = format!("the evidence is for {}, and the model is {ours}", shown(&evidence.model));
         return Err(Rejected::Violated(Condition::Model, message));
     }
+    let of_certificate = evidence.shared.is_some()
+        || evidence.symbols.is_some()
+        || [&evidence.automaton, &evidence.tuples, &evidence.visible].into_iter().any(Option::is_some);
+    let of_trace = evidence.contexts.is_some()
+        || evidence.context_count.is_some()
+        || [&evidence.bad, &evidence.state, &evidence.initial].into_iter().any(Option::is_some);
+    if of_certificate && of_trace {
+        return malformed("members of a certificate and of a trace".to_owned());
+    }
     match evidence.format.as_str() {
         "cuba-certificate" => certificate(problem.system(), evidence).map(Evidence::Certificate),
         "cuba-trace" => trace(problem, evidence),

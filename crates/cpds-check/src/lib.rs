@@ -50,7 +50,7 @@ pub enum Rejected {
     Malformed(String),
     /// It does not show what it should.
     Violated(Condition, String),
-    /// It takes longer to find out than anybody wants to wait.
+    /// It takes more time, or more memory, to find out than there is.
     Stopped,
 }
 
@@ -89,7 +89,7 @@ impl Display for Rejected {
                 };
                 write!(f, "rejected: {condition}: {what}")
             }
-            Rejected::Stopped => f.write_str("rejected: it takes too long to check"),
+            Rejected::Stopped => f.write_str("rejected: it takes too much to check"),
         }
     }
 }

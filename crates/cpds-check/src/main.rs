@@ -18,7 +18,7 @@ Options:
   --exact           check that the visible states of the certificate are those that it lists, instead of that none is bad
   --init STATE      start here instead of where the file says; repeatable
   --target PATTERN  take this as bad instead of what the file says; repeatable
-  --max-steps N     give up after N elementary steps [default: 10000000000]
+  --max-steps N     give up after N elementary steps [default: 1000000000]
   -h, --help        print this
   -V, --version     print the version
 
@@ -85,7 +85,7 @@ fn fail(code: u8, message: &str) -> ExitCode {
 
 fn parse(arguments: Vec<String>) -> Result<Args, String> {
     let (mut files, mut init, mut target) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut claim, mut max_steps) = (Claim::Verdict, 10_000_000_000);
+    let (mut claim, mut max_steps) = (Claim::Verdict, 1_000_000_000);
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} lacks its value"));

@@ -76,6 +76,7 @@ fn what_is_malformed() {
         ("[0, 1, 1]", "[0, 1, 4294967295]", "automaton[0] leads to a state that is not there"),
         ("[0, 2]]", "[0, 2]]]", "expected `,` or `}`"),
         ("[0, 2]]}", "[0, 2]]} x", "trailing characters"),
+        ("[0, 2]]}", "[0, 2]], \"bad\": \"0|-\"}", "members of a certificate and of a trace"),
     ] {
         let told = with(from, to);
         assert!(told.starts_with(&format!("malformed: {why}")), "{from} -> {to}: {told}");
@@ -131,6 +132,35 @@ fn a_hard_union() {
     assert_eq!(check_with(&[2, 3, 5, 7], 1_000_000), Err(Rejected::Violated(Condition::Step, message)));
     let primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
     assert_eq!(check_with(&primes, 1_000_000), Err(Rejected::Stopped));
+}
+
+/// Many threads, and many tuples that nearly cover each other. It may take long, but is given up in time.
+#[test]
+fn a_wide_certificate() {
+    let problem: Problem =
+        "shared 0; init 0|a*50; thread A * 50 { symbols a b; (0,a) -> (0,b); (0,b) -> (0,-) }".parse().unwrap();
+    let [a, b] = [0, 1].map(Symbol);
+    let mut automaton = Automaton::default();
+    automaton.push(true, []);
+    automaton.push(false, [(a, 0)]);
+    automaton.push(false, [(b, 0)]);
+    automaton.push(false, [(a, 0), (b, 0)]);
+    automaton.push(true, [(a, 0), (b, 0)]);
+    let mut random = 1_u32;
+    let mut tuples = Vec::new();
+    for number in 0..500 {
+        tuples.push(0);
+        for _ in 0..50 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            tuples.push(if number == 0 { 1 } else { 1 + (random >> 16) % 4 });
+        }
+    }
+    let single: Vec<_> = (0..50).map(|thread| vec![ThreadId(thread)]).collect();
+    for groups in [single.clone(), vec![single.concat()]] {
+        let (automaton, tuples) = (automaton.clone(), tuples.clone());
+        let evidence = Evidence::Certificate(Certificate { groups, automaton, tuples, visible: None });
+        assert!(check(&problem, &evidence, Claim::Verdict, &|steps| steps < 1_000_000).is_err());
+    }
 }
 
 /// No certificate at all, and one without tuples.

@@ -11,7 +11,7 @@ use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Engine, Ladder, Lower};
+use cuba::engine::{Cancel, Engine, Ladder, Lower};
 use cuba::json;
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,8 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
             (Proof::LowerCollapsed, Lower::Explicit(_)) => "R_k".to_owned(),
             (Proof::LowerCollapsed, Lower::Symbolic(_)) => "S_k".to_owned(),
         };
-        let evidence = Evidence::Certificate(analysis.certificate(proof, options.memory).expect("it fits"));
+        let evidence =
+            Evidence::Certificate(analysis.certificate(proof, options.memory, &Cancel::default()).expect("it fits"));
         lap(1);
         check(problem, &evidence, claim, &|_| true).expect("accepted");
         lap(2);

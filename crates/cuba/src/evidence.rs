@@ -66,7 +66,14 @@ impl EvidenceArgs {
     pub(crate) fn make(&self, explored: &mut Explored<'_>) -> Result<Option<Made>, Rejected> {
         let is_checked = !self.no_check;
         let start = Instant::now();
-        let memory = explored.options.memory;
+        let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time));
+        let cancel = Cancel::when(explored.options.interrupt, left);
+        // Without time or memory for evidence there is no answer.
+        let reason = || match cancel.why() {
+            Some(Halt::TimeOut) => Reason::TimeOut,
+            Some(_) => Reason::Interrupted,
+            None => Reason::Unchecked,
+        };
         let (evidence, claim) = match &explored.analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => {
                 (Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() }, Claim::Verdict)
@@ -74,10 +81,10 @@ impl EvidenceArgs {
             Conclusion::Safe(proof) | Conclusion::Converged(proof) if is_checked || self.certificate.is_some() => {
                 let is_exact = matches!(explored.analysis.conclusion, Conclusion::Converged(_));
                 let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
-                match explored.analysis.certificate(proof, memory) {
+                match explored.analysis.certificate(proof, explored.options.memory, &cancel) {
                     Ok(certificate) => (Evidence::Certificate(certificate), claim),
                     Err(_) if is_checked => {
-                        explored.analysis.conclusion = Conclusion::Unknown(Reason::Unchecked);
+                        explored.analysis.conclusion = Conclusion::Unknown(reason());
                         return Ok(None);
                     }
                     Err(_) => return Ok(None),
@@ -88,15 +95,11 @@ impl EvidenceArgs {
         let time = start.elapsed();
         let mut made = Made { evidence, time, check: None };
         if is_checked {
-            let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time + time));
-            let cancel = Cancel::when(explored.options.interrupt, left);
             let start = Instant::now();
             match check(explored.problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
                 Ok(()) => made.check = Some(start.elapsed()),
                 Err(Rejected::Stopped) => {
-                    let is_late = cancel.why() == Some(Halt::TimeOut);
-                    let reason = if is_late { Reason::TimeOut } else { Reason::Interrupted };
-                    explored.analysis.conclusion = Conclusion::Unknown(reason);
+                    explored.analysis.conclusion = Conclusion::Unknown(reason());
                     return Ok(None);
                 }
                 Err(rejected) => return Err(rejected),

@@ -7,6 +7,7 @@
 //! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
 pub mod artifact;
+pub mod certificates;
 pub mod corpus;
 pub mod families;
 pub mod oracle;

@@ -16,6 +16,7 @@
 //! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
 
 use super::ceiling::{Between, Ceiling};
+use super::certificate::Room;
 use super::count::Count;
 use super::fcr::Fcr;
 use super::ladder::{Ladder, Rung};
@@ -480,10 +481,11 @@ impl Analysis<'_> {
     /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
     ///
     /// # Errors
-    /// If it takes more than `memory` bytes.
-    pub fn certificate(&self, proof: &Proof, memory: usize) -> Result<Certificate, TooLarge> {
+    /// If it takes more than `memory` bytes, or if it is cancelled.
+    pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
+        let room = &Room::new(memory, cancel);
         let mut certificate = match proof {
-            Proof::LowerCollapsed => self.lower.invariant().certificate(memory)?,
+            Proof::LowerCollapsed => self.lower.invariant().certificate(room)?,
             Proof::Bounded(rungs) => {
                 let invariant = |rung: &Rung| {
                     let found =
@@ -494,7 +496,7 @@ impl Analysis<'_> {
                 };
                 let (first, others) = rungs.split_first().expect("a proof rests on something");
                 let mut others = others.iter().map(invariant);
-                others.try_fold(invariant(first), |all, other| all.and(&other, memory))?.certificate(memory)?
+                others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
             }
         };
         if let Conclusion::Converged(_) = self.conclusion {

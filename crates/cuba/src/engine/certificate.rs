@@ -19,10 +19,12 @@
 use super::minimal::Dfa;
 use super::packed::PackedSet;
 use super::psa::TooLarge;
+use super::race::Cancel;
 use super::symmetry::Symmetry;
 use super::visible::top;
 use cpds::Certificate;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher as _};
 use std::ops::Range;
@@ -41,6 +43,26 @@ pub(super) struct Tuples {
 
 /// How many bytes a state or a transition of an automaton takes, roughly, with what it takes to find and to minimise it.
 const BYTES: usize = 200;
+
+/// What making a certificate may take.
+pub(super) struct Room<'a> {
+    bytes: usize,
+    cancel: &'a Cancel,
+    looks: Cell<u32>,
+}
+
+impl<'a> Room<'a> {
+    pub(super) fn new(bytes: usize, cancel: &'a Cancel) -> Self {
+        Room { bytes, cancel, looks: Cell::new(0) }
+    }
+
+    /// Whether so many bytes are too many, or somebody does not want to wait any longer.
+    fn is_enough_for(&self, bytes: usize) -> Result<(), TooLarge> {
+        self.looks.set(self.looks.get().wrapping_add(1));
+        let is_cancelled = self.looks.get().is_multiple_of(1 << 10) && self.cancel.why().is_some();
+        if bytes > self.bytes || is_cancelled { Err(TooLarge) } else { Ok(()) }
+    }
+}
 
 impl Tuples {
     /// The tuples of packed rows; `language` says which state of the automaton is meant at each position.
@@ -72,63 +94,61 @@ impl Tuples {
     }
 
     /// What these and others have in common.
-    pub(super) fn and(self, others: &Tuples, room: usize) -> Result<Tuples, TooLarge> {
+    pub(super) fn and(self, others: Tuples, room: &Room<'_>) -> Result<Tuples, TooLarge> {
+        let (this, others) = (self.merged(room)?.minimal(), others.merged(room)?.minimal());
+        this.intersected(&others, room)
+    }
+
+    fn intersected(self, others: &Tuples, room: &Room<'_>) -> Result<Tuples, TooLarge> {
         let (mut automaton, width) = (self.automaton.clone(), self.width());
         let first = small(automaton.len());
         automaton.append(&others.automaton);
-        let mut by_shared: FxHashMap<u32, Vec<&[u32]>> = FxHashMap::default();
+        let mut by_shared: FxHashMap<u32, Vec<Vec<u32>>> = FxHashMap::default();
         for row in others.rows.chunks_exact(width) {
-            by_shared.entry(row[0]).or_default().push(row);
+            by_shared.entry(row[0]).or_default().push(row[1..].iter().map(|language| first + language).collect());
         }
         let mut pairs: Made<(u32, u32)> = Made::new(small(automaton.len()));
         let mut rows = Vec::new();
-        for row in self.rows.chunks_exact(width) {
-            for other in by_shared.get(&row[0]).into_iter().flatten() {
-                // The other one stands for all that differ by permutations.
-                let mut sorted = other[1..].to_vec();
-                self.symmetry.sort(&mut sorted);
-                for other in self.symmetry.members(sorted) {
+        let mut matches = Matches::new(&automaton, &self.symmetry, room);
+        // Rows are sorted by their shared states.
+        for same in self.rows.chunks_exact(width).collect::<Vec<_>>().chunk_by(|a, b| a[0] == b[0]) {
+            matches.among(by_shared.get(&same[0][0]).map_or(&[], Vec::as_slice));
+            for row in same {
+                matches.find(&row[1..], &mut |found| {
                     rows.push(row[0]);
-                    rows.extend(row[1..].iter().zip(other).map(|(&a, b)| pairs.number((a, first + b))));
-                    if size_of_val(&*rows) + pairs.open.len() * BYTES > room {
-                        return Err(TooLarge);
-                    }
-                }
+                    rows.extend(row[1..].iter().zip(found).map(|(&a, &b)| pairs.number((a, b))));
+                })?;
+                room.is_enough_for(size_of_val(&*rows) + pairs.open.len() * BYTES)?;
             }
         }
         while let Some((a, b)) = pairs.open.pop_front() {
-            let out = |state| automaton.out(state).iter().copied();
-            let mut of_b = out(b).peekable();
-            let mut transitions = Vec::new();
-            for (label, a) in out(a) {
-                while of_b.next_if(|&(other, _)| other < label).is_some() {}
-                if let Some((_, b)) = of_b.next_if(|&(other, _)| other == label) {
-                    transitions.push((label, pairs.number((a, b))));
-                }
-            }
+            let transitions: Vec<(u32, u32)> =
+                in_common(&automaton, a, b).map(|(label, a, b)| (label, pairs.number((a, b)))).collect();
             automaton.push(automaton.is_accepting(a) && automaton.is_accepting(b), transitions);
-            if size_of_val(&*rows) + (automaton.len() + automaton.transition_count()) * BYTES > room {
-                return Err(TooLarge);
-            }
+            room.is_enough_for(size_of_val(&*rows) + (automaton.len() + automaton.transition_count()) * BYTES)?;
         }
         Ok(Tuples { automaton, rows, are_states: false, ..self }.minimal())
     }
 
     /// The same states in fewer tuples, if states that differ in one thread become one.
-    fn merged(self, room: usize) -> Result<Tuples, TooLarge> {
+    fn merged(self, room: &Room<'_>) -> Result<Tuples, TooLarge> {
         let width = self.width();
         let groups: Vec<_> = self.symmetry.groups().collect();
-        let bytes = self.rows.len().saturating_mul(self.symmetry.threads().len() * 2 * size_of::<u64>());
-        if !self.are_states || bytes > room {
+        // Two copies of the rows, and pointers to one of them.
+        let largest = groups.iter().map(Range::len).max().unwrap_or(0);
+        let bytes = (2 * self.rows.len() + self.rows.len() * 4 / width).saturating_mul(largest * size_of::<u32>());
+        if !self.are_states || bytes > room.bytes {
             return Ok(self);
         }
-        let fewest = groups.iter().map(|group| (self.count_without(group), group)).min_by_key(|&(count, _)| count);
+        let fewest = groups.iter().map(|group| Ok((self.count_without(group, room)?, group)));
+        let fewest = fewest.collect::<Result<Vec<_>, TooLarge>>()?.into_iter().min_by_key(|&(count, _)| count);
         let Some((_, group)) = fewest.filter(|&(count, _)| count * width < self.rows.len()) else {
             return Ok(self);
         };
         // Each state with one of the languages of the group behind all others.
         let mut moved = Vec::with_capacity(self.rows.len() * group.len());
         for row in self.rows.chunks_exact(width) {
+            room.is_enough_for(0)?;
             for place in different(row, group) {
                 moved.extend_from_slice(&row[..place]);
                 moved.extend_from_slice(&row[place + 1..]);
@@ -158,24 +178,23 @@ impl Tuples {
             let is_accepting = union.iter().any(|&state| automaton.is_accepting(state));
             automaton.push(is_accepting, transitions);
             sets += union.len() * 2 * size_of::<u32>();
-            if sets + (automaton.len() + automaton.transition_count()) * BYTES > room {
-                return Err(TooLarge);
-            }
+            room.is_enough_for(sets + (automaton.len() + automaton.transition_count()) * BYTES)?;
         }
         Ok(Tuples { automaton, rows, are_states: false, ..self })
     }
 
     /// How many states there are if the language of one thread of a group is left out, nearly.
-    fn count_without(&self, group: &Range<usize>) -> usize {
+    fn count_without(&self, group: &Range<usize>, room: &Room<'_>) -> Result<usize, TooLarge> {
         let mut rests: FxHashSet<u64> = FxHashSet::default();
         for row in self.rows.chunks_exact(self.width()) {
+            room.is_enough_for(0)?;
             for place in different(row, group) {
                 let mut hasher = FxHasher::default();
                 row[..place].iter().chain(&row[place + 1..]).for_each(|&number| hasher.write_u32(number));
                 rests.insert(hasher.finish());
             }
         }
-        rests.len()
+        Ok(rests.len())
     }
 
     /// The same with the minimal automaton, and without tuples that have no states.
@@ -199,8 +218,8 @@ impl Tuples {
         Tuples { automaton, ..self }
     }
 
-    /// The certificate; unless it takes more than `room` bytes.
-    pub(super) fn certificate(self, room: usize) -> Result<Certificate, TooLarge> {
+    /// The certificate; unless there is no room for it.
+    pub(super) fn certificate(self, room: &Room<'_>) -> Result<Certificate, TooLarge> {
         let tuples = self.merged(room)?.minimal();
         let symmetry = &tuples.symmetry;
         let thread = |position: usize| symmetry.threads()[position];
@@ -224,6 +243,125 @@ impl Tuples {
             certificate.automaton.push(tuples.automaton.is_accepting(state), transitions);
         }
         Ok(certificate)
+    }
+}
+
+/// The transitions that two states have in common: the label, and where each leads.
+fn in_common(automaton: &Dfa, a: u32, b: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    let mut of_b = automaton.out(b).iter().copied().peekable();
+    automaton.out(a).iter().filter_map(move |&(label, a)| {
+        while of_b.next_if(|&(other, _)| other < label).is_some() {}
+        of_b.next_if(|&(other, _)| other == label).map(|(_, b)| (label, a, b))
+    })
+}
+
+/// How the languages of a tuple can be matched with those of others, within groups, such that each two have words in common.
+struct Matches<'m> {
+    automaton: &'m Dfa,
+    symmetry: &'m Symmetry,
+    /// What is known of two languages having words in common.
+    meet: FxHashMap<(u32, u32), bool>,
+    others: &'m [Vec<u32>],
+    /// By group and language: the others that have a language there that meets it, as bits.
+    meeting: FxHashMap<(usize, u32), Vec<u64>>,
+    room: &'m Room<'m>,
+}
+
+impl<'m> Matches<'m> {
+    fn new(automaton: &'m Dfa, symmetry: &'m Symmetry, room: &'m Room<'m>) -> Self {
+        let (meet, meeting) = (FxHashMap::default(), FxHashMap::default());
+        Matches { automaton, symmetry, meet, others: &[], meeting, room }
+    }
+
+    /// From now on, matches are looked for among these.
+    fn among<'o: 'm>(&mut self, others: &'o [Vec<u32>]) {
+        self.others = others;
+        self.meeting.clear();
+    }
+
+    fn find(&mut self, a: &[u32], found: &mut impl FnMut(&[u32])) -> Result<(), TooLarge> {
+        // Those with which every language of this one could be matched, if it were alone.
+        let mut left = vec![u64::MAX; self.others.len().div_ceil(64)];
+        for (place, &language) in a.iter().enumerate() {
+            let group = self.symmetry.group(place);
+            if !self.meeting.contains_key(&(group.start, language)) {
+                let mut meeting = vec![0; left.len()];
+                for (number, other) in self.others.iter().enumerate() {
+                    if other[group.clone()].iter().any(|&other| self.meet(language, other)) {
+                        meeting[number / 64] |= 1 << (number % 64);
+                    }
+                }
+                self.meeting.insert((group.start, language), meeting);
+            }
+            for (word, meeting) in left.iter_mut().zip(&self.meeting[&(group.start, language)]) {
+                *word &= meeting;
+            }
+        }
+        for (number, other) in self.others.iter().enumerate() {
+            if left[number / 64] >> (number % 64) & 1 == 1 {
+                self.with(a, other, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn with(&mut self, a: &[u32], b: &[u32], found: &mut impl FnMut(&[u32])) -> Result<(), TooLarge> {
+        // In each group, the different languages of b, and how many of each are left.
+        let mut left: Vec<Vec<(u32, usize)>> = Vec::new();
+        for group in self.symmetry.groups() {
+            let mut languages = b[group].to_vec();
+            languages.sort_unstable();
+            left.push(languages.chunk_by(|x, y| x == y).map(|same| (same[0], same.len())).collect());
+        }
+        self.go_on(a, 0, &mut left, &mut Vec::new(), found)
+    }
+
+    fn go_on(
+        &mut self,
+        a: &[u32],
+        number: usize,
+        left: &mut [Vec<(u32, usize)>],
+        chosen: &mut Vec<u32>,
+        found: &mut impl FnMut(&[u32]),
+    ) -> Result<(), TooLarge> {
+        let place = chosen.len();
+        if place == a.len() {
+            found(chosen);
+            return Ok(());
+        }
+        let group = self.symmetry.group(place);
+        // Of equal languages it does not matter which has which.
+        let least = if place > group.start && a[place - 1] == a[place] { chosen[place - 1] } else { 0 };
+        for i in 0..left[number].len() {
+            let (language, count) = left[number][i];
+            if count == 0 || language < least || !self.meet(a[place], language) {
+                continue;
+            }
+            self.room.is_enough_for(0)?;
+            left[number][i].1 -= 1;
+            chosen.push(language);
+            let next = number + usize::from(place + 1 == group.end);
+            let done = self.go_on(a, next, left, chosen, found);
+            chosen.pop();
+            left[number][i].1 += 1;
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Whether two languages have a word in common.
+    fn meet(&mut self, a: u32, b: u32) -> bool {
+        let automaton = self.automaton;
+        *self.meet.entry((a, b)).or_insert_with(|| {
+            let (mut seen, mut open) = (FxHashSet::from_iter([(a, b)]), vec![(a, b)]);
+            while let Some((a, b)) = open.pop() {
+                if automaton.is_accepting(a) && automaton.is_accepting(b) {
+                    return true;
+                }
+                open.extend(in_common(automaton, a, b).map(|(_, a, b)| (a, b)).filter(|&pair| seen.insert(pair)));
+            }
+            false
+        })
     }
 }
 
