@@ -15,6 +15,9 @@
 //! W(r') for other shared states. What another thread does leads from r to r', and is possible whatever the thread has, so
 //! W(r) ⊆ W(r'). So the tuples ⟨W(r), r⟩ are closed as the states are. The thread, or the group of interchangeable ones, is the one
 //! for which the fewest tuples are left.
+//!
+//! If with every shared state q every combination of what the threads may have there, W_1(q), …, W_n(q), is a state, then one tuple
+//! for each q is enough: what thread i does leads from q to q' whatever the others have, so W_j(q) ⊆ W_j(q').
 
 use super::minimal::Dfa;
 use super::packed::PackedSet;
@@ -25,7 +28,7 @@ use super::visible::top;
 use cpds::Certificate;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher as _};
 use std::ops::Range;
 
@@ -107,7 +110,7 @@ impl Tuples {
         for row in others.rows.chunks_exact(width) {
             by_shared.entry(row[0]).or_default().push(row[1..].iter().map(|language| first + language).collect());
         }
-        let mut pairs: Made<(u32, u32)> = Made::new(small(automaton.len()));
+        let mut pairs: Numbered<(u32, u32)> = Numbered::new(small(automaton.len()));
         let mut rows = Vec::new();
         let mut matches = Matches::new(&automaton, &self.symmetry, room);
         // Rows are sorted by their shared states.
@@ -130,14 +133,20 @@ impl Tuples {
         Ok(Tuples { automaton, rows, are_states: false, ..self }.minimal())
     }
 
-    /// The same states in fewer tuples, if states that differ in one thread become one.
+    /// The same states in fewer tuples.
     fn merged(self, room: &Room<'_>) -> Result<Tuples, TooLarge> {
+        if !self.are_states {
+            return Ok(self);
+        }
+        if let Some((rows, unions)) = self.product() {
+            return self.with(rows, unions, room);
+        }
         let width = self.width();
         let groups: Vec<_> = self.symmetry.groups().collect();
         // Two copies of the rows, and pointers to one of them.
         let largest = groups.iter().map(Range::len).max().unwrap_or(0);
         let bytes = (2 * self.rows.len() + self.rows.len() * 4 / width).saturating_mul(largest * size_of::<u32>());
-        if !self.are_states || bytes > room.bytes {
+        if bytes > room.bytes {
             return Ok(self);
         }
         let fewest = groups.iter().map(|group| Ok((self.count_without(group, room)?, group)));
@@ -157,7 +166,7 @@ impl Tuples {
         }
         let mut moved: Vec<&[u32]> = moved.chunks_exact(width).collect();
         moved.sort_unstable();
-        let mut unions: Made<Vec<u32>> = Made::new(small(self.automaton.len()));
+        let mut unions: Numbered<Vec<u32>> = Numbered::new(small(self.automaton.len()));
         let mut rows = Vec::new();
         for same in moved.chunk_by(|a, b| a[..width - 1] == b[..width - 1]) {
             let union = unions.union(same.iter().map(|row| row[width - 1]).collect());
@@ -166,6 +175,44 @@ impl Tuples {
             rows.push(union);
             rows.extend_from_slice(&rest[group.end..]);
         }
+        self.with(rows, unions, room)
+    }
+
+    /// One tuple for each shared state, if with each of them every combination of the languages of the groups is a state.
+    fn product(&self) -> Option<(Vec<u32>, Numbered<Vec<u32>>)> {
+        let groups: Vec<Range<usize>> = self.symmetry.groups().collect();
+        // For each shared state, how many states there are, and the languages of each group.
+        let mut by_shared: BTreeMap<u32, (u128, Vec<FxHashSet<u32>>)> = BTreeMap::new();
+        for row in self.rows.chunks_exact(self.width()) {
+            let (count, sets) =
+                by_shared.entry(row[0]).or_insert_with(|| (0, vec![FxHashSet::default(); groups.len()]));
+            *count += 1;
+            for (set, group) in sets.iter_mut().zip(&groups) {
+                set.extend(&row[1..][group.clone()]);
+            }
+        }
+        let mut unions: Numbered<Vec<u32>> = Numbered::new(small(self.automaton.len()));
+        let mut rows = Vec::new();
+        for (shared, (count, sets)) in by_shared {
+            // There are no more states than combinations, so if there are as many, each is there.
+            let mut combinations = sets.iter().zip(&groups).map(|(set, group)| multisets(set.len(), group.len()));
+            let all = combinations.try_fold(1_u128, |all, combinations| all.checked_mul(combinations?));
+            if all != Some(count) {
+                return None;
+            }
+            rows.push(shared);
+            for (set, group) in sets.into_iter().zip(&groups) {
+                let mut set: Vec<u32> = set.into_iter().collect();
+                set.sort_unstable();
+                let union = unions.union(set);
+                rows.extend(std::iter::repeat_n(union, group.len()));
+            }
+        }
+        Some((rows, unions))
+    }
+
+    /// These tuples instead, with the unions of languages that they need.
+    fn with(self, rows: Vec<u32>, mut unions: Numbered<Vec<u32>>, room: &Room<'_>) -> Result<Tuples, TooLarge> {
         let (mut automaton, mut sets) = (self.automaton.clone(), 0);
         while let Some(union) = unions.open.pop_front() {
             let mut out: Vec<(u32, u32)> = union.iter().flat_map(|&state| automaton.out(state)).copied().collect();
@@ -228,7 +275,7 @@ impl Tuples {
             ..Certificate::default()
         };
         // Languages are numbered as they come.
-        let mut numbers: Made<u32> = Made::new(0);
+        let mut numbers: Numbered<u32> = Numbered::new(0);
         certificate.tuples.reserve_exact(tuples.rows.len());
         for row in tuples.rows.chunks_exact(tuples.width()) {
             let start = certificate.tuples.len();
@@ -371,17 +418,22 @@ fn different<'r>(row: &'r [u32], group: &Range<usize>) -> impl Iterator<Item = u
     (first..last).filter(move |&place| place == first || row[place - 1] != row[place])
 }
 
+/// How many multisets of a size there are of so many different things: (n + k - 1 over k); none if u128 cannot say.
+fn multisets(things: usize, size: usize) -> Option<u128> {
+    (1..=size as u128).try_fold(1_u128, |count, i| Some(count.checked_mul(things as u128 + i - 1)? / i))
+}
+
 /// States that are made of others, numbered as they are asked for.
-struct Made<K> {
+struct Numbered<K> {
     first: u32,
     numbers: FxHashMap<K, u32>,
     /// Those that are yet to be made.
     open: VecDeque<K>,
 }
 
-impl<K: Clone + Eq + Hash> Made<K> {
+impl<K: Clone + Eq + Hash> Numbered<K> {
     fn new(first: u32) -> Self {
-        Made { first, numbers: FxHashMap::default(), open: VecDeque::new() }
+        Numbered { first, numbers: FxHashMap::default(), open: VecDeque::new() }
     }
 
     fn number(&mut self, of: K) -> u32 {
@@ -393,7 +445,7 @@ impl<K: Clone + Eq + Hash> Made<K> {
     }
 }
 
-impl Made<Vec<u32>> {
+impl Numbered<Vec<u32>> {
     /// The union of some states, sorted.
     fn union(&mut self, of: Vec<u32>) -> u32 {
         if let &[only] = of.as_slice() { only } else { self.number(of) }
