@@ -26,24 +26,22 @@ pub(crate) fn check(problem: &Problem, trace: &Trace, contexts: usize) -> Result
             return violated(Condition::Contexts, message);
         }
         for (at, step) in context.steps.iter().enumerate() {
-            let place = format!(
-                "contexts[{number}].steps[{at}], thread {} ({})",
-                thread + 1,
-                system.thread_name(context.thread)
-            );
-            let Some(rule) = system.program(context.thread).rules().get(step.rule) else {
-                return violated(Condition::Step, format!("{place}: there is no such action"));
-            };
-            let (action, from) = (system.paper(&rule.action), system.paper(state));
-            match Effect::of(&rule.action).apply(state, thread) {
-                None => return violated(Condition::Step, format!("{place}: action {action} is not enabled in {from}")),
-                Some(next) if next != step.state => {
-                    let next = system.paper(&next);
-                    let message = format!("{place}: action {action} leads to {next}, and not to `state`");
-                    return violated(Condition::Step, message);
+            let rule = system.program(context.thread).rules().get(step.rule);
+            let next = rule.map(|rule| (system.paper(&rule.action), Effect::of(&rule.action).apply(state, thread)));
+            let what = match next {
+                Some((_, Some(next))) if next == step.state => {
+                    state = &step.state;
+                    continue;
                 }
-                Some(_) => state = &step.state,
-            }
+                Some((action, Some(next))) => {
+                    format!("action {action} leads to {}, and not to `state`", system.paper(&next))
+                }
+                Some((action, None)) => format!("action {action} is not enabled in {}", system.paper(state)),
+                None => "there is no such action".to_owned(),
+            };
+            let (thread, name) = (thread + 1, system.thread_name(context.thread));
+            let message = format!("contexts[{number}].steps[{at}], thread {thread} ({name}): {what}");
+            return violated(Condition::Step, message);
         }
     }
     let is_bad = problem.property().bad.iter().any(|pattern| {

@@ -154,6 +154,28 @@ fn the_files() {
     assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"10: rejected: another model: the evidence is for");
 }
 
+/// Whoever is quicker, and whatever numbers languages get.
+#[test]
+fn the_same_in_each_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.json");
+    for model in
+        ["paper/stefan4", "squeeze/get-and-put", "squeeze/journal-records", "squeeze/tree-walk", "tiny/stutter"]
+    {
+        let file = format!("models/{model}.cpds");
+        for verb in ["verify", "reach"] {
+            let written = |jobs: &str| {
+                let _ = fs::remove_file(&path);
+                let limits = ["--max-contexts", "12", "--quiet", "--jobs", jobs];
+                in_repository(&[&[verb, &*file, "--certificate", path.to_str().unwrap()], &limits[..]].concat());
+                fs::read(&path).ok()
+            };
+            let first = written("1");
+            assert!(["2", "2", "4"].iter().all(|jobs| written(jobs) == first), "{verb} {model}");
+        }
+    }
+}
+
 #[test]
 fn with_other_bad_and_initial_states() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +201,7 @@ fn usage_of_cuba_check() {
       --exact           check that the visible states of the certificate are those that it lists, instead of that none is bad
       --init STATE      start here instead of where the file says; repeatable
       --target PATTERN  take this as bad instead of what the file says; repeatable
-      --max-steps N     give up after N elementary steps [default: 10000000000]
+      --max-steps N     give up after N elementary steps [default: 1000000000]
       -h, --help        print this
       -V, --version     print the version
 
