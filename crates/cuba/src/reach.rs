@@ -100,8 +100,13 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
         (_, Some(t)) => format!("T(R) has {visible}, and collapses at k = {t}"),
         (_, None) => String::new(),
     };
+    let asked = if full { &analysis.lower_sequence } else { &analysis.visible_sequence };
+    let is_converged = asked.collapse().is_some();
     match &analysis.conclusion {
         Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
+        Conclusion::Unknown(reason) if is_converged => {
+            format!("unknown: {known}, but there is no evidence that was checked; {}", explored.reason(*reason))
+        }
         Conclusion::Unknown(reason) if known.is_empty() => {
             format!("unknown: (T({s}_k)) has not converged up to k = {}; {}", last.k, explored.reason(*reason))
         }
@@ -195,4 +200,25 @@ fn new_states(explored: &Explored<'_>) -> String {
         out += "\n";
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::analysis::{Options, Reason, analyse};
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_not_checked_is_not_called_converged() {
+        let problem: cpds::Problem = include_str!("../../../models/paper/fig1.cpds").parse().unwrap();
+        let options = Options::default();
+        let analysis = analyse(&problem, Question::Visible, options, |_| ());
+        let mut explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None };
+        assert!(verdict(&explored, false).starts_with("converged: T(R) has 8 visible states"));
+        explored.analysis.conclusion = Conclusion::Unknown(Reason::TimeOut);
+        let unknown = verdict(&explored, false);
+        let expected =
+            "unknown: T(R) has 8 visible states, and collapses at k = 5, but there is no evidence that was checked; ";
+        assert!(unknown.starts_with(expected), "{unknown}");
+    }
 }
