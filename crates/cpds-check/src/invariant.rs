@@ -413,34 +413,50 @@ impl<'c> Invariant<'c> {
                 let empty = self.languages.is_accepting(language).then_some(0);
                 empty.into_iter().chain(self.languages.out(language).iter().map(|&(s, _)| number(Some(s)))).collect()
             };
-            let tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
+            let mut tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
+            for group in &self.places.groups {
+                tops[group.start - 1..group.end - 1].sort_unstable();
+            }
             if !done.insert((row[0], tops.clone())) {
                 continue;
             }
-            // Thread by thread, sorted within groups.
-            let mut states: Vec<Vec<u32>> = vec![vec![row[0]]];
-            for (group, tops) in self.places.group_of.iter().zip(&tops) {
-                let group = &self.places.groups[*group];
-                self.languages.spend(states.len() * tops.len() * group.len())?;
-                let longer =
-                    |state: Vec<u32>| tops.iter().map(move |&top| state.iter().copied().chain([top]).collect());
-                states = states.into_iter().flat_map(longer).collect();
-                if group.len() > 1 {
-                    for state in &mut states {
-                        state[group.start..].sort_unstable();
+            // Threads of one group with the same tops, together: their tops, sorted, in every way.
+            let groups = self.places.groups.iter();
+            let alike = groups.flat_map(|group| {
+                let runs = tops[group.start - 1..group.end - 1].chunk_by(|a, b| a == b);
+                runs.map(move |run| (group, run))
+            });
+            let mut states = vec![vec![row[0]]];
+            let mut alike = alike.peekable();
+            while let Some((group, run)) = alike.next() {
+                let (mut longer, is_last) = (Vec::new(), alike.peek().is_none());
+                for state in states {
+                    let mut digits = vec![0; run.len()];
+                    loop {
+                        self.languages.spend(row.len())?;
+                        let tops = digits.iter().map(|&digit| run[0][digit]);
+                        let mut state: Vec<u32> = state.iter().copied().chain(tops).collect();
+                        if run.len() < group.len() {
+                            state[group.start..].sort_unstable();
+                        }
+                        if !is_last {
+                            longer.push(state);
+                        } else if let Some(seen) = listed.get_mut(&state) {
+                            found += usize::from(!std::mem::replace(seen, true));
+                        } else {
+                            return violated(format!("tuples[{at}] has a visible state that is not listed"));
+                        }
+                        let Some(next) = digits.iter().rposition(|&digit| digit + 1 < run[0].len()) else { break };
+                        let digit = digits[next] + 1;
+                        digits[next..].fill(digit);
                     }
-                    states.sort_unstable();
-                    states.dedup();
+                    if longer.len() * row.len() > 8 * MOST {
+                        return Err(Rejected::Stopped);
+                    }
                 }
-                if states.len() * row.len() > 8 * MOST {
-                    return Err(Rejected::Stopped);
-                }
-            }
-            for state in states {
-                match listed.get_mut(&state) {
-                    None => return violated(format!("tuples[{at}] has a visible state that is not listed")),
-                    Some(seen) => found += usize::from(!std::mem::replace(seen, true)),
-                }
+                longer.sort_unstable();
+                longer.dedup();
+                states = longer;
             }
         }
         if found < visible.len() {
