@@ -10,8 +10,8 @@ use cpds_check::{Claim, Evidence, check};
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::{Pile, Recursion, stefan};
-use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Cancel, Engine, Ladder, Lower};
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Cancel, Engine, Ladder};
 use cuba::json;
 use std::time::{Duration, Instant};
 
@@ -75,11 +75,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
             Conclusion::Converged(proof) => (proof, Claim::Exact),
             _ => return,
         };
-        let proved_by = match (proof, &analysis.lower) {
-            (Proof::Bounded(rungs), _) => rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ "),
-            (Proof::LowerCollapsed, Lower::Explicit(_)) => "R_k".to_owned(),
-            (Proof::LowerCollapsed, Lower::Symbolic(_)) => "S_k".to_owned(),
-        };
+        let proved_by = analysis.proved_by().expect("there is a proof");
         let evidence =
             Evidence::Certificate(analysis.certificate(proof, options.memory, &Cancel::default()).expect("it fits"));
         lap(1);

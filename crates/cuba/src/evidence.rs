@@ -1,7 +1,7 @@
 //! Evidence for an answer: made, checked by `cpds-check`, and written to files.
 
 use crate::cli::Answer;
-use crate::engine::analysis::{Conclusion, Proof, Reason};
+use crate::engine::analysis::{Conclusion, Reason};
 use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
 use crate::json;
@@ -124,13 +124,10 @@ impl EvidenceArgs {
 
 /// Writes the certificate to its file. Gives what there is to say: a note if there is none, or an error.
 fn write_certificate(path: &Path, explored: &Explored<'_>) -> Result<String, String> {
-    let proof = match &explored.analysis.conclusion {
-        Conclusion::Safe(proof) | Conclusion::Converged(proof) => Some(proof),
-        _ => None,
-    };
-    match (proof, explored.made.as_ref().map(|made| &made.evidence)) {
-        (Some(proof), Some(Evidence::Certificate(certificate))) => {
-            write(path, |out| json::write_certificate(out, explored, proof, certificate)).map(|()| String::new())
+    match (explored.analysis.proved_by(), explored.made.as_ref().map(|made| &made.evidence)) {
+        (Some(proved_by), Some(Evidence::Certificate(certificate))) => {
+            let write_to = |out: &mut dyn Write| json::write_certificate(out, explored.problem, proved_by, certificate);
+            write(path, write_to).map(|()| String::new())
         }
         (Some(_), _) => Err(format!("`{}` was not written: the certificate takes too much memory", shown(path))),
         (None, _) => Ok(format!("note: `{}` was not written: there is no certificate\n", shown(path))),
@@ -165,14 +162,6 @@ fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         file.flush()
     };
     write().map_err(|error| format!("cannot write `{}`: {error}", shown(path)))
-}
-
-/// What a proof rests on, as it is called in JSON.
-pub(crate) fn proved_by(explored: &Explored<'_>, proof: &Proof) -> String {
-    match proof {
-        Proof::Bounded(rungs) => crate::explore::names(rungs),
-        Proof::LowerCollapsed => format!("{}_k", explored.levels()),
-    }
 }
 
 #[cfg(test)]

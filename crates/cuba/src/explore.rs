@@ -3,7 +3,7 @@
 use crate::bundle;
 use crate::cli::{Answer, exit};
 use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, Reason, analyse};
-use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics};
+use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
 use crate::load::{Loaded, ModelArgs, shown};
@@ -511,11 +511,6 @@ impl Explored<'_> {
         }
         Answer { stdout: format!("error: {what}\n"), remarks, errors, code: exit::INTERNAL }
     }
-}
-
-/// `A_1`, or `matched-Z ∩ A_1`.
-pub(crate) fn names(rungs: &[Rung]) -> String {
-    rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
 }
 
 /// `once`, `2 times`.

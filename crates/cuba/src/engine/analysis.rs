@@ -16,16 +16,15 @@
 //! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
 
 use super::ceiling::{Between, Ceiling};
-use super::certificate::Room;
 use super::count::Count;
 use super::fcr::Fcr;
 use super::ladder::{Ladder, Rung};
 use super::lower::{Engine, Glimpse, Lower, Statistics};
-use super::psa::{Psa, TooLarge};
+use super::psa::Psa;
 use super::race::{Cancel, End, Halt, Race};
 use super::sequence::ObservationSequence;
 use super::squeeze::{Climbed, Invariant, LowerEnd, LowerOutcome, Outcome, Squeeze, Timed, UpperEnd};
-use cpds::{Certificate, Problem, Trace, VisibleState};
+use cpds::{Problem, Trace, VisibleState};
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -161,7 +160,7 @@ pub struct Analysis<'a> {
     /// The rungs that were tried.
     pub rungs: Vec<Climbed>,
     /// For each rung, the proof that it has all that is reachable, if there is one.
-    invariants: Vec<Option<Invariant<'a>>>,
+    pub(super) invariants: Vec<Option<Invariant<'a>>>,
     /// What is known of (R_k), or of (S_k), which may collapse later.
     pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
@@ -477,34 +476,6 @@ impl Found<'_, '_> {
 }
 
 impl Analysis<'_> {
-    /// The tuples of languages behind a proof, for a checker: all that is reachable is among their states, and if the question was
-    /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
-    ///
-    /// # Errors
-    /// If it takes more than `memory` bytes, or if it is cancelled.
-    pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
-        let room = &Room::new(memory, cancel);
-        let mut certificate = match proof {
-            Proof::LowerCollapsed => self.lower.invariant().certificate(room)?,
-            Proof::Bounded(rungs) => {
-                let invariant = |rung: &Rung| {
-                    let found =
-                        self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
-                            if climbed.rung == *rung { invariant.as_ref() } else { None }
-                        });
-                    found.expect("what proves something is there").tuples()
-                };
-                let (first, others) = rungs.split_first().expect("a proof rests on something");
-                let mut others = others.iter().map(invariant);
-                others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
-            }
-        };
-        if let Conclusion::Converged(_) = self.conclusion {
-            certificate.visible = Some(self.lower.visible().sorted_states(self.k()));
-        }
-        Ok(certificate)
-    }
-
     /// The last level that is finished and has no bad state, if that was the question.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)

@@ -19,6 +19,10 @@
 //! If with every shared state q every combination of what the threads may have there, W_1(q), …, W_n(q), is a state, then one tuple
 //! for each q is enough: what thread i does leads from q to q' whatever the others have, so W_j(q) ⊆ W_j(q').
 
+use super::analysis::{Analysis, Conclusion, Proof};
+use super::ladder::{Rung, names};
+use super::language::small;
+use super::lower::Lower;
 use super::minimal::Dfa;
 use super::packed::PackedSet;
 use super::psa::TooLarge;
@@ -31,6 +35,50 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher as _};
 use std::ops::Range;
+
+impl Analysis<'_> {
+    /// The tuples of languages behind a proof, for a checker: all that is reachable is among their states, and if the question was
+    /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
+    ///
+    /// # Errors
+    /// If it takes more than `memory` bytes, or if it is cancelled.
+    pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
+        let room = &Room::new(memory, cancel);
+        let mut certificate = match proof {
+            Proof::LowerCollapsed => self.lower.invariant().certificate(room)?,
+            Proof::Bounded(rungs) => {
+                let invariant = |rung: &Rung| {
+                    let found =
+                        self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
+                            if climbed.rung == *rung { invariant.as_ref() } else { None }
+                        });
+                    found.expect("what proves something is there").tuples()
+                };
+                let (first, others) = rungs.split_first().expect("a proof rests on something");
+                let mut others = others.iter().map(invariant);
+                others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
+            }
+        };
+        if let Conclusion::Converged(_) = self.conclusion {
+            certificate.visible = Some(self.lower.visible().sorted_states(self.k()));
+        }
+        Ok(certificate)
+    }
+
+    /// What the proof rests on, if there is one: `A_1`, or `matched-Z ∩ A_0`; or `R_k` or `S_k` (Scheme 1).
+    pub fn proved_by(&self) -> Option<String> {
+        match &self.conclusion {
+            Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {
+                Some(names(rungs))
+            }
+            Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.lower {
+                Lower::Explicit(_) => "R_k".to_owned(),
+                Lower::Symbolic(_) => "S_k".to_owned(),
+            }),
+            _ => None,
+        }
+    }
+}
 
 /// Tuples of languages, closed under every action.
 #[derive(Clone)]
@@ -450,8 +498,4 @@ impl Numbered<Vec<u32>> {
     fn union(&mut self, of: Vec<u32>) -> u32 {
         if let &[only] = of.as_slice() { only } else { self.number(of) }
     }
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).expect("the memory ends before")
 }

@@ -43,6 +43,11 @@ impl Display for Rung {
     }
 }
 
+/// `A_1`, or `matched-Z ∩ A_1`.
+pub fn names(rungs: &[Rung]) -> String {
+    rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
+}
+
 /// The text is no rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoRung;

@@ -5,6 +5,7 @@
 //! brief practical DFA minimization*, Inf. Process. Lett. 112, 2012), which refines a partition of the states and one of the
 //! transitions by each other.
 
+use super::language::small;
 use super::psa::{Psa, TooLarge};
 use super::race::Cancel;
 use hashbrown::HashTable;
@@ -55,7 +56,7 @@ impl Dfa {
 
     /// Adds all states of another automaton, as they are.
     pub(super) fn append(&mut self, other: &Dfa) {
-        let first = u32::try_from(self.len()).expect("the memory ends before");
+        let first = small(self.len());
         for state in (0..).take(other.len()) {
             self.push(other.is_accepting(state), other.out(state).iter().map(|&(label, to)| (label, first + to)));
         }

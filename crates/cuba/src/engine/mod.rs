@@ -46,7 +46,7 @@ pub use ceiling::Between;
 pub use count::Count;
 pub use fcr::{Fcr, Loop};
 pub use heads::Heads;
-pub use ladder::{Ladder, NoRung, Rung};
+pub use ladder::{Ladder, NoRung, Rung, names};
 pub use languages::{LanguageId, Languages};
 pub use lower::{Engine, Glimpse, Lower, Statistics};
 pub use overapproximation::{Cut, Overapproximation, Progress};

@@ -3,7 +3,7 @@
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
-use crate::evidence::{Made, proved_by};
+use crate::evidence::Made;
 use crate::explore::Explored;
 use crate::machine::peak_memory_bytes;
 use crate::show::thread_state;
@@ -262,11 +262,11 @@ pub(crate) fn analysis(
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
     let (lower, explicit) = (&analysis.lower, analysis.lower.engine() == Engine::Explicit);
-    let (verdict, proof) = match &analysis.conclusion {
-        Conclusion::Safe(proof) => ("safe", Some(proof)),
-        Conclusion::Converged(proof) => ("converged", Some(proof)),
-        Conclusion::Unsafe { .. } => ("unsafe", None),
-        Conclusion::Unknown(_) | Conclusion::Contradiction(_) => ("unknown", None),
+    let verdict = match &analysis.conclusion {
+        Conclusion::Safe(_) => "safe",
+        Conclusion::Converged(_) => "converged",
+        Conclusion::Unsafe { .. } => "unsafe",
+        Conclusion::Unknown(_) | Conclusion::Contradiction(_) => "unknown",
     };
     let trace = match &analysis.conclusion {
         Conclusion::Unsafe { trace, pattern } => Some(super::trace(explored.problem, trace, *pattern)),
@@ -295,7 +295,7 @@ pub(crate) fn analysis(
         reason: reason.to_owned(),
         contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
         engine: if explicit { "explicit" } else { "symbolic" },
-        proved_by: proof.map(|proof| proved_by(explored, proof)),
+        proved_by: analysis.proved_by(),
         fcr: analysis.fcr.as_ref().map(Fcr::holds),
         sequence: sequence.collect(),
         collapse: CollapseJson {

@@ -1,9 +1,6 @@
 //! Evidence as JSON: certificates, traces, and traces for other tools' viewers. `docs/evidence.md` says what it means.
 
 use super::{ActionJson, action};
-use crate::engine::analysis::Proof;
-use crate::evidence::proved_by;
-use crate::explore::Explored;
 use cpds::{Certificate, Cpds, GlobalState, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -75,11 +72,11 @@ impl schemars::JsonSchema for Lines<'_> {
 
 pub(crate) fn write_certificate(
     out: &mut dyn Write,
-    explored: &Explored<'_>,
-    proof: &Proof,
+    problem: &Problem,
+    proved_by: String,
     certificate: &Certificate,
 ) -> io::Result<()> {
-    let json = self::certificate(explored.problem, proved_by(explored, proof), certificate);
+    let json = self::certificate(problem, proved_by, certificate);
     json.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, ByLine::default()))?;
     Ok(())
 }

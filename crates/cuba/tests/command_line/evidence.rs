@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
@@ -266,7 +266,7 @@ fn what_cannot_be_written() {
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--certificate", "c.json"]);
     assert_eq!(ran.code, 10);
     assert_snapshot!(ran.stderr, @"note: `c.json` was not written: there is no certificate");
-    assert!(!Path::new("c.json").exists());
+    assert!(!repository().join("c.json").exists());
     let ran = in_repository(&["verify", "models/paper/fig2.cpds", "--certificate", "no/such/folder/c.json"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stdout.starts_with("safe: "), "the verdict stands: {}", ran.stdout);

@@ -2,8 +2,8 @@
 
 use crate::evidence::checked;
 use cpds_testing::corpus::{Answers, Model, Verdict, models, run};
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
-use cuba::engine::{Engine, Lower, Rung};
+use cuba::engine::analysis::{Conclusion, Options, Question, Reason, analyse};
+use cuba::engine::{Engine, Rung};
 
 #[test]
 fn the_engines_agree_with_every_model() {
@@ -32,7 +32,7 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
         collapse_reachable: reached.collapse_of_states,
         collapse_visible: reached.visible_sequence.collapse(),
         visible: Some(visible),
-        proved_by: proof(&verified).filter(|_| is_final),
+        proved_by: verified.proved_by().filter(|_| is_final),
         is_final,
         verdict: match verified.conclusion {
             Conclusion::Safe(_) => Some((Verdict::Safe, None)),
@@ -40,18 +40,6 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
             Conclusion::Unknown(_) => None,
             Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("that was not the question"),
         },
-    }
-}
-
-/// The proof that nothing bad is reachable, as the command line names it.
-fn proof(analysis: &Analysis<'_>) -> Option<String> {
-    match (&analysis.conclusion, &analysis.lower) {
-        (Conclusion::Safe(Proof::Bounded(rungs)), _) => {
-            Some(rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ "))
-        }
-        (Conclusion::Safe(Proof::LowerCollapsed), Lower::Explicit(_)) => Some("R_k".to_owned()),
-        (Conclusion::Safe(Proof::LowerCollapsed), Lower::Symbolic(_)) => Some("S_k".to_owned()),
-        _ => None,
     }
 }
 

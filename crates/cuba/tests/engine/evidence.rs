@@ -7,8 +7,8 @@ use cpds_testing::certificates::{contains, is_invariant};
 use cpds_testing::corpus::models;
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle;
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Cancel, Engine, Ladder, Lower, Rung};
+use cuba::engine::analysis::{Analysis, Conclusion, Options, Question, analyse};
+use cuba::engine::{Cancel, Engine, Ladder, Rung};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -41,17 +41,10 @@ pub(crate) fn checked(problem: &Problem, analysis: &Analysis<'_>) -> Option<(Cer
     Some((certificate, claim))
 }
 
-/// What a proof rests on.
+/// What an answer rests on.
 fn proved_by(analysis: &Analysis<'_>) -> String {
-    match (&analysis.conclusion, &analysis.lower) {
-        (Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)), _) => {
-            rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
-        }
-        (Conclusion::Safe(_) | Conclusion::Converged(_), Lower::Explicit(_)) => "R_k".to_owned(),
-        (Conclusion::Safe(_) | Conclusion::Converged(_), Lower::Symbolic(_)) => "S_k".to_owned(),
-        (Conclusion::Unsafe { .. }, _) => "a trace".to_owned(),
-        _ => "nothing".to_owned(),
-    }
+    let is_unsafe = matches!(analysis.conclusion, Conclusion::Unsafe { .. });
+    analysis.proved_by().unwrap_or_else(|| if is_unsafe { "a trace" } else { "nothing" }.to_owned())
 }
 
 /// Each way to come to an answer, the usual one first.
