@@ -6,6 +6,7 @@ use cpds::{
     VisibleState,
 };
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::io::Read;
 
 const VERSION: u32 = 1;
@@ -49,6 +50,9 @@ struct ContextJson {
 struct StepJson {
     action: ActionJson,
     state: String,
+    /// For people: what the step is in the program that the model was made from.
+    #[serde(rename = "source")]
+    _source: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,7 @@
 //! Plain data. Turning them into underlined text is the command line's business; [`ReadError`] prints one line
 //! each, for everybody else.
 
+pub use crate::format::words::{nearest, shortened};
 use crate::names::is_invisible;
 use std::fmt;
 
@@ -74,7 +75,8 @@ pub struct Span {
 
 impl Span {
     /// From the start of this to the end of the other.
-    pub(crate) fn to(self, other: Span) -> Span {
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.start), ..self }
     }
 }
@@ -197,7 +199,8 @@ impl Diagnostics {
         self.warnings
     }
 
-    pub(crate) fn sort(&mut self) {
+    /// Puts them into the order of the text; errors first.
+    pub fn sort(&mut self) {
         self.kept.sort_by_key(|d| (d.severity, d.label.as_ref().map(|(span, _)| *span)));
     }
 }

@@ -148,7 +148,7 @@ mod trace;
 pub use action::{Action, ActionKind, NotAnAction};
 pub use certificate::{Automaton, Certificate};
 pub use diagnostic::{ReadError, Source};
-pub use format::{Format, FromFile, PdsText, Reader, Reading, print_cpds, print_pds, read_file};
+pub use format::{Format, FromFile, PdsText, Reader, Reading, is_program, print_cpds, print_pds, read_file, read_text};
 pub use names::{MAX_NAME, Names, is_name};
 pub use notation::Notation;
 pub use property::{Pattern, Problem, Property, Wild};

@@ -35,7 +35,7 @@ pub(crate) fn write(
     trace: Option<&(Trace, usize)>,
 ) -> io::Result<PathBuf> {
     let analysis = &explored.analysis;
-    let trace = trace.map(|(trace, pattern)| json::trace(explored.problem, trace, *pattern));
+    let trace = trace.map(|(trace, pattern)| json::trace(explored.problem, trace, *pattern, None));
     let bundle = Bundle {
         cuba: env!("CARGO_PKG_VERSION"),
         contradiction: what,

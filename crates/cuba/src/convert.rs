@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   cuba convert stutter.pds --to cpds
+  cuba convert models/table2/dekker.bp --to cpds -o dekker.cpds
   cuba convert models/paper/fig2.cpds --to pds -o fig2.pds     writes fig2.pds, fig2.init and fig2.spec")]
 pub(crate) struct Convert {
     #[command(flatten)]
@@ -34,6 +35,13 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         Format::Pds => {
             let PdsText { pds, init, spec } = print_pds(loaded.problem());
             vec![("pds", pds), ("init", init), ("spec", spec)]
+        }
+        Format::Bp => {
+            let Some(program) = &loaded.program else {
+                let message = format!("`{}` is no Boolean program, and cannot be made one", shown(&args.model.file));
+                return Err(Stopped::Usage(message));
+            };
+            vec![("bp", boolprog::print(&program.syntax))]
         }
     };
     let paths = match &args.output {
@@ -63,7 +71,7 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         (String::new(), wrote.concat())
     } else {
         let note = match args.to {
-            Format::Cpds => "",
+            Format::Cpds | Format::Bp => "",
             Format::Pds => "note: this is the .pds file alone; with -o FILE.pds its .init and .spec are written too\n",
         };
         (texts[0].1.clone(), note.to_owned())

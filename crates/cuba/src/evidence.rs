@@ -5,7 +5,7 @@ use crate::engine::analysis::{Conclusion, Reason};
 use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
 use crate::json;
-use crate::load::shown;
+use crate::load::{Loaded, shown};
 use crate::show::plural;
 use clap::Args;
 use cpds_check::{Claim, Evidence, Rejected, check};
@@ -135,7 +135,12 @@ fn write_certificate(path: &Path, explored: &Explored<'_>) -> Result<String, Str
 }
 
 /// Writes the trace to a file, likewise.
-pub(crate) fn write_trace(path: &Path, explored: &Explored<'_>, source: &str) -> Result<String, String> {
+pub(crate) fn write_trace(
+    path: &Path,
+    explored: &Explored<'_>,
+    loaded: &Loaded,
+    source: &str,
+) -> Result<String, String> {
     let Conclusion::Unsafe { trace, pattern } = &explored.analysis.conclusion else {
         return Ok(format!("note: `{}` was not written: there is no trace\n", shown(path)));
     };
@@ -143,7 +148,7 @@ pub(crate) fn write_trace(path: &Path, explored: &Explored<'_>, source: &str) ->
     let text = if name.trim_end_matches(".gz").ends_with(".itf.json") {
         json::print(&json::itf(explored.problem, trace, source))
     } else {
-        json::print(&json::trace(explored.problem, trace, *pattern))
+        json::print(&json::trace(explored.problem, trace, *pattern, Some(loaded)))
     };
     write(path, |out| out.write_all(text.as_bytes())).map(|()| String::new())
 }

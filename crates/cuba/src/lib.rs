@@ -19,4 +19,5 @@ mod picture;
 mod reach;
 mod render;
 mod show;
+mod source;
 mod verify;

@@ -1,23 +1,50 @@
 //! From a file name to a problem.
 
+use crate::cli::Stopped;
 use crate::render;
+use boolprog::syntax::Program;
+use boolprog::{Asked, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
-use cpds::{FromFile, Problem, ReadError, Reading, read_file};
+use cpds::{FromFile, Problem, Reading, is_program, read_file, read_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Which model: the same for every verb.
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it
+    /// The model: a Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it
     pub(crate) file: PathBuf,
     /// Start here instead of where the file says, e.g. '0|1,4 6' (stacks top first); repeatable
     #[arg(long, value_name = "STATE")]
     init: Vec<String>,
-    /// Take this as bad instead of what the file says, e.g. '0|1,*' ('*' anything, '-' empty); repeatable
+    /// Take this as bad instead of what the file says, e.g. '0|1,*' ('*' anything, '-' empty); of a .bp file e.g. 'x & !y|crit,*';
+    /// repeatable
     #[arg(long, value_name = "PATTERN")]
     target: Vec<String>,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// What can be said of a Boolean program.
+#[derive(Args, Debug)]
+struct ProgramArgs {
+    /// Of a .bp file, start these functions instead of main, e.g. adder=2,stopper=1
+    #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance)]
+    instances: Vec<(String, u32)>,
+    /// Of a .bp file, how many threads that it creates may be there at a time, where it may create any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// Of a .bp file, take it as bad that a thread stands at this label (L, or f:L), instead of a failed assertion; repeatable
+    #[arg(long, value_name = "LABEL", conflicts_with = "target")]
+    label: Vec<String>,
+}
+
+/// `adder=2`.
+fn instance(text: &str) -> Result<(String, u32), String> {
+    let (function, number) = text.split_once('=').ok_or("a function and a number, as in adder=2")?;
+    let number = number.trim().parse().map_err(|_| "a function and a number, as in adder=2")?;
+    Ok((function.trim().to_owned(), number))
 }
 
 /// The file formats, by extension.
@@ -29,6 +56,8 @@ pub enum Format {
     Cpds,
     /// The published tool's, with .init and .spec beside it
     Pds,
+    /// A Boolean program, formatted; from a Boolean program only
+    Bp,
 }
 
 /// A problem, with what there is to say about its text.
@@ -37,11 +66,36 @@ pub(crate) struct Loaded {
     pub(crate) format: Format,
     /// The files that were read.
     pub(crate) files: Vec<PathBuf>,
+    /// If it was a Boolean program: that, and the way back to it.
+    pub(crate) program: Option<LoadedProgram>,
+}
+
+/// A Boolean program.
+pub(crate) struct LoadedProgram {
+    pub(crate) syntax: Program,
+    pub(crate) map: SourceMap,
+    /// What is asked.
+    pub(crate) asked: Asked,
+    /// What the answer rests on.
+    pub(crate) assumptions: Vec<String>,
 }
 
 impl Loaded {
     pub(crate) fn problem(&self) -> &Problem {
         &self.reading.problem
+    }
+
+    /// What the answer rests on, if it is less than everything that the program may do.
+    pub(crate) fn assumptions(&self) -> &[String] {
+        self.program.as_ref().map_or(&[], |program| &program.assumptions)
+    }
+
+    /// What an answer says about that.
+    pub(crate) fn assuming(&self) -> String {
+        match self.assumptions() {
+            [] => String::new(),
+            assumptions => format!("; assuming {}", assumptions.join(", ")),
+        }
     }
 
     /// Whether an output may go to this file; if not, because it would replace an input, says so.
@@ -62,9 +116,42 @@ impl Loaded {
 
 impl ModelArgs {
     /// Reads the model and its neighbours.
-    pub(crate) fn load(&self) -> Result<Loaded, ReadError> {
-        let FromFile { reading, format, files } = read_file(&self.file, &self.init, &self.target)?;
-        Ok(Loaded { reading, format: format.into(), files })
+    pub(crate) fn load(&self) -> Result<Loaded, Stopped> {
+        let ProgramArgs { instances, threads, label } = &self.program;
+        if known_format(&self.file) != Some(Format::Bp) {
+            let given = [
+                ("--instances", !instances.is_empty()),
+                ("--threads", threads.is_some()),
+                ("--label", !label.is_empty()),
+            ];
+            if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(Stopped::Usage(format!(
+                    "{option} is for Boolean programs, and `{}` is none",
+                    shown(&self.file)
+                )));
+            }
+            let FromFile { reading, format, files } = read_file(&self.file, &self.init, &self.target)?;
+            return Ok(Loaded { reading, format: format.into(), files, program: None });
+        }
+        if !self.init.is_empty() {
+            let message = "a Boolean program starts where it says; see --instances, and give variables a value where they are declared";
+            return Err(Stopped::Usage(format!("--init: {message}")));
+        }
+        let asked = match (label.as_slice(), self.target.as_slice()) {
+            ([], []) => Asked::Errors,
+            ([], targets) => Asked::Targets(targets.to_vec()),
+            (labels, _) => Asked::Labels(labels.to_vec()),
+        };
+        let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
+        let lowered = boolprog::read(read_text(&self.file)?, &options)?;
+        let assumptions = lowered.assumptions();
+        let program = LoadedProgram { syntax: lowered.program, map: lowered.map, asked, assumptions };
+        Ok(Loaded {
+            reading: lowered.reading,
+            format: Format::Bp,
+            files: vec![self.file.clone()],
+            program: Some(program),
+        })
     }
 }
 
@@ -79,6 +166,9 @@ impl From<cpds::Format> for Format {
 
 /// The format that the file's name stands for.
 pub(crate) fn known_format(path: &Path) -> Option<Format> {
+    if is_program(path) {
+        return Some(Format::Bp);
+    }
     cpds::Format::of_name(path).map(Format::from)
 }
 
@@ -90,7 +180,7 @@ pub(crate) fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpds::{Reader, Source, print_cpds, print_pds};
+    use cpds::{ReadError, Reader, Source, print_cpds, print_pds};
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 

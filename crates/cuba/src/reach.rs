@@ -59,10 +59,10 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         let _ = writeln!(remarks, "note: there are {last} states, too many to list; stop earlier with --max-contexts");
     }
     let states = args.states && few;
-    let verdict = verdict(&explored, args.full) + args.explore.evidence.doubt(&explored);
+    let verdict = verdict(&explored, args.full) + &loaded.assuming() + args.explore.evidence.doubt(&explored);
     let stdout = if args.explore.json {
         let file = shown(&args.explore.model.file);
-        json::print(&json::analysis(file, &explored, &verdict, states, json::warnings(&loaded.reading)))
+        json::print(&json::analysis(file, &explored, &verdict, states, &loaded))
     } else {
         let mut out = table(&explored);
         if states {

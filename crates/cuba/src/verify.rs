@@ -7,6 +7,8 @@ use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::shown;
 use crate::show::{in_columns, labelled, plural};
+use crate::source;
+use boolprog::Asked;
 use clap::Args;
 use cpds::{Cpds, Trace};
 use std::fmt::Write as _;
@@ -34,10 +36,12 @@ pub(crate) struct Verify {
 pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     let file = shown(&args.explore.model.file);
-    if loaded.problem().property().bad.is_empty() {
+    // A label of a program that nobody can reach is a question all the same.
+    let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
+    if loaded.problem().property().bad.is_empty() && !is_asked {
+        let bad = if loaded.program.is_some() { "has no `assert`" } else { "says of no state that it is bad" };
         return Err(Stopped::Usage(format!(
-            "`{file}` says of no state that it is bad, so there is nothing to verify; name bad states with --target, or see \
-             all reachable ones with `cuba reach`"
+            "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
     let mut outputs = args.trace.iter().chain(args.explore.evidence.certificate());
@@ -54,8 +58,12 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
         }
         Conclusion::Unsafe { trace, .. } => {
-            let (state, contexts) = (system.paper(trace.last()), plural(trace.contexts.len(), "context"));
-            (format!("unsafe: the bad state {state} is reachable with {contexts}, and with no fewer"), exit::UNSAFE)
+            let contexts = plural(trace.contexts.len(), "context");
+            let bad = match &loaded.program {
+                Some(program) => source::bad(&loaded, program, trace),
+                None => format!("the bad state {} is reachable", system.paper(trace.last())),
+            };
+            (format!("unsafe: {bad} with {contexts}, and with no fewer"), exit::UNSAFE)
         }
         Conclusion::Unknown(reason) => {
             let (k, why) = (plural(explored.analysis.k(), "context"), explored.reason(*reason));
@@ -64,12 +72,15 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
         }
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
-    let verdict = verdict + args.explore.evidence.doubt(&explored);
+    let verdict = verdict + &loaded.assuming() + args.explore.evidence.doubt(&explored);
     let stdout = if args.explore.json {
-        json::print(&json::analysis(file.clone(), &explored, &verdict, false, json::warnings(&loaded.reading)))
+        json::print(&json::analysis(file.clone(), &explored, &verdict, false, &loaded))
     } else {
         let mut out = match conclusion {
-            Conclusion::Unsafe { trace, .. } => steps(system, trace),
+            Conclusion::Unsafe { trace, .. } => match &loaded.program {
+                Some(program) => source::steps(&loaded, program, trace),
+                None => steps(system, trace),
+            },
             Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(),
             _ => String::new(),
         };
@@ -79,7 +90,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let remarks = args.explore.remarks(&loaded, &explored);
     let mut answer = Answer { stdout, remarks, errors: String::new(), code };
     if let Some(path) = &args.trace {
-        answer.wrote(evidence::write_trace(path, &explored, &file));
+        answer.wrote(evidence::write_trace(path, &explored, &loaded, &file));
     }
     args.explore.evidence.write(&explored, &mut answer);
     Ok(answer)

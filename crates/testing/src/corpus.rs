@@ -3,7 +3,8 @@
 //! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what is expected. What an
 //! engine does not answer is printed as skipped, by name.
 
-use cpds::{Problem, Reader, Source};
+use boolprog::Options;
+use cpds::{Problem, Reader, Reading, Source};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,8 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// A model and what is known about it.
 pub struct Model {
-    /// Its path below `models/`, without the extension: `paper/fig1`.
+    /// Its path below `models/`, without the extension: `paper/fig1`; of a Boolean program, also what it is started with.
     pub name: String,
+    /// What `cuba` needs to be told to read it: the file, from the root of the repository, and for a Boolean program the options.
+    pub arguments: Vec<String>,
     /// The system and its property.
     pub problem: Problem,
     /// The expected answers.
@@ -226,21 +229,77 @@ impl Drop for Skipped {
 pub fn models() -> Vec<Model> {
     let root = repository().join("models");
     let mut tomls = files(&root, "toml");
-    let models: Vec<_> = files(&root, "cpds").iter().map(|path| model(&root, path)).collect();
-    tomls.retain(|path| !path.with_extension("cpds").exists());
+    let mut models: Vec<_> = files(&root, "cpds").iter().map(|path| model(&root, path)).collect();
+    models.extend(files(&root, "bp").iter().flat_map(|path| runs(&root, path)));
+    tomls.retain(|path| !path.with_extension("cpds").exists() && !path.with_extension("bp").exists());
     assert!(tomls.is_empty(), "answers without a model: {tomls:?}");
     models
 }
 
+fn name_of(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).expect("found below it").with_extension("").display().to_string()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
 fn model(root: &Path, path: &Path) -> Model {
-    let name = path.strip_prefix(root).expect("found below it").with_extension("").display().to_string();
-    let read = |path: &Path| fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let name = name_of(root, path);
     let reading = Reader::cpds(Source::new(&name, read(path))).finish().unwrap_or_else(|e| panic!("{e}"));
+    let answers = toml::from_str(&read(&path.with_extension("toml")));
+    let expected = answers.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let arguments = vec![format!("models/{name}.cpds")];
+    made(name, arguments, reading, expected)
+}
+
+fn made(name: String, arguments: Vec<String>, reading: Reading, expected: Expected) -> Model {
     assert_eq!(reading.diagnostics.kept(), [], "{name}");
-    let answers = read(&path.with_extension("toml"));
-    let expected: Expected = toml::from_str(&answers).unwrap_or_else(|e| panic!("{name}.toml: {e}"));
-    assert_eq!(expected.contradiction(), None, "{name}.toml");
-    Model { name, problem: reading.problem, expected }
+    assert_eq!(expected.contradiction(), None, "{name}");
+    Model { name, arguments, problem: reading.problem, expected }
+}
+
+/// A Boolean program, once for each `[[run]]` of its answers. What stands before the runs is said of all.
+fn runs(root: &Path, path: &Path) -> Vec<Model> {
+    let name = name_of(root, path);
+    let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{name}.toml: {error}") };
+    let mut answers: toml::Table = read(&path.with_extension("toml")).parse().unwrap_or_else(|e| fail(&e));
+    let Some(toml::Value::Array(runs)) = answers.remove("run") else { fail(&"no [[run]]") };
+    let source = read(path);
+    let model = |run: toml::Value| {
+        let run: Run = run.try_into().unwrap_or_else(|e| fail(&e));
+        let mut table = answers.clone();
+        table.extend(run.answers);
+        let expected: Expected = table.try_into().unwrap_or_else(|e| fail(&e));
+        let instances = run.instances.iter().flat_map(|text| text.split(','));
+        let instance = |text: &str| {
+            let (function, copies) = text.split_once('=').unwrap_or_else(|| fail(&"instances = \"f=1,g=2\""));
+            (function.to_owned(), copies.parse().unwrap_or_else(|e| fail(&e)))
+        };
+        let options =
+            Options { instances: instances.map(instance).collect(), threads: run.threads, ..Options::default() };
+        let mut arguments = vec![format!("models/{name}.bp")];
+        arguments.extend(run.instances.iter().map(|instances| format!("--instances={instances}")));
+        arguments.extend(run.threads.iter().map(|threads| format!("--threads={threads}")));
+        let name = run.instances.as_ref().map_or(name.clone(), |instances| format!("{name} {instances}"));
+        let lowered = boolprog::read(Source::new(&name, source.clone()), &options).unwrap_or_else(|e| fail(&e));
+        made(name, arguments, lowered.reading, expected)
+    };
+    runs.into_iter().map(model).collect()
+}
+
+/// One run of a Boolean program: what it is started with, and the answers then.
+#[derive(Deserialize)]
+struct Run {
+    /// `--instances`.
+    instances: Option<String>,
+    /// `--threads`.
+    threads: Option<u32>,
+    /// Where the paper says something else, and why.
+    #[serde(rename = "note")]
+    _note: Option<String>,
+    #[serde(flatten)]
+    answers: toml::Table,
 }
 
 /// Every file below `folder` with this extension, sorted.

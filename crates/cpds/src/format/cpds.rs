@@ -4,9 +4,10 @@
 //! with the next one, and reports every mistake of a file at once.
 
 use super::lex::{Lexeme, Token};
-use super::parser::{Parsed, Parser, Reported, shortened};
+use super::parser::{Parsed, Parser, Reported};
 use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode, push_up_to};
 use super::words::nearest;
+use super::words::shortened;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::plain_number;
 use crate::system::limits;

@@ -3,8 +3,8 @@
 //! Sizes are checked before anything of that size is made. Each part says whether it is **complete**: if a
 //! declaration was not understood, a name that is not found may have been in it, and is not reported again.
 
-use super::parser::shortened;
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, canonical, file_start, text};
+use super::words::shortened;
 use super::words::summary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::plain_number;

@@ -29,6 +29,11 @@ impl Format {
     }
 }
 
+/// Whether a file's name stands for a Boolean program, which is not read here.
+pub fn is_program(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bp"))
+}
+
 /// A model, and the files that it was read from.
 #[derive(Debug)]
 pub struct FromFile {
@@ -44,7 +49,7 @@ pub struct FromFile {
 /// it. Initial states and bad patterns that are given replace those of the files.
 pub fn read_file(file: &Path, initial: &[String], bad: &[String]) -> Result<FromFile, ReadError> {
     let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
-    let source = read(file)?;
+    let source = read_text(file)?;
     let mut reader = match format {
         Format::Cpds => Reader::cpds(source),
         Format::Pds => Reader::pds(source),
@@ -55,7 +60,7 @@ pub fn read_file(file: &Path, initial: &[String], bad: &[String]) -> Result<From
             return Ok(None);
         }
         files.push(path.clone());
-        read(&path).map(Some)
+        read_text(&path).map(Some)
     };
     if let Some(init) = neighbour("init", !initial.is_empty())? {
         reader.init_file(init);
@@ -81,10 +86,12 @@ fn format_of(path: &Path) -> Result<Format, ReadError> {
         refused(path, "is a directory", "name a file in it")
     } else if !path.exists() {
         missing(path)
-    } else if path.extension().is_some_and(|extension| extension == "bp") {
-        refused(path, "is a Boolean program, which this version cannot read", "write it as a .cpds file")
+    } else if is_program(path) {
+        let name = shown(path);
+        let help = format!("make a system of it first: cuba convert {name} --to cpds -o FILE.cpds");
+        refused(path, "is a Boolean program, not a pushdown system", &help)
     } else {
-        refused(path, "has no known format", "the name of a model ends in .cpds or .pds")
+        refused(path, "has no known format", "the name of a model ends in .bp, .cpds or .pds")
     })
 }
 
@@ -106,20 +113,20 @@ fn missing(path: &Path) -> ReadError {
     names.sort(); // the folder's own order is nobody's
     let near = names
         .iter()
-        .filter(|name| Format::of_name(Path::new(name)).is_some())
+        .filter(|name| Format::of_name(Path::new(name)).is_some() || is_program(Path::new(name)))
         .map(|name| (strsim::damerau_levenshtein(name, &wanted), name))
         .filter(|&(distance, _)| distance <= 3)
         .min_by_key(|&(distance, _)| distance);
     let help = match near {
         Some((_, name)) => format!("did you mean `{}`?", shown(&path.with_file_name(name))),
-        None if folder.is_dir() => "give the path of a .cpds or .pds file".to_owned(),
+        None if folder.is_dir() => "give the path of a .bp, .cpds or .pds file".to_owned(),
         None => format!("there is no folder `{}` either", shown(folder)),
     };
     ReadError::new(Vec::new(), error.help(help))
 }
 
 /// Reads a text file: UTF-8, with or without a byte order mark.
-fn read(path: &Path) -> Result<Source, ReadError> {
+pub fn read_text(path: &Path) -> Result<Source, ReadError> {
     Source::decode(shown(path), &read_bytes(path)?)
 }
 

@@ -16,7 +16,7 @@ mod scope;
 mod syntax;
 pub(crate) mod words;
 
-pub use file::{Format, FromFile, read_file};
+pub use file::{Format, FromFile, is_program, read_file, read_text};
 pub use print::{PdsText, print_cpds, print_pds};
 
 use crate::diagnostic::{Diagnostics, ReadError, Source};

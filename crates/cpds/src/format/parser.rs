@@ -2,8 +2,9 @@
 
 use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};
+use super::words::shortened;
 use crate::NotAnAction;
-use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span, printable};
+use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::MAX_NAME;
 
 /// A mistake that has been reported; the rest of the statement is to be skipped.
@@ -160,14 +161,5 @@ impl<'a> Parser<'a> {
         };
         let word = word[0].to(word[word.len() - 1]);
         self.report(|| Diagnostic::error(why.to_string()).at(word, text).help(help))
-    }
-}
-
-/// Enough of a text to recognise it, on one line and with nothing in it that a terminal would obey.
-pub(super) fn shortened(text: &str) -> String {
-    const KEEP: usize = 40;
-    match text.char_indices().nth(KEEP) {
-        Some((end, _)) => printable(&text[..end]) + "…",
-        None => printable(text),
     }
 }

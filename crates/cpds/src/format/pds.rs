@@ -13,8 +13,9 @@
 //! on top. The artifact's own files mention symbols outside the declared range; they are taken as declared.
 
 use super::lex::{Lexeme, Token};
-use super::parser::{Parsed, Parser, Reported, shortened};
+use super::parser::{Parsed, Parser, Reported};
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, push_up_to};
+use super::words::shortened;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::system::limits;
 

@@ -1,7 +1,7 @@
 //! What names mean: from the names of a state or an action to their numbers.
 
-use super::parser::shortened;
 use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
+use super::words::shortened;
 use super::words::{nearest, summary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};

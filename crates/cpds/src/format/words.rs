@@ -1,11 +1,12 @@
 //! Helpers for messages: the nearest name, and lists of names in few words.
 
+use crate::diagnostic::printable;
 use crate::names::plain_number;
 
 /// The candidate that `name` was most likely meant to be, if any is close.
 ///
 /// Numbers are never suggested for numbers: every number is close to every other.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     // A suggestion is not worth more time than this.
     const CANDIDATES: usize = 1000;
     const LENGTH: usize = 40;
@@ -20,6 +21,15 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
         .filter(|&(distance, candidate)| distance <= allowed && distance < candidate.chars().count())
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Enough of a text to recognise it, on one line and with nothing in it that a terminal would obey.
+pub fn shortened(text: &str) -> String {
+    const KEEP: usize = 40;
+    match text.char_indices().nth(KEEP) {
+        Some((end, _)) => printable(&text[..end]) + "…",
+        None => printable(text),
+    }
 }
 
 /// Names as a text lists them: runs of three or more consecutive numbers as `low..high`.

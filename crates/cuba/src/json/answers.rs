@@ -5,8 +5,10 @@ use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
+use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
 use crate::show::thread_state;
+use crate::source;
 use cpds::{Cpds, Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use serde::Serialize;
@@ -50,6 +52,11 @@ pub struct AnalysisJson {
     /// For `unsafe`, the way to the bad state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceJson>,
+    /// What the answer rests on, if that is less than everything that a Boolean program may do: how many threads it may have.
+    pub assumptions: Vec<String>,
+    /// For `unsafe`, and a Boolean program, the error: what fails, and where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorJson>,
     /// The evidence for the answer, if there is an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceJson>,
@@ -61,6 +68,42 @@ pub struct AnalysisJson {
     pub peak_memory_bytes: Option<u64>,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
+}
+
+/// An error of a Boolean program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ErrorJson {
+    /// `assert`, or `unlock` of a lock that is not held.
+    pub kind: &'static str,
+    /// Where it happens.
+    #[serde(flatten)]
+    pub place: PlaceJson,
+}
+
+/// A place in a Boolean program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PlaceJson {
+    /// The function.
+    pub function: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The statement as it is written, on one line.
+    pub statement: String,
+    /// The file and line of another program that the statement comes from, if a comment says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<OriginJson>,
+}
+
+/// A place in the program that a Boolean program was made from.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct OriginJson {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
 }
 
 /// Evidence for an answer.
@@ -231,6 +274,7 @@ pub(crate) fn fcr(
         let step = |(&rule, to): (&usize, (SharedState, Stack))| TraceStepJson {
             action: action(system, &program.rules()[rule]),
             state: state(&to),
+            source: None,
         };
         let steps = |run: &Run| run.rules.iter().zip(run.states(program)).map(step).collect();
         LoopJson { start: state(&start), end: state(&end), steps: found.run.as_ref().map(steps) }
@@ -258,7 +302,7 @@ pub(crate) fn analysis(
     explored: &Explored<'_>,
     reason: &str,
     states: bool,
-    warnings: Vec<WarningJson>,
+    loaded: &Loaded,
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
     let (lower, explicit) = (&analysis.lower, analysis.lower.engine() == Engine::Explicit);
@@ -269,7 +313,11 @@ pub(crate) fn analysis(
         Conclusion::Unknown(_) | Conclusion::Contradiction(_) => "unknown",
     };
     let trace = match &analysis.conclusion {
-        Conclusion::Unsafe { trace, pattern } => Some(super::trace(explored.problem, trace, *pattern)),
+        Conclusion::Unsafe { trace, pattern } => Some(super::trace(explored.problem, trace, *pattern, Some(loaded))),
+        _ => None,
+    };
+    let error = match (&analysis.conclusion, &loaded.program) {
+        (Conclusion::Unsafe { trace, .. }, Some(program)) => source::error(loaded, program, trace),
         _ => None,
     };
     let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
@@ -316,11 +364,13 @@ pub(crate) fn analysis(
         }),
         visible_states: states.then(|| visible(&(0..=analysis.k()).flat_map(|k| lower.visible().states(k)).collect())),
         trace,
+        assumptions: loaded.assumptions().to_vec(),
+        error,
         evidence: explored.made.as_ref().map(evidence),
         statistics: analysis.statistics,
         time_s: explored.time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
-        warnings,
+        warnings: super::warnings(&loaded.reading),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Evidence as JSON: certificates, traces, and traces for other tools' viewers. `docs/evidence.md` says what it means.
 
-use super::{ActionJson, action};
+use super::{ActionJson, PlaceJson, action};
+use crate::load::Loaded;
+use crate::source;
 use cpds::{Certificate, Cpds, GlobalState, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -199,22 +201,47 @@ pub struct TraceStepJson {
     pub action: ActionJson,
     /// The state it leads to.
     pub state: String,
+    /// Of a Boolean program, the statement. Not part of the evidence: the checker does not look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceJson>,
 }
 
-pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJson {
+/// A step of a Boolean program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SourceJson {
+    /// What the step does: `statement`, `condition`, `call returned`, `end of function`, `end of atomic`, `thread starts`, `assert fails`,
+    /// `unlock fails`; or `handover`, which is part of the step before.
+    pub kind: &'static str,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: PlaceJson,
+    /// How many calls the thread is in, the outermost function apart.
+    pub depth: usize,
+    /// The variables that have changed, and what they are now; null is any value.
+    pub changes: BTreeMap<String, Option<bool>>,
+}
+
+/// A trace as JSON; if it is of a program, with its statements.
+pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
-    let contexts = trace.contexts.iter().map(|context| ContextJson {
-        thread: context.thread.index() + 1,
-        thread_name: system.thread_name(context.thread),
-        steps: context
-            .steps
-            .iter()
-            .map(|step| TraceStepJson {
-                action: action(system, context.rule(system, step)),
-                state: system.text(&step.state).to_string(),
-            })
-            .collect(),
-    });
+    let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
+    let mut before = &trace.initial;
+    let mut contexts = Vec::new();
+    for context in &trace.contexts {
+        let mut steps = Vec::new();
+        for step in &context.steps {
+            let source = program.map(|(loaded, it)| source::json(loaded, it, context.thread, before, &step.state));
+            before = &step.state;
+            let action = action(system, context.rule(system, step));
+            steps.push(TraceStepJson { action, state: system.text(&step.state).to_string(), source });
+        }
+        contexts.push(ContextJson {
+            thread: context.thread.index() + 1,
+            thread_name: system.thread_name(context.thread),
+            steps,
+        });
+    }
     TraceJson {
         format: "cuba-trace",
         version: VERSION,
@@ -223,7 +250,7 @@ pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize) -> TraceJs
         bad: system.text(&problem.property().bad[pattern]).to_string(),
         state: system.text(trace.last()).to_string(),
         initial: system.text(&trace.initial).to_string(),
-        contexts: contexts.collect(),
+        contexts,
     }
 }
 

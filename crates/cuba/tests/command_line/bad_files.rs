@@ -211,11 +211,6 @@ fn a_format_that_is_not_known() {
     assert_snapshot!(refused("m.txt", ""), @"
     error: `m.txt` has no known format
      |
-     = help: the name of a model ends in .cpds or .pds
-    ");
-    assert_snapshot!(refused("m.bp", "decl x;"), @"
-    error: `m.bp` is a Boolean program, which this version cannot read
-     |
-     = help: write it as a .cpds file
+     = help: the name of a model ends in .bp, .cpds or .pds
     ");
 }

@@ -223,6 +223,7 @@ fn as_json() {
     object["sequence"].take();
     assert_snapshot!(serde_json::to_string_pretty(&object).unwrap(), @r#"
     {
+      "assumptions": [],
       "collapse": {
         "reachable": null,
         "symbolic": null,

@@ -255,12 +255,12 @@ fn json_of_successors() {
 fn what_show_prints_is_a_model() {
     let folder = tempfile::tempdir().unwrap();
     for model in models() {
-        let file = format!("models/{}.cpds", model.name);
-        let shown = done(&["show", &file]);
+        let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
+        let shown = done(&[&["show"], &*arguments].concat());
         fs::write(folder.path().join("shown.cpds"), &shown).unwrap();
         let again = cuba(folder.path(), &["show", "shown.cpds"]);
         let body = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(body(&again.stdout), body(&shown), "{file}");
+        assert_eq!(body(&again.stdout), body(&shown), "{}", model.name);
     }
 }
 

@@ -14,41 +14,44 @@ fn json_fits_its_schema_on_every_model() {
         jsonschema::validate(&schema, object).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
     };
-    let check = |schema: &str, args: &[&str]| -> Value {
-        let object = serde_json::from_str(&in_repository(args).stdout).unwrap();
-        valid(schema, &object, &args.join(" "));
-        object
-    };
     for model in models() {
-        let file = format!("models/{}.cpds", model.name);
+        let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
+        let check = |schema: &str, verb: &str, options: &[&str]| -> Value {
+            let args = [&[verb], &*arguments, &["--json"], options].concat();
+            let object = serde_json::from_str(&in_repository(&args).stdout).unwrap();
+            valid(schema, &object, &args.join(" "));
+            object
+        };
         let system = model.problem.system();
-        check("show", &["show", &file, "--json"]);
+        check("show", "show", &[]);
         let state = system.text(&system.initial()[0]).to_string();
-        check("show-successors", &["show", &file, "--json", "--successors", &state]);
-        check("show-psa", &["show", &file, "--json", "--psa", "1"]);
-        check("show-psa", &["show", &file, "--json", "--psa", "1", "--from", &state]);
-        check("fcr", &["fcr", &file, "--json"]);
-        check("convert", &["convert", &file, "--json", "--to", "pds"]);
+        check("show-successors", "show", &["--successors", &state]);
+        check("show-psa", "show", &["--psa", "1"]);
+        check("show-psa", "show", &["--psa", "1", "--from", &state]);
+        check("fcr", "fcr", &[]);
+        check("convert", "convert", &["--to", "pds"]);
         // What nothing decides would go on for ever.
         let limits: &[&str] = if model.expected.undecided.is_some() { &["--max-contexts", "9"] } else { &[] };
-        check("analysis", &[&["reach", &file, "--json", "--states"], limits].concat());
-        check("analysis", &["reach", &file, "--json", "--full", "--max-contexts", "9"]);
-        let verified = check("analysis", &[&["verify", &file, "--json"], limits].concat());
+        // Nor does anybody want to read all of the largest.
+        let states: &[&str] = if model.expected.visible_total < 5000 { &["--states"] } else { &[] };
+        check("analysis", "reach", &[states, limits].concat());
+        check("analysis", "reach", &["--full", "--max-contexts", "9"]);
+        let verified = check("analysis", "verify", limits);
         match model.expected.contexts {
             Some(contexts) => {
                 assert_eq!((&verified["verdict"], &verified["contexts"]), (&"unsafe".into(), &contexts.into()));
             }
-            None if model.expected.undecided.is_some() => assert_eq!(verified["verdict"], "unknown", "{file}"),
+            None if model.expected.undecided.is_some() => assert_eq!(verified["verdict"], "unknown", "{}", model.name),
             None => {
-                assert_eq!(verified["verdict"], "safe", "{file}");
-                assert_eq!(verified["proved_by"].as_str(), model.expected.proved_by.as_deref(), "{file}");
+                assert_eq!(verified["verdict"], "safe", "{}", model.name);
+                assert_eq!(verified["proved_by"].as_str(), model.expected.proved_by.as_deref(), "{}", model.name);
             }
         }
         if verified["verdict"] == "unsafe" {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("trace.json");
-            in_repository(&["verify", &file, "--trace", path.to_str().unwrap()]);
-            valid("trace", &serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap(), &file);
+            in_repository(&[&["verify"], &*arguments, &["--trace", path.to_str().unwrap()]].concat());
+            valid("trace", &serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap(), &model.name);
         }
     }
 }
@@ -186,14 +189,21 @@ fn help_has_examples_that_work() {
     Usage: cuba show [OPTIONS] <FILE>
 
     Arguments:
-      <FILE>  The model: a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name
-              beside it
+      <FILE>  The model: a Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps
+              a .spec of the same name beside it
 
     Options:
           --init <STATE>        Start here instead of where the file says, e.g. '0|1,4 6' (stacks top
                                 first); repeatable
           --target <PATTERN>    Take this as bad instead of what the file says, e.g. '0|1,*' ('*'
-                                anything, '-' empty); repeatable
+                                anything, '-' empty); of a .bp file e.g. 'x & !y|crit,*'; repeatable
+          --instances <F=N,…>   Of a .bp file, start these functions instead of main, e.g.
+                                adder=2,stopper=1
+          --threads <N>         Of a .bp file, how many threads that it creates may be there at a time,
+                                where it may create any number
+          --label <LABEL>       Of a .bp file, take it as bad that a thread stands at this label (L, or
+                                f:L), instead of a failed assertion; repeatable
+      -q, --quiet               Print no warnings, and show no progress
           --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
                                 stack, top first, '-' if empty
           --psa <THREAD>        Show the store automaton of this thread (a name, or its number from 1
@@ -203,7 +213,6 @@ fn help_has_examples_that_work() {
           --from <STATE>        For --psa: start in this state, e.g. '0|1,4 6', or the thread's own part
                                 of it, '0|4 6'
           --dot                 For --psa: as a graph for Graphviz
-      -q, --quiet               Print no warnings, and show no progress
           --svg                 For --psa: as an SVG picture
           --json                Print JSON
       -h, --help                Print help

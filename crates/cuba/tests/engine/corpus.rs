@@ -32,7 +32,8 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
         collapse_reachable: reached.collapse_of_states,
         collapse_visible: reached.visible_sequence.collapse(),
         visible: Some(visible),
-        proved_by: verified.proved_by().filter(|_| is_final),
+        // Without symmetry there is more work to do, and so another proof may come first.
+        proved_by: verified.proved_by().filter(|_| is_final && symmetry),
         is_final,
         verdict: match verified.conclusion {
             Conclusion::Safe(_) => Some((Verdict::Safe, None)),

@@ -1,0 +1,252 @@
+//! What is asked: which states are bad.
+
+use crate::check::formula;
+use crate::graph::{Formula, Graph, Var};
+use crate::map::Meaning;
+use crate::parse::parse_expression;
+use crate::step::{Frame, Shared};
+use crate::store::{Bits, Store, evaluate};
+use crate::syntax::Dialect;
+use crate::threads::Threads;
+use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
+use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
+
+/// What is asked about a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Asked {
+    /// Whether an error can happen: a failed `assert`, or an `unlock` of what is not held.
+    #[default]
+    Errors,
+    /// Whether a thread can stand at one of these labels: `L` or `f:L`.
+    Labels(Vec<String>),
+    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`.
+    Targets(Vec<String>),
+}
+
+/// A choice of tops for one thread: anything, or one of these.
+type Choice = Wild<Vec<Option<Symbol>>>;
+
+/// More patterns than this are not written down.
+const MOST: usize = 1 << 19;
+
+/// The bad patterns. What is wrong with the question is reported.
+pub(crate) fn patterns(
+    system: &Cpds,
+    graph: &Graph,
+    threads: &Threads,
+    map: &Meaning,
+    asked: &Asked,
+    sources: &mut Vec<Source>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Pattern> {
+    let context = Context { system, graph, map };
+    let any = || vec![Wild::Any; system.thread_count()];
+    match asked {
+        Asked::Errors => {
+            let shared = map.shared_states().filter(|(_, shared)| matches!(shared, Shared::Error(_)));
+            shared.map(|(q, _)| Pattern { shared: Wild::Is(q), tops: any() }).collect()
+        }
+        Asked::Labels(labels) => {
+            let mut patterns = Vec::new();
+            for label in labels {
+                let Some(nodes) = context.labelled(label) else {
+                    diagnostics.error(|| context.unknown("--label", label, None));
+                    continue;
+                };
+                let is_there = |frame: &Frame| nodes.contains(&frame.node);
+                // A thread that was created and has not started stands there, too.
+                let pending = map.shared_states().filter(|(_, shared)| match shared {
+                    Shared::Running(running) => running.pending.iter().any(|(_, frame)| is_there(frame)),
+                    Shared::Error(_) => false,
+                });
+                patterns.extend(pending.map(|(q, _)| Pattern { shared: Wild::Is(q), tops: any() }));
+                for (i, thread) in system.threads().enumerate() {
+                    let alphabet = system.program(thread).alphabet();
+                    for symbol in alphabet.iter().filter(|symbol| is_there(map.frame(*symbol))) {
+                        let mut tops = any();
+                        tops[i] = Wild::Is(Some(symbol));
+                        patterns.push(Pattern { shared: Wild::Any, tops });
+                    }
+                }
+            }
+            patterns
+        }
+        Asked::Targets(targets) => {
+            let mut patterns = Vec::new();
+            for target in targets {
+                let source = u32::try_from(sources.len()).expect("a handful of sources");
+                sources.push(Source::new("--target", target.clone()));
+                context.target(target, source, threads, &mut patterns, diagnostics);
+            }
+            patterns
+        }
+    }
+}
+
+struct Context<'a> {
+    system: &'a Cpds,
+    graph: &'a Graph,
+    map: &'a Meaning,
+}
+
+impl Context<'_> {
+    /// The nodes with this label: `L` in any function, or `f:L`.
+    fn labelled(&self, text: &str) -> Option<Vec<usize>> {
+        let (function, label) =
+            text.split_once(':').map_or((None, text), |(function, label)| (Some(function.trim()), label.trim()));
+        let functions = self.graph.functions.iter().filter(|it| function.is_none_or(|name| it.name == name));
+        let nodes = functions.flat_map(|it| it.labels.iter().filter(|(name, _)| name == label).map(|&(_, node)| node));
+        Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
+    }
+
+    /// The nodes that a place stands for: a label, a function, or a line of a function.
+    fn place(&self, text: &str) -> Option<Vec<usize>> {
+        if let Some(nodes) = self.labelled(text) {
+            return Some(nodes);
+        }
+        let (function, line) =
+            text.split_once(':').map_or((text, None), |(function, line)| (function.trim(), Some(line.trim())));
+        let function = self.graph.functions.iter().position(|it| it.name == function)?;
+        let line: Option<usize> = line.map(|line| line.parse().ok()).map_or(Some(None), |line| line.map(Some))?;
+        let is_there = |node: &usize| {
+            let it = &self.graph.nodes[*node];
+            it.function == function && line.is_none_or(|line| self.map.lines.line(it.span.start) == line)
+        };
+        let nodes: Vec<usize> = (0..self.graph.nodes.len()).filter(is_there).collect();
+        if nodes.is_empty() { None } else { Some(nodes) }
+    }
+
+    fn unknown(&self, option: &str, text: &str, span: Option<Span>) -> Diagnostic {
+        let labels =
+            self.graph.functions.iter().flat_map(|function| function.labels.iter().map(|(label, _)| label.as_str()));
+        let functions = self.graph.functions.iter().map(|function| function.name.as_str());
+        let known: Vec<&str> = if option == "--label" { labels.collect() } else { labels.chain(functions).collect() };
+        let help = match nearest(text, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if option == "--label" => "a label of the program: `L`, or `f:L` for that of one function".to_owned(),
+            None => "a label `L` or `f:L`, a function `f`, a line `f:12`, `*` or `-`".to_owned(),
+        };
+        match span {
+            Some(span) => {
+                Diagnostic::error(format!("there is no place `{text}`")).at(span, "not in the program").help(help)
+            }
+            None => Diagnostic::error(format!("{option}: there is no label `{text}`")).help(help),
+        }
+    }
+
+    /// The patterns of `x & !y|L,*`.
+    fn target(
+        &self,
+        text: &str,
+        source: u32,
+        threads: &Threads,
+        patterns: &mut Vec<Pattern>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let narrow = |at: usize| u32::try_from(at).expect("short");
+        let whole = Span { source, start: 0, end: narrow(text.len()) };
+        let Some((shared, places)) = text.rsplit_once('|') else {
+            diagnostics.error(|| {
+                Diagnostic::error("a target without `|`")
+                    .at(whole, "the shared variables, `|`, then a place for each thread")
+                    .help("as in 'x & !y|L,*'")
+            });
+            return;
+        };
+        let count = self.system.thread_count();
+        let places: Vec<&str> = places.split(',').collect();
+        if places.len() != count {
+            let names: Vec<_> = self.system.threads().map(|thread| self.system.thread_name(thread)).collect();
+            diagnostics.error(|| {
+                Diagnostic::error(format!("{} places for {count} threads", places.len()))
+                    .at(Span { start: narrow(shared.len() + 1), ..whole }, "one for each thread")
+                    .help(format!("the threads are: {}; `*` is anywhere", names.join(", ")))
+            });
+            return;
+        }
+        let mut at = shared.len() + 1;
+        let mut choices: Vec<Choice> = Vec::new();
+        for (place, thread) in places.iter().zip(self.system.threads()) {
+            let span = Span { source, start: narrow(at), end: narrow(at + place.len()) };
+            at += place.len() + 1;
+            let alphabet = self.system.program(thread).alphabet();
+            choices.push(match place.trim() {
+                "*" => Wild::Any,
+                "-" => Wild::Is(vec![None]),
+                name => {
+                    let Some(nodes) = self.place(name) else {
+                        diagnostics.error(|| self.unknown("--target", name, Some(span)));
+                        return;
+                    };
+                    let symbols = alphabet.iter().filter(|symbol| nodes.contains(&self.map.frame(*symbol).node));
+                    Wild::Is(symbols.map(Some).collect())
+                }
+            });
+        }
+        let Some(shared) = self.shared(shared, source, diagnostics) else { return };
+        let size = |choice: &Choice| if let Wild::Is(symbols) = choice { symbols.len() } else { 1 };
+        let total = choices.iter().map(size).fold(shared.len(), usize::saturating_mul);
+        if total.saturating_mul(threads.roots.len().max(1)) > MOST {
+            diagnostics.error(|| {
+                Diagnostic::error(format!("the target stands for {total} patterns"))
+                    .at(whole, format!("more than {MOST}"))
+                    .help("say more about it: labels instead of functions, `*` for what does not matter")
+            });
+            return;
+        }
+        for q in shared {
+            product(&choices, &mut Vec::new(), &mut |tops| patterns.push(Pattern { shared: q, tops: tops.to_vec() }));
+        }
+    }
+
+    /// The shared states in which an expression can be true.
+    fn shared(&self, text: &str, source: u32, diagnostics: &mut Diagnostics) -> Option<Vec<Wild<SharedState>>> {
+        if text.trim() == "*" {
+            return Some(vec![Wild::Any]);
+        }
+        let expr = parse_expression(text, source, Dialect::Paper, diagnostics)?;
+        let before = diagnostics.errors();
+        let names = || self.graph.shared.iter().map(|variable| variable.name.as_str());
+        let condition = formula(&expr, &mut |name, is_primed| {
+            let found = names().position(|known| known == name.text).filter(|_| !is_primed);
+            if found.is_none() {
+                diagnostics.error(|| {
+                    let error = Diagnostic::error(format!("there is no shared variable `{}`", name.text))
+                        .at(name.at.0, "not declared");
+                    let known = || format!("there are: {}", names().collect::<Vec<_>>().join(", "));
+                    error
+                        .help(nearest(&name.text, names()).map_or_else(known, |near| format!("did you mean `{near}`?")))
+                });
+            }
+            found.map(|number| Formula::Variable(Var::Shared(number)))
+        });
+        let is_true = |variables: Bits| {
+            let mut is_true = false;
+            Store { shared: variables, local: Bits::default() }.cases(&mut |store| {
+                is_true |= evaluate(&condition, &store, &store)?.yes;
+                Ok(())
+            });
+            is_true
+        };
+        let states = self.map.shared_states().filter_map(|(q, shared)| match shared {
+            Shared::Running(running) if is_true(running.variables) => Some(Wild::Is(q)),
+            _ => None,
+        });
+        let states = states.collect();
+        (diagnostics.errors() == before).then_some(states)
+    }
+}
+
+/// Every combination of choices.
+fn product(choices: &[Choice], tops: &mut Vec<Wild<Option<Symbol>>>, found: &mut impl FnMut(&[Wild<Option<Symbol>>])) {
+    let Some(choice) = choices.get(tops.len()) else { return found(tops) };
+    let options: Vec<Wild<Option<Symbol>>> = match choice {
+        Wild::Any => vec![Wild::Any],
+        Wild::Is(symbols) => symbols.iter().map(|&symbol| Wild::Is(symbol)).collect(),
+    };
+    for option in options {
+        tops.push(option);
+        product(choices, tops, found);
+        tops.pop();
+    }
+}

@@ -1,0 +1,101 @@
+//! Concurrent Boolean programs (the paper's App. B): reading them, and lowering them to concurrent pushdown systems.
+//!
+//! The language and its meaning are described in `docs/boolean-programs.md`. Data flows one way:
+//!
+//! ```text
+//! text ── lex, parse ── syntax ── check ── graph ── unfold (step, store) ── lower ── cpds::Problem
+//!                                    threads ┘                                └──── SourceMap: the way back
+//! ```
+//!
+//! The result is an ordinary system: engines, certificates and the checker know nothing of programs. Shared states are the values of the shared
+//! variables, and what synchronisation needs; stack symbols are places with the values of local variables. Only combinations that a
+//! thread-modular exploration can reach are there.
+
+mod asked;
+mod check;
+mod graph;
+mod lex;
+mod lower;
+mod map;
+mod names;
+mod parse;
+mod print;
+mod step;
+mod store;
+pub mod syntax;
+pub mod threads;
+mod unfold;
+
+pub use asked::Asked;
+pub use map::{Change, FrameView, SourceError, SourceMap, SourceStep, StepKind, View};
+pub use print::print;
+
+use cpds::diagnostic::Diagnostics;
+use cpds::{ReadError, Reading, Source};
+use syntax::Program;
+
+/// Which threads there are, and what is asked.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Functions to start instead of `main`, and in how many threads.
+    pub instances: Vec<(String, u32)>,
+    /// How many threads that were created may be there at a time, where the program does not say.
+    pub threads: Option<u32>,
+    /// What is asked.
+    pub asked: Asked,
+}
+
+/// A program as a pushdown system.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The system and its property, and what there is to say about the text.
+    pub reading: Reading,
+    /// The way back.
+    pub map: SourceMap,
+    /// The program itself.
+    pub program: Program,
+}
+
+impl Lowered {
+    /// What an answer rests on, in words: less than everything that the program may do.
+    pub fn assumptions(&self) -> Vec<String> {
+        let limit = self.map.threads().limit;
+        limit
+            .map(|limit| format!("at most {limit} created threads at a time (--threads {limit})"))
+            .into_iter()
+            .collect()
+    }
+}
+
+/// The syntax tree of a text, as far as it can be understood, and what is wrong with it.
+pub fn parse(source: &Source) -> (Program, Diagnostics) {
+    let mut diagnostics = Diagnostics::default();
+    let program = parse::parse(source, &mut diagnostics);
+    diagnostics.sort();
+    (program, diagnostics)
+}
+
+/// Reads a program and lowers it.
+pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
+    let mut sources = vec![source];
+    let mut diagnostics = Diagnostics::default();
+    let program = parse::parse(&sources[0], &mut diagnostics);
+    let mut lowered = None;
+    // Names are looked up even if not all of the text was understood; what stands where a mistake is may be missing then.
+    if diagnostics.is_ok() {
+        let graph = check::check(&program, &mut diagnostics);
+        if diagnostics.is_ok() {
+            let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
+            if diagnostics.is_ok() {
+                lowered = lower::lower(graph, threads, &options.asked, &mut sources, &mut diagnostics);
+            }
+        }
+    }
+    diagnostics.sort();
+    match lowered {
+        Some((problem, map)) if diagnostics.is_ok() => {
+            Ok(Lowered { reading: Reading { problem, sources, diagnostics }, map, program })
+        }
+        _ => Err(ReadError { sources, diagnostics }),
+    }
+}

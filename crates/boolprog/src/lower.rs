@@ -1,0 +1,180 @@
+//! From a graph to a pushdown system: what was unfolded, with names, and the property.
+
+use crate::asked::{self, Asked};
+use crate::graph::{Graph, Step};
+use crate::map::{Meaning, SourceMap};
+use crate::names::{Lines, Naming};
+use crate::step::{Frame, Machine, Shared};
+use crate::threads::{Start, Threads};
+use crate::unfold::{Role, RoleStart, TooLarge, Unfold, Unfolded, unfold};
+use cpds::diagnostic::{Diagnostic, Diagnostics};
+use cpds::{
+    Action, Alphabet, Cpds, GlobalState, Names, Problem, Program, Property, Rule, SharedState, Source, Stack, Symbol,
+};
+
+/// A program as a pushdown system, and how to find back.
+pub(crate) fn lower(
+    graph: Graph,
+    threads: Threads,
+    asked: &Asked,
+    sources: &mut Vec<Source>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Problem, SourceMap)> {
+    let machine = Machine::new(&graph, &threads, *asked == Asked::Errors);
+    let roots = threads.roots.iter().map(|&(function, copies)| Role { start: RoleStart::Root(function), copies });
+    let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.places });
+    let roles: Vec<Role> = roots.chain(pools).collect();
+    let too_large = |TooLarge { what, limit }: TooLarge| {
+        Diagnostic::error(format!("the program has more than {limit} {what}"))
+            .help("it has too many variables that matter at the same time; give them values, or leave some out")
+    };
+    let mut unfolded = match unfold(&machine, &roles) {
+        Ok(unfolded) => unfolded,
+        Err(error) => {
+            diagnostics.error(|| too_large(error));
+            return None;
+        }
+    };
+    if machine.has_errors {
+        // Every error that the program speaks of has its state, whether it is ever reached or not.
+        for node in errors(&graph, &threads) {
+            unfolded.shared.insert(Shared::Error(node));
+        }
+    }
+    let naming = Naming::new(&graph, &sources[0]);
+    let mut names = Names::default();
+    for shared in &unfolded.shared {
+        naming.shared(&mut names, shared);
+    }
+    let (symbols, frames) = numbered(&unfolded, &machine, &roles);
+    let mut symbol_names = Names::default();
+    for frame in &frames {
+        naming.symbol(&mut symbol_names, frame);
+    }
+    let system = system(names, symbol_names, &unfolded, &symbols, &machine, &roles);
+    let meaning =
+        Meaning { shared: unfolded.shared.into_iter().collect(), frames, lines: Lines::new(&sources[0].text) };
+    let system = match system {
+        Ok(system) => system,
+        Err(error) => {
+            let help = "ask for fewer threads, or leave variables out";
+            diagnostics.error(|| Diagnostic::error(format!("the program is too large: {error}")).help(help));
+            return None;
+        }
+    };
+    let bad = asked::patterns(&system, &graph, &threads, &meaning, asked, sources, diagnostics);
+    match Problem::new(system, Property { bad }) {
+        Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning))),
+        Err(error) => {
+            diagnostics.error(|| {
+                Diagnostic::error(format!("too many states are asked for: {error}")).help("say more about them")
+            });
+            None
+        }
+    }
+}
+
+/// The places at which an error can happen, in what may be executed at all.
+fn errors(graph: &Graph, threads: &Threads) -> Vec<usize> {
+    let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
+    let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
+    while let Some(&start) = entered.get(done) {
+        done += 1;
+        if seen[start] {
+            continue;
+        }
+        for node in graph.reach(start) {
+            seen[node] = true;
+            match graph.nodes[node].step {
+                Step::Call { function, .. } | Step::Start { function, .. } => {
+                    entered.push(graph.functions[function].entry);
+                }
+                Step::StartAt(target) => entered.push(target),
+                _ => {}
+            }
+        }
+    }
+    let is_error = |node: &usize| seen[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));
+    let mut errors: Vec<usize> = (0..graph.nodes.len()).filter(is_error).collect();
+    errors.sort_by_key(|&node| graph.nodes[node].span);
+    errors
+}
+
+/// The symbol of each frame, and the frame of each symbol: in the order in which the programs mention them.
+fn numbered(unfolded: &Unfolded, machine: &Machine<'_>, roles: &[Role]) -> (Vec<Option<Symbol>>, Vec<Frame>) {
+    let (mut symbols, mut frames) = (vec![None; unfolded.frames.len()], Vec::new());
+    for (role, actions) in roles.iter().zip(&unfolded.actions) {
+        for frame in mentioned(unfolded, machine, *role, actions) {
+            if symbols[frame].is_none() {
+                symbols[frame] = Some(Symbol(u32::try_from(frames.len()).expect("limited")));
+                frames.push(unfolded.frames[frame]);
+            }
+        }
+    }
+    (symbols, frames)
+}
+
+/// The frames of a program, as it mentions them.
+fn mentioned<'u>(
+    unfolded: &'u Unfolded,
+    machine: &Machine<'_>,
+    role: Role,
+    actions: &'u [Unfold],
+) -> impl Iterator<Item = usize> + 'u {
+    let first = first_frame(machine, role).and_then(|frame| unfolded.frames.get_index_of(&frame));
+    let in_actions = actions.iter().flat_map(|action| [action.top, action.written[0], action.written[1]]);
+    first.into_iter().chain(in_actions.flatten().map(|frame| frame as usize))
+}
+
+fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
+    match role.start {
+        RoleStart::Root(function) => Some(machine.first_frame(function, crate::step::FrameKind::Root)),
+        RoleStart::Pool(_) => None,
+    }
+}
+
+fn system(
+    shared: Names,
+    symbol_names: Names,
+    unfolded: &Unfolded,
+    symbols: &[Option<Symbol>],
+    machine: &Machine<'_>,
+    roles: &[Role],
+) -> Result<Cpds, cpds::ModelError> {
+    let symbol = |frame: u32| symbols[frame as usize].expect("every frame that is mentioned has a symbol");
+    let mut names = Names::default();
+    let (mut programs, mut stacks) = (Vec::new(), Vec::new());
+    for (role, actions) in roles.iter().zip(&unfolded.actions) {
+        let rule = |action: &Unfold| {
+            let (read, written): (Vec<Symbol>, Vec<Symbol>) = (
+                action.top.map(symbol).into_iter().collect(),
+                action.written.iter().flatten().map(|&it| symbol(it)).collect(),
+            );
+            let action = Action::new((SharedState(action.from), &read), (SharedState(action.to), &written));
+            Rule { label: None, action: action.expect("a step reads one symbol and writes two at most") }
+        };
+        let alphabet = Alphabet::new(mentioned(unfolded, machine, *role, actions).filter_map(|frame| symbols[frame]));
+        let name = program_name(machine, role.start, &mut names);
+        programs.push(Program::new(&name, role.copies, alphabet, actions.iter().map(rule).collect())?);
+        let first = first_frame(machine, *role).and_then(|frame| unfolded.frames.get_index_of(&frame));
+        let stack = Stack::from_top(first.and_then(|frame| symbols[frame]));
+        stacks.extend(std::iter::repeat_n(stack, role.copies as usize));
+    }
+    Cpds::new(shared, symbol_names, programs, vec![GlobalState { shared: SharedState(0), stacks }])
+}
+
+/// A program is called after what it starts with.
+fn program_name(machine: &Machine<'_>, start: RoleStart, names: &mut Names) -> String {
+    let function = |function: usize| machine.graph.functions[function].name.clone();
+    let name = match start {
+        RoleStart::Root(root) => function(root),
+        RoleStart::Pool(pool) => match machine.threads.pools[pool as usize].starts.as_slice() {
+            [Start::Function(started)] => function(*started),
+            [Start::Label(within, label)] => format!("{}.{label}", function(*within)),
+            _ => "created".to_owned(),
+        },
+    };
+    let name = if names.get(&name).is_some() { format!("{name}.created") } else { name };
+    names.insert(&name);
+    name
+}

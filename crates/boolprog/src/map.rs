@@ -1,0 +1,270 @@
+//! Back from the pushdown system to the program: what a state means, and what a step does.
+
+use crate::graph::{Declared, Graph, Step};
+use crate::names::Lines;
+use crate::step::{Frame, Handover, Shared};
+use crate::store::Bits;
+use crate::syntax::Origin;
+use crate::threads::Threads;
+use cpds::diagnostic::Span;
+use cpds::{GlobalState, SharedState, Symbol, ThreadId};
+
+/// What shared states and symbols of a lowered program stand for.
+#[derive(Debug)]
+pub struct SourceMap {
+    graph: Graph,
+    threads: Threads,
+    meaning: Meaning,
+}
+
+/// A step of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceStep<'m> {
+    /// The function.
+    pub function: &'m str,
+    /// Where the statement stands.
+    pub span: Span,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Where it comes from, if the program was made from another one.
+    pub origin: Option<&'m Origin>,
+    /// How many calls the thread is in, apart from the outermost function.
+    pub depth: usize,
+    /// What kind of step it is.
+    pub kind: StepKind,
+    /// Variables that changed.
+    pub changes: Vec<Change<'m>>,
+}
+
+/// The kinds of steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepKind {
+    /// A statement.
+    Statement,
+    /// The condition of an `if` or a `while`, and how it came out.
+    Condition(bool),
+    /// The end of a function without a `return`.
+    EndOfFunction,
+    /// The end of an atomic block.
+    EndOfAtomic,
+    /// The results of a call arrive.
+    Results,
+    /// A thread that was created starts.
+    Start,
+    /// A failed `assert`: the error.
+    Assert,
+    /// An `unlock` of a lock that the thread does not hold: the error.
+    Unlock,
+    /// Part of the step before it: nothing to be seen.
+    Nothing,
+}
+
+/// A variable that changed. `None` is any value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change<'m> {
+    /// The variable.
+    pub name: &'m str,
+    /// Its value before.
+    pub before: Option<bool>,
+    /// Its value after.
+    pub after: Option<bool>,
+}
+
+/// An error of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SourceError<'m> {
+    /// `Assert` or `Unlock`.
+    pub kind: StepKind,
+    /// The function.
+    pub function: &'m str,
+    /// Where the statement stands.
+    pub span: Span,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Where it comes from.
+    pub origin: Option<&'m Origin>,
+}
+
+/// A state in terms of the program. Values that are open are `None`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct View {
+    /// The error that has ended the run: its kind, and where the statement starts.
+    pub error: Option<(StepKind, u32)>,
+    /// Whether a thread is between two frames, in the middle of a step.
+    pub is_between: bool,
+    /// The shared variables.
+    pub shared: Vec<Option<bool>>,
+    /// The frames of each thread, top first.
+    pub threads: Vec<Vec<FrameView>>,
+    /// Threads that were created and have not started: their pools and frames.
+    pub pending: Vec<(usize, FrameView)>,
+}
+
+/// A frame in terms of the program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FrameView {
+    /// The function, by its number.
+    pub function: usize,
+    /// Where the statement starts.
+    pub at: u32,
+    /// Whether a call has been made, and has not returned.
+    pub is_calling: bool,
+    /// Whether a call has returned, and its results are not assigned.
+    pub has_results: bool,
+    /// Thread-local variables.
+    pub thread_locals: Vec<Option<bool>>,
+    /// Parameters, then the other variables.
+    pub locals: Vec<Option<bool>>,
+}
+
+/// What shared states and symbols stand for, by their numbers.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    pub(crate) shared: Vec<Shared>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) lines: Lines,
+}
+
+impl Meaning {
+    pub(crate) fn shared_states(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
+        (0..).map(SharedState).zip(&self.shared)
+    }
+
+    pub(crate) fn frame(&self, symbol: Symbol) -> &Frame {
+        &self.frames[symbol.0 as usize]
+    }
+}
+
+impl SourceMap {
+    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning) -> Self {
+        SourceMap { graph, threads, meaning }
+    }
+
+    /// The threads of the program.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    fn shared(&self, q: SharedState) -> &Shared {
+        &self.meaning.shared[q.0 as usize]
+    }
+
+    /// The error that a shared state stands for, if it does.
+    pub fn error(&self, q: SharedState) -> Option<SourceError<'_>> {
+        let Shared::Error(node) = *self.shared(q) else { return None };
+        let it = &self.graph.nodes[node];
+        Some(SourceError {
+            kind: error_kind(&it.step),
+            function: &self.graph.functions[it.function].name,
+            span: it.span,
+            line: self.meaning.lines.line(it.span.start),
+            origin: it.origin.as_ref(),
+        })
+    }
+
+    /// What a thread did between two states.
+    pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
+        let (old, new) = (&before.stacks[thread.index()], &after.stacks[thread.index()]);
+        let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
+        let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
+        let node = &self.graph.nodes[frame.node];
+        let function = &self.graph.functions[node.function];
+        let kind = match (&node.step, self.shared(before.shared)) {
+            _ if from.is_none() => StepKind::Start,
+            (step, _) if matches!(self.shared(after.shared), Shared::Error(_)) => error_kind(step),
+            (Step::Await { .. }, Shared::Running(running)) if running.handover == Handover::End => StepKind::Nothing,
+            (Step::Await { .. } | Step::Results { .. }, _) => StepKind::Results,
+            (Step::Leave, _) => StepKind::EndOfAtomic,
+            (Step::Branch(_, then, otherwise), _) if then != otherwise => {
+                StepKind::Condition(to.is_some_and(|to| to.node == *then))
+            }
+            _ if function.end == frame.node => StepKind::EndOfFunction,
+            _ => StepKind::Statement,
+        };
+        SourceStep {
+            function: &function.name,
+            span: node.span,
+            line: self.meaning.lines.line(node.span.start),
+            origin: node.origin.as_ref(),
+            depth: old.height().max(1) - 1,
+            kind,
+            changes: self.changes(before, after, (old.height(), from), (new.height(), to)),
+        }
+    }
+
+    fn changes(
+        &self,
+        before: &GlobalState,
+        after: &GlobalState,
+        (old_height, from): (usize, Option<&Frame>),
+        (new_height, to): (usize, Option<&Frame>),
+    ) -> Vec<Change<'_>> {
+        let mut changes = Vec::new();
+        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before.shared), self.shared(after.shared)) {
+            compare(&self.graph.shared, old.variables, new.variables, 0, &mut changes);
+        }
+        if let (Some(from), Some(to)) = (from, to)
+            && old_height <= new_height
+        {
+            compare(&self.graph.thread_locals, from.local, to.local, 0, &mut changes);
+            let count = self.graph.thread_locals.len();
+            let function = &self.graph.functions[self.graph.nodes[to.node].function];
+            if old_height == new_height {
+                compare(&function.locals, from.local, to.local, count, &mut changes);
+            } else {
+                // A call: its arguments.
+                compare(&function.locals[..function.parameters], Bits::default(), to.local, count, &mut changes);
+            }
+        }
+        changes
+    }
+
+    /// A state in terms of the program.
+    pub fn view(&self, state: &GlobalState) -> View {
+        let frame = |frame: &Frame| self.frame_view(frame);
+        let threads =
+            state.stacks.iter().map(|stack| stack.iter().map(|symbol| frame(self.meaning.frame(symbol))).collect());
+        let threads: Vec<Vec<FrameView>> = threads.collect();
+        match self.shared(state.shared) {
+            Shared::Error(node) => {
+                let it = &self.graph.nodes[*node];
+                let error = Some((error_kind(&it.step), it.span.start));
+                View { error, is_between: false, shared: Vec::new(), threads, pending: Vec::new() }
+            }
+            Shared::Running(running) => View {
+                error: None,
+                is_between: running.handover != Handover::Nothing,
+                shared: (0..self.graph.shared.len()).map(|number| running.variables.get(number)).collect(),
+                threads,
+                pending: running.pending.iter().map(|(pool, first)| (*pool as usize, frame(first))).collect(),
+            },
+        }
+    }
+
+    fn frame_view(&self, frame: &Frame) -> FrameView {
+        let node = &self.graph.nodes[frame.node];
+        let (count, locals) = (self.graph.thread_locals.len(), self.graph.functions[node.function].locals.len());
+        FrameView {
+            function: node.function,
+            at: node.span.start,
+            is_calling: matches!(node.step, Step::Await { .. }),
+            has_results: matches!(node.step, Step::Results { .. }),
+            thread_locals: (0..count).map(|number| frame.local.get(number)).collect(),
+            locals: (count..count + locals).map(|number| frame.local.get(number)).collect(),
+        }
+    }
+}
+
+fn error_kind(step: &Step) -> StepKind {
+    if let Step::Unlock(_) = step { StepKind::Unlock } else { StepKind::Assert }
+}
+
+/// The variables that differ.
+fn compare<'m>(declared: &'m [Declared], before: Bits, after: Bits, from: usize, changes: &mut Vec<Change<'m>>) {
+    for (number, variable) in declared.iter().enumerate() {
+        let (before, after) = (before.get(from + number), after.get(from + number));
+        if before != after {
+            changes.push(Change { name: &variable.name, before, after });
+        }
+    }
+}

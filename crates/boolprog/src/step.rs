@@ -1,0 +1,556 @@
+//! What a thread does in one step: the meaning of programs (docs/boolean-programs.md), as actions of a pushdown system.
+//!
+//! A shared state has the shared variables and what synchronisation needs; a stack symbol is a [`Frame`]: a place with its local variables,
+//! and with what the thread has to remember of itself.
+//!
+//! A return cannot reach below the top of the stack. What it hands over lies in the shared state until the caller's frame, which awaits it, picks
+//! it up. Meanwhile nobody else can move, so the two actions are one step; and only the thread that returns has an awaiting frame on top.
+
+use crate::graph::{Formula, Graph, Node, Step, Var};
+use crate::store::{Bits, Open, Store, evaluate};
+use crate::threads::{self, Threads};
+
+/// A shared state.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Shared {
+    Running(Running),
+    /// The run has ended, with an error at this node.
+    Error(usize),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Running {
+    pub(crate) variables: Bits,
+    /// The locks that somebody holds.
+    pub(crate) locked: u32,
+    /// Whether a thread is in an atomic section.
+    pub(crate) is_atomic: bool,
+    pub(crate) handover: Handover,
+    /// Threads that were created and have not started: their pools and frames, sorted.
+    pub(crate) pending: Vec<(u32, Frame)>,
+    /// How many threads that were created are there, if that is limited.
+    pub(crate) created: u32,
+}
+
+/// What lies between two frames of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Handover {
+    Nothing,
+    /// Results, and what the thread knows of itself.
+    Results {
+        results: Bits,
+        section: Section,
+        held: u32,
+        thread_locals: Bits,
+    },
+    /// The thread ends, frame by frame.
+    End,
+}
+
+/// A stack symbol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Frame {
+    pub(crate) node: usize,
+    pub(crate) kind: FrameKind,
+    pub(crate) section: Section,
+    /// The locks that its thread holds.
+    pub(crate) held: u32,
+    /// Thread-local variables, then parameters, then the others.
+    pub(crate) local: Bits,
+    /// Results of a call that are not assigned yet.
+    pub(crate) results: Bits,
+}
+
+/// How a frame came to be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum FrameKind {
+    /// By a call; or it is the lowest, and returns like any other.
+    Called,
+    /// It is the lowest, of a thread that was there from the start.
+    Root,
+    /// It is the lowest, of a thread that was created, if these are counted.
+    Created,
+}
+
+/// Whether the thread is in an atomic section.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Section {
+    Outside,
+    /// In one that a block of this call began, known by the node that leaves it.
+    Block(usize),
+    /// In one that `atomic_begin` began, in this call or in one that has returned to it.
+    Begun,
+    /// In that of the caller.
+    Inherited,
+}
+
+/// What a step does to the stack.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Effect {
+    /// Another frame on top.
+    To(Frame),
+    /// The callee, and the caller as it awaits the return.
+    Push(Frame, Frame),
+    Pop,
+}
+
+/// A program with its threads.
+pub(crate) struct Machine<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) threads: &'a Threads,
+    /// Whether a failed `assert` or `unlock` ends the run; otherwise it does nothing.
+    pub(crate) has_errors: bool,
+    /// For each function, whether its returns hand something over.
+    hands_over: Vec<bool>,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, has_errors: bool) -> Self {
+        Machine { graph, threads, has_errors, hands_over: hands_over(graph) }
+    }
+
+    /// Whether a return of this function hands something over.
+    pub(crate) fn hands_over(&self, function: usize) -> bool {
+        self.hands_over[function]
+    }
+
+    /// The shared state at the start.
+    pub(crate) fn initial(&self) -> Shared {
+        Shared::Running(Running {
+            variables: self.graph.shared.iter().map(|variable| variable.value).collect(),
+            locked: 0,
+            is_atomic: false,
+            handover: Handover::Nothing,
+            pending: Vec::new(),
+            created: 0,
+        })
+    }
+
+    /// The first frame of a function that is not called.
+    pub(crate) fn first_frame(&self, function: usize, kind: FrameKind) -> Frame {
+        let thread_locals: Bits = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
+        self.entered(function, kind, thread_locals, &[])
+    }
+
+    /// The frame of a function at its beginning.
+    fn entered(&self, function: usize, kind: FrameKind, thread_locals: Bits, arguments: &[Option<bool>]) -> Frame {
+        let count = self.graph.thread_locals.len();
+        let kind = self.lowest(function, kind);
+        let function = &self.graph.functions[function];
+        let mut local = Bits::default().with_first(count, thread_locals);
+        for (number, variable) in function.locals.iter().enumerate() {
+            local.set(count + number, arguments.get(number).copied().unwrap_or(variable.value));
+        }
+        Frame { node: function.entry, kind, section: Section::Outside, held: 0, local, results: Bits::default() }
+    }
+
+    /// The kind of a frame that is the lowest of its thread: where nothing is handed over, and nothing counted, there is no difference.
+    fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
+        match kind {
+            FrameKind::Created if self.threads.limit.is_some() => kind,
+            _ if self.hands_over[function] => kind,
+            _ => FrameKind::Called,
+        }
+    }
+
+    /// Threads of this pool that can start: the frame that the first of each kind starts with, and the shared state then.
+    pub(crate) fn pick_up(shared: &Shared, pool: u32) -> Vec<(Shared, Frame)> {
+        let Shared::Running(running) = shared else { return Vec::new() };
+        if running.is_atomic || running.handover != Handover::Nothing {
+            return Vec::new();
+        }
+        let mut starts = Vec::new();
+        for (i, &(of, frame)) in running.pending.iter().enumerate() {
+            if of == pool && running.pending.get(i + 1) != Some(&(of, frame)) {
+                let mut running = running.clone();
+                running.pending.remove(i);
+                starts.push((Shared::Running(running), frame));
+            }
+        }
+        starts
+    }
+
+    /// Whether a thread with this frame on top is the only one that can take a step.
+    pub(crate) fn is_alone(&self, shared: &Shared, frame: &Frame) -> bool {
+        match shared {
+            Shared::Error(_) => true,
+            Shared::Running(running) if running.handover != Handover::Nothing => {
+                matches!(self.graph.nodes[frame.node].step, Step::Await { .. })
+            }
+            Shared::Running(running) => running.is_atomic && frame.section != Section::Outside,
+        }
+    }
+
+    /// Every step that a thread can take with this frame on top.
+    pub(crate) fn steps(&self, shared: &Shared, frame: &Frame) -> Vec<(Shared, Effect)> {
+        let Shared::Running(running) = shared else { return Vec::new() };
+        let node = &self.graph.nodes[frame.node];
+        let mut found = Vec::new();
+        match (&node.step, running.handover) {
+            (Step::Await { targets, assign }, handover) => {
+                self.picked_up(running, handover, frame, targets, *assign, &mut found);
+            }
+            (_, Handover::Nothing) if running.is_atomic == (frame.section != Section::Outside) => {
+                Now { machine: self, running, frame, node, found: &mut found }.step();
+            }
+            _ => {}
+        }
+        found
+    }
+
+    /// What an awaiting frame does.
+    fn picked_up(
+        &self,
+        running: &Running,
+        handover: Handover,
+        frame: &Frame,
+        targets: &[Option<Var>],
+        assign: Option<usize>,
+        found: &mut Vec<(Shared, Effect)>,
+    ) {
+        match handover {
+            Handover::Nothing => {}
+            Handover::End if frame.kind == FrameKind::Called => {
+                found.push((Shared::Running(running.clone()), Effect::Pop));
+            }
+            Handover::End => found.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop)),
+            Handover::Results { results, section, held, thread_locals } => {
+                let section = if section == Section::Inherited { frame.section } else { section };
+                let local = frame.local.with_first(self.graph.thread_locals.len(), thread_locals);
+                let mut frame = Frame { node: self.graph.nodes[frame.node].next, section, held, local, ..*frame };
+                if let Some(assign) = assign {
+                    (frame.node, frame.results) = (assign, results);
+                } else {
+                    for (number, target) in targets.iter().enumerate() {
+                        if let Some(Var::Local(target)) = target {
+                            frame.local.set(*target, results.get(number));
+                        }
+                    }
+                }
+                let running = Running { handover: Handover::Nothing, ..running.clone() };
+                found.push((Shared::Running(running), Effect::To(frame)));
+            }
+        }
+    }
+
+    /// The shared state after the end of the thread with this frame.
+    fn without_thread(&self, running: &Running, frame: &Frame) -> Running {
+        let is_counted = frame.kind == FrameKind::Created && self.threads.limit.is_some();
+        let created = running.created.saturating_sub(u32::from(is_counted));
+        Running { is_atomic: false, handover: Handover::Nothing, created, ..running.clone() }
+    }
+}
+
+/// For each function, whether its returns hand something over: it has results, or does something to its thread that lasts, or `end_thread` may
+/// leave it.
+fn hands_over(graph: &Graph) -> Vec<bool> {
+    let mut calls = vec![Vec::new(); graph.functions.len()];
+    let mut lasts: Vec<bool> = vec![!graph.thread_locals.is_empty(); graph.functions.len()];
+    let mut ends = vec![false; graph.functions.len()];
+    for node in &graph.nodes {
+        match node.step {
+            Step::Call { function, .. } => calls[node.function].push(function),
+            Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => lasts[node.function] = true,
+            Step::EndThread => ends[node.function] = true,
+            _ => {}
+        }
+    }
+    while let Some(caller) =
+        (0..lasts.len()).find(|&caller| !lasts[caller] && calls[caller].iter().any(|&callee| lasts[callee]))
+    {
+        lasts[caller] = true;
+    }
+    let unwinds = calls.iter().flatten().any(|&callee| ends[callee]);
+    let results = graph.functions.iter().map(|function| function.results > 0);
+    let own = results.zip(lasts).zip(ends);
+    own.map(|((has_results, lasts), ends)| has_results || lasts || ends || unwinds).collect()
+}
+
+/// One step of one thread.
+struct Now<'m, 'a, 'f> {
+    machine: &'m Machine<'a>,
+    running: &'m Running,
+    frame: &'m Frame,
+    node: &'m Node,
+    found: &'f mut Vec<(Shared, Effect)>,
+}
+
+impl Now<'_, '_, '_> {
+    fn step(&mut self) {
+        let store = Store { shared: self.running.variables, local: self.frame.local };
+        // Results that arrive are part of a statement that has begun.
+        let is_inside = matches!(self.node.step, Step::Results { .. });
+        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref().filter(|_| !is_inside);
+        store.cases(&mut |store| {
+            if let Some(enforce) = enforce
+                && !evaluate(enforce, &store, &store)?.yes
+            {
+                return Ok(());
+            }
+            self.step_from(store)
+        });
+    }
+
+    fn step_from(&mut self, store: Store) -> Result<(), Open> {
+        let (node, frame) = (self.node, self.frame);
+        match &node.step {
+            Step::Skip => self.go(store, node.next),
+            Step::Goto(targets) => {
+                for &target in targets {
+                    let section = match frame.section {
+                        Section::Block(block) if !self.machine.graph.nodes[target].blocks.contains(&block) => {
+                            Section::Outside
+                        }
+                        section => section,
+                    };
+                    self.to(store, Frame { node: target, section, ..*frame });
+                }
+            }
+            Step::Assume(condition) => {
+                if evaluate(condition, &store, &store)?.yes {
+                    self.go(store, node.next);
+                }
+            }
+            Step::Assert(condition) => {
+                let possible = evaluate(condition, &store, &store)?;
+                if possible.no {
+                    self.error(store);
+                }
+                if possible.yes {
+                    self.go(store, node.next);
+                }
+            }
+            Step::Branch(condition, then, otherwise) => {
+                let possible = evaluate(condition, &store, &store)?;
+                if possible.yes {
+                    self.go(store, *then);
+                }
+                if possible.no {
+                    self.go(store, *otherwise);
+                }
+            }
+            Step::Assign { targets, values, constrain } => {
+                return self.assign(store, targets, values, constrain.as_ref());
+            }
+            Step::Results { targets } => {
+                let mut after = store;
+                for (number, target) in targets.iter().enumerate() {
+                    if let Some(target) = target {
+                        after.set(*target, frame.results.get(number));
+                    }
+                }
+                self.to(after, Frame { node: node.next, results: Bits::default(), ..*frame });
+            }
+            Step::Call { function, arguments, returned } => {
+                let arguments = values(arguments, store)?;
+                self.call(store, *function, &arguments, *returned);
+            }
+            Step::Return(results) => {
+                let results = values(results, store)?;
+                self.leave(store, results.into_iter().collect());
+            }
+            Step::EndThread => self.end(store),
+            Step::Enter(_) | Step::Leave | Step::AtomicBegin | Step::AtomicEnd => {
+                self.to(store, Frame { node: node.next, section: self.section(), ..*frame });
+            }
+            Step::Lock(lock) | Step::Unlock(lock) => self.lock(store, 1 << lock, matches!(node.step, Step::Lock(_))),
+            Step::Start { function, arguments } => {
+                let arguments = values(arguments, store)?;
+                let graph = self.machine.graph;
+                let thread_locals = graph.thread_locals.iter().map(|variable| variable.value).collect();
+                let first = self.machine.entered(*function, FrameKind::Created, thread_locals, &arguments);
+                self.create(store, first);
+            }
+            Step::StartAt(target) => {
+                // A copy: both threads must know the same values.
+                let count =
+                    self.machine.graph.thread_locals.len() + self.machine.graph.functions[node.function].locals.len();
+                if let Some(number) = (0..count).find(|&number| store.local.get(number).is_none()) {
+                    return Err(Open(Var::Local(number)));
+                }
+                let kind = self.machine.lowest(node.function, FrameKind::Created);
+                let copy =
+                    Frame { node: *target, kind, section: Section::Outside, held: 0, local: store.local, ..*frame };
+                self.create(store, copy);
+            }
+            Step::Await { .. } => unreachable!("it does not take steps of its own"),
+        }
+        Ok(())
+    }
+
+    /// The section after a step that begins or ends one.
+    fn section(&self) -> Section {
+        match (&self.node.step, self.frame.section) {
+            (Step::Enter(block), Section::Outside) => Section::Block(*block),
+            (Step::AtomicBegin, Section::Outside) => Section::Begun,
+            (Step::Leave, Section::Block(block)) if block == self.frame.node => Section::Outside,
+            (Step::AtomicEnd, _) => Section::Outside,
+            (_, section) => section,
+        }
+    }
+
+    /// Takes a lock, or gives it up.
+    fn lock(&mut self, store: Store, lock: u32, is_taken: bool) {
+        let Frame { held, .. } = *self.frame;
+        let mut running = self.running.clone();
+        match (is_taken, running.locked & lock == 0, held & lock == 0) {
+            (true, true, _) | (false, _, false) => {
+                running.locked ^= lock;
+                self.arrive(store, Frame { node: self.node.next, held: held ^ lock, ..*self.frame }, &running);
+            }
+            (true, false, _) => {} // it waits
+            (false, _, true) => self.error(store),
+        }
+    }
+
+    /// Goes on at this node.
+    fn go(&mut self, store: Store, next: usize) {
+        self.to(store, Frame { node: next, ..*self.frame });
+    }
+
+    /// Goes on with this frame.
+    fn to(&mut self, store: Store, frame: Frame) {
+        self.arrive(store, frame, self.running);
+    }
+
+    /// Goes on with this frame, whose variables are in the store, if what is enforced allows it.
+    fn arrive(&mut self, store: Store, frame: Frame, running: &Running) {
+        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref();
+        store.cases(&mut |store| {
+            if let Some(enforce) = enforce
+                && !evaluate(enforce, &store, &store)?.yes
+            {
+                return Ok(());
+            }
+            let frame = Frame { local: store.local, ..frame };
+            let is_atomic = frame.section != Section::Outside;
+            let running = Running { variables: store.shared, is_atomic, ..running.clone() };
+            self.found.push((Shared::Running(running), Effect::To(frame)));
+            Ok(())
+        });
+    }
+
+    fn assign(
+        &mut self,
+        store: Store,
+        targets: &[Option<Var>],
+        formulas: &[Formula],
+        constrain: Option<&Formula>,
+    ) -> Result<(), Open> {
+        let values = values(formulas, store)?;
+        let mut after = store;
+        for (target, value) in targets.iter().zip(values) {
+            if let Some(target) = target {
+                after.set(*target, value);
+            }
+        }
+        let next = Frame { node: self.node.next, ..*self.frame };
+        let Some(constrain) = constrain else {
+            self.to(after, next);
+            return Ok(());
+        };
+        // What is open before is chosen before: then only the values after the assignment are left to be chosen here.
+        if let Some(open) = open_before(constrain, store) {
+            return Err(open);
+        }
+        after.cases(&mut |after| {
+            if evaluate(constrain, &store, &after)?.yes {
+                self.to(after, next);
+            }
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn call(&mut self, store: Store, function: usize, arguments: &[Option<bool>], returned: usize) {
+        let (machine, frame) = (self.machine, self.frame);
+        let count = machine.graph.thread_locals.len();
+        let callee = machine.entered(function, FrameKind::Called, store.local.first(count), arguments);
+        let section = if frame.section == Section::Outside { Section::Outside } else { Section::Inherited };
+        let callee = Frame { section, held: frame.held, ..callee };
+        let node = match machine.graph.nodes[returned].step {
+            _ if machine.hands_over[function] => returned,
+            Step::Await { assign: Some(assign), .. } => assign,
+            _ => self.node.next,
+        };
+        let running = Running { variables: store.shared, ..self.running.clone() };
+        let below = Frame { node, local: store.local, ..*frame };
+        self.found.push((Shared::Running(running), Effect::Push(callee, below)));
+    }
+
+    /// Returns with these results.
+    fn leave(&mut self, store: Store, results: Bits) {
+        let frame = self.frame;
+        if frame.kind != FrameKind::Called {
+            return self.end(store);
+        }
+        // A section that a block of this call began, ends with it.
+        let section = if let Section::Block(_) = frame.section { Section::Outside } else { frame.section };
+        let handover = if self.machine.hands_over[self.node.function] {
+            let thread_locals = store.local.first(self.machine.graph.thread_locals.len());
+            Handover::Results { results, section, held: frame.held, thread_locals }
+        } else {
+            Handover::Nothing
+        };
+        let is_atomic = section != Section::Outside;
+        let running = Running { variables: store.shared, is_atomic, handover, ..self.running.clone() };
+        self.found.push((Shared::Running(running), Effect::Pop));
+    }
+
+    /// The thread ends.
+    fn end(&mut self, store: Store) {
+        let running = Running { variables: store.shared, ..self.running.clone() };
+        let running = if self.frame.kind == FrameKind::Called {
+            Running { handover: Handover::End, ..running }
+        } else {
+            self.machine.without_thread(&running, self.frame)
+        };
+        self.found.push((Shared::Running(running), Effect::Pop));
+    }
+
+    /// An `assert` or `unlock` that failed.
+    fn error(&mut self, store: Store) {
+        if self.machine.has_errors {
+            self.found.push((Shared::Error(self.frame.node), Effect::To(*self.frame)));
+        } else {
+            self.go(store, self.node.next);
+        }
+    }
+
+    /// A new thread, if there is room for it.
+    fn create(&mut self, store: Store, first: Frame) {
+        let Machine { graph, threads, .. } = self.machine;
+        let start = threads::start(graph, self.frame.node);
+        let pool = threads.pools.iter().position(|pool| pool.starts.contains(&start));
+        let Some(pool) = pool else { return };
+        // More have never been created than there are places, or there are as many as there may be.
+        let number = u32::try_from(pool).expect("few pools");
+        let waiting = self.running.pending.iter().filter(|(of, _)| *of == number).count();
+        if waiting >= threads.pools[pool].places as usize || threads.limit == Some(self.running.created) {
+            return;
+        }
+        let mut running = self.running.clone();
+        running.created += u32::from(threads.limit.is_some());
+        running.pending.push((number, first));
+        running.pending.sort_unstable();
+        self.arrive(store, Frame { node: self.node.next, ..*self.frame }, &running);
+    }
+}
+
+/// The value of each, or that it may be any.
+fn values(formulas: &[Formula], store: Store) -> Result<Vec<Option<bool>>, Open> {
+    formulas.iter().map(|formula| Ok(evaluate(formula, &store, &store)?.value())).collect()
+}
+
+/// A variable in the formula that is open before the assignment.
+fn open_before(formula: &Formula, store: Store) -> Option<Open> {
+    match formula {
+        Formula::Variable(variable) => store.get(*variable).is_none().then_some(Open(*variable)),
+        Formula::Constant(_) | Formula::Choice | Formula::Primed(_) => None,
+        Formula::Not(a) => open_before(a, store),
+        Formula::Binary(_, a, b) | Formula::Schoose(a, b) => open_before(a, store).or_else(|| open_before(b, store)),
+        Formula::IfElse(a, b, c) => {
+            open_before(a, store).or_else(|| open_before(b, store)).or_else(|| open_before(c, store))
+        }
+    }
+}

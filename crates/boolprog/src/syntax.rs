@@ -1,0 +1,234 @@
+//! The syntax tree of a Boolean program: what both dialects say (docs/boolean-programs.md).
+//!
+//! Names are as written and not looked up; [`check`](crate::check) does that. Two trees are equal if the programs are: where something
+//! stands in its text makes no difference.
+
+use cpds::diagnostic::Span;
+
+/// The two ways to write a program; they differ in brackets, and in whether `T` and `F` are constants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// `{ … }`, as in Fig. 6.
+    Paper,
+    /// `begin … end`, as SLAM, SatAbs, Boppo and Boom have it.
+    Slam,
+}
+
+/// Where something stands. Not part of what it is: any two are equal.
+#[derive(Clone, Copy, Debug)]
+pub struct At(pub Span);
+
+impl PartialEq for At {
+    fn eq(&self, _: &At) -> bool {
+        true
+    }
+}
+
+impl Eq for At {}
+
+/// A name, and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// A program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// How it is written.
+    pub dialect: Dialect,
+    /// The variables declared at the top level: shared or thread-local.
+    pub variables: Vec<Variable>,
+    /// The functions, in order.
+    pub functions: Vec<Function>,
+}
+
+/// A declaration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// What it declares.
+    pub name: Name,
+    /// Whether each thread has its own; at the top level only.
+    pub is_thread_local: bool,
+    /// What it starts with; nothing: any value.
+    pub value: Option<bool>,
+}
+
+/// A function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    /// What it is called.
+    pub name: Name,
+    /// How many results it has.
+    pub results: usize,
+    /// Its parameters.
+    pub parameters: Vec<Name>,
+    /// Its other variables.
+    pub locals: Vec<Variable>,
+    /// What is assumed before and after each of its statements.
+    pub enforce: Vec<Expr>,
+    /// What it does.
+    pub body: Vec<Statement>,
+    /// The bracket at its end.
+    pub end: At,
+}
+
+/// A statement with its labels.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// Its labels.
+    pub labels: Vec<Name>,
+    /// What it does.
+    pub kind: StatementKind,
+    /// The statement as written, without labels; of a compound statement, its head.
+    pub at: At,
+    /// The place in another program that it comes from, if a comment says so.
+    pub origin: Option<Origin>,
+}
+
+/// A place in the program that a Boolean program was made from: `// file main.c line 12`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Origin {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
+/// What a statement does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the grammar's words; docs/boolean-programs.md says what they mean")]
+pub enum StatementKind {
+    Skip,
+    Goto(Vec<Name>),
+    Assume(Expr),
+    AbortIf(Expr),
+    Assert(Expr),
+    Assign {
+        targets: Vec<Target>,
+        values: Vec<Expr>,
+        constrain: Option<Expr>,
+    },
+    Call {
+        targets: Vec<Target>,
+        function: Name,
+        arguments: Vec<Expr>,
+    },
+    Return(Vec<Expr>),
+    Dead(Vec<Name>),
+    Lock(Option<Name>),
+    Unlock(Option<Name>),
+    /// Also `thread_create`, and a call labelled `ASYNC_…`.
+    StartThread {
+        function: Name,
+        arguments: Vec<Expr>,
+    },
+    StartGoto(Name),
+    EndThread,
+    AtomicBegin,
+    AtomicEnd,
+    If {
+        condition: Expr,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Statement>,
+    },
+    /// `atomic` with its block; `end` is the bracket behind it.
+    Atomic {
+        body: Vec<Statement>,
+        end: At,
+    },
+}
+
+/// What is assigned to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// A variable.
+    Variable(Name),
+    /// `_`: nothing.
+    Nothing(At),
+}
+
+/// An expression, and where it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// The shapes of an expression.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the grammar's words")]
+pub enum ExprKind {
+    Constant(bool),
+    /// `*`
+    Choice,
+    Variable(Name),
+    /// `'x`
+    Primed(Name),
+    Not(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// `a ? b : c`
+    IfElse(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `schoose[a,b]`
+    Schoose(Box<Expr>, Box<Expr>),
+}
+
+/// The operators with two sides, from loosest to tightest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Operator {
+    Iff,
+    Implies,
+    Or,
+    Xor,
+    And,
+    Equal,
+    NotEqual,
+}
+
+impl Operator {
+    /// How it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Operator::Iff => "<=>",
+            Operator::Implies => "=>",
+            Operator::Or => "|",
+            Operator::Xor => "^",
+            Operator::And => "&",
+            Operator::Equal => "=",
+            Operator::NotEqual => "!=",
+        }
+    }
+
+    /// How tightly it binds; `=` and `!=` alike.
+    pub fn strength(self) -> u8 {
+        match self {
+            Operator::Iff => 1,
+            Operator::Implies => 2,
+            Operator::Or => 3,
+            Operator::Xor => 4,
+            Operator::And => 5,
+            Operator::Equal | Operator::NotEqual => 6,
+        }
+    }
+
+    /// What it computes.
+    pub fn apply(self, a: bool, b: bool) -> bool {
+        match self {
+            Operator::Iff | Operator::Equal => a == b,
+            Operator::Implies => !a || b,
+            Operator::Or => a || b,
+            Operator::Xor | Operator::NotEqual => a != b,
+            Operator::And => a && b,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Which threads there are: from the start, and for what is created.
+//!
+//! A creation can be executed only so many times if it is in no loop, and the calls that lead to it are in none either; and then there is a place
+//! for each time. How often is counted for *activations*: a function from its beginning, or from a label at which threads start.
+
+use crate::graph::{Graph, Step};
+use cpds::diagnostic::{Diagnostic, Diagnostics, nearest};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// The threads of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Threads {
+    /// There from the start: functions, and how many threads of each.
+    pub roots: Vec<(usize, u32)>,
+    /// Places for threads that are created.
+    pub pools: Vec<Pool>,
+    /// How many threads that were created may be there at a time, where that is a limit.
+    pub limit: Option<u32>,
+}
+
+/// Places for threads that start at certain places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pool {
+    /// What they start with.
+    pub starts: Vec<Start>,
+    /// How many there are.
+    pub places: u32,
+}
+
+/// What a thread starts with.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Start {
+    /// A function.
+    Function(usize),
+    /// A label of a function.
+    Label(usize, String),
+}
+
+/// The most threads that a program may have.
+const MOST: u32 = 1 << 10;
+
+/// Where threads and calls start.
+type Activation = usize;
+
+/// The threads that these options ask for, or what is wrong.
+pub(crate) fn plan(
+    graph: &Graph,
+    instances: &[(String, u32)],
+    threads: Option<u32>,
+    diagnostics: &mut Diagnostics,
+) -> Threads {
+    let roots = roots(graph, instances, diagnostics);
+    let mut started: Vec<(Start, u64)> = Vec::new();
+    let mut endless = None;
+    for (node, times) in creations(graph, &roots) {
+        if times == u64::MAX && endless.is_none() {
+            endless = Some(node);
+        }
+        let start = start(graph, node);
+        match started.iter_mut().find(|(known, _)| *known == start) {
+            Some((_, total)) => *total = total.saturating_add(times),
+            None => started.push((start, times)),
+        }
+    }
+    let total = started.iter().map(|(_, times)| times).fold(0, |sum: u64, times| sum.saturating_add(*times));
+    let (pools, limit) = match (endless, threads) {
+        (Some(node), None) => {
+            let span = graph.nodes[node].span;
+            diagnostics.error(|| {
+                Diagnostic::error("there is no telling how many threads this creates")
+                    .at(span, "in a loop, or in what is called or started again and again")
+                    .help("say how many there may be at a time: --threads 2")
+            });
+            (Vec::new(), None)
+        }
+        (_, Some(limit)) if total > u64::from(limit) => {
+            let starts = started.into_iter().map(|(start, _)| start).collect();
+            (vec![Pool { starts, places: limit }], Some(limit))
+        }
+        _ => {
+            let pool = |(start, times): (Start, u64)| Pool {
+                starts: vec![start],
+                places: u32::try_from(times).unwrap_or(u32::MAX),
+            };
+            (started.into_iter().map(pool).collect(), None)
+        }
+    };
+    let all = pools.iter().map(|pool| u64::from(pool.places)).chain(roots.iter().map(|&(_, copies)| u64::from(copies)));
+    if all.sum::<u64>() > u64::from(MOST) {
+        diagnostics.error(|| {
+            Diagnostic::error(format!("more than {MOST} threads")).help("ask for fewer with --threads or --instances")
+        });
+        return Threads::default();
+    }
+    Threads { roots, pools: pools.into_iter().filter(|pool| pool.places > 0).collect(), limit }
+}
+
+/// What a node starts.
+pub(crate) fn start(graph: &Graph, node: usize) -> Start {
+    match graph.nodes[node].step {
+        Step::Start { function, .. } => Start::Function(function),
+        Step::StartAt(target) => {
+            let function = graph.nodes[target].function;
+            let label = graph.functions[function].labels.iter().find(|(_, node)| *node == target);
+            Start::Label(function, label.map_or(String::new(), |(label, _)| label.clone()))
+        }
+        _ => unreachable!("not a creation"),
+    }
+}
+
+fn roots(graph: &Graph, instances: &[(String, u32)], diagnostics: &mut Diagnostics) -> Vec<(usize, u32)> {
+    let mut roots: Vec<(usize, u32)> = Vec::new();
+    let mut add = |function: usize, copies: u32| match roots.iter_mut().find(|(known, _)| *known == function) {
+        Some((_, total)) => *total = total.saturating_add(copies),
+        None => roots.push((function, copies)),
+    };
+    let index = |name: &str| graph.functions.iter().position(|function| function.name == name);
+    let names = || graph.functions.iter().map(|function| function.name.as_str());
+    for (name, copies) in instances {
+        match index(name) {
+            Some(function) => add(function, *copies),
+            None => diagnostics.error(|| {
+                let error = Diagnostic::error(format!("--instances: there is no function `{name}`"));
+                let near = nearest(name, names());
+                error.help(near.map_or_else(
+                    || format!("there are: {}", names().collect::<Vec<_>>().join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                ))
+            }),
+        }
+    }
+    if !instances.is_empty() {
+        roots.retain(|&(_, copies)| copies > 0);
+        if roots.is_empty() && diagnostics.is_ok() {
+            diagnostics.error(|| {
+                Diagnostic::error("--instances: no threads at all").help("start at least one: --instances f=1")
+            });
+        }
+        return roots;
+    }
+    let Some(main) = index("main") else {
+        diagnostics
+            .error(|| Diagnostic::error("there is no function `main`").help("say what to start: --instances f=2,g=1"));
+        return roots;
+    };
+    match only_starts(graph, main) {
+        Some(functions) => functions.into_iter().for_each(|function| add(function, 1)),
+        None => add(main, 1),
+    }
+    roots
+}
+
+/// What a function starts, if it does nothing else.
+fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
+    let (mut node, mut started) = (graph.functions[function].entry, Vec::new());
+    if graph.functions[function].enforce.is_some() {
+        return None;
+    }
+    loop {
+        match &graph.nodes[node].step {
+            Step::Start { function: started_here, arguments } if arguments.is_empty() && *started_here != function => {
+                started.push(*started_here);
+            }
+            Step::Return(values) if values.is_empty() && !started.is_empty() => return Some(started),
+            _ => return None,
+        }
+        node = graph.nodes[node].next;
+    }
+}
+
+/// The creations that may be executed, in the order of the text, and how often; `u64::MAX` is without end.
+fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
+    let in_loop = graph.in_loop();
+    // The calls and creations that may be executed from a node on, in the same call, with what they enter.
+    let sites = |start: Activation| -> Vec<(usize, Activation)> {
+        let target = |node: usize| match graph.nodes[node].step {
+            Step::Call { function, .. } | Step::Start { function, .. } => Some((node, graph.functions[function].entry)),
+            Step::StartAt(target) => Some((node, target)),
+            _ => None,
+        };
+        graph.reach(start).into_iter().filter_map(target).collect()
+    };
+    let mut activations: BTreeMap<Activation, Vec<(usize, Activation)>> = BTreeMap::new();
+    let mut found: Vec<Activation> = roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
+    while let Some(activation) = found.pop() {
+        if let Entry::Vacant(new) = activations.entry(activation) {
+            let sites = new.insert(sites(activation));
+            found.extend(sites.iter().map(|&(_, target)| target));
+        }
+    }
+    // Counted where everything that enters has been counted. What is left enters itself, or is entered by what does: without end.
+    let mut entering: BTreeMap<Activation, usize> = BTreeMap::new();
+    for &(_, target) in activations.values().flatten() {
+        *entering.entry(target).or_default() += 1;
+    }
+    let mut counts: BTreeMap<Activation, u64> = BTreeMap::new();
+    for &(function, copies) in roots {
+        *counts.entry(graph.functions[function].entry).or_default() += u64::from(copies);
+    }
+    let mut ready: Vec<Activation> =
+        activations.keys().copied().filter(|activation| !entering.contains_key(activation)).collect();
+    let mut times: BTreeMap<usize, u64> = BTreeMap::new();
+    while let Some(activation) = ready.pop() {
+        let count = counts.get(&activation).copied().unwrap_or(0);
+        for (site, target) in activations.remove(&activation).unwrap_or_default() {
+            let here = if in_loop[site] { u64::MAX } else { count };
+            for total in [times.entry(site).or_default(), counts.entry(target).or_default()] {
+                *total = total.saturating_add(here);
+            }
+            let left = entering.entry(target).or_default();
+            *left -= 1;
+            if *left == 0 {
+                ready.push(target);
+            }
+        }
+    }
+    times.extend(activations.values().flatten().map(|&(site, _)| (site, u64::MAX)));
+    let is_creation = |node: usize| matches!(graph.nodes[node].step, Step::Start { .. } | Step::StartAt(_));
+    let mut creations: Vec<_> = times.into_iter().filter(|&(node, _)| is_creation(node)).collect();
+    creations.sort_unstable_by_key(|&(node, _)| graph.nodes[node].span);
+    creations
+}

@@ -1,0 +1,162 @@
+//! Traces of Boolean programs: in lines of the program, and variables that changed.
+
+use crate::json::{ErrorJson, OriginJson, PlaceJson, SourceJson};
+use crate::load::{Loaded, LoadedProgram};
+use boolprog::syntax::Origin;
+use boolprog::{Asked, Change, SourceStep, StepKind};
+use cpds::diagnostic::Span;
+use cpds::{GlobalState, ThreadId, Trace};
+use std::fmt::Write as _;
+
+/// One line of a trace.
+struct Line {
+    place: String,
+    function: String,
+    text: String,
+    changes: String,
+}
+
+/// A trace, context by context: the line, the function, the statement as it is written, and what it changed.
+pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
+    let system = loaded.problem().system();
+    let mut blocks: Vec<(String, Vec<Line>)> = Vec::new();
+    let mut before = &trace.initial;
+    for (number, context) in (1..).zip(&trace.contexts) {
+        let mut lines = Vec::new();
+        for step in &context.steps {
+            lines.extend(line(loaded, program, context.thread, before, &step.state));
+            before = &step.state;
+        }
+        blocks.push((format!("context {number}: {}", system.thread_name(context.thread)), lines));
+    }
+    let width = |part: fn(&Line) -> &String| {
+        blocks.iter().flat_map(|(_, lines)| lines).map(|line| part(line).chars().count()).max().unwrap_or(0)
+    };
+    let (place, function, text) =
+        (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text).min(60));
+    let mut out = format!("{}\n", loaded.reading.sources[0].name);
+    for (heading, lines) in &blocks {
+        let _ = writeln!(out, "{heading}");
+        for line in lines {
+            let shown = format!(
+                "  {:>place$}  {:<function$}  {:<text$}  {}",
+                line.place, line.function, line.text, line.changes
+            );
+            let _ = writeln!(out, "{}", shown.trim_end());
+        }
+    }
+    out + "\n"
+}
+
+/// A step, unless it is part of the one before.
+fn line(
+    loaded: &Loaded,
+    program: &LoadedProgram,
+    thread: ThreadId,
+    before: &GlobalState,
+    after: &GlobalState,
+) -> Option<Line> {
+    let step = program.map.step(thread, before, after);
+    let changes: Vec<String> = step.changes.iter().map(change).collect();
+    let changes = changes.join(", ");
+    let (text, changes) = match step.kind {
+        StepKind::Nothing => return None,
+        StepKind::Results if changes.is_empty() => return None,
+        StepKind::Start => ("the thread starts".to_owned(), changes),
+        StepKind::EndOfFunction => (format!("end of {}", step.function), changes),
+        StepKind::EndOfAtomic => ("end of atomic".to_owned(), changes),
+        StepKind::Assert => (statement(loaded, step.span), "fails".to_owned()),
+        StepKind::Unlock => (statement(loaded, step.span), "fails: the lock is not held".to_owned()),
+        StepKind::Condition(value) => {
+            let value = if value { "yes" } else { "no" };
+            let chosen = if changes.is_empty() { value.to_owned() } else { format!("{value}: {changes}") };
+            (statement(loaded, step.span), chosen)
+        }
+        StepKind::Statement | StepKind::Results => (statement(loaded, step.span), changes),
+    };
+    let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
+    Some(Line { place: place(&step), function: step.function.to_owned(), text, changes })
+}
+
+/// `12`, or `12 (main.c:7)` if the program was made from another one.
+fn place(step: &SourceStep<'_>) -> String {
+    match step.origin {
+        Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),
+        None => step.line.to_string(),
+    }
+}
+
+/// `x = 1`; `x = *` if it may be anything now.
+fn change(change: &Change<'_>) -> String {
+    let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
+    format!("{} = {value}", change.name)
+}
+
+/// The text of a statement, on one line.
+pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
+    let text = &loaded.reading.sources[span.source as usize].text[span.start as usize..span.end as usize];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cpds::diagnostic::printable(&words.join(" "))
+}
+
+/// A step as JSON has it.
+pub(crate) fn json(
+    loaded: &Loaded,
+    program: &LoadedProgram,
+    thread: ThreadId,
+    before: &GlobalState,
+    after: &GlobalState,
+) -> SourceJson {
+    let step = program.map.step(thread, before, after);
+    let kind = match step.kind {
+        StepKind::Statement => "statement",
+        StepKind::Condition(_) => "condition",
+        StepKind::Results => "call returned",
+        StepKind::EndOfFunction => "end of function",
+        StepKind::EndOfAtomic => "end of atomic",
+        StepKind::Start => "thread starts",
+        StepKind::Assert => "assert fails",
+        StepKind::Unlock => "unlock fails",
+        StepKind::Nothing => "handover",
+    };
+    let changes = step.changes.iter().map(|change| (change.name.to_owned(), change.after)).collect();
+    SourceJson {
+        kind,
+        place: place_json(loaded, step.function, step.line, step.span, step.origin),
+        depth: step.depth,
+        changes,
+    }
+}
+
+fn place_json(loaded: &Loaded, function: &str, line: usize, span: Span, origin: Option<&Origin>) -> PlaceJson {
+    let origin = origin.map(|origin| OriginJson { file: origin.file.clone(), line: origin.line });
+    PlaceJson { function: function.to_owned(), line, statement: statement(loaded, span), origin }
+}
+
+/// The error that a trace ends with, if it ends with one.
+pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
+    let error = program.map.error(trace.last().shared)?;
+    let kind = if error.kind == StepKind::Unlock { "unlock" } else { "assert" };
+    Some(ErrorJson { kind, place: place_json(loaded, error.function, error.line, error.span, error.origin) })
+}
+
+/// What is bad, in words of the program; nothing if it can only be told as a state.
+pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
+    let system = loaded.problem().system();
+    let file = &loaded.reading.sources[0].name;
+    if let Some(error) = program.map.error(trace.last().shared) {
+        let place = format!("{file}:{}", error.line);
+        let origin = error.origin.map_or(String::new(), |origin| format!(" ({}:{})", origin.file, origin.line));
+        let text = statement(loaded, error.span);
+        return match error.kind {
+            StepKind::Unlock => {
+                format!("`{text}` at {place}{origin} in {} gives up a lock that is not held", error.function)
+            }
+            _ => format!("`{text}` at {place}{origin} in {} fails", error.function),
+        };
+    }
+    match &program.asked {
+        Asked::Labels(labels) if labels.len() == 1 => format!("a thread stands at {}", labels[0]),
+        _ => format!("the bad state {} is reachable", system.paper(trace.last())),
+    }
+}
