@@ -1,6 +1,7 @@
 //! Looking names up: from a syntax tree to a [`Graph`], or to everything that is wrong with it.
 
 use crate::graph::{Declared, Formula, FunctionGraph, Graph, MOST_LOCKS, MOST_VARIABLES, Node, Step, Var};
+use crate::parse::STARTS;
 use crate::syntax::{Expr, ExprKind, Function, Name, Origin, Program, Statement, StatementKind, Target, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::BTreeMap;
@@ -353,8 +354,8 @@ impl<'c, 'a> Body<'c, 'a> {
     /// The function of this name, if it takes so many arguments.
     fn callee(&mut self, name: &'a Name, arguments: usize) -> Option<usize> {
         let Some(&index) = self.checker.functions.get(name.text.as_str()) else {
-            let near = nearest(&name.text, self.checker.functions.keys().copied());
-            let help = match near {
+            let known = self.checker.functions.keys().copied().chain(STARTS);
+            let help = match nearest(&name.text, known) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("define it: `void {}() …`", name.text),
             };

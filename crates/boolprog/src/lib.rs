@@ -15,6 +15,7 @@ mod asked;
 mod check;
 mod graph;
 mod lex;
+mod live;
 mod lower;
 mod map;
 mod names;
@@ -27,7 +28,7 @@ pub mod threads;
 mod unfold;
 
 pub use asked::Asked;
-pub use map::{Change, FrameView, SourceError, SourceMap, SourceStep, StepKind, View};
+pub use map::{Change, FramePlace, FrameView, SourceError, SourceMap, SourceStep, StepKind, View};
 pub use print::print;
 
 use cpds::diagnostic::Diagnostics;
@@ -60,10 +61,10 @@ impl Lowered {
     /// What an answer rests on, in words: less than everything that the program may do.
     pub fn assumptions(&self) -> Vec<String> {
         let limit = self.map.threads().limit;
-        limit
-            .map(|limit| format!("at most {limit} created threads at a time (--threads {limit})"))
-            .into_iter()
-            .collect()
+        let plural = if limit == Some(1) { "" } else { "s" };
+        let assumed =
+            limit.map(|limit| format!("at most {limit} created thread{plural} at a time (--threads {limit})"));
+        assumed.into_iter().collect()
     }
 }
 

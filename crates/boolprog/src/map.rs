@@ -1,6 +1,7 @@
 //! Back from the pushdown system to the program: what a state means, and what a step does.
 
-use crate::graph::{Declared, Graph, Step};
+use crate::graph::{Declared, Graph, Node, Step};
+use crate::live::{live, low_bits};
 use crate::names::Lines;
 use crate::step::{Frame, Handover, Shared};
 use crate::store::Bits;
@@ -15,6 +16,8 @@ pub struct SourceMap {
     graph: Graph,
     threads: Threads,
     meaning: Meaning,
+    /// For each node, the local variables that matter there.
+    live: Vec<u64>,
 }
 
 /// A step of a program.
@@ -105,16 +108,23 @@ pub struct View {
 pub struct FrameView {
     /// The function, by its number.
     pub function: usize,
-    /// Where the statement starts.
-    pub at: u32,
-    /// Whether a call has been made, and has not returned.
-    pub is_calling: bool,
-    /// Whether a call has returned, and its results are not assigned.
-    pub has_results: bool,
+    /// Where it is.
+    pub place: FramePlace,
     /// Thread-local variables.
     pub thread_locals: Vec<Option<bool>>,
-    /// Parameters, then the other variables.
+    /// Parameters, then the other variables. What does not matter any more is open.
     pub locals: Vec<Option<bool>>,
+}
+
+/// A place in a function, by the byte at which the statement starts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FramePlace {
+    /// Before a statement, or at a bracket.
+    Before(u32),
+    /// In a call, which hands something over when it returns; otherwise it is where the call returns to.
+    Calling(u32),
+    /// A call has returned, and its results are not assigned.
+    Results(u32),
 }
 
 /// What shared states and symbols stand for, by their numbers.
@@ -137,7 +147,8 @@ impl Meaning {
 
 impl SourceMap {
     pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning) -> Self {
-        SourceMap { graph, threads, meaning }
+        let live = live(&graph);
+        SourceMap { graph, threads, meaning, live }
     }
 
     /// The threads of the program.
@@ -200,20 +211,22 @@ impl SourceMap {
         (new_height, to): (usize, Option<&Frame>),
     ) -> Vec<Change<'_>> {
         let mut changes = Vec::new();
+        let every = low_bits(64);
         if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before.shared), self.shared(after.shared)) {
-            compare(&self.graph.shared, old.variables, new.variables, 0, &mut changes);
+            compare(&self.graph.shared, [old.variables, new.variables], 0, every, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
         {
-            compare(&self.graph.thread_locals, from.local, to.local, 0, &mut changes);
-            let count = self.graph.thread_locals.len();
+            let (count, matters) = (self.graph.thread_locals.len(), self.live[to.node]);
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
+            compare(&self.graph.thread_locals, [from.local, to.local], 0, every, &mut changes);
             if old_height == new_height {
-                compare(&function.locals, from.local, to.local, count, &mut changes);
+                compare(&function.locals, [from.local, to.local], count, matters, &mut changes);
             } else {
                 // A call: its arguments.
-                compare(&function.locals[..function.parameters], Bits::default(), to.local, count, &mut changes);
+                let arguments = &function.locals[..function.parameters];
+                compare(arguments, [Bits::default(), to.local], count, matters, &mut changes);
             }
         }
         changes
@@ -241,17 +254,32 @@ impl SourceMap {
         }
     }
 
+    /// For each local variable, parameters first, whether it matters at a place: whether it may be read before it is written.
+    pub fn matters(&self, at: FramePlace) -> Vec<bool> {
+        let Some(node) = self.graph.nodes.iter().position(|node| place(node) == at) else { return Vec::new() };
+        let count = self.graph.functions[self.graph.nodes[node].function].locals.len();
+        let bit = |number: usize| self.live[node] >> (self.graph.thread_locals.len() + number) & 1 == 1;
+        (0..count).map(bit).collect()
+    }
+
     fn frame_view(&self, frame: &Frame) -> FrameView {
         let node = &self.graph.nodes[frame.node];
         let (count, locals) = (self.graph.thread_locals.len(), self.graph.functions[node.function].locals.len());
         FrameView {
             function: node.function,
-            at: node.span.start,
-            is_calling: matches!(node.step, Step::Await { .. }),
-            has_results: matches!(node.step, Step::Results { .. }),
+            place: place(node),
             thread_locals: (0..count).map(|number| frame.local.get(number)).collect(),
             locals: (count..count + locals).map(|number| frame.local.get(number)).collect(),
         }
+    }
+}
+
+fn place(node: &Node) -> FramePlace {
+    let at = node.span.start;
+    match node.step {
+        Step::Await { .. } => FramePlace::Calling(at),
+        Step::Results { .. } => FramePlace::Results(at),
+        _ => FramePlace::Before(at),
     }
 }
 
@@ -259,11 +287,17 @@ fn error_kind(step: &Step) -> StepKind {
     if let Step::Unlock(_) = step { StepKind::Unlock } else { StepKind::Assert }
 }
 
-/// The variables that differ.
-fn compare<'m>(declared: &'m [Declared], before: Bits, after: Bits, from: usize, changes: &mut Vec<Change<'m>>) {
-    for (number, variable) in declared.iter().enumerate() {
-        let (before, after) = (before.get(from + number), after.get(from + number));
-        if before != after {
+/// The variables that differ, of those that matter.
+fn compare<'m>(
+    declared: &'m [Declared],
+    [before, after]: [Bits; 2],
+    from: usize,
+    matters: u64,
+    changes: &mut Vec<Change<'m>>,
+) {
+    for (number, variable) in (from..).zip(declared) {
+        let (before, after) = (before.get(number), after.get(number));
+        if before != after && matters >> number & 1 == 1 {
             changes.push(Change { name: &variable.name, before, after });
         }
     }

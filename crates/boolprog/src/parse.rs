@@ -3,6 +3,8 @@
 mod expression;
 mod statement;
 
+pub(crate) use statement::STARTS;
+
 use crate::lex::{Lexeme, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
@@ -149,7 +151,7 @@ impl<'a> Parser<'a> {
     /// Reports that something else was expected here.
     fn expected(&mut self, what: &str, help: &str) -> Reported {
         let found = match self.peek() {
-            None => "the end of the file".to_owned(),
+            None => "the end of the text".to_owned(),
             Some(Token::Unknown) if self.next_text().starts_with("/*") => "a comment without an end".to_owned(),
             Some(_) => format!("`{}`", shortened(self.next_text())),
         };

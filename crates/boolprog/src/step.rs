@@ -7,6 +7,7 @@
 //! it up. Meanwhile nobody else can move, so the two actions are one step; and only the thread that returns has an awaiting frame on top.
 
 use crate::graph::{Formula, Graph, Node, Step, Var};
+use crate::live::live;
 use crate::store::{Bits, Open, Store, evaluate};
 use crate::threads::{self, Threads};
 
@@ -102,11 +103,13 @@ pub(crate) struct Machine<'a> {
     pub(crate) has_errors: bool,
     /// For each function, whether its returns hand something over.
     hands_over: Vec<bool>,
+    /// For each node, the local variables that matter there.
+    live: Vec<u64>,
 }
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, has_errors: bool) -> Self {
-        Machine { graph, threads, has_errors, hands_over: hands_over(graph) }
+        Machine { graph, threads, has_errors, hands_over: hands_over(graph), live: live(graph) }
     }
 
     /// Whether a return of this function hands something over.
@@ -132,6 +135,11 @@ impl<'a> Machine<'a> {
         self.entered(function, kind, thread_locals, &[])
     }
 
+    /// A frame without what does not matter where it is.
+    fn trimmed(&self, frame: Frame) -> Frame {
+        Frame { local: frame.local.masked(self.live[frame.node]), ..frame }
+    }
+
     /// The frame of a function at its beginning.
     fn entered(&self, function: usize, kind: FrameKind, thread_locals: Bits, arguments: &[Option<bool>]) -> Frame {
         let count = self.graph.thread_locals.len();
@@ -141,7 +149,9 @@ impl<'a> Machine<'a> {
         for (number, variable) in function.locals.iter().enumerate() {
             local.set(count + number, arguments.get(number).copied().unwrap_or(variable.value));
         }
-        Frame { node: function.entry, kind, section: Section::Outside, held: 0, local, results: Bits::default() }
+        let frame =
+            Frame { node: function.entry, kind, section: Section::Outside, held: 0, local, results: Bits::default() };
+        self.trimmed(frame)
     }
 
     /// The kind of a frame that is the lowest of its thread: where nothing is handed over, and nothing counted, there is no difference.
@@ -228,7 +238,7 @@ impl<'a> Machine<'a> {
                     }
                 }
                 let running = Running { handover: Handover::Nothing, ..running.clone() };
-                found.push((Shared::Running(running), Effect::To(frame)));
+                found.push((Shared::Running(running), Effect::To(self.trimmed(frame))));
             }
         }
     }
@@ -362,15 +372,16 @@ impl Now<'_, '_, '_> {
                 self.create(store, first);
             }
             Step::StartAt(target) => {
-                // A copy: both threads must know the same values.
-                let count =
-                    self.machine.graph.thread_locals.len() + self.machine.graph.functions[node.function].locals.len();
-                if let Some(number) = (0..count).find(|&number| store.local.get(number).is_none()) {
+                // A copy: both threads must know the same values, as far as they matter to the new one.
+                let live = self.machine.live[*target];
+                if let Some(number) =
+                    (0..64).find(|&number| live >> number & 1 == 1 && store.local.get(number).is_none())
+                {
                     return Err(Open(Var::Local(number)));
                 }
-                let kind = self.machine.lowest(node.function, FrameKind::Created);
-                let copy =
-                    Frame { node: *target, kind, section: Section::Outside, held: 0, local: store.local, ..*frame };
+                let (kind, section) = (self.machine.lowest(node.function, FrameKind::Created), Section::Outside);
+                let copy = Frame { node: *target, kind, section, held: 0, local: store.local, ..*frame };
+                let copy = self.machine.trimmed(copy);
                 self.create(store, copy);
             }
             Step::Await { .. } => unreachable!("it does not take steps of its own"),
@@ -422,7 +433,7 @@ impl Now<'_, '_, '_> {
             {
                 return Ok(());
             }
-            let frame = Frame { local: store.local, ..frame };
+            let frame = self.machine.trimmed(Frame { local: store.local, ..frame });
             let is_atomic = frame.section != Section::Outside;
             let running = Running { variables: store.shared, is_atomic, ..running.clone() };
             self.found.push((Shared::Running(running), Effect::To(frame)));
@@ -474,7 +485,7 @@ impl Now<'_, '_, '_> {
             _ => self.node.next,
         };
         let running = Running { variables: store.shared, ..self.running.clone() };
-        let below = Frame { node, local: store.local, ..*frame };
+        let below = machine.trimmed(Frame { node, local: store.local, ..*frame });
         self.found.push((Shared::Running(running), Effect::Push(callee, below)));
     }
 

@@ -5,6 +5,7 @@
 //! ([design note](../../../docs/design/009-open-variables.md)).
 
 use crate::graph::{Formula, Var};
+use crate::live::low_bits;
 
 /// Some Boolean variables. The value of one that is not known is kept as false, so that equal stores are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -24,10 +25,14 @@ impl Bits {
         self.values = if value == Some(true) { self.values | bit } else { self.values & !bit };
     }
 
+    /// Those of the variables that are in the mask; the others are open.
+    pub(crate) fn masked(self, mask: u64) -> Bits {
+        Bits { known: self.known & mask, values: self.values & mask }
+    }
+
     /// The first `count` variables.
     pub(crate) fn first(self, count: usize) -> Bits {
-        let mask = if count == 64 { u64::MAX } else { (1 << count) - 1 };
-        Bits { known: self.known & mask, values: self.values & mask }
+        self.masked(low_bits(count))
     }
 
     /// These, with the first `count` taken from `other`.

@@ -62,7 +62,7 @@ struct Exploration<'m, 'a> {
 /// One program.
 struct Explored {
     role: Role,
-    found: FxHashSet<(u32, u32)>,
+    found: Pairs,
     /// For each shared state, the frames that were found with it.
     frames_with: Vec<Vec<u32>>,
     /// Changes of the shared state that its own threads make.
@@ -74,6 +74,21 @@ struct Explored {
     /// For each function, who awaits its return, and the shared states in which it returns.
     awaiting: FxHashMap<Returning, (Table<u32>, Table<u32>)>,
     actions: Vec<Unfold>,
+}
+
+/// A set of pairs of a shared state and a frame: for each frame, 64 shared states a word. Where there are many, they are close to each other, and
+/// nearly all of the questions are about pairs that are there.
+#[derive(Default)]
+struct Pairs(FxHashMap<(u32, u32), u64>);
+
+impl Pairs {
+    /// Adds a pair; whether it is new.
+    fn insert(&mut self, shared: u32, frame: u32) -> bool {
+        let (word, bit) = (self.0.entry((frame, shared >> 6)).or_default(), 1 << (shared & 63));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
 }
 
 /// A return: of which function, and of what kind of thread.
@@ -88,7 +103,7 @@ struct Returning {
 pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role]) -> Result<Unfolded, TooLarge> {
     let explored = |&role: &Role| Explored {
         role,
-        found: FxHashSet::default(),
+        found: Pairs::default(),
         frames_with: Vec::new(),
         changes: FxHashSet::default(),
         others: Vec::new(),
@@ -165,7 +180,7 @@ impl Exploration<'_, '_> {
         let mut new = vec![shared];
         while let Some(shared) = new.pop() {
             let explored = &mut self.programs[program];
-            if matches!(self.shared[shared as usize], Shared::Error(_)) || !explored.found.insert((shared, frame)) {
+            if matches!(self.shared[shared as usize], Shared::Error(_)) || !explored.found.insert(shared, frame) {
                 continue;
             }
             at(&mut explored.frames_with, shared).push(frame);
@@ -202,8 +217,12 @@ impl Exploration<'_, '_> {
     /// The steps of a combination.
     fn expand(&mut self, program: usize, from: u32, top: u32) -> Result<(), TooLarge> {
         let mut steps = self.machine.steps(&self.shared[from as usize], &self.frames[top as usize]);
-        let mut seen = FxHashSet::default();
-        steps.retain(|step| seen.insert(step.clone()));
+        // Few, and rarely twice.
+        for i in (1..steps.len()).rev() {
+            if steps[..i].contains(&steps[i]) {
+                steps.remove(i);
+            }
+        }
         for (shared, effect) in steps {
             let to = self.number(shared)?;
             let written = match effect {

@@ -2,16 +2,18 @@
 //! level.
 
 use boolprog::syntax::Program;
-use boolprog::{FrameView, Lowered, Options, StepKind, View, print, read};
-use cpds::{ReadError, Source};
+use boolprog::{Asked, FramePlace, FrameView, Lowered, Options, SourceMap, StepKind, View, print, read};
+use cpds::Source;
+use cpds_testing::corpus::{Skipped, files, repository};
 use cpds_testing::interpreter::{self, ErrorKind, Limits, Place, ProjectedFrame, Projection};
 use cpds_testing::oracle;
 use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::fs;
 
-/// What is compared of a frame: its function, its place if it is on top, and its variables.
-type Frame = (usize, Option<(u32, bool)>, Vec<bool>);
+/// What is compared of a frame: its function, its place if it is on top, and its variables, as far as they matter.
+type Frame = (usize, Option<FramePlace>, Vec<bool>);
 
 /// What is compared of a state.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -20,25 +22,27 @@ enum State {
     Running { shared: Vec<bool>, threads: Vec<Vec<Frame>>, pending: Vec<(usize, Frame)> },
 }
 
-/// A state of the interpreter. Its stacks are outermost call first.
-fn interpreted(projection: &Projection) -> State {
+/// A state of the interpreter, whose stacks are outermost call first.
+fn interpreted(projection: &Projection, map: &SourceMap) -> State {
     if let Some((kind, at)) = projection.error {
         return State::Error(kind, at);
     }
     let frame = |frame: &ProjectedFrame, is_top: bool| {
         let place = match frame.place {
-            Place::Results(at) => (at, true),
-            Place::At(at) | Place::End(at) | Place::LeaveAtomic(at) | Place::Calling(at) => (at, false),
+            Place::Results(at) => FramePlace::Results(at),
+            Place::Calling(at) => FramePlace::Calling(at),
+            Place::At(at) | Place::End(at) | Place::LeaveAtomic(at) => FramePlace::Before(at),
         };
-        let thread_locals = frame.thread_locals.iter().filter(|_| is_top);
-        (frame.function, is_top.then_some(place), thread_locals.chain(&frame.locals).copied().collect())
+        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
+        let locals = frame.locals.iter().zip(map.matters(place)).map(|(value, matters)| *value && matters);
+        (frame.function, is_top.then_some(place), thread_locals.chain(locals).collect())
     };
     let stack = |stack: &Vec<ProjectedFrame>| {
         stack.iter().rev().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect::<Vec<Frame>>()
     };
-    let pending = projection.pending.iter().enumerate();
+    let starts = projection.pending.iter().enumerate();
     let mut pending: Vec<_> =
-        pending.flat_map(|(pool, starts)| starts.iter().map(move |it| (pool, frame(it, true)))).collect();
+        starts.flat_map(|(pool, starts)| starts.iter().map(move |it| (pool, frame(it, true)))).collect();
     pending.sort();
     State::Running {
         shared: projection.shared.clone(),
@@ -47,15 +51,16 @@ fn interpreted(projection: &Projection) -> State {
     }
 }
 
-/// The states that a state of the system stands for: every choice of what is open.
-fn lowered(view: &View) -> Vec<State> {
+/// The states that a state of the system stands for: every choice of what is open, and matters.
+fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
     if let Some((kind, at)) = view.error {
         let kind = if kind == StepKind::Unlock { ErrorKind::Unlock } else { ErrorKind::Assert };
         return vec![State::Error(kind, at)];
     }
     let values = |frame: &FrameView, is_top: bool| {
-        let thread_locals = frame.thread_locals.iter().filter(|_| is_top);
-        thread_locals.chain(&frame.locals).copied().collect::<Vec<_>>()
+        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
+        let local = |(value, matters): (&Option<bool>, bool)| if matters { *value } else { Some(false) };
+        thread_locals.chain(frame.locals.iter().zip(map.matters(frame.place)).map(local)).collect::<Vec<_>>()
     };
     // All values in a row, then back from the row.
     let mut row: Vec<Option<bool>> = view.shared.clone();
@@ -71,8 +76,7 @@ fn lowered(view: &View) -> Vec<State> {
         let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<bool>>();
         let shared = take(view.shared.len());
         let mut frame = |frame: &FrameView, is_top: bool| {
-            let place = is_top.then_some((frame.at, frame.has_results));
-            (frame.function, place, take(values(frame, is_top).len()))
+            (frame.function, is_top.then_some(frame.place), take(values(frame, is_top).len()))
         };
         let mut threads = Vec::new();
         for stack in &view.threads {
@@ -85,15 +89,15 @@ fn lowered(view: &View) -> Vec<State> {
     (0..1 << open.len()).map(choice).collect()
 }
 
-/// Compares both, up to so many contexts; says whether everything was small enough.
+/// Compares both, up to so many contexts, if there are not too many states.
 fn compare(program: &Lowered, limits: Limits) -> Option<usize> {
     let (system, map) = (program.reading.problem.system(), &program.map);
     let expected = interpreter::levels(&program.program, map.threads(), limits)?;
     let found = oracle::levels(system, limits.contexts, limits.height);
     for k in 0..=limits.contexts {
-        let expected: BTreeSet<State> = expected.projections(k).iter().map(interpreted).collect();
+        let expected: BTreeSet<State> = expected.projections(k).iter().map(|it| interpreted(it, map)).collect();
         let views = found.reachable[k].iter().map(|state| map.view(state)).filter(|view| !view.is_between);
-        let found: BTreeSet<State> = views.flat_map(|view| lowered(&view)).collect();
+        let found: BTreeSet<State> = views.flat_map(|view| stood_for(&view, map)).collect();
         let text = || &program.reading.sources[0].text;
         if let Some(missing) = expected.difference(&found).next() {
             panic!("k = {k}: the system does not have {missing:?} of\n{}", text());
@@ -103,14 +107,6 @@ fn compare(program: &Lowered, limits: Limits) -> Option<usize> {
         }
     }
     Some(expected.reachable[limits.contexts].len())
-}
-
-fn options(threads: u32) -> Options {
-    Options { threads: Some(threads), ..Options::default() }
-}
-
-fn shown(error: &ReadError) -> String {
-    format!("{error}\n{}", error.sources[0].text)
 }
 
 /// A program that is shown as text.
@@ -127,14 +123,64 @@ fn printed(shape: &Shape) -> impl Strategy<Value = Printed> + use<> {
     programs::program(shape).prop_map(Printed)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+/// How many states are too many to be compared in a test.
+const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 3000 };
 
+fn lower(program: &Program, options: &Options) -> Lowered {
+    let lowered = read(Source::new("random.bp", print(program)), options);
+    lowered.unwrap_or_else(|error| panic!("{error}\n{}", error.sources[0].text))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+
+    /// Threads that main creates, as many as there can be, or at most so many.
     #[test]
     fn the_system_does_what_the_program_does(Printed(program) in printed(&Shape::default()), threads in 1u32..=2) {
-        let text = print(&program);
-        let lowered = read(Source::new("random.bp", text), &options(threads)).unwrap_or_else(|error| panic!("{}", shown(&error)));
+        let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         prop_assert_eq!(&lowered.program, &program, "printed and read back");
-        compare(&lowered, Limits { contexts: 3, height: 3, states: 3000 });
+        compare(&lowered, LIMITS);
     }
+
+    /// Threads that are there from the start, of functions that are called, too, and may have parameters.
+    #[test]
+    fn with_instances(Printed(program) in printed(&Shape { creation: false, ..Shape::default() }), second in any::<prop::sample::Index>()) {
+        let name = |index: usize| program.functions[index].name.text.clone();
+        let instances = vec![(name(0), 1), (name(second.index(program.functions.len())), 1)];
+        compare(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
+    }
+
+    /// Where it is not asked for errors, they stop nobody: there is everything that there is otherwise, but for the errors.
+    #[test]
+    fn without_errors(Printed(program) in printed(&Shape::default())) {
+        let options = Options { threads: Some(1), ..Options::default() };
+        let with = lower(&program, &options);
+        let threads = vec!["*"; with.reading.problem.system().thread_count()].join(",");
+        let without = lower(&program, &Options { asked: Asked::Targets(vec![format!("*|{threads}")]), ..options });
+        let states = |lowered: &Lowered| -> BTreeSet<State> {
+            let found = oracle::levels(lowered.reading.problem.system(), 2, 2).reachable.pop().expect("the last level");
+            let views = found.iter().map(|state| lowered.map.view(state)).filter(|view| !view.is_between);
+            views.flat_map(|view| stood_for(&view, &lowered.map)).collect()
+        };
+        let (with, without) = (states(&with), states(&without));
+        let is_error = |state: &&State| matches!(state, State::Error(..));
+        prop_assert_eq!(without.iter().find(is_error), None);
+        prop_assert!(with.iter().filter(|state| !is_error(state)).all(|state| without.contains(state)));
+    }
+}
+
+/// The programs of the collection, as far as they are small enough.
+#[test]
+fn the_models_do_what_their_programs_do() {
+    let (mut compared, mut skipped) = (0, Skipped::default());
+    for path in files(&repository().join("models"), "bp") {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let program = read(Source::new(&name, text), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        match compare(&program, Limits { contexts: 3, height: 4, states: 4000 }) {
+            Some(_) => compared += 1,
+            None => skipped.add(&name, "there are too many states after three contexts"),
+        }
+    }
+    assert!(compared >= 10, "{compared}");
 }

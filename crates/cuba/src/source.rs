@@ -150,7 +150,7 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
         let text = statement(loaded, error.span);
         return match error.kind {
             StepKind::Unlock => {
-                format!("`{text}` at {place}{origin} in {} gives up a lock that is not held", error.function)
+                format!("`{text}` at {place}{origin} in {} gives up a lock that is not held,", error.function)
             }
             _ => format!("`{text}` at {place}{origin} in {} fails", error.function),
         };

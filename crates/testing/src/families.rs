@@ -162,3 +162,56 @@ pub fn random_system(threads: u32, actions: usize, shared: u32, symbols: u32, se
     let initial = GlobalState { shared: SharedState(0), stacks };
     Cpds::new(names(shared), names(symbols), programs, vec![initial]).expect("of the right shape")
 }
+
+/// A Boolean program that grows: two threads that run the same function, with so many variables and statements.
+#[derive(Clone, Copy, Debug)]
+pub struct Variables {
+    /// Shared variables.
+    pub shared: usize,
+    /// Local variables.
+    pub locals: usize,
+    /// Statements, about.
+    pub statements: usize,
+    /// What the statements do.
+    pub style: Style,
+}
+
+/// What statements do with variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Style {
+    /// Claim a shared variable, look at the next one, and give the first one up: any combination of shared variables comes up.
+    Claims,
+    /// Read shared variables, and use them later, when another has been read: two local variables matter at a time.
+    Late,
+}
+
+impl Variables {
+    /// The program.
+    pub fn text(self) -> String {
+        let Variables { shared, locals, statements, style } = self;
+        let list = |name: &str, count: usize, value: &str| {
+            (0..count).map(|i| format!("{name}{i}{value}")).collect::<Vec<_>>().join(", ")
+        };
+        let body = (0..statements).map(|t| {
+            let (i, j) = (t / 4 % shared, t / 4 % locals);
+            let (next, last) = ((i + 1) % shared, (j + locals - 1) % locals);
+            match (style, t % 4) {
+                (Style::Claims, 0) => format!("s{i} := 1 constrain !s{i};"),
+                (Style::Claims, 1) => format!("l{j} := s{next};"),
+                (Style::Claims, 2) => format!("if (l{j}) {{ skip; }}"),
+                (Style::Claims, _) => format!("s{i} := 0;"),
+                (Style::Late, 0) => format!("l{j} := s{i};"),
+                (Style::Late, 1) => format!("if (*) {{ s{i} := !s{i}; }}"),
+                (Style::Late, 2) => format!("if (l{j} & l{last}) {{ skip; }}"),
+                (Style::Late, _) => "skip;".to_owned(),
+            }
+        });
+        let body: Vec<String> = body.map(|statement| format!("    {statement}\n")).collect();
+        format!(
+            "decl {};\nvoid worker() {{\n  decl {};\n  while (*) {{\n{}  }}\n}}\nvoid main() {{ thread_create(&worker); thread_create(&worker); }}\n",
+            list("s", shared, " = 0"),
+            list("l", locals, ""),
+            body.concat()
+        )
+    }
+}

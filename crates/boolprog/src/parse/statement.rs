@@ -6,7 +6,7 @@ use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementKind, Target};
 use cpds::diagnostic::{Diagnostic, Span, nearest};
 
 /// What a statement can start with.
-const STARTS: [&str; 20] = [
+pub(crate) const STARTS: [&str; 20] = [
     "skip",
     "goto",
     "assume",
@@ -35,6 +35,11 @@ impl Parser<'_> {
         let mut found = Vec::new();
         while self.peek().is_some() && !until.contains(&self.next_text()) {
             if self.take(";").is_some() {
+                continue;
+            }
+            // What is left of a statement in which a mistake has been reported.
+            if !self.diagnostics.is_ok() && matches!(self.next_text(), "then" | "do" | "fi" | "od") {
+                self.at += 1;
                 continue;
             }
             // A function that was not closed: the next one is not part of it.
@@ -154,7 +159,8 @@ impl Parser<'_> {
     fn condition(&mut self) -> Parsed<(Expr, Span)> {
         let condition = match self.dialect {
             Dialect::Paper => {
-                self.expect("(", "the condition stands in parentheses")?;
+                let help = "the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`";
+                self.expect("(", help)?;
                 let condition = self.expression()?;
                 self.expect(")", "close the condition")?;
                 condition

@@ -9,6 +9,7 @@ mod convert;
 mod docs;
 mod evidence;
 mod fcr;
+mod programs;
 mod reach;
 mod show;
 mod squeeze;

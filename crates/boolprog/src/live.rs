@@ -1,0 +1,86 @@
+//! Which local variables matter at a place: those that may be read before they are written.
+//!
+//! What does not matter is left open: places with it are not told apart. A thread alone sees its local variables, so nobody can tell. Thread-local
+//! variables outlive a call, and always matter here.
+
+use crate::graph::{Formula, Graph, Step, Var};
+
+/// For each node, the local variables that matter there, as bits.
+pub(crate) fn live(graph: &Graph) -> Vec<u64> {
+    let always = low_bits(graph.thread_locals.len());
+    let mut live = vec![0; graph.nodes.len()];
+    let mut before = vec![Vec::new(); graph.nodes.len()];
+    for node in 0..graph.nodes.len() {
+        let copied = if let Step::StartAt(target) = graph.nodes[node].step { Some(target) } else { None };
+        for next in graph.successors(node).into_iter().chain(copied) {
+            before[next].push(node);
+        }
+    }
+    // Backwards, until nothing changes.
+    let mut changed: Vec<usize> = (0..graph.nodes.len()).collect();
+    while let Some(node) = changed.pop() {
+        let after = graph.successors(node).into_iter().fold(0, |after, next| after | live[next]);
+        let (read, written) = access(graph, node, &live);
+        let now = always | read | after & !written;
+        if live[node] != now {
+            live[node] = now;
+            changed.extend(&before[node]);
+        }
+    }
+    live
+}
+
+/// The first so many bits.
+pub(crate) fn low_bits(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+/// The local variables that a step reads, and those that it writes.
+fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
+    let it = &graph.nodes[node];
+    let (mut read, mut written) = (0, 0);
+    let mut reads = |formulas: &[Formula]| formulas.iter().for_each(|formula| variables(formula, &mut read));
+    match &it.step {
+        Step::Assume(condition) | Step::Assert(condition) | Step::Branch(condition, ..) => {
+            reads(std::slice::from_ref(condition))
+        }
+        Step::Assign { targets, values, constrain } => {
+            reads(values);
+            reads(constrain.as_slice());
+            written = locals(targets);
+        }
+        Step::Call { arguments, .. } | Step::Start { arguments, .. } => reads(arguments),
+        Step::Await { targets, assign: None } | Step::Results { targets } => written = locals(targets),
+        Step::Return(results) => reads(results),
+        // The new thread gets a copy of what matters to it.
+        Step::StartAt(target) => read = live[*target],
+        _ => {}
+    }
+    if let Some(enforce) = &graph.functions[it.function].enforce {
+        variables(enforce, &mut read);
+    }
+    (read, written)
+}
+
+fn locals(targets: &[Option<Var>]) -> u64 {
+    let bit = |target: &Option<Var>| if let Some(Var::Local(number)) = target { 1 << number } else { 0 };
+    targets.iter().map(bit).fold(0, |all, bit: u64| all | bit)
+}
+
+/// Adds the local variables of a formula. A primed one is written before it is read.
+fn variables(formula: &Formula, found: &mut u64) {
+    match formula {
+        Formula::Variable(Var::Local(number)) => *found |= 1 << number,
+        Formula::Variable(Var::Shared(_)) | Formula::Primed(_) | Formula::Constant(_) | Formula::Choice => {}
+        Formula::Not(a) => variables(a, found),
+        Formula::Binary(_, a, b) | Formula::Schoose(a, b) => {
+            variables(a, found);
+            variables(b, found);
+        }
+        Formula::IfElse(a, b, c) => {
+            variables(a, found);
+            variables(b, found);
+            variables(c, found);
+        }
+    }
+}

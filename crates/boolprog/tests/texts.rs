@@ -1,0 +1,140 @@
+//! Texts: what SatAbs wrote, what was printed, and what is no program at all.
+
+use boolprog::{Asked, Options, parse, print, read};
+use cpds::Source;
+use cpds_testing::corpus::{Skipped, files, repository};
+use cpds_testing::programs::{Shape, program};
+use proptest::prelude::*;
+use std::fs;
+use std::path::PathBuf;
+
+/// The programs that SatAbs made from C, which are not part of this repository, if they are there.
+fn satabs(what: &str) -> Vec<PathBuf> {
+    let folder = repository().join("../shared/data/satabs-bp");
+    if !folder.is_dir() {
+        Skipped::default().add(what, "../shared/data/satabs-bp is not there");
+        return Vec::new();
+    }
+    files(&folder, "bp")
+}
+
+#[test]
+fn the_programs_of_satabs_are_lowered() {
+    for path in satabs("the programs of SatAbs are lowered") {
+        let name = path.display().to_string();
+        let source = Source::new(&name, fs::read_to_string(&path).unwrap());
+        let options = Options { threads: Some(2), ..Options::default() };
+        let lowered = read(source.clone(), &options).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(lowered.reading.diagnostics.kept(), [], "{name}");
+        let system = lowered.reading.problem.system();
+        assert!(system.thread_count() > 1 && !lowered.reading.problem.property().bad.is_empty(), "{name}");
+        assert_eq!(lowered.assumptions().is_empty(), lowered.map.threads().limit.is_none(), "{name}");
+        // The lines of the C program are kept, and so is everything else.
+        let printed = print(&lowered.program);
+        assert!(printed.contains("main.c line "), "{name}");
+        assert_eq!(parse(&Source::new(&name, printed)).0, lowered.program, "{name}");
+        // Threads are created in a loop, mostly: then a number must be said.
+        assert_eq!(read(source, &Options::default()).is_err(), lowered.map.threads().limit.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn the_models_are_printed_and_read_back() {
+    for path in files(&repository().join("models"), "bp") {
+        let text = fs::read_to_string(&path).unwrap();
+        let (program, diagnostics) = parse(&Source::from(&*text));
+        assert!(diagnostics.is_ok(), "{}", path.display());
+        assert_eq!(parse(&Source::from(&*print(&program))).0, program, "{}", path.display());
+    }
+}
+
+/// Whatever comes in, there is a system or a reason.
+fn answered(text: &str) {
+    let asked = [
+        Asked::Errors,
+        Asked::Labels(vec![text.chars().take(20).collect()]),
+        Asked::Targets(vec![text.chars().take(40).collect()]),
+    ];
+    for asked in asked {
+        let options = Options { threads: Some(1), asked, ..Options::default() };
+        if let Err(error) = read(Source::from(text), &options) {
+            assert!(!error.diagnostics.is_ok() && !error.to_string().is_empty());
+            for diagnostic in error.diagnostics.kept() {
+                for (span, _) in diagnostic.label.iter().chain(&diagnostic.related) {
+                    let text = &error.sources[span.source as usize].text;
+                    assert!(text.get(span.start as usize..span.end as usize).is_some(), "a place in the text");
+                }
+            }
+        }
+    }
+}
+
+/// Words of the language, in any order: these get further than bytes.
+fn salad() -> impl Strategy<Value = String> {
+    let words = "decl thread_local void bool < 2 > main f x y ( ) { } begin end if then else elsif fi while do od atomic lock unlock ; ; , := = \
+                 goto L L: assume assert * ! & | ^ 'x constrain call return schoose [ ] dead enforce start_thread thread_create end_thread \
+                 atomic_begin atomic_end abortif skip 0 1 T F ? : => <=> != _ /* */ // dfs sync";
+    let words: Vec<&'static str> = words.split_whitespace().collect();
+    prop::collection::vec(prop::sample::select(words), 0..60).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gets_an_answer(text in "\\PC{0,80}") {
+        answered(&text);
+    }
+
+    #[test]
+    fn any_words_get_an_answer(text in salad(), body in salad()) {
+        answered(&text);
+        answered(&format!("decl x; void f(y) {{ L: skip; {body} }} {text}"));
+        answered(&format!("decl x; bool<2> f() begin decl y; {body} end {text} void main() begin f(); end"));
+    }
+
+    #[test]
+    fn what_was_changed_gets_an_answer(
+        program in program(&Shape::default()),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[ -~]{0,4}"), 1..4),
+    ) {
+        let mut text = print(&program);
+        for (from, to, new) in edits {
+            let (from, to) = (from.index(text.len()), to.index(text.len()));
+            let (from, to) = (from.min(to), from.max(to).min(from.min(to) + 10));
+            text.replace_range(from..to, &new);
+        }
+        answered(&text);
+    }
+}
+
+/// As deep, as long and as many as anybody may write them.
+#[test]
+fn hostile_texts() {
+    let many = 100_000;
+    let body = |body: String| format!("decl x; void main() {{ {body} }}");
+    answered(&"(".repeat(many));
+    answered(&"{".repeat(many));
+    answered(&body("{".repeat(many)));
+    answered(&body("if (x) ".repeat(many)));
+    answered(&body("while (x) { atomic { ".repeat(many)));
+    answered(&body(format!("x := {}x;", "!".repeat(many))));
+    answered(&body(format!("x := {}x;", "(".repeat(many))));
+    answered(&body(format!("x := {}x;", "x & ".repeat(many))));
+    answered(&body(format!("x := {}x;", "x => ".repeat(many))));
+    answered(&body(format!("x := {}x;", "x ? x : ".repeat(many))));
+    answered(&body(format!("x := {}x{};", "schoose[x, ".repeat(many), "]".repeat(many))));
+    answered(&body("x := *; ".repeat(20_000)));
+    answered(&body("L: goto L, L; ".repeat(1000)));
+    answered(&format!("decl {};", vec!["x"; many].join(", ")));
+    answered(&(0..2000).map(|i| format!("decl x{i};")).collect::<String>());
+    answered(&(0..2000).map(|i| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1)).collect::<String>());
+    let chain: String = (0..500).map(|i| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1)).collect();
+    answered(&format!("{chain} void f500() {{ thread_create(&g); }} void g() {{ }} void main() {{ f0(); }}"));
+    // Eight variables, and everything about them open and changed at once: too large, and it says so.
+    let names = (0..40).map(|i| format!("x{i}")).collect::<Vec<_>>().join(", ");
+    let flips: String = (0..40).map(|i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} ")).collect();
+    let program = format!("decl {names}; void main() {{ while (*) {{ {flips} }} }}");
+    let error = read(Source::from(&*program), &Options::default()).unwrap_err();
+    assert!(error.to_string().contains("the program has more than"), "{error}");
+}

@@ -1,0 +1,721 @@
+//! Boolean programs: traces in source lines, threads, questions, and what is wrong with a text.
+
+use crate::common::{cuba, done, in_repository, refused, refused_with};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+/// Runs `cuba` on a program that is written to a file first: what it prints, and the exit code.
+fn on(program: &str, args: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("p.bp"), program).unwrap();
+    let ran = cuba(folder.path(), args);
+    format!("{}{}exit code {}\n", ran.stdout, ran.stderr, ran.code)
+}
+
+/// The bug of the Bluetooth driver that KISS found: the flag is read before the request is counted.
+#[test]
+fn a_trace_in_source_lines() {
+    let ran = in_repository(&["verify", "models/table2/bluetooth-1.bp", "--instances", "adder=1,stopper=1"]);
+    assert_eq!(ran.code, 10);
+    assert_snapshot!(ran.stdout, @"
+    models/table2/bluetooth-1.bp
+    context 1: adder
+      37  adder         load()
+      22  load            atomic
+      22  load            if (!loaded)                    yes
+      22  load            loaded := 1                     loaded = 1
+      22  load            thread_create(&counter)
+      22  load            end of atomic
+      23  load            end of load
+      38  adder         ok := io_increment()
+      26  io_increment    if (stoppingFlag)               no
+    context 2: stopper
+      44  stopper       load()
+      22  load            atomic
+      22  load            if (!loaded)                    no
+      22  load            end of atomic
+      23  load            end of load
+      45  stopper       stoppingFlag := 1                 stoppingFlag = 1
+      46  stopper       io_decrement()
+      32  io_decrement    dec := 1 constrain !inc & !dec  dec = 1
+      33  io_decrement    end of io_decrement
+    context 3: counter#2
+      62  counter       the thread starts
+      62  counter       pending()
+      52  pending         assume(inc | dec)
+      53  pending         while (inc)                     no
+      58  pending         dec := 0                        dec = 0
+      59  pending         end of pending
+      63  counter       stoppingEvent := 1                stoppingEvent = 1
+    context 4: stopper
+      47  stopper       assume(stoppingEvent)
+      48  stopper       stopped := 1                      stopped = 1
+      49  stopper       end of stopper
+    context 5: adder
+      27  io_increment    inc := 1 constrain !inc & !dec  inc = 1
+      28  io_increment    return 1
+      38  adder         ok := io_increment()              ok = 1
+      39  adder         if (ok)                           yes
+      39  adder         assert(!stopped)                  fails
+
+    unsafe: `assert(!stopped)` at models/table2/bluetooth-1.bp:39 in adder fails with 5 contexts, and with no fewer
+    ");
+}
+
+#[test]
+fn the_corrected_driver_is_proved_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    let certificate = folder.path().join("c.json");
+    let program = ["models/table2/bluetooth-3.bp", "--instances", "adder=1,stopper=1"];
+    let path = certificate.to_str().unwrap();
+    let verdict = done(&[&["verify"], &program[..], &["--certificate", path]].concat());
+    assert!(verdict.starts_with("safe: no bad state is reachable, with any number of contexts; "), "{verdict}");
+    assert!(certificate.exists());
+}
+
+/// Calls with results, choices, and what a variable may be.
+#[test]
+fn values_in_a_trace() {
+    let program = "
+        decl x, y = 0;
+        bool<2> pick(a) {
+          return a, *;
+        }
+        void main() {
+          decl l, m;
+          l, m := pick(1);
+          y, _ := pick(l & x);
+          dead l;
+          if (l) { assert(!(y & m)); }
+        }";
+    assert_snapshot!(on(program, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: main
+       8  main  l, m := pick(1)      a = 1
+       4  pick    return a, *
+       8  main  l, m := pick(1)      l = 1
+       9  main  y, _ := pick(l & x)  x = 1, a = 1
+       4  pick    return a, *
+       9  main  y, _ := pick(l & x)  y = 1
+      10  main  dead l
+      11  main  if (l)               yes
+      11  main  assert(!(y & m))     fails
+
+    unsafe: `assert(!(y & m))` at p.bp:11 in main fails with 1 context, and with no fewer
+    exit code 10
+    ");
+}
+
+#[test]
+fn an_unlock_that_fails() {
+    let program = "
+        void f() { lock(m); unlock(m); }
+        void g() { if (*) { lock(m); } call h(); }
+        void h() { unlock(m); }
+        void main() { thread_create(&f); thread_create(&g); }";
+    assert_snapshot!(on(program, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: g
+      3  g  if (*)       no
+      3  g  call h()
+      4  h    unlock(m)  fails: the lock is not held
+
+    unsafe: `unlock(m)` at p.bp:4 in h gives up a lock that is not held, with 1 context, and with no fewer
+    exit code 10
+    ");
+}
+
+const CREATES: &str = "
+    decl x = 0;
+    void main() begin
+      while * do
+        // file server.c line 7
+        start_thread goto work;
+      od;
+      end_thread;
+      work: assume x = 0;
+      // file server.c line 12
+      x := 1;
+      crit: assert x;
+      x := 0;
+    end";
+
+#[test]
+fn how_many_threads_must_be_said() {
+    assert_snapshot!(on(CREATES, &["verify", "p.bp"]), @"
+    error: there is no telling how many threads this creates
+     --> p.bp:6:9
+      |
+    6 |         start_thread goto work;
+      |         ^^^^^^^^^^^^^^^^^^^^^^ in a loop, or in what is called or started again and again
+      |
+      = help: say how many there may be at a time: --threads 2
+
+    exit code 2
+    ");
+    assert_snapshot!(on(CREATES, &["verify", "p.bp", "--threads", "1"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 28 states, none of them bad; assuming at most 1 created thread at a time (--threads 1)
+    exit code 0
+    ");
+    assert_snapshot!(on(CREATES, &["verify", "p.bp", "--threads", "2"]), @"
+    p.bp
+    context 1: main
+                     4  main  while *                 yes
+        (server.c:7) 6  main  start_thread goto work
+                     4  main  while *                 yes
+        (server.c:7) 6  main  start_thread goto work
+                     4  main  while *                 no
+                     8  main  end_thread
+    context 2: main.work#2
+                     9  main  the thread starts
+                     9  main  assume x = 0
+    context 3: main.work#1
+                     9  main  the thread starts
+                     9  main  assume x = 0
+      (server.c:12) 11  main  x := 1                  x = 1
+    context 4: main.work#2
+      (server.c:12) 11  main  x := 1
+                    12  main  assert x
+                    13  main  x := 0                  x = 0
+    context 5: main.work#1
+                    12  main  assert x                fails
+
+    unsafe: `assert x` at p.bp:12 in main fails with 5 contexts, and with no fewer; assuming at most 2 created threads at a time (--threads 2)
+    exit code 10
+    ");
+    let json: Value = {
+        let printed = on(CREATES, &["verify", "p.bp", "--threads", "2", "--json"]);
+        serde_json::from_str(printed.strip_suffix("exit code 10\n").unwrap()).unwrap()
+    };
+    assert_eq!(json["assumptions"], serde_json::json!(["at most 2 created threads at a time (--threads 2)"]));
+    assert_eq!(json["error"]["kind"], "assert");
+    assert_eq!((&json["error"]["line"], &json["error"]["function"]), (&12.into(), &"main".into()));
+    let first = &json["trace"]["contexts"][0]["steps"][1]["source"];
+    assert_eq!(first["origin"], serde_json::json!({ "file": "server.c", "line": 7 }));
+}
+
+/// Where creations come to an end by themselves, nothing is assumed.
+#[test]
+fn as_many_threads_as_there_can_be() {
+    let program = "
+        decl x = 0;
+        void f(v) { x := v; }
+        void twice() { start_thread f(0); start_thread f(1); }
+        void main() { twice(); if (*) { twice(); } assert(!x); }";
+    let shown = on(program, &["show", "p.bp"]);
+    assert!(shown.contains("thread f * 4 {"), "{shown}");
+    let verdict = on(program, &["verify", "p.bp"]);
+    assert!(verdict.contains("fails with 3 contexts, and with no fewer\nexit code 10"), "{verdict}");
+    let limited = on(program, &["verify", "p.bp", "--threads", "1"]);
+    assert!(limited.contains("; assuming at most 1 created thread at a time (--threads 1)\n"), "{limited}");
+}
+
+const MUTEX: &str = "
+    decl a = 0, b = 0;
+    void first() { a := 1; assume(!b); CRIT: skip; a := 0; }
+    void second() { b := 1; if (!a) { CRIT: skip; } b := 0; assert(0); }
+    void main() { thread_create(&first); thread_create(&second); }";
+
+#[test]
+fn other_questions() {
+    // One thread at the label, whatever the assertion says.
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--label", "first:CRIT"]), @"
+    p.bp
+    context 1: first
+      3  first  a := 1      a = 1
+      3  first  assume(!b)
+
+    unsafe: a thread stands at first:CRIT with 1 context, and with no fewer
+    exit code 10
+    ");
+    assert!(on(MUTEX, &["verify", "p.bp", "--target", "*|CRIT,CRIT"]).starts_with("safe: "));
+    assert!(on(MUTEX, &["verify", "p.bp", "--target", "a & b|CRIT,second"]).contains("unsafe: the bad state "));
+    assert!(on(MUTEX, &["verify", "p.bp", "--target", "a|-,*"]).starts_with("safe: "));
+    assert!(on(MUTEX, &["verify", "p.bp", "--target", "a|first:3,-"]).contains("unsafe: "));
+    assert!(on(MUTEX, &["verify", "p.bp", "--target", "!a & !b|-,-"]).contains("unsafe: "));
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--label", "CRAT"]), @"
+    error: --label: there is no label `CRAT`
+     |
+     = help: did you mean `CRIT`?
+
+    exit code 2
+    ");
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--target", "a & c|CRIT,nowhere"]), @"
+    error: there is no place `nowhere`
+     --> --target:1:12
+      |
+    1 | a & c|CRIT,nowhere
+      |            ^^^^^^^ not in the program
+      |
+      = help: a label `L` or `f:L`, a function `f`, a line `f:12`, `*` or `-`
+
+    exit code 2
+    ");
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--target", "a|CRIT"]), @"
+    error: 1 places for 2 threads
+     --> --target:1:3
+      |
+    1 | a|CRIT
+      |   ^^^^ one for each thread
+      |
+      = help: the threads are: first, second; `*` is anywhere
+
+    exit code 2
+    ");
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--target", "a &|CRIT,*"]), @"
+    error: expected an expression, found the end of the text
+     --> --target:1:4
+      |
+    1 | a &|CRIT,*
+      |    ^ expected an expression
+      |
+      = help: a variable, `0`, `1`, `*`, or something in parentheses
+
+    exit code 2
+    ");
+}
+
+#[test]
+fn options_that_do_not_fit() {
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--instances", "frist=1"]), @"
+    error: --instances: there is no function `frist`
+     |
+     = help: did you mean `first`?
+
+    exit code 2
+    ");
+    assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--init", "0|1"]), @"
+    error: --init: a Boolean program starts where it says; see --instances, and give variables a value where they are declared
+    exit code 1
+    ");
+    assert_snapshot!(on("void f() { }", &["verify", "p.bp"]), @"
+    error: there is no function `main`
+     |
+     = help: say what to start: --instances f=2,g=1
+
+    exit code 2
+    ");
+    assert_snapshot!(on("void main() { skip; }", &["verify", "p.bp"]), @"
+    error: `p.bp` has no `assert`, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`
+    exit code 1
+    ");
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--instances", "f=1"]);
+    assert_eq!(ran.code, 1);
+    assert_snapshot!(ran.stderr, @"error: --instances is for Boolean programs, and `models/paper/fig1.cpds` is none");
+}
+
+#[test]
+fn converted() {
+    assert_snapshot!(on("decl x; void main() { x := !x; assert(x); }", &["convert", "p.bp", "--to", "cpds"]), @"
+    shared x=? x=1 x=0 assert.main.1.2
+    init x=?|main.1
+    bad assert.main.1.2|*
+
+    thread main {
+      symbols main.1 main.1.2 main.1.3
+      (x=?,main.1) -> (x=1,main.1.2)
+      (x=?,main.1) -> (x=0,main.1.2)
+      (x=0,main.1.2) -> (assert.main.1.2,main.1.2)
+      (x=1,main.1.2) -> (x=1,main.1.3)
+      (x=1,main.1.3) -> (x=1,-)
+    }
+    exit code 0
+    ");
+    let slam =
+        "decl g; void main() begin if g & T then skip; elsif !g then f(); else g := F; fi; end void f() begin end";
+    assert_snapshot!(on(slam, &["convert", "p.bp", "--to", "bp"]), @"
+    decl g;
+
+    void main() begin
+      if g & 1 then
+        skip;
+      else
+        if !g then
+          call f();
+        else
+          g := 0;
+        fi;
+      fi;
+    end
+
+    void f() begin
+    end
+    exit code 0
+    ");
+    let ran = in_repository(&["convert", "models/paper/fig1.cpds", "--to", "bp"]);
+    assert_eq!(ran.code, 1);
+    assert_snapshot!(ran.stderr, @"error: `models/paper/fig1.cpds` is no Boolean program, and cannot be made one");
+}
+
+/// What is no statement.
+#[test]
+fn mistakes_in_the_text() {
+    let program = "decl flag = 2;
+decl T, x;
+void main() {
+  int x;
+  x = 1;
+  x := f(1) & 1;
+  if x then skip; fi
+  atomic skip;
+  x := 1
+  x := (1;
+  L:
+}
+dfs void f() { sync; }
+bool y;
+void g() begin end
+";
+    assert_snapshot!(refused("p.bp", program), @"
+    error: expected a constant, found `2`
+     --> p.bp:1:13
+      |
+    1 | decl flag = 2;
+      |             ^ expected a constant
+      |
+      = help: `0`, `1`, or `*` for any value; assign anything else in the program
+
+    error: expected `:=`, found `x`
+     --> p.bp:4:7
+      |
+    4 |   int x;
+      |       ^ expected `:=`
+      |
+      = help: an assignment is written `x := e;`, a call `call f(e);`
+
+    error: expected `:=`, found `=`
+     --> p.bp:5:5
+      |
+    5 |   x = 1;
+      |     ^ compares
+      |
+      = help: an assignment is written `x := e;`
+
+    error: expected `;`, found `&`
+     --> p.bp:6:13
+      |
+    6 |   x := f(1) & 1;
+      |             ^ expected `;`
+      |
+      = help: a statement ends with `;`
+
+    error: expected `(`, found `x`
+     --> p.bp:7:6
+      |
+    7 |   if x then skip; fi
+      |      ^ expected `(`
+      |
+      = help: the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`
+
+    error: expected `{`, found `skip`
+     --> p.bp:8:10
+      |
+    8 |   atomic skip;
+      |          ^^^^ expected `{`
+      |
+      = help: a block starts here
+
+    error: expected `;`, found `x`
+     --> p.bp:9:9
+      |
+    9 |   x := 1
+      |         ^ expected `;`
+      |
+      = help: a statement ends with `;`
+
+    error: expected a statement behind the label, found `}`
+      --> p.bp:12:1
+       |
+    12 | }
+       | ^ expected a statement behind the label
+       |
+       = help: `skip;` does nothing
+
+    error: `dfs` is not supported
+      --> p.bp:13:1
+       |
+    13 | dfs void f() { sync; }
+       | ^^^ no published text says what it means for concurrent programs
+       |
+       = help: leave it out, if the program means the same without it
+
+    error: `sync` is not supported
+      --> p.bp:13:16
+       |
+    13 | dfs void f() { sync; }
+       |                ^^^^ no published text says what it means for concurrent programs
+       |
+       = help: leave it out, if the program means the same without it
+
+    error: expected a function
+      --> p.bp:14:6
+       |
+    14 | bool y;
+       |      ^ a variable?
+       |
+       = help: variables are declared with `decl y;`
+
+    error: expected `{`, found `begin`
+      --> p.bp:15:10
+       |
+    15 | void g() begin end
+       |          ^^^^^ of the other dialect
+       |
+      ::: p.bp:3:13
+       |
+     3 | void main() {
+       |             - this file is written in this one
+       |
+       = help: keep to one of the two: `{ … }` or `begin … end`
+    ");
+}
+
+/// What means nothing.
+#[test]
+fn mistakes_in_the_meaning() {
+    let program = "decl x, x;
+bool f(a, a) {
+  decl b;
+  y := 1;
+  b, x := 1;
+  x := call g(1);
+  x, b := call f(1, 0);
+  call f(1);
+  L: skip;
+  L: goto M, INSIDE;
+  b := 'x;
+  b, b := 0, 1;
+  x := 1 constrain 'z;
+  atomic { INSIDE: skip; }
+  dead c;
+  return 1, 0;
+}
+void main() {
+  asume(x);
+  x := main();
+  goto L;
+  thread_create(&f);
+}
+";
+    assert_snapshot!(refused("p.bp", program), @"
+    error: variable `x` is declared twice
+     --> p.bp:1:9
+      |
+    1 | decl x, x;
+      |      -  ^ again
+      |      |
+      |      here first
+      |
+      = help: remove or rename one of them
+
+    error: variable `a` is declared twice
+     --> p.bp:2:11
+      |
+    2 | bool f(a, a) {
+      |        -  ^ again
+      |        |
+      |        here first
+      |
+      = help: remove or rename one of them
+
+    error: undeclared variable `y`
+     --> p.bp:4:3
+      |
+    4 |   y := 1;
+      |   ^ not declared
+      |
+      = help: declare it: `decl y;`
+
+    error: 2 variables := 1 value
+     --> p.bp:5:3
+      |
+    5 |   b, x := 1;
+      |   ^^^^^^^^^ as many on the right as on the left
+      |
+      = help: use `_` for a value that is not wanted, `*` for any value
+
+    error: unknown function `g`
+     --> p.bp:6:13
+      |
+    6 |   x := call g(1);
+      |             ^ not defined
+      |
+      = help: define it: `void g() …`
+
+    error: `f` has 1 result
+     --> p.bp:7:3
+      |
+    2 | bool f(a, a) {
+      |      - declared here
+    ...
+    7 |   x, b := call f(1, 0);
+      |   ^^^^^^^^^^^^^^^^^^^^ assigned to 2 variables
+      |
+      = help: use `_` for a result that is not wanted
+
+    error: `f` takes 2 arguments
+     --> p.bp:8:8
+      |
+    8 |   call f(1);
+      |        ^ called with 1
+      |
+     ::: p.bp:2:6
+      |
+    2 | bool f(a, a) {
+      |      - declared here
+      |
+      = help: pass one value for each parameter; `*` is any value
+
+    error: label `L` stands twice in one function
+      --> p.bp:9:3
+       |
+     9 |   L: skip;
+       |   ^ here
+    10 |   L: goto M, INSIDE;
+       |   - and here
+       |
+       = help: rename one of them
+
+    error: unknown label `M`
+      --> p.bp:10:11
+       |
+    10 |   L: goto M, INSIDE;
+       |           ^ not in this function
+       |
+       = help: write `M:` before a statement of this function
+
+    error: `INSIDE` is inside an atomic block
+      --> p.bp:10:14
+       |
+    10 |   L: goto M, INSIDE;
+       |              ^^^^^^ from outside
+    ...
+    14 |   atomic { INSIDE: skip; }
+       |            ------ inside
+       |
+       = help: put the label before the block
+
+    error: `'x` outside of `constrain`
+      --> p.bp:11:9
+       |
+    11 |   b := 'x;
+       |         ^ there is no assignment that it could be the value after
+       |
+       = help: for the value now, write `x`
+
+    error: `b` is assigned twice at once
+      --> p.bp:12:6
+       |
+    12 |   b, b := 0, 1;
+       |   -  ^ again
+       |   |
+       |   here first
+       |
+       = help: use `_` for a value that is not wanted
+
+    error: undeclared variable `z`
+      --> p.bp:13:21
+       |
+    13 |   x := 1 constrain 'z;
+       |                     ^ not declared
+       |
+       = help: declare it: `decl z;`
+
+    error: undeclared variable `c`
+      --> p.bp:15:8
+       |
+    15 |   dead c;
+       |        ^ not declared
+       |
+       = help: declare it: `decl c;`
+
+    error: `f` has 1 result, not 2
+      --> p.bp:16:3
+       |
+    16 |   return 1, 0;
+       |   ^^^^^^^^^^^ 2 values returned here
+       |
+      ::: p.bp:2:6
+       |
+     2 | bool f(a, a) {
+       |      - declared here
+       |
+       = help: return 1 value
+
+    error: unknown function `asume`
+      --> p.bp:19:3
+       |
+    19 |   asume(x);
+       |   ^^^^^ not defined
+       |
+       = help: did you mean `assume`?
+
+    error: `main` has no results
+      --> p.bp:20:3
+       |
+    18 | void main() {
+       |      ---- declared here
+    19 |   asume(x);
+    20 |   x := main();
+       |   ^^^^^^^^^^^ assigned to 1 variable
+       |
+       = help: call it without an assignment: `call main(…);`
+
+    error: unknown label `L`
+      --> p.bp:21:8
+       |
+    21 |   goto L;
+       |        ^ not in this function
+       |
+       = help: it is a label of `f`, and a jump stays in its function
+
+    error: `f` takes 2 arguments
+      --> p.bp:22:18
+       |
+    22 |   thread_create(&f);
+       |                  ^ called with 0
+       |
+      ::: p.bp:2:6
+       |
+     2 | bool f(a, a) {
+       |      - declared here
+       |
+       = help: pass one value for each parameter; `*` is any value
+    ");
+}
+
+#[test]
+fn warnings() {
+    let program = "decl m; bool f() { lock(m); m := 1; } void main() { m := f(); assert(m); }";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("p.bp"), program).unwrap();
+    assert_snapshot!(cuba(folder.path(), &["show", "p.bp", "--json"]).stderr, @"
+    warning: `m` is a variable and a lock
+     --> p.bp:1:6
+      |
+    1 | decl m; bool f() { lock(m); m := 1; } void main() { m := f(); assert(m); }
+      |      ^ locking does not look at this variable, or change it
+      |
+      = help: if that is meant, give one of them another name
+
+    warning: the end of `f` is reached without a `return`
+     --> p.bp:1:37
+      |
+    1 | decl m; bool f() { lock(m); m := 1; } void main() { m := f(); assert(m); }
+      |                                     ^ returns any value
+      |
+      = help: add a `return`
+    ");
+}
+
+/// The checker reads systems only, and says how to get one.
+#[test]
+fn a_program_for_the_checker() {
+    let error = refused_with(&[("p.bp", b"void main() { }"), ("x.pds", b"1\nPDA 0 0\n")], &["show", "p.pb"]);
+    assert_snapshot!(error, @"
+    error: there is no file `p.pb`
+     |
+     = help: did you mean `p.bp`?
+    ");
+}
