@@ -42,7 +42,7 @@ fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
     let mut reads = |formulas: &[Formula]| formulas.iter().for_each(|formula| variables(formula, &mut read));
     match &it.step {
         Step::Assume(condition) | Step::Assert(condition) | Step::Branch(condition, ..) => {
-            reads(std::slice::from_ref(condition))
+            reads(std::slice::from_ref(condition));
         }
         Step::Assign { targets, values, constrain } => {
             reads(values);

@@ -1,6 +1,6 @@
 //! The syntax tree of a Boolean program: what both dialects say (docs/boolean-programs.md).
 //!
-//! Names are as written and not looked up; [`check`](crate::check) does that. Two trees are equal if the programs are: where something
+//! Names are as written, and not looked up. Two trees are equal if the programs are: where something
 //! stands in its text makes no difference.
 
 use cpds::diagnostic::Span;

@@ -108,6 +108,11 @@ proptest! {
     }
 }
 
+/// One text after the other.
+fn each(count: usize, text: impl Fn(usize) -> String) -> String {
+    (0..count).map(text).collect::<Vec<_>>().concat()
+}
+
 /// As deep, as long and as many as anybody may write them.
 #[test]
 fn hostile_texts() {
@@ -127,13 +132,14 @@ fn hostile_texts() {
     answered(&body("x := *; ".repeat(20_000)));
     answered(&body("L: goto L, L; ".repeat(1000)));
     answered(&format!("decl {};", vec!["x"; many].join(", ")));
-    answered(&(0..2000).map(|i| format!("decl x{i};")).collect::<String>());
-    answered(&(0..2000).map(|i| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1)).collect::<String>());
-    let chain: String = (0..500).map(|i| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1)).collect();
+    answered(&each(2000, |i| format!("decl x{i};")));
+    let doubling = |i: usize| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1);
+    answered(&each(2000, doubling));
+    let chain = each(500, doubling);
     answered(&format!("{chain} void f500() {{ thread_create(&g); }} void g() {{ }} void main() {{ f0(); }}"));
-    // Eight variables, and everything about them open and changed at once: too large, and it says so.
+    // Forty variables, all open, and each may change at any time: too large, and it says so.
     let names = (0..40).map(|i| format!("x{i}")).collect::<Vec<_>>().join(", ");
-    let flips: String = (0..40).map(|i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} ")).collect();
+    let flips = each(40, |i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} "));
     let program = format!("decl {names}; void main() {{ while (*) {{ {flips} }} }}");
     let error = read(Source::from(&*program), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("the program has more than"), "{error}");

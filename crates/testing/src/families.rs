@@ -194,7 +194,7 @@ impl Variables {
         };
         let body = (0..statements).map(|t| {
             let (i, j) = (t / 4 % shared, t / 4 % locals);
-            let (next, last) = ((i + 1) % shared, (j + locals - 1) % locals);
+            let (next, before) = ((i + 1) % shared, (j + locals - 1) % locals);
             match (style, t % 4) {
                 (Style::Claims, 0) => format!("s{i} := 1 constrain !s{i};"),
                 (Style::Claims, 1) => format!("l{j} := s{next};"),
@@ -202,7 +202,7 @@ impl Variables {
                 (Style::Claims, _) => format!("s{i} := 0;"),
                 (Style::Late, 0) => format!("l{j} := s{i};"),
                 (Style::Late, 1) => format!("if (*) {{ s{i} := !s{i}; }}"),
-                (Style::Late, 2) => format!("if (l{j} & l{last}) {{ skip; }}"),
+                (Style::Late, 2) => format!("if (l{j} & l{before}) {{ skip; }}"),
                 (Style::Late, _) => "skip;".to_owned(),
             }
         });

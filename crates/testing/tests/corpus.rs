@@ -18,7 +18,7 @@ fn the_oracle_agrees_with_every_model() {
 
 /// What the oracle can say: everything, if R_k is finite and stops growing (Lemma 7); otherwise |R_k| and |T(R_k)| as far
 /// as it went. Where R_k is infinite, the visible states are those seen with stacks up to the height that the model names.
-fn answers(Model { name, problem, expected }: &Model) -> Answers {
+fn answers(Model { name, problem, expected, .. }: &Model) -> Answers {
     let system = problem.system();
     // Some levels more than are listed: what the list leaves out must not be news.
     let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() + 2);

@@ -1,8 +1,8 @@
 //! Expressions, by how tightly their operators bind.
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, Reported};
 use crate::lex::Token;
-use crate::syntax::{At, Expr, ExprKind, Operator};
+use crate::syntax::{At, Expr, ExprKind, Name, Operator};
 use cpds::diagnostic::Diagnostic;
 
 /// How many operators may stand in one row: a tree of them is as deep.
@@ -23,7 +23,17 @@ impl Parser<'_> {
         })
     }
 
-    fn operator(&self) -> Option<Operator> {
+    /// Reports a call that is part of an expression.
+    pub(super) fn call_inside(&mut self, function: &Name) -> Reported {
+        self.diagnostics.error(|| {
+            Diagnostic::error("a call inside an expression")
+                .at(function.at.0, "a call is a statement of its own")
+                .help(format!("assign its result first: `x := call {}(…);`", function.text))
+        });
+        Reported
+    }
+
+    pub(super) fn operator(&self) -> Option<Operator> {
         Some(match self.next_text() {
             "<=>" => Operator::Iff,
             "=>" => Operator::Implies,
@@ -101,12 +111,7 @@ impl Parser<'_> {
                 (None, Some(Token::Word)) => {
                     let name = self.name("an expression")?;
                     if self.next_text() == "(" {
-                        let span = start.to(self.here());
-                        return self.report(|| {
-                            Diagnostic::error("a call inside an expression")
-                                .at(span, "a call is a statement of its own")
-                                .help(format!("assign its result first: `x := call {}(…);`", name.text))
-                        });
+                        return Err(self.call_inside(&name));
                     }
                     ExprKind::Variable(name)
                 }

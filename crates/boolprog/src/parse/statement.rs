@@ -321,6 +321,9 @@ impl Parser<'_> {
         self.take("call");
         let function = self.name("a function")?;
         let arguments = self.in_parentheses(Self::expression)?;
+        if self.operator().is_some() || self.next_text() == "?" {
+            return Err(self.call_inside(&function));
+        }
         if is_async && targets.is_empty() {
             return Ok(StatementKind::StartThread { function, arguments });
         }

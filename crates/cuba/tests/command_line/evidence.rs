@@ -61,7 +61,7 @@ fn every_model() {
         let run = |verb: &str, more: &[&str]| in_repository(&[&[verb], &*arguments, &limit, more].concat());
         let ran = run("verify", &["--certificate", &certificate, "--trace", &trace]);
         // The checker knows systems only, not programs.
-        let path = if arguments[0].ends_with(".bp") {
+        let path = if cpds::is_program(arguments[0].as_ref()) {
             let converted = in_repository(&[&["convert"], &*arguments, &["--to", "cpds", "-o", &system]].concat());
             assert_eq!(converted.code, 0, "{}", converted.stderr);
             &*system

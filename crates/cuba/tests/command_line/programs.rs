@@ -348,6 +348,37 @@ fn converted() {
     assert_snapshot!(ran.stderr, @"error: `models/paper/fig1.cpds` is no Boolean program, and cannot be made one");
 }
 
+/// What is wrong with a program: of each error the message, the place and the help, without the lines themselves.
+fn briefly(program: &str) -> String {
+    let is_said = |line: &&str| ["error", "-->", "= help"].iter().any(|start| line.trim_start().starts_with(start));
+    let refused = refused("p.bp", program);
+    refused.lines().filter(is_said).map(str::trim_start).collect::<Vec<_>>().join("\n")
+}
+
+/// A place, a second one that explains it, and what to do.
+#[test]
+fn a_mistake_as_it_is_shown() {
+    assert_snapshot!(refused("p.bp", "decl x;\nbool f(a) { return a; }\nvoid main() { x, _ := f(1); L: skip; goto K; }"), @"
+    error: `f` has 1 result
+     --> p.bp:3:15
+      |
+    2 | bool f(a) { return a; }
+      |      - declared here
+    3 | void main() { x, _ := f(1); L: skip; goto K; }
+      |               ^^^^^^^^^^^^ assigned to 2 variables
+      |
+      = help: use `_` for a result that is not wanted
+
+    error: unknown label `K`
+     --> p.bp:3:43
+      |
+    3 | void main() { x, _ := f(1); L: skip; goto K; }
+      |                                           ^ not in this function
+      |
+      = help: write `K:` before a statement of this function
+    ");
+}
+
 /// What is no statement.
 #[test]
 fn mistakes_in_the_text() {
@@ -367,107 +398,43 @@ dfs void f() { sync; }
 bool y;
 void g() begin end
 ";
-    assert_snapshot!(refused("p.bp", program), @"
+    assert_snapshot!(briefly(program), @"
     error: expected a constant, found `2`
-     --> p.bp:1:13
-      |
-    1 | decl flag = 2;
-      |             ^ expected a constant
-      |
-      = help: `0`, `1`, or `*` for any value; assign anything else in the program
-
+    --> p.bp:1:13
+    = help: `0`, `1`, or `*` for any value; assign anything else in the program
     error: expected `:=`, found `x`
-     --> p.bp:4:7
-      |
-    4 |   int x;
-      |       ^ expected `:=`
-      |
-      = help: an assignment is written `x := e;`, a call `call f(e);`
-
+    --> p.bp:4:7
+    = help: an assignment is written `x := e;`, a call `call f(e);`
     error: expected `:=`, found `=`
-     --> p.bp:5:5
-      |
-    5 |   x = 1;
-      |     ^ compares
-      |
-      = help: an assignment is written `x := e;`
-
-    error: expected `;`, found `&`
-     --> p.bp:6:13
-      |
-    6 |   x := f(1) & 1;
-      |             ^ expected `;`
-      |
-      = help: a statement ends with `;`
-
+    --> p.bp:5:5
+    = help: an assignment is written `x := e;`
+    error: a call inside an expression
+    --> p.bp:6:8
+    = help: assign its result first: `x := call f(…);`
     error: expected `(`, found `x`
-     --> p.bp:7:6
-      |
-    7 |   if x then skip; fi
-      |      ^ expected `(`
-      |
-      = help: the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`
-
+    --> p.bp:7:6
+    = help: the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`
     error: expected `{`, found `skip`
-     --> p.bp:8:10
-      |
-    8 |   atomic skip;
-      |          ^^^^ expected `{`
-      |
-      = help: a block starts here
-
+    --> p.bp:8:10
+    = help: a block starts here
     error: expected `;`, found `x`
-     --> p.bp:9:9
-      |
-    9 |   x := 1
-      |         ^ expected `;`
-      |
-      = help: a statement ends with `;`
-
+    --> p.bp:9:9
+    = help: a statement ends with `;`
     error: expected a statement behind the label, found `}`
-      --> p.bp:12:1
-       |
-    12 | }
-       | ^ expected a statement behind the label
-       |
-       = help: `skip;` does nothing
-
+    --> p.bp:12:1
+    = help: `skip;` does nothing
     error: `dfs` is not supported
-      --> p.bp:13:1
-       |
-    13 | dfs void f() { sync; }
-       | ^^^ no published text says what it means for concurrent programs
-       |
-       = help: leave it out, if the program means the same without it
-
+    --> p.bp:13:1
+    = help: leave it out, if the program means the same without it
     error: `sync` is not supported
-      --> p.bp:13:16
-       |
-    13 | dfs void f() { sync; }
-       |                ^^^^ no published text says what it means for concurrent programs
-       |
-       = help: leave it out, if the program means the same without it
-
+    --> p.bp:13:16
+    = help: leave it out, if the program means the same without it
     error: expected a function
-      --> p.bp:14:6
-       |
-    14 | bool y;
-       |      ^ a variable?
-       |
-       = help: variables are declared with `decl y;`
-
+    --> p.bp:14:6
+    = help: variables are declared with `decl y;`
     error: expected `{`, found `begin`
-      --> p.bp:15:10
-       |
-    15 | void g() begin end
-       |          ^^^^^ of the other dialect
-       |
-      ::: p.bp:3:13
-       |
-     3 | void main() {
-       |             - this file is written in this one
-       |
-       = help: keep to one of the two: `{ … }` or `begin … end`
+    --> p.bp:15:10
+    = help: keep to one of the two: `{ … }` or `begin … end`
     ");
 }
 
@@ -498,190 +465,64 @@ void main() {
   thread_create(&f);
 }
 ";
-    assert_snapshot!(refused("p.bp", program), @"
+    assert_snapshot!(briefly(program), @"
     error: variable `x` is declared twice
-     --> p.bp:1:9
-      |
-    1 | decl x, x;
-      |      -  ^ again
-      |      |
-      |      here first
-      |
-      = help: remove or rename one of them
-
+    --> p.bp:1:9
+    = help: remove or rename one of them
     error: variable `a` is declared twice
-     --> p.bp:2:11
-      |
-    2 | bool f(a, a) {
-      |        -  ^ again
-      |        |
-      |        here first
-      |
-      = help: remove or rename one of them
-
+    --> p.bp:2:11
+    = help: remove or rename one of them
     error: undeclared variable `y`
-     --> p.bp:4:3
-      |
-    4 |   y := 1;
-      |   ^ not declared
-      |
-      = help: declare it: `decl y;`
-
+    --> p.bp:4:3
+    = help: declare it: `decl y;`
     error: 2 variables := 1 value
-     --> p.bp:5:3
-      |
-    5 |   b, x := 1;
-      |   ^^^^^^^^^ as many on the right as on the left
-      |
-      = help: use `_` for a value that is not wanted, `*` for any value
-
+    --> p.bp:5:3
+    = help: use `_` for a value that is not wanted, `*` for any value
     error: unknown function `g`
-     --> p.bp:6:13
-      |
-    6 |   x := call g(1);
-      |             ^ not defined
-      |
-      = help: define it: `void g() …`
-
+    --> p.bp:6:13
+    = help: define it: `void g() …`
     error: `f` has 1 result
-     --> p.bp:7:3
-      |
-    2 | bool f(a, a) {
-      |      - declared here
-    ...
-    7 |   x, b := call f(1, 0);
-      |   ^^^^^^^^^^^^^^^^^^^^ assigned to 2 variables
-      |
-      = help: use `_` for a result that is not wanted
-
+    --> p.bp:7:3
+    = help: use `_` for a result that is not wanted
     error: `f` takes 2 arguments
-     --> p.bp:8:8
-      |
-    8 |   call f(1);
-      |        ^ called with 1
-      |
-     ::: p.bp:2:6
-      |
-    2 | bool f(a, a) {
-      |      - declared here
-      |
-      = help: pass one value for each parameter; `*` is any value
-
+    --> p.bp:8:8
+    = help: pass one value for each parameter; `*` is any value
     error: label `L` stands twice in one function
-      --> p.bp:9:3
-       |
-     9 |   L: skip;
-       |   ^ here
-    10 |   L: goto M, INSIDE;
-       |   - and here
-       |
-       = help: rename one of them
-
+    --> p.bp:9:3
+    = help: rename one of them
     error: unknown label `M`
-      --> p.bp:10:11
-       |
-    10 |   L: goto M, INSIDE;
-       |           ^ not in this function
-       |
-       = help: write `M:` before a statement of this function
-
+    --> p.bp:10:11
+    = help: write `M:` before a statement of this function
     error: `INSIDE` is inside an atomic block
-      --> p.bp:10:14
-       |
-    10 |   L: goto M, INSIDE;
-       |              ^^^^^^ from outside
-    ...
-    14 |   atomic { INSIDE: skip; }
-       |            ------ inside
-       |
-       = help: put the label before the block
-
+    --> p.bp:10:14
+    = help: put the label before the block
     error: `'x` outside of `constrain`
-      --> p.bp:11:9
-       |
-    11 |   b := 'x;
-       |         ^ there is no assignment that it could be the value after
-       |
-       = help: for the value now, write `x`
-
+    --> p.bp:11:9
+    = help: for the value now, write `x`
     error: `b` is assigned twice at once
-      --> p.bp:12:6
-       |
-    12 |   b, b := 0, 1;
-       |   -  ^ again
-       |   |
-       |   here first
-       |
-       = help: use `_` for a value that is not wanted
-
+    --> p.bp:12:6
+    = help: use `_` for a value that is not wanted
     error: undeclared variable `z`
-      --> p.bp:13:21
-       |
-    13 |   x := 1 constrain 'z;
-       |                     ^ not declared
-       |
-       = help: declare it: `decl z;`
-
+    --> p.bp:13:21
+    = help: declare it: `decl z;`
     error: undeclared variable `c`
-      --> p.bp:15:8
-       |
-    15 |   dead c;
-       |        ^ not declared
-       |
-       = help: declare it: `decl c;`
-
+    --> p.bp:15:8
+    = help: declare it: `decl c;`
     error: `f` has 1 result, not 2
-      --> p.bp:16:3
-       |
-    16 |   return 1, 0;
-       |   ^^^^^^^^^^^ 2 values returned here
-       |
-      ::: p.bp:2:6
-       |
-     2 | bool f(a, a) {
-       |      - declared here
-       |
-       = help: return 1 value
-
+    --> p.bp:16:3
+    = help: return 1 value
     error: unknown function `asume`
-      --> p.bp:19:3
-       |
-    19 |   asume(x);
-       |   ^^^^^ not defined
-       |
-       = help: did you mean `assume`?
-
+    --> p.bp:19:3
+    = help: did you mean `assume`?
     error: `main` has no results
-      --> p.bp:20:3
-       |
-    18 | void main() {
-       |      ---- declared here
-    19 |   asume(x);
-    20 |   x := main();
-       |   ^^^^^^^^^^^ assigned to 1 variable
-       |
-       = help: call it without an assignment: `call main(…);`
-
+    --> p.bp:20:3
+    = help: call it without an assignment: `call main(…);`
     error: unknown label `L`
-      --> p.bp:21:8
-       |
-    21 |   goto L;
-       |        ^ not in this function
-       |
-       = help: it is a label of `f`, and a jump stays in its function
-
+    --> p.bp:21:8
+    = help: it is a label of `f`, and a jump stays in its function
     error: `f` takes 2 arguments
-      --> p.bp:22:18
-       |
-    22 |   thread_create(&f);
-       |                  ^ called with 0
-       |
-      ::: p.bp:2:6
-       |
-     2 | bool f(a, a) {
-       |      - declared here
-       |
-       = help: pass one value for each parameter; `*` is any value
+    --> p.bp:22:18
+    = help: pass one value for each parameter; `*` is any value
     ");
 }
 
