@@ -9,6 +9,8 @@ use cpds_testing::interpreter::{self, ErrorKind, Limits, Place, ProjectedFrame, 
 use cpds_testing::oracle;
 use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -166,6 +168,45 @@ proptest! {
         let is_error = |state: &&State| matches!(state, State::Error(..));
         prop_assert_eq!(without.iter().find(is_error), None);
         prop_assert!(with.iter().filter(|state| !is_error(state)).all(|state| without.contains(state)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
+
+    /// Where nobody says how many threads there may be, there is a place for each: in no state are there more threads than places.
+    #[test]
+    fn creations_are_counted(Printed(program) in printed(&Shape { gotos: false, ..Shape::default() })) {
+        let Ok(lowered) = read(Source::new("random.bp", print(&program)), &Options::default()) else { return Ok(()) };
+        let threads = lowered.map.threads();
+        prop_assert_eq!(threads.limit, None);
+        let Some(levels) = interpreter::levels(&lowered.program, threads, LIMITS) else { return Ok(()) };
+        for state in levels.projections(LIMITS.contexts) {
+            let mut stacks = state.threads.iter().skip(threads.roots.iter().map(|&(_, copies)| copies as usize).sum());
+            for (pool, pending) in threads.pools.iter().zip(&state.pending) {
+                let places = pool.places as usize;
+                let running = stacks.by_ref().take(places).filter(|stack| !stack.is_empty()).count();
+                prop_assert!(running + pending.len() <= places, "{} and {} in {places} places", running, pending.len());
+            }
+        }
+    }
+}
+
+/// What is generated has every construct of the grammar.
+#[test]
+fn every_construct_is_generated() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = programs::program(&Shape::default());
+    let mut text = String::new();
+    for _ in 0..1000 {
+        text += &print(&strategy.new_tree(&mut runner).unwrap().current());
+    }
+    let words = "thread_local|:= 0;|:= 1;|void f|bool f|bool<2> f|enforce|skip;|goto |, L|assume(|abortif(|assert(| := call |  call |return;|return |\
+                 dead |lock;|unlock;|lock(|unlock(|start_thread f|start_thread goto|end_thread;|atomic_begin;|atomic_end;|atomic {|atomic begin|\
+                 if (|} else {|while (| then|else\n|fi;| do\n|od;| constrain | '|_, |*|!|schoose[| ? | : | <=> | => | \\| | ^ | & | = | != |(p0)";
+    let words = words.replace("\\|", "\u{1}");
+    for word in words.split('|').map(|word| word.replace('\u{1}', "|")) {
+        assert!(text.contains(&word), "`{word}` is never generated");
     }
 }
 

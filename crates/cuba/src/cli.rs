@@ -39,6 +39,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  cuba verify models/table2/turns.bp                     can an assertion of a Boolean program fail?
   cuba verify models/paper/fig1.cpds                     is a bad state reachable?
   cuba reach models/paper/fig1.cpds                      what is reachable with k contexts?
   cuba fcr models/paper/fig2.cpds                        is every context finite?
@@ -46,6 +47,7 @@ Examples:
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
   cuba show models/paper/fig7.cpds --psa P --svg         draw the store automaton of a thread
   cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
+  cuba convert models/table2/turns.bp --to cpds          the pushdown system of a program
 
 Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";
 

@@ -156,7 +156,7 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
         };
     }
     match &program.asked {
-        Asked::Labels(labels) if labels.len() == 1 => format!("a thread stands at {}", labels[0]),
+        Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
         _ => format!("the bad state {} is reachable", system.paper(trace.last())),
     }
 }

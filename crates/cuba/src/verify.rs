@@ -17,6 +17,9 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  cuba verify models/table2/turns.bp
+  cuba verify models/table2/bluetooth-1.bp --instances adder=1,stopper=1
+  cuba verify models/table2/peterson.bp --target 'want1 & want2|first,second'
   cuba verify models/paper/fig1.cpds
   cuba verify models/paper/fig1.cpds --target '2|1,*'
   cuba verify models/paper/fig1.cpds --trace bug.json

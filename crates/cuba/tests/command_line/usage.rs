@@ -181,7 +181,7 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 23);
+    assert_eq!(tried, 28);
     assert_snapshot!(done(&["show", "-h"]), @"
     Print the model as it was understood, with a summary; or the steps from a state, or a store
     automaton
