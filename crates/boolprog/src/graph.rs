@@ -5,6 +5,8 @@
 
 use crate::syntax::{Operator, Origin};
 use cpds::diagnostic::Span;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
 /// The most variables that a set of bits has room for: shared ones, and those that a thread sees beside them.
 pub(crate) const MOST_VARIABLES: usize = 64;
@@ -147,18 +149,14 @@ impl Graph {
 
     /// The nodes that are reached in one call that starts at this node, itself included.
     pub(crate) fn reach(&self, node: usize) -> Vec<usize> {
-        let (mut seen, mut found) = (vec![false; self.nodes.len()], vec![node]);
-        seen[node] = true;
+        // Not as large as the program: functions are many, and small.
+        let mut found: IndexSet<usize, FxBuildHasher> = IndexSet::from_iter([node]);
         let mut done = 0;
-        while let Some(&node) = found.get(done) {
+        while let Some(&node) = found.get_index(done) {
             done += 1;
-            for next in self.successors(node) {
-                if !std::mem::replace(&mut seen[next], true) {
-                    found.push(next);
-                }
-            }
+            found.extend(self.successors(node));
         }
-        found
+        found.into_iter().collect()
     }
 
     /// For each node, whether it can come again in the same call: the strongly connected components, by two searches (Kosaraju).

@@ -254,23 +254,27 @@ impl<'a> Machine<'a> {
 /// For each function, whether its returns hand something over: it has results, or does something to its thread that lasts, or `end_thread` may
 /// leave it.
 fn hands_over(graph: &Graph) -> Vec<bool> {
-    let mut calls = vec![Vec::new(); graph.functions.len()];
-    let mut lasts: Vec<bool> = vec![!graph.thread_locals.is_empty(); graph.functions.len()];
-    let mut ends = vec![false; graph.functions.len()];
+    let mut callers = vec![Vec::new(); graph.functions.len()];
+    let (mut lasts, mut ends) =
+        (vec![!graph.thread_locals.is_empty(); graph.functions.len()], vec![false; graph.functions.len()]);
     for node in &graph.nodes {
         match node.step {
-            Step::Call { function, .. } => calls[node.function].push(function),
+            Step::Call { function, .. } => callers[function].push(node.function),
             Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => lasts[node.function] = true,
             Step::EndThread => ends[node.function] = true,
             _ => {}
         }
     }
-    while let Some(caller) =
-        (0..lasts.len()).find(|&caller| !lasts[caller] && calls[caller].iter().any(|&callee| lasts[callee]))
-    {
-        lasts[caller] = true;
+    // What a callee does, its caller does.
+    let mut found: Vec<usize> = (0..lasts.len()).filter(|&function| lasts[function]).collect();
+    while let Some(callee) = found.pop() {
+        for &caller in &callers[callee] {
+            if !std::mem::replace(&mut lasts[caller], true) {
+                found.push(caller);
+            }
+        }
     }
-    let unwinds = calls.iter().flatten().any(|&callee| ends[callee]);
+    let unwinds = (0..ends.len()).any(|function| ends[function] && !callers[function].is_empty());
     let results = graph.functions.iter().map(|function| function.results > 0);
     let own = results.zip(lasts).zip(ends);
     own.map(|((has_results, lasts), ends)| has_results || lasts || ends || unwinds).collect()
