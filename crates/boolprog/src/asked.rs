@@ -1,13 +1,12 @@
 //! What is asked: which states are bad.
 
 use crate::check::formula;
-use crate::graph::{Formula, Graph, Var};
+use crate::graph::{Formula, Graph, Step, Var};
 use crate::map::Meaning;
 use crate::parse::parse_expression;
-use crate::step::{Frame, Shared};
+use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Store, evaluate};
 use crate::syntax::Dialect;
-use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
@@ -33,13 +32,12 @@ const MOST: usize = 1 << 19;
 pub(crate) fn patterns(
     system: &Cpds,
     graph: &Graph,
-    threads: &Threads,
     map: &Meaning,
-    asked: &Asked,
+    (asked, dialect): (&Asked, Dialect),
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Pattern> {
-    let context = Context { system, graph, map };
+    let context = Context { system, graph, map, dialect };
     let any = || vec![Wild::Any; system.thread_count()];
     match asked {
         Asked::Errors => {
@@ -76,7 +74,7 @@ pub(crate) fn patterns(
             for target in targets {
                 let source = u32::try_from(sources.len()).expect("a handful of sources");
                 sources.push(Source::new("--target", target.clone()));
-                context.target(target, source, threads, &mut patterns, diagnostics);
+                context.target(target, source, &mut patterns, diagnostics);
             }
             patterns
         }
@@ -87,6 +85,7 @@ struct Context<'a> {
     system: &'a Cpds,
     graph: &'a Graph,
     map: &'a Meaning,
+    dialect: Dialect,
 }
 
 impl Context<'_> {
@@ -110,7 +109,9 @@ impl Context<'_> {
         let line: Option<usize> = line.map(|line| line.parse().ok()).map_or(Some(None), |line| line.map(Some))?;
         let is_there = |node: &usize| {
             let it = &self.graph.nodes[*node];
-            it.function == function && line.is_none_or(|line| self.map.lines.line(it.span.start) == line)
+            // Who awaits a return is in the middle of a step, or is not in its innermost call.
+            let is_place = !matches!(it.step, Step::Await { .. }) && it.function == function;
+            is_place && line.is_none_or(|line| self.map.lines.line(it.span.start) == line)
         };
         let nodes: Vec<usize> = (0..self.graph.nodes.len()).filter(is_there).collect();
         if nodes.is_empty() { None } else { Some(nodes) }
@@ -135,14 +136,7 @@ impl Context<'_> {
     }
 
     /// The patterns of `x & !y|L,*`.
-    fn target(
-        &self,
-        text: &str,
-        source: u32,
-        threads: &Threads,
-        patterns: &mut Vec<Pattern>,
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn target(&self, text: &str, source: u32, patterns: &mut Vec<Pattern>, diagnostics: &mut Diagnostics) {
         let narrow = |at: usize| u32::try_from(at).expect("short");
         let whole = Span { source, start: 0, end: narrow(text.len()) };
         let Some((shared, places)) = text.rsplit_once('|') else {
@@ -156,11 +150,12 @@ impl Context<'_> {
         let count = self.system.thread_count();
         let places: Vec<&str> = places.split(',').collect();
         if places.len() != count {
-            let names: Vec<_> = self.system.threads().map(|thread| self.system.thread_name(thread)).collect();
+            let plural = |count: usize| if count == 1 { "" } else { "s" };
             diagnostics.error(|| {
-                Diagnostic::error(format!("{} places for {count} threads", places.len()))
+                let (found, s) = (places.len(), plural(places.len()));
+                Diagnostic::error(format!("{found} place{s} for {count} thread{}", plural(count)))
                     .at(Span { start: narrow(shared.len() + 1), ..whole }, "one for each thread")
-                    .help(format!("the threads are: {}; `*` is anywhere", names.join(", ")))
+                    .help(format!("the threads are: {}; `*` is anywhere", self.thread_names()))
             });
             return;
         }
@@ -179,14 +174,23 @@ impl Context<'_> {
                         return;
                     };
                     let symbols = alphabet.iter().filter(|symbol| nodes.contains(&self.map.frame(*symbol).node));
-                    Wild::Is(symbols.map(Some).collect())
+                    let symbols: Vec<_> = symbols.map(Some).collect();
+                    if symbols.is_empty() {
+                        let who = self.system.thread_name(thread);
+                        diagnostics.warning(|| {
+                            Diagnostic::warning(format!("thread `{who}` is never at `{name}`"))
+                                .at(span, "so no state is of this kind")
+                                .help(format!("the threads are, in this order: {}", self.thread_names()))
+                        });
+                    }
+                    Wild::Is(symbols)
                 }
             });
         }
         let Some(shared) = self.shared(shared, source, diagnostics) else { return };
         let size = |choice: &Choice| if let Wild::Is(symbols) = choice { symbols.len() } else { 1 };
         let total = choices.iter().map(size).fold(shared.len(), usize::saturating_mul);
-        if total.saturating_mul(threads.roots.len().max(1)) > MOST {
+        if total > MOST {
             diagnostics.error(|| {
                 Diagnostic::error(format!("the target stands for {total} patterns"))
                     .at(whole, format!("more than {MOST}"))
@@ -199,16 +203,27 @@ impl Context<'_> {
         }
     }
 
+    fn thread_names(&self) -> String {
+        self.system.threads().map(|thread| self.system.thread_name(thread)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The shared states in which an expression can be true.
     fn shared(&self, text: &str, source: u32, diagnostics: &mut Diagnostics) -> Option<Vec<Wild<SharedState>>> {
         if text.trim() == "*" {
             return Some(vec![Wild::Any]);
         }
-        let expr = parse_expression(text, source, Dialect::Paper, diagnostics)?;
+        let expr = parse_expression(text, source, self.dialect, diagnostics)?;
         let before = diagnostics.errors();
         let names = || self.graph.shared.iter().map(|variable| variable.name.as_str());
         let condition = formula(&expr, &mut |name, is_primed| {
-            let found = names().position(|known| known == name.text).filter(|_| !is_primed);
+            if is_primed {
+                diagnostics.error(|| {
+                    let error = Diagnostic::error("a prime in a target").at(name.at.0, "there is no assignment here");
+                    error.help(format!("for the value now, write `{}`", name.text))
+                });
+                return None;
+            }
+            let found = names().position(|known| known == name.text);
             if found.is_none() {
                 diagnostics.error(|| {
                     let error = Diagnostic::error(format!("there is no shared variable `{}`", name.text))
@@ -229,7 +244,10 @@ impl Context<'_> {
             is_true
         };
         let states = self.map.shared_states().filter_map(|(q, shared)| match shared {
-            Shared::Running(running) if is_true(running.variables) => Some(Wild::Is(q)),
+            // In the middle of a step there is no state.
+            Shared::Running(running) if running.handover == Handover::Nothing && is_true(running.variables) => {
+                Some(Wild::Is(q))
+            }
             _ => None,
         });
         let states = states.collect();

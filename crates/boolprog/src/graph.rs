@@ -107,8 +107,8 @@ pub(crate) enum Step {
         function: usize,
         arguments: Vec<Formula>,
     },
-    /// Starts a new thread at another node.
-    StartAt(usize),
+    /// Starts a new thread at another node, which has this label.
+    StartAt(usize, String),
 }
 
 /// A variable by its number.

@@ -3,7 +3,7 @@
 //! The language and its meaning are described in `docs/boolean-programs.md`. Data flows one way:
 //!
 //! ```text
-//! text ── lex, parse ── syntax ── check ── graph ── unfold (step, store) ── lower ── cpds::Problem
+//! text ── lex, parse ── syntax ── check ── graph ── unfold (state, step, store) ── lower ── cpds::Problem
 //!                                    threads ┘                                └──── SourceMap: the way back
 //! ```
 //!
@@ -21,6 +21,7 @@ mod map;
 mod names;
 mod parse;
 mod print;
+mod state;
 mod step;
 mod store;
 pub mod syntax;
@@ -33,6 +34,7 @@ pub use print::print;
 
 use cpds::diagnostic::Diagnostics;
 use cpds::{ReadError, Reading, Source};
+use graph::Graph;
 use syntax::Program;
 
 /// Which threads there are, and what is asked.
@@ -68,28 +70,42 @@ impl Lowered {
     }
 }
 
-/// The syntax tree of a text, as far as it can be understood, and what is wrong with it.
+/// The syntax tree of a text, as far as it can be understood, and what is wrong with the text. Names are not looked up.
 pub fn parse(source: &Source) -> (Program, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
-    let program = parse::parse(source, &mut diagnostics);
+    let (program, _) = parse::parse(source, &mut diagnostics);
     diagnostics.sort();
     (program, diagnostics)
 }
 
+/// Reads a program, and looks its names up; there is no system of it yet.
+fn understand(source: &Source, diagnostics: &mut Diagnostics) -> (Program, Graph) {
+    let (program, unclear) = parse::parse(source, diagnostics);
+    let graph = check::check(&program, &unclear, diagnostics);
+    (program, graph)
+}
+
+/// Reads a program, and writes it again in its own dialect. Comments are lost.
+pub fn format(source: Source) -> Result<String, ReadError> {
+    let mut diagnostics = Diagnostics::default();
+    let (program, _) = understand(&source, &mut diagnostics);
+    if diagnostics.is_ok() {
+        return Ok(print(&program));
+    }
+    diagnostics.sort();
+    Err(ReadError { sources: vec![source], diagnostics })
+}
+
 /// Reads a program and lowers it.
 pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
-    let mut sources = vec![source];
     let mut diagnostics = Diagnostics::default();
-    let program = parse::parse(&sources[0], &mut diagnostics);
-    let mut lowered = None;
-    // Names are looked up even if not all of the text was understood; what stands where a mistake is may be missing then.
+    let (program, graph) = understand(&source, &mut diagnostics);
+    let (mut sources, mut lowered) = (vec![source], None);
     if diagnostics.is_ok() {
-        let graph = check::check(&program, &mut diagnostics);
+        let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
         if diagnostics.is_ok() {
-            let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
-            if diagnostics.is_ok() {
-                lowered = lower::lower(graph, threads, &options.asked, &mut sources, &mut diagnostics);
-            }
+            let asked = (&options.asked, program.dialect);
+            lowered = lower::lower(graph, threads, asked, &mut sources, &mut diagnostics);
         }
     }
     diagnostics.sort();

@@ -11,7 +11,7 @@ pub(crate) fn live(graph: &Graph) -> Vec<u64> {
     let mut live = vec![0; graph.nodes.len()];
     let mut before = vec![Vec::new(); graph.nodes.len()];
     for node in 0..graph.nodes.len() {
-        let copied = if let Step::StartAt(target) = graph.nodes[node].step { Some(target) } else { None };
+        let copied = if let Step::StartAt(target, _) = graph.nodes[node].step { Some(target) } else { None };
         for next in graph.successors(node).into_iter().chain(copied) {
             before[next].push(node);
         }
@@ -53,7 +53,7 @@ fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
         Step::Await { targets, assign: None } | Step::Results { targets } => written = locals(targets),
         Step::Return(results) => reads(results),
         // The new thread gets a copy of what matters to it.
-        Step::StartAt(target) => read = live[*target],
+        Step::StartAt(target, _) => read = live[*target],
         _ => {}
     }
     if let Some(enforce) = &graph.functions[it.function].enforce {

@@ -2,9 +2,12 @@
 
 use crate::asked::{self, Asked};
 use crate::graph::{Graph, Step};
+use crate::live::live;
 use crate::map::{Meaning, SourceMap};
 use crate::names::{Lines, Naming};
-use crate::step::{Frame, Machine, Shared};
+use crate::state::{Frame, FrameKind, Shared};
+use crate::step::Machine;
+use crate::syntax::Dialect;
 use crate::threads::{Start, Threads};
 use crate::unfold::{Role, RoleStart, TooLarge, Unfold, Unfolded, unfold};
 use cpds::diagnostic::{Diagnostic, Diagnostics};
@@ -16,11 +19,12 @@ use cpds::{
 pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
-    asked: &Asked,
+    (asked, dialect): (&Asked, Dialect),
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Problem, SourceMap)> {
-    let machine = Machine::new(&graph, &threads, *asked == Asked::Errors);
+    let live = live(&graph);
+    let machine = Machine::new(&graph, &threads, &live, *asked == Asked::Errors);
     let roots = threads.roots.iter().map(|&(function, copies)| Role { start: RoleStart::Root(function), copies });
     let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.places });
     let roles: Vec<Role> = roots.chain(pools).collect();
@@ -62,9 +66,9 @@ pub(crate) fn lower(
             return None;
         }
     };
-    let bad = asked::patterns(&system, &graph, &threads, &meaning, asked, sources, diagnostics);
+    let bad = asked::patterns(&system, &graph, &meaning, (asked, dialect), sources, diagnostics);
     match Problem::new(system, Property { bad }) {
-        Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning))),
+        Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning, live))),
         Err(error) => {
             diagnostics.error(|| {
                 Diagnostic::error(format!("too many states are asked for: {error}")).help("say more about them")
@@ -89,7 +93,7 @@ fn errors(graph: &Graph, threads: &Threads) -> Vec<usize> {
                 Step::Call { function, .. } | Step::Start { function, .. } => {
                     entered.push(graph.functions[function].entry);
                 }
-                Step::StartAt(target) => entered.push(target),
+                Step::StartAt(target, _) => entered.push(target),
                 _ => {}
             }
         }
@@ -128,7 +132,7 @@ fn mentioned<'u>(
 
 fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
     match role.start {
-        RoleStart::Root(function) => Some(machine.first_frame(function, crate::step::FrameKind::Root)),
+        RoleStart::Root(function) => Some(machine.first_frame(function, FrameKind::Root)),
         RoleStart::Pool(_) => None,
     }
 }

@@ -1,10 +1,10 @@
 //! Back from the pushdown system to the program: what a state means, and what a step does.
 
-use crate::graph::{Declared, Graph, Node, Step};
-use crate::live::{live, low_bits};
+use crate::graph::{Declared, Formula, Graph, Node, Step};
+use crate::live::low_bits;
 use crate::names::Lines;
-use crate::step::{Frame, Handover, Shared};
-use crate::store::Bits;
+use crate::state::{Frame, Handover, Shared};
+use crate::store::{Bits, Store, evaluate};
 use crate::syntax::Origin;
 use crate::threads::Threads;
 use cpds::diagnostic::Span;
@@ -146,8 +146,7 @@ impl Meaning {
 }
 
 impl SourceMap {
-    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning) -> Self {
-        let live = live(&graph);
+    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<u64>) -> Self {
         SourceMap { graph, threads, meaning, live }
     }
 
@@ -199,8 +198,30 @@ impl SourceMap {
             origin: node.origin.as_ref(),
             depth: old.height().max(1) - 1,
             kind,
-            changes: self.changes(before, after, (old.height(), from), (new.height(), to)),
+            changes: match &node.step {
+                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, before, frame),
+                _ => self.changes(before, after, (old.height(), from), (new.height(), to)),
+            },
         }
+    }
+
+    /// The open variables that had to be chosen for a condition to be false, and what was chosen.
+    fn chosen(&self, condition: &Formula, before: &GlobalState, frame: &Frame) -> Vec<Change<'_>> {
+        let Shared::Running(running) = self.shared(before.shared) else { return Vec::new() };
+        let (before, mut after) = (Store { shared: running.variables, local: frame.local }, None);
+        before.cases(&mut |store| {
+            if evaluate(condition, &store, &store)?.no {
+                after.get_or_insert(store);
+            }
+            Ok(())
+        });
+        let (after, mut changes) = (after.unwrap_or(before), Vec::new());
+        let (count, every) = (self.graph.thread_locals.len(), low_bits(64));
+        let locals = &self.graph.functions[self.graph.nodes[frame.node].function].locals;
+        compare(&self.graph.shared, [before.shared, after.shared], 0, every, &mut changes);
+        compare(&self.graph.thread_locals, [before.local, after.local], 0, every, &mut changes);
+        compare(locals, [before.local, after.local], count, every, &mut changes);
+        changes
     }
 
     fn changes(
@@ -220,7 +241,10 @@ impl SourceMap {
         {
             let (count, matters) = (self.graph.thread_locals.len(), self.live[to.node]);
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
-            compare(&self.graph.thread_locals, [from.local, to.local], 0, every, &mut changes);
+            // What a callee did to them has been told.
+            if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
+                compare(&self.graph.thread_locals, [from.local, to.local], 0, every, &mut changes);
+            }
             if old_height == new_height {
                 compare(&function.locals, [from.local, to.local], count, matters, &mut changes);
             } else {

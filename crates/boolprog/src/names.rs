@@ -3,12 +3,12 @@
 //! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a name would be too long, it is a number.
 
 use crate::graph::{Declared, Graph, Step};
-use crate::step::{Frame, FrameKind, Handover, Running, Section, Shared};
+use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
 use crate::store::Bits;
 use cpds::{MAX_NAME, Names, Source, is_name};
 use std::collections::BTreeMap;
 
-/// Names for the nodes of a graph: function and line, with a letter where several are on one line.
+/// Names for the nodes of a graph: function and line, with a number where several are on one line.
 pub(crate) struct Naming<'a> {
     graph: &'a Graph,
     nodes: Vec<String>,
@@ -29,7 +29,7 @@ impl<'a> Naming<'a> {
             if starts.last() != Some(&it.span.start) {
                 starts.push(it.span.start);
             }
-            let letter = match starts.len() {
+            let number = match starts.len() {
                 1 => String::new(),
                 more => format!(".{more}"),
             };
@@ -38,7 +38,7 @@ impl<'a> Naming<'a> {
                 Step::Results { .. } => ".results",
                 _ => "",
             };
-            nodes[node] = format!("{}.{line}{letter}{phase}", graph.functions[it.function].name);
+            nodes[node] = format!("{}.{line}{number}{phase}", graph.functions[it.function].name);
         }
         let mut is_called = vec![false; graph.functions.len()];
         for node in &graph.nodes {
@@ -75,7 +75,8 @@ impl<'a> Naming<'a> {
             Handover::Results { results, section, held, thread_locals } => {
                 // A shared state says nothing of how many there are: as many as any function has.
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
-                parts.push(format!("return={}", digits(results, most)));
+                let values = digits(results, most);
+                parts.push(if values.is_empty() { "return".to_owned() } else { format!("return={values}") });
                 match section {
                     Section::Begun => parts.push("return.begun".to_owned()),
                     Section::Inherited => parts.push("return.inatomic".to_owned()),

@@ -9,6 +9,7 @@ use crate::lex::{Lexeme, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 use cpds::{MAX_NAME, Source};
+use std::collections::BTreeSet;
 
 /// A mistake that has been reported; the rest of the statement is to be skipped.
 struct Reported;
@@ -69,17 +70,21 @@ struct Parser<'a> {
     /// The first bracket, which tells the dialect.
     told_by: Option<Span>,
     depth: usize,
+    /// Words of what was not understood: they may have been declared there.
+    unclear: BTreeSet<String>,
+    /// The tokens whose words are among them.
+    is_noted: Vec<bool>,
     diagnostics: &'a mut Diagnostics,
 }
 
-/// The syntax tree of the first of the sources; without its mistakes, if there are any.
-pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> Program {
+/// The syntax tree of a text; if there are mistakes, without what they are in, and the words of that.
+pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program, BTreeSet<String>) {
     let lexemes = lex(&source.text, 0);
     let text = |lexeme: &Lexeme| &source.text[lexeme.span.start as usize..lexeme.span.end as usize];
     let bracket = lexemes.iter().find(|lexeme| matches!(text(lexeme), "{" | "begin"));
     let dialect = if bracket.is_some_and(|lexeme| text(lexeme) == "begin") { Dialect::Slam } else { Dialect::Paper };
     let told_by = bracket.map(|lexeme| lexeme.span);
-    Parser { text: &source.text, source: 0, lexemes, at: 0, dialect, told_by, depth: 0, diagnostics }.program()
+    Parser { told_by, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) }.program()
 }
 
 /// An expression that stands alone, for an option such as `--target`.
@@ -90,7 +95,7 @@ pub(crate) fn parse_expression(
     diagnostics: &mut Diagnostics,
 ) -> Option<Expr> {
     let lexemes = lex(text, source);
-    let mut parser = Parser { text, source, lexemes, at: 0, dialect, told_by: None, depth: 0, diagnostics };
+    let mut parser = Parser::new((text, source), lexemes, dialect, diagnostics);
     let expr = parser.expression().ok()?;
     if parser.peek().is_some() {
         parser.expected("the end of the expression", "one expression is enough");
@@ -100,6 +105,16 @@ pub(crate) fn parse_expression(
 }
 
 impl<'a> Parser<'a> {
+    fn new(
+        (text, source): (&'a str, u32),
+        lexemes: Vec<Lexeme>,
+        dialect: Dialect,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        let (unclear, is_noted) = (BTreeSet::new(), vec![false; lexemes.len()]);
+        Parser { text, source, lexemes, at: 0, dialect, told_by: None, depth: 0, unclear, is_noted, diagnostics }
+    }
+
     fn peek(&self) -> Option<Token> {
         self.lexemes.get(self.at).map(|lexeme| lexeme.token)
     }
@@ -239,7 +254,19 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    fn program(mut self) -> Program {
+    /// Notes the words from this token on: a mistake was among them.
+    fn not_understood(&mut self, from: usize) {
+        for at in from..self.at {
+            // Once each: blocks within blocks come here again and again.
+            if !std::mem::replace(&mut self.is_noted[at], true)
+                && matches!(self.lexemes[at].token, Token::Word | Token::Number)
+            {
+                self.unclear.insert(self.text_at(at).to_owned());
+            }
+        }
+    }
+
+    fn program(mut self) -> (Program, BTreeSet<String>) {
         let mut program = Program { dialect: self.dialect, variables: Vec::new(), functions: Vec::new() };
         while self.peek().is_some() {
             let before = self.at;
@@ -262,9 +289,10 @@ impl<'a> Parser<'a> {
                 {
                     self.at += 1;
                 }
+                self.not_understood(before);
             }
         }
-        program
+        (program, self.unclear)
     }
 
     /// Refuses a keyword that has no meaning here.
@@ -342,6 +370,7 @@ impl<'a> Parser<'a> {
         self.open(open)?;
         let (mut locals, mut enforce) = (Vec::new(), Vec::new());
         loop {
+            let before = self.at;
             let parsed = match self.next_text() {
                 "decl" | "thread_local" => self.declaration(false, &mut locals),
                 "enforce" => self.enforced().map(|expr| enforce.push(expr)),
@@ -349,6 +378,7 @@ impl<'a> Parser<'a> {
             };
             if parsed.is_err() {
                 self.skip_statement();
+                self.not_understood(before);
             }
         }
         let body = self.statements(&[close]);

@@ -7,83 +7,9 @@
 //! it up. Meanwhile nobody else can move, so the two actions are one step; and only the thread that returns has an awaiting frame on top.
 
 use crate::graph::{Formula, Graph, Node, Step, Var};
-use crate::live::live;
+use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
 use crate::store::{Bits, Open, Store, evaluate};
 use crate::threads::{self, Threads};
-
-/// A shared state.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Shared {
-    Running(Running),
-    /// The run has ended, with an error at this node.
-    Error(usize),
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Running {
-    pub(crate) variables: Bits,
-    /// The locks that somebody holds.
-    pub(crate) locked: u32,
-    /// Whether a thread is in an atomic section.
-    pub(crate) is_atomic: bool,
-    pub(crate) handover: Handover,
-    /// Threads that were created and have not started: their pools and frames, sorted.
-    pub(crate) pending: Vec<(u32, Frame)>,
-    /// How many threads that were created are there, if that is limited.
-    pub(crate) created: u32,
-}
-
-/// What lies between two frames of one thread.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Handover {
-    Nothing,
-    /// Results, and what the thread knows of itself.
-    Results {
-        results: Bits,
-        section: Section,
-        held: u32,
-        thread_locals: Bits,
-    },
-    /// The thread ends, frame by frame.
-    End,
-}
-
-/// A stack symbol.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Frame {
-    pub(crate) node: usize,
-    pub(crate) kind: FrameKind,
-    pub(crate) section: Section,
-    /// The locks that its thread holds.
-    pub(crate) held: u32,
-    /// Thread-local variables, then parameters, then the others.
-    pub(crate) local: Bits,
-    /// Results of a call that are not assigned yet.
-    pub(crate) results: Bits,
-}
-
-/// How a frame came to be.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum FrameKind {
-    /// By a call; or it is the lowest, and returns like any other.
-    Called,
-    /// It is the lowest, of a thread that was there from the start.
-    Root,
-    /// It is the lowest, of a thread that was created, if these are counted.
-    Created,
-}
-
-/// Whether the thread is in an atomic section.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Section {
-    Outside,
-    /// In one that a block of this call began, known by the node that leaves it.
-    Block(usize),
-    /// In one that `atomic_begin` began, in this call or in one that has returned to it.
-    Begun,
-    /// In that of the caller.
-    Inherited,
-}
 
 /// What a step does to the stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,12 +30,12 @@ pub(crate) struct Machine<'a> {
     /// For each function, whether its returns hand something over.
     hands_over: Vec<bool>,
     /// For each node, the local variables that matter there.
-    live: Vec<u64>,
+    live: &'a [u64],
 }
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, has_errors: bool) -> Self {
-        Machine { graph, threads, has_errors, hands_over: hands_over(graph), live: live(graph) }
+    pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, live: &'a [u64], has_errors: bool) -> Self {
+        Machine { graph, threads, has_errors, hands_over: hands_over(graph), live }
     }
 
     /// Whether a return of this function hands something over.
@@ -375,7 +301,7 @@ impl Now<'_, '_, '_> {
                 let first = self.machine.entered(*function, FrameKind::Created, thread_locals, &arguments);
                 self.create(store, first);
             }
-            Step::StartAt(target) => {
+            Step::StartAt(target, _) => {
                 // A copy: both threads must know the same values, as far as they matter to the new one.
                 let live = self.machine.live[*target];
                 if let Some(number) =

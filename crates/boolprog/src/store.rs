@@ -2,7 +2,7 @@
 //!
 //! A variable that may have any value is left open until somebody reads it: then the reader chooses, and the choice stays. So a store with
 //! open variables stands for all stores that agree with it on the others, and every one of these is possible
-//! ([design note](../../../docs/design/009-open-variables.md)).
+//! ([design note](../../../docs/design/009-programs-as-systems.md)).
 
 use crate::graph::{Formula, Var};
 use crate::live::low_bits;

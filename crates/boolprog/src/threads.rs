@@ -5,6 +5,7 @@
 
 use crate::graph::{Graph, Step};
 use cpds::diagnostic::{Diagnostic, Diagnostics, nearest};
+use cpds::limits;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -36,9 +37,6 @@ pub enum Start {
     /// A label of a function.
     Label(usize, String),
 }
-
-/// The most threads that a program may have.
-const MOST: u32 = 1 << 10;
 
 /// Where threads and calls start.
 type Activation = usize;
@@ -87,9 +85,10 @@ pub(crate) fn plan(
         }
     };
     let all = pools.iter().map(|pool| u64::from(pool.places)).chain(roots.iter().map(|&(_, copies)| u64::from(copies)));
-    if all.sum::<u64>() > u64::from(MOST) {
+    if all.sum::<u64>() > limits::THREADS {
         diagnostics.error(|| {
-            Diagnostic::error(format!("more than {MOST} threads")).help("ask for fewer with --threads or --instances")
+            Diagnostic::error(format!("more than {} threads", limits::THREADS))
+                .help("ask for fewer with --threads or --instances")
         });
         return Threads::default();
     }
@@ -98,13 +97,9 @@ pub(crate) fn plan(
 
 /// What a node starts.
 pub(crate) fn start(graph: &Graph, node: usize) -> Start {
-    match graph.nodes[node].step {
-        Step::Start { function, .. } => Start::Function(function),
-        Step::StartAt(target) => {
-            let function = graph.nodes[target].function;
-            let label = graph.functions[function].labels.iter().find(|(_, node)| *node == target);
-            Start::Label(function, label.map_or(String::new(), |(label, _)| label.clone()))
-        }
+    match &graph.nodes[node].step {
+        Step::Start { function, .. } => Start::Function(*function),
+        Step::StartAt(target, label) => Start::Label(graph.nodes[*target].function, label.clone()),
         _ => unreachable!("not a creation"),
     }
 }
@@ -176,7 +171,7 @@ fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
     let sites = |start: Activation| -> Vec<(usize, Activation)> {
         let target = |node: usize| match graph.nodes[node].step {
             Step::Call { function, .. } | Step::Start { function, .. } => Some((node, graph.functions[function].entry)),
-            Step::StartAt(target) => Some((node, target)),
+            Step::StartAt(target, _) => Some((node, target)),
             _ => None,
         };
         graph.reach(start).into_iter().filter_map(target).collect()
@@ -216,7 +211,7 @@ fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
         }
     }
     times.extend(activations.values().flatten().map(|&(site, _)| (site, u64::MAX)));
-    let is_creation = |node: usize| matches!(graph.nodes[node].step, Step::Start { .. } | Step::StartAt(_));
+    let is_creation = |node: usize| matches!(graph.nodes[node].step, Step::Start { .. } | Step::StartAt(..));
     let mut creations: Vec<_> = times.into_iter().filter(|&(node, _)| is_creation(node)).collect();
     creations.sort_unstable_by_key(|&(node, _)| graph.nodes[node].span);
     creations

@@ -4,7 +4,8 @@
 //! What lies under a frame is forgotten, up to the function that it called: a return goes back to everyone who has called that function. So every
 //! combination that a run can have is found, and with it every action that can fire; and some that cannot, which do no harm.
 
-use crate::step::{Effect, Frame, FrameKind, Machine, Section, Shared};
+use crate::state::{Frame, FrameKind, Section, Shared};
+use crate::step::{Effect, Machine};
 use cpds::limits;
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -28,6 +29,9 @@ pub(crate) struct Unfold {
     pub(crate) to: u32,
     pub(crate) written: [Option<u32>; 2],
 }
+
+/// Many more than there may be actions: most combinations have one at least.
+const MOST_COMBINATIONS: u64 = 2 * limits::ACTIONS;
 
 /// A program: where its threads start, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +59,8 @@ struct Exploration<'m, 'a> {
     shared: Table<Shared>,
     frames: Table<Frame>,
     programs: Vec<Explored>,
+    /// How many combinations there are.
+    found: u64,
     /// Combinations that are still to be looked at: program, shared state, frame.
     queue: Vec<(usize, u32, u32)>,
 }
@@ -113,7 +119,7 @@ pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role]) -> Result<Unfolded, 
     };
     let (shared, frames) = (Table::default(), Table::default());
     let programs = roles.iter().map(explored).collect();
-    let mut exploration = Exploration { machine, shared, frames, programs, queue: Vec::new() };
+    let mut exploration = Exploration { machine, shared, frames, programs, found: 0, queue: Vec::new() };
     exploration.run()?;
     let Exploration { shared, frames, programs, .. } = exploration;
     Ok(Unfolded { shared, frames, actions: programs.into_iter().map(|program| program.actions).collect() })
@@ -132,6 +138,7 @@ impl Exploration<'_, '_> {
         let mut for_pools = 0;
         loop {
             while let Some((program, shared, frame)) = self.queue.pop() {
+                limited("combinations of shared states and places", self.found, MOST_COMBINATIONS)?;
                 self.expand(program, shared, frame)?;
             }
             // A thread that has not started, or has ended, is there with every shared state.
@@ -183,6 +190,7 @@ impl Exploration<'_, '_> {
             if matches!(self.shared[shared as usize], Shared::Error(_)) || !explored.found.insert(shared, frame) {
                 continue;
             }
+            self.found += 1;
             at(&mut explored.frames_with, shared).push(frame);
             self.queue.push((program, shared, frame));
             if !self.machine.is_alone(&self.shared[shared as usize], &self.frames[frame as usize]) {

@@ -1,7 +1,7 @@
 //! The lowered system does what the program does: the naive interpreter of the syntax tree against the naive exploration of the system, level by
 //! level.
 
-use boolprog::syntax::Program;
+use boolprog::syntax::{Program, Statement, StatementKind};
 use boolprog::{Asked, FramePlace, FrameView, Lowered, Options, SourceMap, StepKind, View, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{Skipped, files, repository};
@@ -125,6 +125,28 @@ fn printed(shape: &Shape) -> impl Strategy<Value = Printed> + use<> {
     programs::program(shape).prop_map(Printed)
 }
 
+/// The labels of a program that are the only one of their name, and where their statements start.
+fn labels(program: &Program) -> Vec<(String, u32)> {
+    fn collect(statements: &[Statement], found: &mut Vec<(String, u32)>) {
+        for statement in statements {
+            found.extend(statement.labels.iter().map(|label| (label.text.clone(), statement.at.0.start)));
+            match &statement.kind {
+                StatementKind::If { then, otherwise, .. } => {
+                    collect(then, found);
+                    collect(otherwise, found);
+                }
+                StatementKind::While { body, .. } | StatementKind::Atomic { body, .. } => collect(body, found),
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    program.functions.iter().for_each(|function| collect(&function.body, &mut found));
+    let names: Vec<String> = found.iter().map(|(label, _)| label.clone()).collect();
+    found.retain(|(label, _)| names.iter().filter(|name| *name == label).count() == 1);
+    found
+}
+
 /// How many states are too many to be compared in a test.
 const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 3000 };
 
@@ -150,6 +172,35 @@ proptest! {
         let name = |index: usize| program.functions[index].name.text.clone();
         let instances = vec![(name(0), 1), (name(second.index(program.functions.len())), 1)];
         compare(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
+    }
+
+    /// A label is reached with as many contexts as it takes a thread to stand there; and the place of a target is where the thread is.
+    #[test]
+    fn labels_and_targets(Printed(program) in printed(&Shape { asserts: false, locks: false, ..Shape::default() })) {
+        let options = Options { threads: Some(1), ..Options::default() };
+        let plain = lower(&program, &options);
+        let count = plain.reading.problem.system().thread_count();
+        let Some(levels) = interpreter::levels(&plain.program, plain.map.threads(), LIMITS) else { return Ok(()) };
+        for (label, at) in labels(&plain.program) {
+            let stands = |frame: &ProjectedFrame| frame.place == Place::At(at);
+            let top = |stack: &Vec<ProjectedFrame>| stack.last().is_some_and(stands);
+            let first = |is_there: &dyn Fn(&Projection) -> bool| {
+                (0..=LIMITS.contexts).find(|&k| levels.projections(k).iter().any(is_there))
+            };
+            let found = |asked: Asked| {
+                let lowered = lower(&program, &Options { asked, ..options.clone() });
+                let problem = &lowered.reading.problem;
+                oracle::levels(problem.system(), LIMITS.contexts, LIMITS.height).first_violation(problem)
+            };
+            let expected = first(&|state| state.threads.iter().any(top) || state.pending.iter().flatten().any(stands));
+            prop_assert_eq!(found(Asked::Labels(vec![label.clone()])), expected, "label {}", label);
+            for thread in 0..count {
+                let places: Vec<_> = (0..count).map(|i| if i == thread { label.as_str() } else { "*" }).collect();
+                let expected = first(&|state| top(&state.threads[thread]) && state.shared[0]);
+                let target = format!("{}|{}", program.variables.iter().find(|it| !it.is_thread_local).unwrap().name.text, places.join(","));
+                prop_assert_eq!(found(Asked::Targets(vec![target.clone()])), expected, "{}", target);
+            }
+        }
     }
 
     /// Where it is not asked for errors, they stop nobody: there is everything that there is otherwise, but for the errors.
@@ -207,6 +258,56 @@ fn every_construct_is_generated() {
     let words = words.replace("\\|", "\u{1}");
     for word in words.split('|').map(|word| word.replace('\u{1}', "|")) {
         assert!(text.contains(&word), "`{word}` is never generated");
+    }
+}
+
+/// Programs in which something lasts, or is copied, or ends in the middle: each needs a rule of its own.
+#[test]
+fn small_programs() {
+    let programs = [
+        // A lock that a callee takes, and another one gives up.
+        "decl x = 0; void take() { lock(m); } void give() { unlock(m); } \
+         void f() { take(); x := !x; give(); } void main() { thread_create(&f); thread_create(&f); }",
+        // A return from within an atomic block, without results.
+        "decl x = 0; void g() { atomic { x := 1; return; } x := 0; } void f() { g(); x := !x; } \
+         void h() { x := 0; g(); } void main() { thread_create(&f); thread_create(&h); }",
+        // The same from within the caller's section.
+        "decl x = 0; void g() { atomic { x := !x; return; } } void f() { atomic { g(); g(); } x := 0; } \
+         void main() { thread_create(&f); thread_create(&f); }",
+        // A goto out of a block, and out of an inner one.
+        "decl x = 0; void f() { atomic { x := 1; atomic { if (*) { goto out; } goto inner; } inner: x := 0; } out: x := !x; } \
+         void main() { thread_create(&f); thread_create(&f); }",
+        // A section that a callee begins, and one that it ends.
+        "decl x = 0; void begin_it() { atomic_begin; } void end_it() { atomic_end; } \
+         void f() { begin_it(); x := !x; end_it(); } void g() { atomic { end_it(); x := !x; } } \
+         void main() { thread_create(&f); thread_create(&g); }",
+        // Copies of local variables that matter.
+        "decl x = 0; void main() { decl a, b; a := *; b := !a; start_thread goto copy; a := 0; copy: x := a; x := b; }",
+        "decl x = 0; void f(a) { start_thread goto copy; a := !a; copy: x := a; } void main() { f(*); f(1); x := 0; }",
+        // A thread that ends in the middle of calls, in and out of a section.
+        "decl x = 0; void g() { if (*) { end_thread; } x := 1; } void f() { g(); x := 0; g(); } \
+         void main() { thread_create(&f); thread_create(&f); }",
+        "decl x = 0; void g() { end_thread; } void f() { atomic { x := 1; g(); } } void main() { start_thread f(); x := 0; x := 1; }",
+        // Results for shared variables, and others in between.
+        "decl x = 0; bool<2> g(a) { return a, x; } void f() { decl l; l, x := g(!x); _, x := g(l); } \
+         void main() { thread_create(&f); thread_create(&f); }",
+        // Thread-local variables, through calls, returns and creations.
+        "decl x = 0; thread_local t = 0; void flip() { t := !t; x := t; } void f() { flip(); flip(); x := t; } \
+         void main() { flip(); start_thread f(); start_thread goto on; on: x := t; }",
+        // What is enforced, across a call.
+        "decl x, y = 0; void g() { y := !y; } void f() { enforce !(x & y); x := *; g(); x := 1; } \
+         void main() { thread_create(&f); thread_create(&g); }",
+        // Choices that are compared before and after.
+        "decl x, y; void f() { decl a; x, y := y, * constrain 'x != 'y | a; a := schoose[x, y]; x := a ? y : !y; dead y; } \
+         void main() { thread_create(&f); thread_create(&f); }",
+        // Created threads that create.
+        "decl x = 0; void g(a) { x := a; } void f() { start_thread g(0); start_thread g(1); } \
+         void main() { f(); if (x) { start_thread f(); } }",
+    ];
+    for text in programs {
+        let program = read(Source::from(text), &Options::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let size = compare(&program, Limits { contexts: 4, height: 4, states: 20_000 });
+        assert!(size.is_some_and(|size| size >= 10), "{size:?} states of\n{text}");
     }
 }
 

@@ -48,6 +48,48 @@ fn the_models_are_printed_and_read_back() {
     }
 }
 
+/// Other ways to write the same.
+#[test]
+fn spellings() {
+    let same = |a: &str, b: &str| {
+        let program = |text: &str| {
+            let (program, diagnostics) = parse(&Source::from(text));
+            assert!(diagnostics.is_ok(), "{text}");
+            program
+        };
+        assert_eq!(program(a), program(b), "{a}");
+    };
+    let in_main = |a: &str, b: &str| same(&format!("void main() {{ {a} }}"), &format!("void main() {{ {b} }}"));
+    let in_slam = |a: &str, b: &str| same(&format!("void main() begin {a} end"), &format!("void main() begin {b} end"));
+    in_main("thread_create(&f);", "start_thread f();");
+    in_main("create_thread(f);", "start_thread f();");
+    in_slam("ASYNC_1: f(x);", "ASYNC_1: start_thread f(x);");
+    in_slam(
+        "if a then skip; elsif b then x := 1; else x := 0; fi",
+        "if a then skip; else if b then x := 1; else x := 0; fi fi",
+    );
+    in_slam("x := T & !F;", "x := true & !false;");
+    in_main("if (a) skip; else if (b) x := 1;", "if (a) { skip; } else { if (b) { x := 1; } }");
+    in_main("while (a) ; ; L: ; skip; ;", "while (a) { } L: skip; skip;");
+    in_main("x := a && b || ~c == d;", "x := a & b | !c = d;");
+    in_main("x := a <=> b => c | d ^ e & f = g;", "x := a <=> (b => (c | (d ^ (e & (f = g)))));");
+    in_main(
+        "x := a => b => c; x := a = b = c; x := a ? b : c ? d : e;",
+        "x := a => (b => c); x := (a = b) = c; x := a ? b : (c ? d : e);",
+    );
+    in_main("lock(); unlock(); f(x); x, _ := f();", "lock; unlock; call f(x); x, _ := call f();");
+    in_main("assume x; assert(x) ; abortif (x) | y;", "assume(x); assert x; abortif((x) | y);");
+    same(
+        "decl a = 0, b := 1, c := *, d; thread_local e; thread_local decl f;",
+        "decl a := 0; decl b := 1; decl c; decl d; decl thread_local e, f;",
+    );
+    same("void f() { }; decl x;", "decl x; void f() { }");
+    assert!(
+        parse(&Source::from("void main() begin ASYNC_1: x := f(); end")).1.errors() == 1,
+        "a thread has no results"
+    );
+}
+
 /// Whatever comes in, there is a system or a reason.
 fn answered(text: &str) {
     let asked = [

@@ -47,7 +47,8 @@ fn measure(table: &mut Table, program: Variables) {
                 let (symbols, actions) = (worker.alphabet().len(), worker.rules().len());
                 let pairs = (symbols * system.shared_names().len()) as u64;
                 let product = (statements as u64) << (shared + locals);
-                let share = format!("1/{}", product / pairs);
+                let tenths = 10 * product / pairs;
+                let share = format!("1/{}.{}", tenths / 10, tenths % 10);
                 vec![system.shared_names().len().to_string(), symbols.to_string(), actions.to_string(), share]
             }
         };

@@ -2,9 +2,9 @@
 
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
-use crate::load::{Format, Loaded, ModelArgs, known_format, shown};
+use crate::load::{Format, ModelArgs, known_format, may_write, shown};
 use clap::Args;
-use cpds::{PdsText, print_cpds, print_pds};
+use cpds::{PdsText, is_program, print_cpds, print_pds, read_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,29 +28,48 @@ pub(crate) struct Convert {
     json: bool,
 }
 
-pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
+/// What is to be written, and what there is to say about what was read.
+struct Converted {
+    /// Texts with their extensions.
+    texts: Vec<(&'static str, String)>,
+    /// The files that were read.
+    files: Vec<PathBuf>,
+    remarks: String,
+    warnings: Vec<json::WarningJson>,
+}
+
+fn converted(args: &Convert) -> Result<Converted, Stopped> {
+    let file = &args.model.file;
+    if args.to == Format::Bp {
+        if !is_program(file) {
+            return Err(Stopped::Usage(format!("`{}` is no Boolean program, and cannot be made one", shown(file))));
+        }
+        // No system is made of it, so that it does not matter how many threads there are.
+        let texts = vec![("bp", boolprog::format(read_text(file)?)?)];
+        let remarks =
+            "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
+        return Ok(Converted { texts, files: vec![file.clone()], remarks, warnings: Vec::new() });
+    }
     let loaded = args.model.load()?;
-    let texts = match args.to {
-        Format::Cpds => vec![("cpds", print_cpds(loaded.problem()))],
-        Format::Pds => {
-            let PdsText { pds, init, spec } = print_pds(loaded.problem());
-            vec![("pds", pds), ("init", init), ("spec", spec)]
-        }
-        Format::Bp => {
-            let Some(program) = &loaded.program else {
-                let message = format!("`{}` is no Boolean program, and cannot be made one", shown(&args.model.file));
-                return Err(Stopped::Usage(message));
-            };
-            vec![("bp", boolprog::print(&program.syntax))]
-        }
+    let texts = if args.to == Format::Cpds {
+        vec![("cpds", print_cpds(loaded.problem()))]
+    } else {
+        let PdsText { pds, init, spec } = print_pds(loaded.problem());
+        vec![("pds", pds), ("init", init), ("spec", spec)]
     };
+    let (remarks, warnings) = (loaded.warnings(), json::warnings(&loaded.reading));
+    Ok(Converted { texts, files: loaded.files, remarks, warnings })
+}
+
+pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
+    let Converted { texts, files, remarks, warnings } = converted(args)?;
     let paths = match &args.output {
         Some(output) if known_format(output) != Some(args.to) => {
             let name = shown(&output.with_extension(texts[0].0));
             let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), texts[0].0);
             return Err(Stopped::Usage(message));
         }
-        Some(output) => write(output, &texts, &loaded)?,
+        Some(output) => write(output, &texts, &files)?,
         None => Vec::new(),
     };
     let (stdout, note) = if args.json {
@@ -59,12 +78,8 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
             let text = path.is_none().then_some(text);
             json::OutputJson { extension, path, text }
         });
-        let object = json::ConvertJson {
-            file: shown(&args.model.file),
-            to: args.to,
-            output: output.collect(),
-            warnings: json::warnings(&loaded.reading),
-        };
+        let object =
+            json::ConvertJson { file: shown(&args.model.file), to: args.to, output: output.collect(), warnings };
         (json::print(&object), String::new())
     } else if args.output.is_some() {
         let wrote: Vec<_> = paths.iter().map(|path| format!("wrote {}\n", shown(path))).collect();
@@ -76,14 +91,14 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
         };
         (texts[0].1.clone(), note.to_owned())
     };
-    Ok(Answer { stdout, remarks: loaded.warnings() + &note, errors: String::new(), code: exit::OK })
+    Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
 }
 
 /// Writes the first text to `output` and the others beside it.
-fn write(output: &Path, texts: &[(&str, String)], loaded: &Loaded) -> Result<Vec<PathBuf>, Stopped> {
+fn write(output: &Path, texts: &[(&str, String)], files: &[PathBuf]) -> Result<Vec<PathBuf>, Stopped> {
     let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
     let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-    paths.iter().try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
+    paths.iter().try_for_each(|path| may_write(files, path)).map_err(Stopped::Usage)?;
     for (path, (_, text)) in paths.iter().zip(texts) {
         fs::write(path, text).map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
     }

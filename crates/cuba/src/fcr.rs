@@ -58,6 +58,7 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
             (format!("unknown: a store automaton takes more memory than {memory}, see --memory"), exit::UNKNOWN)
         }
     };
+    let verdict = verdict + &loaded.assuming();
     let decided = decided.ok();
     if let Some(fcr) = &decided {
         // A loop is believed only if it replays.
@@ -68,7 +69,7 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
     }
     let stdout = if args.json {
         let file = shown(&args.model.file);
-        json::print(&json::fcr(file, system, decided.as_ref(), &verdict, time, json::warnings(&loaded.reading)))
+        json::print(&json::fcr(file, &loaded, decided.as_ref(), &verdict, time))
     } else {
         let mut out = String::new();
         let loops = decided.iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));

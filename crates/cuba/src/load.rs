@@ -2,7 +2,6 @@
 
 use crate::cli::Stopped;
 use crate::render;
-use boolprog::syntax::Program;
 use boolprog::{Asked, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
@@ -72,7 +71,6 @@ pub(crate) struct Loaded {
 
 /// A Boolean program.
 pub(crate) struct LoadedProgram {
-    pub(crate) syntax: Program,
     pub(crate) map: SourceMap,
     /// What is asked.
     pub(crate) asked: Asked,
@@ -100,12 +98,7 @@ impl Loaded {
 
     /// Whether an output may go to this file; if not, because it would replace an input, says so.
     pub(crate) fn may_write(&self, path: &Path) -> Result<(), String> {
-        let same =
-            |input: &PathBuf| fs::canonicalize(input).is_ok_and(|a| fs::canonicalize(path).is_ok_and(|b| a == b));
-        if self.files.iter().any(same) {
-            return Err(format!("`{}` is an input; write to another file", shown(path)));
-        }
-        Ok(())
+        may_write(&self.files, path)
     }
 
     /// The warnings, as text.
@@ -145,7 +138,7 @@ impl ModelArgs {
         let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
         let lowered = boolprog::read(read_text(&self.file)?, &options)?;
         let assumptions = lowered.assumptions();
-        let program = LoadedProgram { syntax: lowered.program, map: lowered.map, asked, assumptions };
+        let program = LoadedProgram { map: lowered.map, asked, assumptions };
         Ok(Loaded {
             reading: lowered.reading,
             format: Format::Bp,
@@ -162,6 +155,15 @@ impl From<cpds::Format> for Format {
             cpds::Format::Pds => Format::Pds,
         }
     }
+}
+
+/// Whether an output may go to this file; if not, because it would replace one of these inputs, says so.
+pub(crate) fn may_write(inputs: &[PathBuf], path: &Path) -> Result<(), String> {
+    let same = |input: &PathBuf| fs::canonicalize(input).is_ok_and(|a| fs::canonicalize(path).is_ok_and(|b| a == b));
+    if inputs.iter().any(same) {
+        return Err(format!("`{}` is an input; write to another file", shown(path)));
+    }
+    Ok(())
 }
 
 /// The format that the file's name stands for.

@@ -65,7 +65,8 @@ fn line(
         StepKind::Start => ("the thread starts".to_owned(), changes),
         StepKind::EndOfFunction => (format!("end of {}", step.function), changes),
         StepKind::EndOfAtomic => ("end of atomic".to_owned(), changes),
-        StepKind::Assert => (statement(loaded, step.span), "fails".to_owned()),
+        StepKind::Assert if changes.is_empty() => (statement(loaded, step.span), "fails".to_owned()),
+        StepKind::Assert => (statement(loaded, step.span), format!("fails: {changes}")),
         StepKind::Unlock => (statement(loaded, step.span), "fails: the lock is not held".to_owned()),
         StepKind::Condition(value) => {
             let value = if value { "yes" } else { "no" };
@@ -78,7 +79,7 @@ fn line(
     Some(Line { place: place(&step), function: step.function.to_owned(), text, changes })
 }
 
-/// `12`, or `12 (main.c:7)` if the program was made from another one.
+/// `12`, or `(main.c:7) 12` if the program was made from another one.
 fn place(step: &SourceStep<'_>) -> String {
     match step.origin {
         Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),

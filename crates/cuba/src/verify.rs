@@ -42,7 +42,11 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     // A label of a program that nobody can reach is a question all the same.
     let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
     if loaded.problem().property().bad.is_empty() && !is_asked {
-        let bad = if loaded.program.is_some() { "has no `assert`" } else { "says of no state that it is bad" };
+        let bad = if loaded.program.is_some() {
+            "has no `assert` that could be reached"
+        } else {
+            "says of no state that it is bad"
+        };
         return Err(Stopped::Usage(format!(
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));

@@ -1,7 +1,7 @@
 //! Random Boolean programs that are valid and shrink: towards fewer functions, fewer and simpler statements.
 //!
-//! Every construct of docs/boolean-programs.md comes up, in both dialects. Nothing stands anywhere: all places are the same. To
-//! run a program, print it and read it again.
+//! Every node of the syntax tree comes up, in both dialects (other ways to write the same are for tests of the parser). Nothing stands
+//! anywhere: all places are the same. To run a program, print it and read it again.
 
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
@@ -59,13 +59,13 @@ impl Default for Shape {
     fn default() -> Self {
         Shape {
             dialect: None,
-            shared: 0..=2,
+            shared: 1..=2,
             thread_locals: 0..=1,
             functions: 1..=2,
             results: 0..=2,
             parameters: 0..=1,
             locals: 0..=1,
-            statements: 8,
+            statements: 10,
             depth: 2,
             calls: true,
             creation: true,
@@ -197,7 +197,7 @@ fn function(
 
 fn body(scope: &Scope, is_main: bool) -> impl Strategy<Value = Vec<Statement>> + use<> {
     let most = scope.shape.statements;
-    let pieces = vec(piece(scope), 0..=most.min(5)).prop_map(|pieces| pieces.concat());
+    let pieces = vec(piece(scope), 1..=most.min(6)).prop_map(|pieces| pieces.concat());
     let starts = is_main && scope.shape.creation && scope.shape.starting_main && !scope.functions.is_empty();
     let starting = if starts { vec(statement(start_thread(scope)), 1..=3).boxed() } else { Just(Vec::new()).boxed() };
     prop_oneof![3 => pieces, u32::from(starts) => starting].prop_map(move |mut body| {
@@ -268,7 +268,7 @@ fn simple(scope: &Scope) -> impl Strategy<Value = StatementKind> + use<> {
     let e = || expr(scope, false);
     let mut kinds: Vec<(u32, BoxedStrategy<StatementKind>)> = vec![
         (2, Just(StatementKind::Skip).boxed()),
-        (8, assignment(scope).boxed()),
+        (16, assignment(scope).boxed()),
         (2, e().prop_map(StatementKind::Assume).boxed()),
         (1, e().prop_map(StatementKind::AbortIf).boxed()),
         (1, vec(e(), scope.results).prop_map(StatementKind::Return).boxed()),
@@ -287,12 +287,12 @@ fn simple(scope: &Scope) -> impl Strategy<Value = StatementKind> + use<> {
         kinds.push((2, vec(raw_label(), 1..=2).prop_map(StatementKind::Goto).boxed()));
     }
     if shape.calls && !scope.functions.is_empty() {
-        kinds.push((5, call(scope).boxed()));
+        kinds.push((9, call(scope).boxed()));
     }
     if shape.creation {
         kinds.push((1, raw_label().prop_map(StatementKind::StartGoto).boxed()));
         if !scope.functions.is_empty() {
-            kinds.push((3, start_thread(scope).boxed()));
+            kinds.push((5, start_thread(scope).boxed()));
         }
     }
     if shape.locks {

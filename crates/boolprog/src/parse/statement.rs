@@ -58,6 +58,7 @@ impl Parser<'_> {
             if self.at == before && !until.contains(&self.next_text()) {
                 self.at += 1; // a bracket of the other kind
             }
+            self.not_understood(before);
         }
         found
     }
@@ -324,7 +325,14 @@ impl Parser<'_> {
         if self.operator().is_some() || self.next_text() == "?" {
             return Err(self.call_inside(&function));
         }
-        if is_async && targets.is_empty() {
+        if is_async && !targets.is_empty() {
+            return self.report(|| {
+                Diagnostic::error("a call labelled `ASYNC_…` starts a thread, which has no results")
+                    .at(function.at.0, "results are assigned")
+                    .help("call it without an assignment, or give it another label")
+            });
+        }
+        if is_async {
             return Ok(StatementKind::StartThread { function, arguments });
         }
         Ok(StatementKind::Call { targets, function, arguments })

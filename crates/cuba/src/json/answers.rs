@@ -9,7 +9,7 @@ use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
 use crate::show::thread_state;
 use crate::source;
-use cpds::{Cpds, Program, SharedState, Stack, VisibleState};
+use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -228,6 +228,8 @@ pub struct FcrJson {
     pub reason: String,
     /// For each program, if it is known.
     pub programs: Vec<ContextsJson>,
+    /// What the answer rests on, as for `verify`.
+    pub assumptions: Vec<String>,
     /// The time it took, in seconds.
     pub time_s: f64,
     /// The most memory that the process has had; null where the operating system does not say.
@@ -260,14 +262,8 @@ pub struct LoopJson {
     pub steps: Option<Vec<TraceStepJson>>,
 }
 
-pub(crate) fn fcr(
-    file: String,
-    system: &Cpds,
-    fcr: Option<&Fcr>,
-    reason: &str,
-    time: Duration,
-    warnings: Vec<WarningJson>,
-) -> FcrJson {
+pub(crate) fn fcr(file: String, loaded: &Loaded, fcr: Option<&Fcr>, reason: &str, time: Duration) -> FcrJson {
+    let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
     let found = |program: &Program, found: &Loop| {
         let [start, end] = found.ends();
@@ -291,9 +287,10 @@ pub(crate) fn fcr(
                 r#loop: refuted.as_ref().map(|refuted| found(program, refuted)),
             })
             .collect(),
+        assumptions: loaded.assumptions().to_vec(),
         time_s: time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
-        warnings,
+        warnings: super::warnings(&loaded.reading),
     }
 }
 

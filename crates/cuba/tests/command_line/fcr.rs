@@ -58,6 +58,7 @@ fn as_json() {
         object,
         json!({
             "file": "models/tiny/non-fcr.cpds",
+            "assumptions": [],
             "fcr": false,
             "reason": "refuted: within one context, recurse can raise its stack for ever",
             "programs": [{"name": "recurse", "finite": false, "loop": {"start": "0|a", "end": "0|a a", "steps": steps}}],

@@ -100,7 +100,7 @@ fn values_in_a_trace() {
        9  main  y, _ := pick(l & x)  y = 1
       10  main  dead l
       11  main  if (l)               yes
-      11  main  assert(!(y & m))     fails
+      11  main  assert(!(y & m))     fails: m = 1
 
     unsafe: `assert(!(y & m))` at p.bp:11 in main fails with 1 context, and with no fewer
     exit code 10
@@ -253,7 +253,7 @@ fn other_questions() {
     exit code 2
     ");
     assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--target", "a|CRIT"]), @"
-    error: 1 places for 2 threads
+    error: 1 place for 2 threads
      --> --target:1:3
       |
     1 | a|CRIT
@@ -273,6 +273,80 @@ fn other_questions() {
       = help: a variable, `0`, `1`, `*`, or something in parentheses
 
     exit code 2
+    ");
+}
+
+/// A place is where a thread stands, not where it is in the middle of a step.
+#[test]
+fn nobody_is_between_two_places() {
+    let ends =
+        "decl x = 0; void g() { x := 1; end_thread; } void f() { skip; call g(); skip; } void main() { call f(); }";
+    assert!(on(ends, &["verify", "p.bp", "--target", "x|f"]).starts_with("safe: "));
+    let returns = "decl x = 0;\nbool g() { x := 1; return 1; }\nvoid main() {\n decl r;\n M: r := g();\n skip; }";
+    assert!(on(returns, &["verify", "p.bp", "--target", "x|main:5"]).starts_with("safe: "));
+    assert!(on(returns, &["verify", "p.bp", "--target", "x|main:6"]).contains("unsafe: "));
+}
+
+#[test]
+fn a_place_that_its_thread_is_never_at() {
+    let program = "decl x = 0; void f() { x := 1; x := 0; } void main() { thread_create(&f); L: skip; }";
+    assert!(on(program, &["verify", "p.bp", "--target", "x|L,f"]).contains("unsafe: "));
+    assert_snapshot!(on(program, &["verify", "p.bp", "--target", "x|f,L"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 16 states, none of them bad
+    warning: thread `main` is never at `f`
+     --> --target:1:3
+      |
+    1 | x|f,L
+      |   ^ so no state is of this kind
+      |
+      = help: the threads are, in this order: main, f
+
+    warning: thread `f` is never at `L`
+     --> --target:1:5
+      |
+    1 | x|f,L
+      |     ^ so no state is of this kind
+      |
+      = help: the threads are, in this order: main, f
+
+    exit code 0
+    ");
+    assert_snapshot!(on(program, &["verify", "p.bp", "--target", "'x|*,*"]), @"
+    error: a prime in a target
+     --> --target:1:2
+      |
+    1 | 'x|*,*
+      |  ^ there is no assignment here
+      |
+      = help: for the value now, write `x`
+
+    exit code 2
+    ");
+}
+
+/// Every answer says what it rests on.
+#[test]
+fn assumptions_of_other_verbs() {
+    let told = "; assuming at most 2 created threads at a time (--threads 2)\n";
+    assert!(on(CREATES, &["fcr", "p.bp", "--threads", "2"]).contains(told));
+    assert!(on(CREATES, &["reach", "p.bp", "--threads", "2"]).contains(told));
+    assert!(on(CREATES, &["fcr", "p.bp", "--threads", "2", "--json"]).contains("\"at most 2 created threads"));
+}
+
+/// What a thread-local variable became in a call is told once.
+#[test]
+fn a_thread_local_variable_in_a_trace() {
+    let program = "thread_local decl t = 0;\nvoid set() { t := 1; }\nvoid main() { call set(); assert(!t); }";
+    assert_snapshot!(on(program, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: main
+      3  main  call set()
+      2  set     t := 1      t = 1
+      2  set     end of set
+      3  main  assert(!t)    fails
+
+    unsafe: `assert(!t)` at p.bp:3 in main fails with 1 context, and with no fewer
+    exit code 10
     ");
 }
 
@@ -297,7 +371,7 @@ fn options_that_do_not_fit() {
     exit code 2
     ");
     assert_snapshot!(on("void main() { skip; }", &["verify", "p.bp"]), @"
-    error: `p.bp` has no `assert`, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`
+    error: `p.bp` has no `assert` that could be reached, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`
     exit code 1
     ");
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--instances", "f=1"]);
@@ -341,8 +415,14 @@ fn converted() {
 
     void f() begin
     end
+    note: comments are not kept, except for those that say which line a statement comes from
     exit code 0
     ");
+    // However many threads it creates.
+    assert!(
+        on(CREATES, &["convert", "p.bp", "--to", "bp"])
+            .contains("    // file server.c line 7\n    start_thread goto work;\n")
+    );
     let ran = in_repository(&["convert", "models/paper/fig1.cpds", "--to", "bp"]);
     assert_eq!(ran.code, 1);
     assert_snapshot!(ran.stderr, @"error: `models/paper/fig1.cpds` is no Boolean program, and cannot be made one");
@@ -435,6 +515,43 @@ void g() begin end
     error: expected `{`, found `begin`
     --> p.bp:15:10
     = help: keep to one of the two: `{ … }` or `begin … end`
+    ");
+}
+
+/// Mistakes of both kinds come at once; but nothing is said of what may have been declared where the text was not understood.
+#[test]
+fn mistakes_of_both_kinds() {
+    let program = "decl x, y = 3;
+void main() {
+  y := z;
+  x := ;
+  L2 x := 1;
+  goto L2, M;
+  nof(T);
+}
+";
+    assert_snapshot!(briefly(program), @"
+    error: expected a constant, found `3`
+    --> p.bp:1:13
+    = help: `0`, `1`, or `*` for any value; assign anything else in the program
+    error: undeclared variable `z`
+    --> p.bp:3:8
+    = help: declare it: `decl z;`
+    error: expected an expression, found `;`
+    --> p.bp:4:8
+    = help: a variable, `0`, `1`, `*`, or something in parentheses
+    error: expected `:=`, found `x`
+    --> p.bp:5:6
+    = help: an assignment is written `x := e;`, a call `call f(e);`
+    error: unknown label `M`
+    --> p.bp:6:12
+    = help: write `M:` before a statement of this function
+    error: unknown function `nof`
+    --> p.bp:7:3
+    = help: define it: `void nof() …`
+    error: undeclared variable `T`
+    --> p.bp:7:7
+    = help: in a file that is written with `{ … }`, the constants are `0` and `1`
     ");
 }
 
