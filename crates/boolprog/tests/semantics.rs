@@ -297,6 +297,9 @@ fn small_programs() {
         // What is enforced, across a call.
         "decl x, y = 0; void g() { y := !y; } void f() { enforce !(x & y); x := *; g(); x := 1; } \
          void main() { thread_create(&f); thread_create(&g); }",
+        // What is enforced is not assumed between a return and the assignment of its results.
+        "decl x = 0; bool g() { x := 1; return 0; } void f() { enforce !x; x := g(); x := 0; skip; } \
+         void main() { thread_create(&f); thread_create(&f); }",
         // Choices that are compared before and after.
         "decl x, y; void f() { decl a; x, y := y, * constrain 'x != 'y | a; a := schoose[x, y]; x := a ? y : !y; dead y; } \
          void main() { thread_create(&f); thread_create(&f); }",
