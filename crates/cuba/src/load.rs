@@ -195,6 +195,10 @@ mod tests {
                 return;
             }
         };
+        let options = boolprog::Options { threads: Some(1), ..boolprog::Options::default() };
+        if let Err(ReadError { sources, diagnostics }) = boolprog::read(source.clone(), &options) {
+            assert_ne!(render::errors(&sources, &diagnostics), "");
+        }
         let small = || Reader::pds(Source::new("small", "1\nPDA 0 0\n"));
         let mut with_init = small();
         with_init.init_file(source.clone());
