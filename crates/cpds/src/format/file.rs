@@ -87,9 +87,11 @@ fn format_of(path: &Path) -> Result<Format, ReadError> {
     } else if !path.exists() {
         missing(path)
     } else if is_program(path) {
-        let name = shown(path);
-        let help = format!("make a system of it first: cuba convert {name} --to cpds -o FILE.cpds");
-        refused(path, "is a Boolean program, not a pushdown system", &help)
+        let why = format!(
+            "is a Boolean program; make a system of it first: cuba convert {} --to cpds -o FILE.cpds",
+            shown(path)
+        );
+        refused(path, &why, "give both the same options, and take FILE.cpds as the model")
     } else {
         refused(path, "has no known format", "the name of a model ends in .bp, .cpds or .pds")
     })

@@ -102,6 +102,14 @@ fn every_model() {
     assert!(found[0] >= 15 && found[1] >= 5 && found[2] >= 15, "{found:?}");
 }
 
+/// The checker reads systems only, and says how to get one.
+#[test]
+fn a_program_is_no_model() {
+    let ran = cuba_check(&["models/table2/turns.bp", "-"], b"");
+    assert_eq!((ran.code, &*ran.stdout), (2, ""));
+    assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; make a system of it first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
+}
+
 /// The certificate's list is the one that is reported.
 #[test]
 fn all_that_is_visible() {

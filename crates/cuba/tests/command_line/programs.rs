@@ -667,9 +667,8 @@ fn warnings() {
     ");
 }
 
-/// The checker reads systems only, and says how to get one.
 #[test]
-fn a_program_for_the_checker() {
+fn a_name_that_is_nearly_right() {
     let error = refused_with(&[("p.bp", b"void main() { }"), ("x.pds", b"1\nPDA 0 0\n")], &["show", "p.pb"]);
     assert_snapshot!(error, @"
     error: there is no file `p.pb`
