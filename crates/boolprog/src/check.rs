@@ -60,26 +60,34 @@ struct Checker<'a> {
     functions: BTreeMap<&'a str, usize>,
 }
 
-/// Names that must differ; says which do not.
-fn distinct<'a>(what: &str, names: impl Iterator<Item = &'a Name>, diagnostics: &mut Diagnostics) {
+/// Names that must differ; of those that do not, `says` is what is wrong, and `help` what to do.
+fn distinct<'a>(
+    names: impl Iterator<Item = &'a Name>,
+    says: impl Fn(&str) -> String,
+    help: &str,
+    diagnostics: &mut Diagnostics,
+) {
     let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
     for name in names {
         if let Some(first) = seen.insert(&name.text, name.at.0) {
             diagnostics.error(|| {
-                Diagnostic::error(format!("{what} `{}` is declared twice", name.text))
-                    .at(name.at.0, "again")
-                    .see(first, "here first")
-                    .help("remove or rename one of them")
+                Diagnostic::error(says(&name.text)).at(name.at.0, "again").see(first, "here first").help(help)
             });
         }
     }
 }
 
+/// Names that are declared once each.
+fn declared_once<'a>(what: &str, names: impl Iterator<Item = &'a Name>, diagnostics: &mut Diagnostics) {
+    let says = |name: &str| format!("{what} `{name}` is declared twice");
+    distinct(names, says, "remove or rename one of them", diagnostics);
+}
+
 impl Checker<'_> {
     fn top_level(&mut self) {
         let Program { variables, functions, .. } = self.program;
-        distinct("variable", variables.iter().map(|variable| &variable.name), self.diagnostics);
-        distinct("function", functions.iter().map(|function| &function.name), self.diagnostics);
+        declared_once("variable", variables.iter().map(|variable| &variable.name), self.diagnostics);
+        declared_once("function", functions.iter().map(|function| &function.name), self.diagnostics);
         self.functions = functions.iter().enumerate().map(|(i, function)| (function.name.text.as_str(), i)).collect();
         if self.graph.shared.len() > MOST_VARIABLES {
             let variable = variables.iter().filter(|variable| !variable.is_thread_local).nth(MOST_VARIABLES);

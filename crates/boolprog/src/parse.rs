@@ -16,38 +16,18 @@ struct Reported;
 
 type Parsed<T> = Result<T, Reported>;
 
-/// What nobody can be called.
-const KEYWORDS: [&str; 38] = [
-    "decl",
+/// The other keywords.
+const OTHERS: [&str; 18] = [
     "thread_local",
     "void",
     "bool",
-    "skip",
-    "goto",
-    "assume",
-    "assert",
-    "abortif",
     "constrain",
-    "call",
-    "return",
-    "if",
     "then",
     "elsif",
     "else",
     "fi",
-    "while",
     "do",
     "od",
-    "atomic",
-    "lock",
-    "unlock",
-    "thread_create",
-    "create_thread",
-    "start_thread",
-    "end_thread",
-    "atomic_begin",
-    "atomic_end",
-    "dead",
     "enforce",
     "schoose",
     "begin",
@@ -57,6 +37,11 @@ const KEYWORDS: [&str; 38] = [
     "dfs",
     "sync",
 ];
+
+/// What nobody can be called.
+fn is_keyword(word: &str) -> bool {
+    STARTS.contains(&word) || OTHERS.contains(&word)
+}
 
 /// How deep blocks and expressions may be nested.
 const DEEPEST: usize = 250;
@@ -210,7 +195,7 @@ impl<'a> Parser<'a> {
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
         let (span, text) = (self.here(), self.next_text());
-        if KEYWORDS.contains(&text) || (self.peek() == Some(Token::Word) && self.is_constant(text).is_some()) {
+        if is_keyword(text) || (self.peek() == Some(Token::Word) && self.is_constant(text).is_some()) {
             return self.report(|| {
                 Diagnostic::error(format!("expected {what}, found the keyword `{text}`"))
                     .at(span, "a keyword")

@@ -1,6 +1,6 @@
 //! The body of a function: from statements to nodes.
 
-use super::{Checker, distinct, formula};
+use super::{Checker, declared_once, distinct, formula};
 use crate::graph::{Formula, MOST_LOCKS, MOST_VARIABLES, Node, Step, Var};
 use crate::parse::STARTS;
 use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementKind, Target, Variable};
@@ -31,7 +31,7 @@ struct Place {
 impl<'c, 'a> Body<'c, 'a> {
     pub(super) fn new(checker: &'c mut Checker<'a>, index: usize, function: &'a Function) -> Self {
         let names = || function.parameters.iter().chain(function.locals.iter().map(|variable| &variable.name));
-        distinct("variable", names(), checker.diagnostics);
+        declared_once("variable", names(), checker.diagnostics);
         let (mut shared, mut local) = (0.., 0..);
         let mut variables = BTreeMap::new();
         for Variable { name, is_thread_local, .. } in &checker.program.variables {
@@ -400,17 +400,8 @@ impl<'c, 'a> Body<'c, 'a> {
 }
 
 fn distinct_targets<'a>(names: impl Iterator<Item = &'a Name>, diagnostics: &mut Diagnostics) {
-    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
-    for name in names {
-        if let Some(first) = seen.insert(&name.text, name.at.0) {
-            diagnostics.error(|| {
-                Diagnostic::error(format!("`{}` is assigned twice at once", name.text))
-                    .at(name.at.0, "again")
-                    .see(first, "here first")
-                    .help("use `_` for a value that is not wanted")
-            });
-        }
-    }
+    let says = |name: &str| format!("`{name}` is assigned twice at once");
+    distinct(names, says, "use `_` for a value that is not wanted", diagnostics);
 }
 
 fn has_label(statements: &[Statement], label: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::{KEYWORDS, Parsed, Parser};
+use super::{Parsed, Parser, is_keyword};
 use crate::lex::Token;
 use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementKind, Target};
 use cpds::diagnostic::{Diagnostic, Span, nearest};
@@ -216,7 +216,7 @@ impl Parser<'_> {
 
     fn simple(&mut self, is_async: bool) -> Parsed<StatementKind> {
         let (word, start) = (self.next_text(), self.here());
-        if !KEYWORDS.contains(&word) || word == "call" {
+        if !is_keyword(word) || word == "call" {
             return self.assignment_or_call(is_async);
         }
         if matches!(word, "dfs" | "sync") {

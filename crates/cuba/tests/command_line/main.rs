@@ -3,6 +3,7 @@
 
 mod bad_files;
 mod bad_pds;
+mod bad_programs;
 mod bad_text;
 mod common;
 mod convert;
