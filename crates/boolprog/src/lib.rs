@@ -29,7 +29,7 @@ pub mod threads;
 mod unfold;
 
 pub use asked::Asked;
-pub use map::{Change, FramePlace, FrameView, SourceError, SourceMap, SourceStep, StepKind, View};
+pub use map::{Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, View};
 pub use print::print;
 
 use cpds::diagnostic::Diagnostics;

@@ -73,6 +73,17 @@ pub struct Change<'m> {
     pub after: Option<bool>,
 }
 
+/// A frame on a thread's stack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceFrame<'m> {
+    /// The function.
+    pub function: &'m str,
+    /// The line of the statement that it is at, from 1.
+    pub line: usize,
+    /// Thread-local and local variables, with their values. `None` is any value.
+    pub variables: Vec<(&'m str, Option<bool>)>,
+}
+
 /// An error of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceError<'m> {
@@ -284,6 +295,30 @@ impl SourceMap {
         let count = self.graph.functions[self.graph.nodes[node].function].locals.len();
         let bit = |number: usize| self.live[node] >> (self.graph.thread_locals.len() + number) & 1 == 1;
         (0..count).map(bit).collect()
+    }
+
+    /// The shared variables with their values; none after an error.
+    pub fn shared_variables(&self, q: SharedState) -> Vec<(&str, Option<bool>)> {
+        let Shared::Running(running) = self.shared(q) else { return Vec::new() };
+        let declared = self.graph.shared.iter().enumerate();
+        declared.map(|(number, variable)| (&*variable.name, running.variables.get(number))).collect()
+    }
+
+    /// The frame that a symbol stands for: its function, the line of its next statement, and the variables that matter there.
+    pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
+        let frame = self.meaning.frame(symbol);
+        let node = &self.graph.nodes[frame.node];
+        let function = &self.graph.functions[node.function];
+        let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
+        let matters = |number: usize| self.live[frame.node] >> number & 1 == 1;
+        SourceFrame {
+            function: &function.name,
+            line: self.meaning.lines.line(node.span.start),
+            variables: variables
+                .filter(|&(number, _)| matters(number))
+                .map(|(number, variable)| (&*variable.name, frame.local.get(number)))
+                .collect(),
+        }
     }
 
     fn frame_view(&self, frame: &Frame) -> FrameView {

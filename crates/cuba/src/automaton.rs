@@ -31,7 +31,7 @@ pub(crate) struct PsaArgs {
 const MOST: usize = 1 << 20;
 
 /// A store automaton with the names that its states go by.
-struct Automaton {
+pub(crate) struct Automaton {
     title: String,
     states: Vec<(String, NodeKind)>,
     transitions: Vec<Shown>,
@@ -63,21 +63,14 @@ impl PsaArgs {
         as_json: Option<(String, Vec<json::WarningJson>)>,
     ) -> Result<String, Stopped> {
         let thread = find(system, thread)?;
-        let program = system.program(thread);
-        let (start, from) = if let Some(text) = &self.from {
+        let automaton = if let Some(text) = &self.from {
             let (shared, stack) = Self::start(system, thread, text)?;
-            (Psa::of_states([(shared, &stack)]), system.paper(&thread_state(shared, &stack)).to_string())
+            let from = system.paper(&thread_state(shared, &stack)).to_string();
+            Automaton::of(system, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
         } else {
-            let tops = || std::iter::once(None).chain(program.alphabet().iter().map(Some));
-            let shared = (0..).map(SharedState).take(system.shared_names().len());
-            if system.shared_names().len().saturating_mul(program.alphabet().len() + 1) > MOST {
-                return Err(too_large());
-            }
-            (Psa::of_heads(shared.flat_map(|q| tops().map(move |top| (q, top)))), "Q × Σ≤1".to_owned())
+            Automaton::of_contexts(system, thread, MOST)
         };
-        let title = format!("{}: R({from})", system.thread_name(thread));
-        let psa = start.saturated(&Heads::new(program), MOST).map_err(|TooLarge| too_large())?;
-        let automaton = Automaton::new(system, &psa, title);
+        let automaton = automaton.map_err(|TooLarge| too_large())?;
         if self.dot {
             return Ok(automaton.picture().dot());
         }
@@ -122,6 +115,23 @@ fn too_large() -> Stopped {
 }
 
 impl Automaton {
+    /// Everything that a thread alone reaches from stacks of height at most one; with at most so many transitions.
+    pub(crate) fn of_contexts(system: &Cpds, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
+        let alphabet = system.program(thread).alphabet();
+        let tops = || std::iter::once(None).chain(alphabet.iter().map(Some));
+        let shared = (0..).map(SharedState).take(system.shared_names().len());
+        if system.shared_names().len().saturating_mul(alphabet.len() + 1) > most {
+            return Err(TooLarge);
+        }
+        let start = Psa::of_heads(shared.flat_map(|q| tops().map(move |top| (q, top))));
+        Self::of(system, thread, start, "Q × Σ≤1", most)
+    }
+
+    fn of(system: &Cpds, thread: ThreadId, start: Psa, from: &str, most: usize) -> Result<Self, TooLarge> {
+        let psa = start.saturated(&Heads::new(system.program(thread)), most)?;
+        Ok(Automaton::new(system, &psa, format!("{}: R({from})", system.thread_name(thread))))
+    }
+
     fn new(system: &Cpds, psa: &Psa, title: String) -> Self {
         let called =
             |q: SharedState, symbol: Symbol| format!("({},{})", system.shared_name(q), system.symbol_name(symbol));
@@ -202,7 +212,7 @@ impl Automaton {
     }
 
     /// Parallel transitions are one edge.
-    fn picture(&self) -> Picture {
+    pub(crate) fn picture(&self) -> Picture {
         let mut edges: Vec<Edge> = Vec::new();
         for shown @ &Shown { from, to, on_loop, .. } in &self.transitions {
             let label = shown.label().to_owned();

@@ -30,14 +30,18 @@ impl Made {
     pub(crate) fn statistics(&self) -> String {
         let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
         let check = self.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
-        let what = match &self.evidence {
+        format!("{}, made in {}, {check}\n", self.evidence_in_words(), ms(self.time))
+    }
+
+    /// What kind of evidence it is, and how much of it.
+    pub(crate) fn evidence_in_words(&self) -> String {
+        match &self.evidence {
             Evidence::Trace { .. } => "trace".to_owned(),
             Evidence::Certificate(certificate) => {
                 let tuples = plural(certificate.tuples().len(), "tuple");
                 format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))
             }
-        };
-        format!("{what}, made in {}, {check}\n", ms(self.time))
+        }
     }
 }
 
@@ -154,7 +158,7 @@ pub(crate) fn write_trace(
 }
 
 /// Writes to a file; compressed, if its name says so.
-fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
     let write = || -> io::Result<()> {
         let mut file = BufWriter::with_capacity(1 << 16, File::create(path)?);
         if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {

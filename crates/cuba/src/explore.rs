@@ -7,6 +7,7 @@ use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics,
 use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::report::ReportArgs;
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
@@ -57,6 +58,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) evidence: EvidenceArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// What can be asked for with `--engine`.
@@ -257,7 +260,7 @@ impl Progress {
 }
 
 /// What came of a rung.
-fn words(outcome: &Outcome) -> String {
+pub(crate) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
         Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples or states"),
@@ -278,7 +281,7 @@ impl Explored<'_> {
         self.problem.system()
     }
 
-    fn statistics(&self) -> String {
+    pub(crate) fn statistics(&self) -> String {
         let (counters, bytes) = match self.analysis.statistics {
             Statistics::Explicit { states_kept, expansions, stacks, table_bytes, .. } => {
                 let counters =

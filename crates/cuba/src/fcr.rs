@@ -5,6 +5,7 @@ use crate::engine::{self, Cancel, Loop, Psa};
 use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
+use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::show::{in_columns, labelled, thread_state};
 use clap::Args;
 use cpds::{Cpds, Program, SharedState, Stack};
@@ -93,7 +94,7 @@ fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {
 }
 
 /// The run, step by step: the actions on the left, the states they lead to on the right.
-fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
+pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
     let state = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
     let [start, end] = found.ends();
     let heading = format!("{}: {} →⁺ {}, and so on for ever\n", program.name(), state(&start), state(&end));
@@ -106,4 +107,24 @@ fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
         lines.splice(STEPS..STEPS + left_out, [(format!("  … {left_out} steps …"), String::new())]);
     }
     heading + &in_columns(lines)
+}
+
+/// A loop that is longer than this cannot be read as a picture.
+const DRAWN: usize = 40;
+
+/// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, where it starts again.
+pub(crate) fn loop_picture(system: &Cpds, program: &Program, found: &Loop) -> Option<Picture> {
+    let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
+    let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();
+    let name = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
+    let kind = |i: usize| if i == 0 { NodeKind::Initial } else { NodeKind::Inner };
+    let nodes = states.iter().enumerate().map(|(i, state)| Node { label: name(state), kind: kind(i) }).collect();
+    let label = |rule: usize| {
+        let rule = &program.rules()[rule];
+        rule.label.as_ref().map_or_else(|| rule.action.kind().word().to_owned(), ToString::to_string)
+    };
+    let step = |(i, &rule): (usize, &usize)| Edge { from: i, to: i + 1, labels: vec![label(rule)], marked: false };
+    let mut edges: Vec<Edge> = run.rules.iter().enumerate().map(step).collect();
+    edges.push(Edge { from: run.rules.len(), to: 0, labels: vec!["again".to_owned()], marked: true });
+    Some(Picture { title: format!("{}: the loop", program.name()), nodes, edges })
 }

@@ -5,6 +5,7 @@
 
 mod automaton;
 mod bundle;
+mod chart;
 pub mod cli;
 mod convert;
 pub mod engine;
@@ -18,6 +19,7 @@ pub mod machine;
 mod picture;
 mod reach;
 mod render;
+mod report;
 mod show;
 mod source;
 mod verify;

@@ -6,6 +6,8 @@
 mod layout;
 mod svg;
 
+pub(crate) use svg::escaped;
+
 use std::fmt::{self, Write as _};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 

@@ -6,6 +6,7 @@ use crate::engine::{Count, Lower};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
+use crate::report::Said;
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
@@ -32,6 +33,10 @@ pub(crate) struct Reach {
     full: bool,
 }
 
+/// The question, in words.
+const ASKED: &str = "Which visible states T(R) are reachable, with any number of contexts?";
+const ASKED_FULL: &str = "Which states R are reachable, with any number of contexts?";
+
 /// More stacks than this, in all states together, are not listed: nobody reads them, and the memory may not be enough.
 const MOST_LISTED: u128 = 10_000_000;
 
@@ -47,6 +52,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         .into_iter()
         .try_for_each(|path| loaded.may_write(path))
         .map_err(Stopped::Usage)?;
+    args.explore.report.may_write(&loaded)?;
     let explored = match args.explore.explore(&loaded, question, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -60,9 +66,9 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     }
     let states = args.states && few;
     let verdict = verdict(&explored, args.full) + &loaded.assuming() + args.explore.evidence.doubt(&explored);
+    let file = shown(&args.explore.model.file);
     let stdout = if args.explore.json {
-        let file = shown(&args.explore.model.file);
-        json::print(&json::analysis(file, &explored, &verdict, states, &loaded))
+        json::print(&json::analysis(file.clone(), &explored, &verdict, states, &loaded))
     } else {
         let mut out = table(&explored);
         if states {
@@ -82,6 +88,9 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     };
     let mut answer = Answer { stdout, remarks, errors: String::new(), code };
     args.explore.evidence.write(&explored, &mut answer);
+    let asked = if args.full { ASKED_FULL } else { ASKED };
+    let said = Said { file: &file, asked, patterns: Vec::new(), verdict: &verdict };
+    args.explore.report.write(&said, &explored, &loaded, &mut answer);
     Ok(answer)
 }
 
@@ -121,7 +130,7 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
 }
 
 /// The reachability table.
-fn table(explored: &Explored<'_>) -> String {
+pub(crate) fn table(explored: &Explored<'_>) -> String {
     let analysis = &explored.analysis;
     let mut table = plain_table();
     // Where there were too many states, the last levels have tuples.

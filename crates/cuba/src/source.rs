@@ -57,9 +57,16 @@ fn line(
     after: &GlobalState,
 ) -> Option<Line> {
     let step = program.map.step(thread, before, after);
+    let (text, changes) = told(loaded, &step)?;
+    let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
+    Some(Line { place: place(&step), function: step.function.to_owned(), text, changes })
+}
+
+/// What was done and what it changed, in words; nothing for a step that is part of the one before.
+pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>) -> Option<(String, String)> {
     let changes: Vec<String> = step.changes.iter().map(change).collect();
     let changes = changes.join(", ");
-    let (text, changes) = match step.kind {
+    Some(match step.kind {
         StepKind::Nothing => return None,
         StepKind::Results if changes.is_empty() => return None,
         StepKind::Start => ("the thread starts".to_owned(), changes),
@@ -74,9 +81,7 @@ fn line(
             (statement(loaded, step.span), chosen)
         }
         StepKind::Statement | StepKind::Results => (statement(loaded, step.span), changes),
-    };
-    let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
-    Some(Line { place: place(&step), function: step.function.to_owned(), text, changes })
+    })
 }
 
 /// `12`, or `(main.c:7) 12` if the program was made from another one.

@@ -5,7 +5,8 @@ use crate::engine::analysis::{Conclusion, Question, Reason};
 use crate::evidence;
 use crate::explore::ExploreArgs;
 use crate::json;
-use crate::load::shown;
+use crate::load::{Loaded, shown};
+use crate::report::Said;
 use crate::show::{in_columns, labelled, plural};
 use crate::source;
 use boolprog::Asked;
@@ -53,6 +54,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     }
     let mut outputs = args.trace.iter().chain(args.explore.evidence.certificate());
     outputs.try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
+    args.explore.report.may_write(&loaded)?;
     let explored = match args.explore.explore(&loaded, Question::Verify, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -100,7 +102,36 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
         answer.wrote(evidence::write_trace(path, &explored, &loaded, &file));
     }
     args.explore.evidence.write(&explored, &mut answer);
+    let said = Said { file: &file, asked: asked(&loaded), patterns: patterns(&loaded), verdict: &verdict };
+    args.explore.report.write(&said, &explored, &loaded, &mut answer);
     Ok(answer)
+}
+
+/// The question, in words.
+fn asked(loaded: &Loaded) -> &'static str {
+    match loaded.program.as_ref().map(|program| &program.asked) {
+        Some(Asked::Errors) => "Can an assertion fail, with any number of contexts?",
+        Some(Asked::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
+        Some(Asked::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
+    }
+}
+
+/// Of more bad patterns, the first ones are told.
+const PATTERNS: usize = 20;
+
+/// What the question is about.
+fn patterns(loaded: &Loaded) -> Vec<String> {
+    let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
+    let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
+        Some(Asked::Errors) => return Vec::new(),
+        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.clone(),
+        None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
+    };
+    if patterns.len() > PATTERNS {
+        patterns.truncate(PATTERNS);
+        patterns.push("…".to_owned());
+    }
+    patterns
 }
 
 /// A trace, context by context: the actions on the left, the states they lead to on the right.

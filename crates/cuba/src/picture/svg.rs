@@ -162,7 +162,7 @@ fn titled(hint: &str) -> String {
 }
 
 /// Text for XML, which cannot have control characters in any way.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

@@ -12,6 +12,7 @@ mod evidence;
 mod fcr;
 mod programs;
 mod reach;
+mod report;
 mod show;
 mod squeeze;
 mod usage;

@@ -1,0 +1,304 @@
+//! `--report` and `--plot`: an answer to look at, as one HTML file that needs nothing else, and the squeeze as a picture.
+//!
+//! The page is made here, from the same data as the text and the JSON; its script only shows what it is given.
+
+mod data;
+
+use crate::automaton::Automaton;
+use crate::chart::Chart;
+use crate::cli::{Answer, Stopped};
+use crate::engine::analysis::Conclusion;
+use crate::engine::{Climbed, Outcome};
+use crate::evidence::{Made, write};
+use crate::explore::Explored;
+use crate::fcr::{loop_picture, shown_loop};
+use crate::json;
+use crate::load::Loaded;
+use crate::reach;
+use crate::show::plural;
+use clap::Args;
+use cpds::{ActionKind, Program, ThreadId};
+use data::Data;
+use minijinja::Environment;
+use minijinja::value::Serde;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to draw.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// Write a report to look at to this file: one HTML page, which needs nothing else
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Draw how T(R_k) grows, and what the overapproximations leave, to this file, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// Whether these files may be written.
+    pub(crate) fn may_write(&self, loaded: &Loaded) -> Result<(), Stopped> {
+        self.report.iter().chain(&self.plot).try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)
+    }
+
+    /// Writes what is wanted.
+    pub(crate) fn write(&self, said: &Said<'_>, explored: &Explored<'_>, loaded: &Loaded, answer: &mut Answer) {
+        if self.plot.is_none() && self.report.is_none() {
+            return;
+        }
+        let chart = Chart::new(said.file, explored).svg();
+        if let Some(path) = &self.plot {
+            answer.wrote(write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
+        }
+        if let Some(path) = &self.report {
+            let page = Page::new(said, explored, loaded, chart).html();
+            answer.wrote(write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
+        }
+    }
+}
+
+/// Question and answer, in words.
+pub(crate) struct Said<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) asked: &'a str,
+    /// What the question is about.
+    pub(crate) patterns: Vec<String>,
+    pub(crate) verdict: &'a str,
+}
+
+/// A store automaton with more transitions than this cannot be drawn anyway.
+const MOST_TRANSITIONS: usize = 2000;
+
+/// A store automaton with more states than this takes too much room to be shown unasked.
+const SMALL: usize = 24;
+
+/// A longer model is not shown.
+const MODEL_BYTES: usize = 1 << 18;
+
+/// What the page says.
+#[derive(Serialize)]
+struct Page<'a> {
+    file: &'a str,
+    version: &'static str,
+    /// `safe`, `unsafe`, `converged` or `unknown`.
+    word: &'a str,
+    /// The verdict without that word, in parts: every second one is code.
+    verdict: Vec<&'a str>,
+    asked: &'a str,
+    /// What the question is about: patterns, labels.
+    patterns: &'a [String],
+    assumptions: &'a [String],
+    /// How the answer was found, and what it took.
+    facts: Vec<Fact>,
+    evidence: EvidenceFact,
+    chart: String,
+    levels: String,
+    rungs: Vec<RungRow>,
+    /// For an open question, what is known.
+    squeezed: Option<String>,
+    has_trace: bool,
+    has_source: bool,
+    programs: Vec<ProgramRow>,
+    automata: Vec<AutomatonFigure>,
+    shared_states: usize,
+    threads: usize,
+    groups: Vec<String>,
+    /// The model's own text.
+    model: Option<&'a str>,
+    warnings: Vec<json::WarningJson>,
+    data: String,
+    style: &'static str,
+    script: &'static str,
+}
+
+#[derive(Serialize)]
+struct Fact {
+    name: &'static str,
+    value: String,
+    /// Whether it is another one each time.
+    varies: bool,
+}
+
+#[derive(Serialize)]
+struct EvidenceFact {
+    text: String,
+    /// `accepted`, `not checked` or `none`.
+    check: &'static str,
+    time: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RungRow {
+    name: String,
+    visible: String,
+    left: String,
+    remark: String,
+}
+
+#[derive(Serialize)]
+struct ProgramRow {
+    name: String,
+    copies: u32,
+    symbols: usize,
+    actions: Vec<usize>,
+}
+
+#[derive(Serialize)]
+struct AutomatonFigure {
+    name: String,
+    finite: Option<bool>,
+    /// The picture, unless it is too large.
+    svg: Option<String>,
+    size: String,
+    is_small: bool,
+    /// The loop, in words and as a picture.
+    run: Option<String>,
+    loop_svg: Option<String>,
+}
+
+impl<'a> Page<'a> {
+    fn new(said: &'a Said<'_>, explored: &'a Explored<'_>, loaded: &'a Loaded, chart: String) -> Self {
+        let (system, analysis) = (explored.system(), &explored.analysis);
+        let (word, verdict) = said.verdict.split_once(": ").unwrap_or((said.verdict, ""));
+        let trace = match &analysis.conclusion {
+            Conclusion::Unsafe { trace, .. } => Some(trace),
+            _ => None,
+        };
+        let data = serde_json::to_string(&Data::new(explored, trace, loaded)).expect("numbers and text");
+        let groups = system.symmetric_groups();
+        let names = |group: &Vec<ThreadId>| {
+            group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(", ")
+        };
+        Page {
+            file: said.file,
+            version: env!("CARGO_PKG_VERSION"),
+            word,
+            verdict: verdict.split('`').collect(),
+            asked: said.asked,
+            patterns: &said.patterns,
+            assumptions: loaded.assumptions(),
+            facts: facts(explored),
+            evidence: evidence(explored.made.as_ref()),
+            chart,
+            levels: reach::table(explored),
+            rungs: analysis.rungs.iter().map(rung).collect(),
+            squeezed: analysis.is_open().then(|| explored.squeezed()),
+            has_trace: trace.is_some(),
+            has_source: trace.is_some() && loaded.program.is_some(),
+            programs: system.programs().iter().map(program).collect(),
+            automata: automata(explored),
+            shared_states: system.shared_names().len(),
+            threads: system.thread_count(),
+            groups: groups.iter().filter(|group| group.len() > 1).map(names).collect(),
+            model: loaded.reading.sources.first().map(|source| &*source.text).filter(|text| text.len() <= MODEL_BYTES),
+            warnings: json::warnings(&loaded.reading),
+            // Inside of a script, `</script>` would end it.
+            data: data.replace('<', "\\u003c"),
+            style: include_str!("report/style.css"),
+            script: include_str!("report/script.js"),
+        }
+    }
+
+    fn html(&self) -> String {
+        let mut environment = Environment::new();
+        environment.add_template("page.html", include_str!("report/page.html")).expect("our own template");
+        let template = environment.get_template("page.html").expect("it was added");
+        template.render(Serde(self)).expect("our own template")
+    }
+}
+
+fn facts(explored: &Explored<'_>) -> Vec<Fact> {
+    let (analysis, options) = (&explored.analysis, &explored.options);
+    let fixed = |name, value| Fact { name, value, varies: false };
+    let contexts = match &analysis.conclusion {
+        Conclusion::Unsafe { trace, .. } => {
+            plural(trace.contexts.len(), "context") + ", and no fewer, reach a bad state"
+        }
+        _ => format!("explored up to k = {}", analysis.k()),
+    };
+    let mut facts = vec![fixed("contexts", contexts)];
+    facts.extend(analysis.proved_by().map(|by| fixed("proved by", by)));
+    let engine =
+        if explored.levels() == 'R' { "explicit: states one by one" } else { "symbolic: tuples of stack languages" };
+    facts.push(fixed("engine", engine.to_owned()));
+    let fcr = match analysis.fcr.as_ref().map(crate::engine::Fcr::holds) {
+        Some(true) => "holds: every context is finite",
+        Some(false) => "does not hold: a context may be infinite",
+        None => "not known",
+    };
+    facts.push(fixed("finite context reachability", fcr.to_owned()));
+    let mut limits = vec![format!("memory {}", indicatif::HumanBytes(options.memory as u64))];
+    limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs())));
+    limits.extend(options.max_contexts.map(|k| plural(k, "context")));
+    limits.extend(options.max_depth.map(|depth| format!("A_{depth}")));
+    limits.extend(options.max_tuples.map(|tuples| plural(tuples, "tuple")));
+    facts.push(fixed("limits", limits.join(", ")));
+    let took = explored.statistics();
+    facts.push(Fact { name: "it took", value: took.trim_end().to_owned(), varies: true });
+    facts
+}
+
+fn evidence(made: Option<&Made>) -> EvidenceFact {
+    let Some(made) = made else {
+        return EvidenceFact { text: String::new(), check: "none", time: None };
+    };
+    let ms = |time: Duration| match time.as_secs_f64() * 1000.0 {
+        ms if ms < 0.1 => "less than 0.1 ms".to_owned(),
+        ms => format!("{ms:.1} ms"),
+    };
+    EvidenceFact {
+        text: made.evidence_in_words(),
+        check: if made.check.is_some() { "accepted" } else { "not checked" },
+        time: made.check.map(ms),
+    }
+}
+
+fn rung(Climbed { rung, outcome }: &Climbed) -> RungRow {
+    let (visible, left, remark) = match outcome {
+        Outcome::Bound(bound) => {
+            let remark = if bound.is_exact { "nothing was widened: this is T(R)" } else { "" };
+            (bound.visible.to_string(), bound.left.to_string(), remark.to_owned())
+        }
+        given_up => ("–".to_owned(), "–".to_owned(), crate::explore::words(given_up)),
+    };
+    RungRow { name: rung.to_string(), visible, left, remark }
+}
+
+fn program(program: &Program) -> ProgramRow {
+    ProgramRow {
+        name: program.name().to_owned(),
+        copies: program.copies(),
+        symbols: program.alphabet().len(),
+        actions: ActionKind::ALL.iter().map(|&kind| program.count(kind)).collect(),
+    }
+}
+
+/// The store automaton of each program, and its loop, if it has one.
+fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
+    let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
+    let mut threads = system.threads();
+    let mut figures = Vec::new();
+    for (number, program) in system.programs().iter().enumerate() {
+        let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
+        let found = fcr.and_then(|fcr| fcr.loops[number].clone()).map(|found| found.shortened(program));
+        let picture = Automaton::of_contexts(system, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
+        let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
+        let svg = picture.and_then(|picture| picture.svg().ok());
+        // Names within a picture are names within the whole page.
+        let own = |svg: String, kind: &str| svg.replace("picture-head", &format!("picture-{kind}-{number}"));
+        figures.push(AutomatonFigure {
+            name: program.name().to_owned(),
+            finite: fcr.map(|fcr| fcr.loops[number].is_none()),
+            size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
+            is_small: size.0 <= SMALL,
+            svg: svg.map(|svg| own(svg, "automaton")),
+            run: found.as_ref().map(|found| shown_loop(system, program, found)),
+            loop_svg: found
+                .as_ref()
+                .and_then(|found| loop_picture(system, program, found)?.svg().ok())
+                .map(|svg| own(svg, "loop")),
+        });
+    }
+    figures
+}

@@ -1,0 +1,232 @@
+//! What the report's script needs to know: the states of the table and of the trace, with each name and each stack written once.
+
+use crate::engine::{Count, Lower};
+use crate::explore::Explored;
+use crate::load::{Loaded, LoadedProgram};
+use crate::show::labelled;
+use crate::source;
+use boolprog::SourceStep;
+use cpds::{GlobalState, SharedState, Stack, Symbol, Trace};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// A table with more rows than this is cut after the last level that fits.
+const ROWS: u128 = 200_000;
+
+/// A table of states, not only visible ones, with more symbols than this is left out.
+const SYMBOLS: usize = 1_000_000;
+
+/// What the script works on.
+#[derive(Serialize)]
+pub(super) struct Data {
+    threads: Vec<String>,
+    shared: Vec<String>,
+    symbols: Vec<String>,
+    /// Each stack: its top symbol, and the stack below. Stack 0 is empty, and is not listed.
+    stacks: Vec<(usize, usize)>,
+    /// T(R_k) \ T(R_{k-1}).
+    visible: Table,
+    /// R_k \ R_{k-1}, if states are kept one by one, and are not too many.
+    states: Option<Table>,
+    trace: Option<TraceData>,
+}
+
+/// What is new at each k.
+#[derive(Serialize)]
+struct Table {
+    /// For k = 0, 1, …: a shared state and a stack for each thread, again and again.
+    levels: Vec<Vec<usize>>,
+    /// How many levels and states there are in all.
+    of_levels: usize,
+    of_states: String,
+}
+
+#[derive(Serialize)]
+struct TraceData {
+    /// From the initial state to the bad one.
+    states: Vec<Vec<usize>>,
+    /// What leads from each state to the next.
+    steps: Vec<StepData>,
+    /// The program, if it is one.
+    source: Option<SourceData>,
+}
+
+#[derive(Serialize)]
+struct StepData {
+    /// From 0 on.
+    context: usize,
+    thread: usize,
+    /// What was done.
+    text: String,
+    /// What it changed, in words.
+    changes: String,
+    /// The line of the program.
+    line: Option<usize>,
+    /// Part of the step before.
+    is_hidden: bool,
+}
+
+#[derive(Serialize)]
+struct SourceData {
+    file: String,
+    text: String,
+    /// What the shared states of the trace stand for: variables with their values.
+    shared: BTreeMap<usize, Vec<(String, Option<bool>)>>,
+    /// What its symbols stand for.
+    symbols: BTreeMap<usize, FrameData>,
+}
+
+#[derive(Serialize)]
+struct FrameData {
+    function: String,
+    line: usize,
+    variables: Vec<(String, Option<bool>)>,
+}
+
+/// Names that were used so far.
+struct Numbering<'a> {
+    explored: &'a Explored<'a>,
+    shared: HashMap<SharedState, usize>,
+    symbols: HashMap<Symbol, usize>,
+    stacks: HashMap<(usize, usize), usize>,
+}
+
+/// The number of something, which gets the next one if it is new.
+fn number<T: std::hash::Hash + Eq>(numbers: &mut HashMap<T, usize>, it: T) -> usize {
+    let next = numbers.len();
+    *numbers.entry(it).or_insert(next)
+}
+
+/// What was numbered, in the order of the numbers.
+fn in_order<T>(numbers: HashMap<T, usize>) -> Vec<T> {
+    let mut all: Vec<(usize, T)> = numbers.into_iter().map(|(it, number)| (number, it)).collect();
+    all.sort_unstable_by_key(|&(number, _)| number);
+    all.into_iter().map(|(_, it)| it).collect()
+}
+
+impl Numbering<'_> {
+    fn stack(&mut self, symbols: impl DoubleEndedIterator<Item = Symbol>) -> usize {
+        symbols.rev().fold(0, |below, symbol| {
+            let top = number(&mut self.symbols, symbol);
+            number(&mut self.stacks, (top, below)) + 1
+        })
+    }
+
+    fn state(&mut self, GlobalState { shared, stacks }: &GlobalState) -> Vec<usize> {
+        let mut row = vec![number(&mut self.shared, *shared)];
+        row.extend(stacks.iter().map(|stack| self.stack(stack.iter())));
+        row
+    }
+
+    /// The levels of a table, as far as they are not too many.
+    fn table(
+        &mut self,
+        count: fn(&Lower<'_>, usize) -> Count,
+        states: fn(&Lower<'_>, usize) -> Vec<GlobalState>,
+    ) -> Table {
+        let (lower, of_levels) = (&self.explored.analysis.lower, self.explored.analysis.levels.len());
+        let counts: Vec<Count> = (0..of_levels).map(|k| count(lower, k)).collect();
+        let mut left = ROWS;
+        let few = counts.iter().take_while(|count| {
+            let fits = count.exact().and_then(|count| left.checked_sub(count));
+            left = fits.unwrap_or(0);
+            fits.is_some()
+        });
+        let listed = few.count();
+        let levels = (0..listed).map(|k| states(lower, k).iter().flat_map(|state| self.state(state)).collect());
+        Table { levels: levels.collect(), of_levels, of_states: counts.into_iter().sum::<Count>().to_string() }
+    }
+}
+
+/// Visible states as states: what is not seen is left out.
+fn visible(lower: &Lower<'_>, k: usize) -> Vec<GlobalState> {
+    let stack = |top: &Option<Symbol>| Stack::from_top(*top);
+    let states = lower.visible().states(k).into_iter();
+    states.map(|state| GlobalState { shared: state.shared, stacks: state.tops.iter().map(stack).collect() }).collect()
+}
+
+impl Data {
+    pub(super) fn new(explored: &Explored<'_>, trace: Option<&Trace>, loaded: &Loaded) -> Self {
+        let system = explored.system();
+        let mut numbering =
+            Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
+        let visible = numbering.table(|lower, k| lower.visible().count(k), visible);
+        let states = match &explored.analysis.lower {
+            Lower::Explicit(reachable) if reachable.stack_count() <= SYMBOLS => {
+                let count = |lower: &Lower<'_>, k: usize| match lower {
+                    Lower::Explicit(reachable) => reachable.new_states(k),
+                    Lower::Symbolic(_) => Count::ZERO,
+                };
+                let states = |lower: &Lower<'_>, k: usize| match lower {
+                    Lower::Explicit(reachable) => reachable.states(k).into_iter().collect(),
+                    Lower::Symbolic(_) => Vec::new(),
+                };
+                Some(numbering.table(count, states))
+            }
+            _ => None,
+        };
+        let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
+        let Numbering { shared, symbols, stacks, .. } = numbering;
+        Data {
+            threads: system.threads().map(|thread| system.thread_name(thread)).collect(),
+            shared: in_order(shared).into_iter().map(|q| system.shared_name(q).to_owned()).collect(),
+            symbols: in_order(symbols).into_iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
+            stacks: in_order(stacks),
+            visible,
+            states,
+            trace,
+        }
+    }
+}
+
+fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> TraceData {
+    let (system, program) = (loaded.problem().system(), loaded.program.as_ref());
+    let mut states = vec![numbering.state(&trace.initial)];
+    let mut steps = Vec::new();
+    let mut before = &trace.initial;
+    for (number, context) in trace.contexts.iter().enumerate() {
+        for step in &context.steps {
+            states.push(numbering.state(&step.state));
+            let mut data = StepData {
+                context: number,
+                thread: context.thread.index(),
+                text: labelled(system, context.rule(system, step)),
+                changes: String::new(),
+                line: None,
+                is_hidden: false,
+            };
+            if let Some(LoadedProgram { map, .. }) = program {
+                let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
+                data.line = Some(taken.line);
+                match source::told(loaded, &taken) {
+                    Some((text, changes)) => (data.text, data.changes) = (text, changes),
+                    None => data.is_hidden = true,
+                }
+            }
+            steps.push(data);
+            before = &step.state;
+        }
+    }
+    let source = program.map(|LoadedProgram { map, .. }| {
+        let owned = |variables: Vec<(&str, Option<bool>)>| {
+            variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        };
+        let all = || {
+            std::iter::once(&trace.initial)
+                .chain(trace.contexts.iter().flat_map(|it| it.steps.iter().map(|step| &step.state)))
+        };
+        let shared = all().map(|state| (numbering.shared[&state.shared], owned(map.shared_variables(state.shared))));
+        let symbols = all().flat_map(|state| state.stacks.iter().flat_map(Stack::iter)).map(|symbol| {
+            let frame = map.frame(symbol);
+            let (function, variables) = (frame.function.to_owned(), owned(frame.variables));
+            (numbering.symbols[&symbol], FrameData { function, line: frame.line, variables })
+        });
+        SourceData {
+            file: loaded.reading.sources[0].name.clone(),
+            text: loaded.reading.sources[0].text.clone(),
+            shared: shared.collect(),
+            symbols: symbols.collect(),
+        }
+    });
+    TraceData { states, steps, source }
+}

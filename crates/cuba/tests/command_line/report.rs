@@ -1,0 +1,168 @@
+//! `--report` and `--plot`: what is in the files. How they look and work is for a browser to test (`tests/browser`).
+
+use crate::common::{Ran, cuba, in_repository};
+use cpds_testing::corpus::models;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+/// The data that the page's script works on.
+fn data(page: &str) -> Value {
+    let start = page.split_once(r#"<script type="application/json" id="data">"#).expect("there is data").1;
+    serde_json::from_str(start.split_once("</script>").unwrap().0).expect("the data is JSON")
+}
+
+/// A state of the data, as text.
+fn state(data: &Value, row: &[Value]) -> String {
+    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+    let stack = |value: &Value| {
+        let (mut at, mut symbols) = (number(value), Vec::new());
+        while at > 0 {
+            let [symbol, below] = &data["stacks"][at - 1].as_array().unwrap()[..] else { panic!("a pair") };
+            symbols.push(data["symbols"][number(symbol)].as_str().unwrap());
+            at = number(below);
+        }
+        if symbols.is_empty() { "-".to_owned() } else { symbols.join(" ") }
+    };
+    let stacks: Vec<String> = row[1..].iter().map(stack).collect();
+    format!("{}|{}", data["shared"][number(&row[0])].as_str().unwrap(), stacks.join(","))
+}
+
+/// The states that a table lists as new at k, sorted.
+fn listed(data: &Value, table: &str, k: usize) -> Vec<String> {
+    let width = data["threads"].as_array().unwrap().len() + 1;
+    let rows = data[table]["levels"][k].as_array().unwrap();
+    let mut states: Vec<String> = rows.chunks(width).map(|row| state(data, row)).collect();
+    states.sort_unstable();
+    states
+}
+
+fn sorted(states: &Value) -> Vec<String> {
+    let mut states: Vec<String> = states.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect();
+    states.sort_unstable();
+    states
+}
+
+/// On every model that is not too large, the report has the states and the trace that the JSON has, and what it needs is in it.
+#[test]
+fn reports_say_what_the_json_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let (page_path, plot_path) = (folder.path().join("r.html"), folder.path().join("p.svg"));
+    let outputs = ["--report", page_path.to_str().unwrap(), "--plot", plot_path.to_str().unwrap(), "--json"];
+    for model in models().into_iter().filter(|model| model.expected.visible_total < 3000) {
+        let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
+        let limits: &[&str] =
+            if model.expected.undecided.is_some() { &["--max-contexts", "6", "--max-depth", "2"] } else { &[] };
+        for verb in ["verify", "reach"] {
+            let what = format!("{verb} {}", model.name);
+            let states: &[&str] = if verb == "reach" { &["--states"] } else { &[] };
+            let ran = in_repository(&[&[verb], &*arguments, &outputs, limits, states].concat());
+            assert!([0, 5, 10].contains(&ran.code), "{what}: {}", ran.stderr);
+            let json: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let (page, plot) = (fs::read_to_string(&page_path).unwrap(), fs::read_to_string(&plot_path).unwrap());
+            assert!(page.contains(plot.trim()), "{what}: the chart is the plot");
+            assert_eq!(page.matches("<script").count(), 2, "{what}");
+            // Nothing is loaded from anywhere: the only address is the name of SVG.
+            let addresses = page.matches("://").count();
+            assert_eq!(addresses, page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count() + 1, "{what}");
+            assert!(!plot.contains("NaN") && !plot.contains("inf"), "{what}");
+
+            let data = data(&page);
+            let sequence = json["sequence"].as_array().unwrap();
+            let mut before = 0;
+            for (k, level) in sequence.iter().enumerate() {
+                let visible = level["visible"].as_u64().unwrap();
+                let new = listed(&data, "visible", k);
+                assert_eq!(new.len() as u64, visible - before, "{what}: k = {k}");
+                before = visible;
+                if verb == "reach" {
+                    assert_eq!(new, sorted(&level["new_visible_states"]), "{what}: k = {k}");
+                }
+                if let Some(states) = level.get("new_states").filter(|_| !data["states"].is_null()) {
+                    assert_eq!(listed(&data, "states", k), sorted(states), "{what}: k = {k}");
+                }
+            }
+            let trace = &data["trace"];
+            assert_eq!(trace.is_null(), json.get("trace").is_none(), "{what}");
+            if let Some(told) = json.get("trace") {
+                let contexts = told["contexts"].as_array().unwrap();
+                let steps = contexts.iter().flat_map(|context| context["steps"].as_array().unwrap());
+                let states = std::iter::once(&told["initial"]).chain(steps.map(|step| &step["state"]));
+                let states: Vec<&str> = states.map(|state| state.as_str().unwrap()).collect();
+                let drawn = trace["states"].as_array().unwrap().iter();
+                let drawn: Vec<String> = drawn.map(|row| state(&data, row.as_array().unwrap())).collect();
+                assert_eq!(drawn, states, "{what}");
+                let lines: Vec<&Value> = contexts
+                    .iter()
+                    .flat_map(|it| it["steps"].as_array().unwrap())
+                    .map(|it| &it["source"]["line"])
+                    .collect();
+                let marked: Vec<&Value> = trace["steps"].as_array().unwrap().iter().map(|step| &step["line"]).collect();
+                assert_eq!(marked, lines, "{what}");
+            }
+        }
+    }
+}
+
+/// Names and texts of the user's are text, whatever they look like.
+#[test]
+fn nothing_of_the_model_becomes_part_of_the_page() {
+    let program =
+        "// </script><script>alert(1)</script> <b>&amp; {{ 7 * 6000001 }}\ndecl x;\nvoid main() { x := 1; assert(!x); }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let name = "<i>&'{{ file }}.bp";
+    fs::write(folder.path().join(name), program).unwrap();
+    let ran = cuba(folder.path(), &["verify", name, "--report", "r.html", "--plot", "p.svg"]);
+    assert_eq!(ran.code, 10, "{}", ran.stderr);
+    let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    for wrong in ["<i>", "<b>", "alert(1)</script>", "42000007"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+    assert_eq!(data(&page)["trace"]["source"]["text"], program);
+    assert!(page.contains("<title>unsafe: &lt;i&gt;&amp;&#x27;{{ file }}.bp</title>"));
+    let plot = fs::read_to_string(folder.path().join("p.svg")).unwrap();
+    assert!(plot.contains("&lt;i&gt;&amp;"), "{plot}");
+}
+
+/// Two runs give the same report, apart from what they took.
+#[test]
+fn reports_are_the_same_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.html");
+    let report = || {
+        in_repository(&["verify", "models/paper/fig2.cpds", "--report", path.to_str().unwrap()]);
+        let page = fs::read_to_string(&path).unwrap();
+        let varies = page.split("varies\">").map(|part| part.split_once('<').map_or(part, |(_, rest)| rest));
+        varies.collect::<Vec<_>>().join("")
+    };
+    let first = report();
+    assert!(first.contains("accepted by the independent checker"));
+    assert_eq!(first, report());
+}
+
+#[test]
+fn where_they_go() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(cpds_testing::corpus::repository().join("models/paper/fig1.cpds"), folder.path().join("fig1.cpds"))
+        .unwrap();
+    let ran = |args: &[&str]| {
+        let Ran { code, stdout, stderr } = cuba(folder.path(), &[&["reach", "fig1.cpds"], args].concat());
+        format!("{code}: {}\n{stderr}", stdout.lines().last().unwrap_or("").split(':').next().unwrap())
+    };
+    assert_snapshot!(ran(&["--report", "fig1.cpds"]), @r"
+    1: 
+    error: `fig1.cpds` is an input; write to another file
+    ");
+    assert_snapshot!(ran(&["--plot", "./fig1.cpds"]), @r"
+    1: 
+    error: `./fig1.cpds` is an input; write to another file
+    ");
+    // The answer stands, and is told.
+    assert_snapshot!(ran(&["--plot", "no/folder.svg"]), @r"
+    1: converged
+    error: cannot write `no/folder.svg`: No such file or directory (os error 2)
+    ");
+    assert_snapshot!(ran(&["--plot", "p.svg", "--report", "r.html.gz"]), @"0: converged");
+    assert!(fs::read_to_string(folder.path().join("p.svg")).unwrap().starts_with("<svg"));
+    assert!(fs::read(folder.path().join("r.html.gz")).unwrap().starts_with(&[0x1f, 0x8b]), "compressed, as it says");
+}
