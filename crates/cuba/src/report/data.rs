@@ -70,6 +70,8 @@ struct StepData {
 struct SourceData {
     file: String,
     text: String,
+    /// The shared states in which the program has failed.
+    errors: Vec<usize>,
     /// What the shared states of the trace stand for: variables with their values.
     shared: BTreeMap<usize, Vec<(String, Option<bool>)>>,
     /// What its symbols stand for.
@@ -224,6 +226,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
         SourceData {
             file: loaded.reading.sources[0].name.clone(),
             text: loaded.reading.sources[0].text.clone(),
+            errors: all().filter(|it| map.error(it.shared).is_some()).map(|it| numbering.shared[&it.shared]).collect(),
             shared: shared.collect(),
             symbols: symbols.collect(),
         }

@@ -167,8 +167,9 @@ function showTrace() {
 
   // The shared state, or for a program what changed in it.
   function sharedText(i) {
-    const known = source && source.shared[states[i][0]];
-    if (!known) return data.shared[states[i][0]];
+    if (!source) return data.shared[states[i][0]];
+    if (source.errors.includes(states[i][0])) return "error";
+    const known = source.shared[states[i][0]];
     const old = new Map(i > 0 ? source.shared[states[i - 1][0]] : []);
     return known.filter(([name, value]) => i > 0 && old.get(name) !== value).map(([name, value]) => `${name} = ${valueText(value)}`).join(", ");
   }
@@ -269,11 +270,13 @@ function showTrace() {
       rows.push(made);
       return heading;
     };
-    const known = source && source.shared[state[0]];
-    if (known && known.length > 0) {
-      row("shared", false, ...variables(known, source.shared[before[0]]));
+    if (!source) {
+      row("shared", state[0] !== before[0], element("code", data.shared[state[0]]));
+    } else if (source.errors.includes(state[0])) {
+      // What failed left everything as it was.
+      row("shared", true, ...variables(source.shared[before[0]]));
     } else {
-      row("shared", !source && state[0] !== before[0], element("code", data.shared[state[0]]));
+      row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]));
     }
     data.threads.forEach((name, thread) => {
       const stack = state[thread + 1];
@@ -282,7 +285,7 @@ function showTrace() {
       if (source) {
         const frames = symbolsOf(stack).map((symbol) => source.symbols[symbol]);
         if (frames.length === 0) list.append(element("span", "not running"));
-        frames.slice(0, 12).forEach((frame) => list.append(element("span", `${frame.function}:${frame.line}`)));
+        frames.slice(0, 12).forEach((frame) => list.append(element("span", `${frame.function}:${frame.line}`), " "));
         if (frames.length > 12) list.append(`… ${frames.length} frames`);
         content.push(list);
         if (frames.length > 0) {
@@ -293,7 +296,7 @@ function showTrace() {
       } else {
         const symbols = symbolsOf(stack);
         if (symbols.length === 0) list.append(element("span", "ε"));
-        symbols.slice(0, 40).forEach((symbol) => list.append(element("span", symbolName(symbol))));
+        symbols.slice(0, 40).forEach((symbol) => list.append(element("span", symbolName(symbol)), " "));
         if (symbols.length > 40) list.append(`… ${symbols.length} symbols`);
         content.push(list);
       }
