@@ -130,6 +130,7 @@ def test_every_report_is_whole(opened, name, scheme):
     for section in ["verdict", "squeeze", "table", "automata", "model"]:
         assert page.locator(f"#{section}").is_visible(), section
         assert page.locator(f"nav a[href='#{section}']").count() == 1
+    assert page.locator("svg.chart").is_visible() and page.locator("svg.chart").bounding_box()["width"] > 800
     assert page.locator("#trace").count() == (REPORTS[name][1] == "unsafe")
     assert "accepted by the independent checker" in page.locator("#verdict dl").inner_text() or "unknown" in name
 
