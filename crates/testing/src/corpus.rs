@@ -304,16 +304,22 @@ struct Run {
 
 /// Every file below `folder` with this extension, sorted.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = all_files(folder);
+    found.retain(|path| path.extension().is_some_and(|found| found == extension));
+    found
+}
+
+/// All files in a folder and below it, sorted.
+///
+/// # Panics
+/// If the folder cannot be read.
+pub fn all_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
         for path in entries.map(|entry| entry.expect("readable").path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
-            }
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
         }
     }
     found.sort();

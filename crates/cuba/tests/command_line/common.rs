@@ -1,9 +1,22 @@
-//! Running the real `cuba`.
+//! Running the real `cuba`, and the real `cuba-check`.
 
 use cpds_testing::corpus::repository;
+use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// The other binary, which is built for the occasion if it is not there.
+pub(crate) static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
+    let build = ["build", "--quiet", "--package", "cpds-check", "--bin", "cuba-check", "--message-format", "json"];
+    let built = Command::new(env!("CARGO")).args(build).current_dir(repository()).output().expect("cargo starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let lines = String::from_utf8(built.stdout).unwrap();
+    let objects = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let executable = objects.filter_map(|object| object["executable"].as_str().map(PathBuf::from)).next_back();
+    executable.expect("there is a binary")
+});
 
 /// What the command answered.
 pub(crate) struct Ran {

@@ -1,26 +1,13 @@
 //! Evidence on the command line: what is written, and what `cuba-check` says about it.
 
-use crate::common::{Ran, done, in_repository};
+use crate::common::{CUBA_CHECK, Ran, done, in_repository};
 use cpds_testing::corpus::{models, repository};
 use flate2::read::GzDecoder;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::LazyLock;
-
-/// The other binary, which is built for the occasion if it is not there.
-static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
-    let build = ["build", "--quiet", "--package", "cpds-check", "--bin", "cuba-check", "--message-format", "json"];
-    let built = Command::new(env!("CARGO")).args(build).current_dir(repository()).output().expect("cargo starts");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let lines = String::from_utf8(built.stdout).unwrap();
-    let objects = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let executable = objects.filter_map(|object| object["executable"].as_str().map(PathBuf::from)).next_back();
-    executable.expect("there is a binary")
-});
 
 fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(&*CUBA_CHECK);
