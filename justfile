@@ -20,3 +20,7 @@ bless:
 # The library's documentation
 doc:
     cargo doc --workspace --no-deps --open
+
+# The documentation as a book (needs mdbook)
+book:
+    mdbook build docs --open
