@@ -24,3 +24,13 @@ doc:
 # The documentation as a book (needs mdbook)
 book:
     mdbook build docs --open
+
+# The report in a real browser (needs Chromium, and what crates/cuba/tests/browser/requirements.txt lists)
+browser:
+    cargo build
+    python3 -m pytest crates/cuba/tests/browser
+
+# The BenchExec module (needs what contrib/benchexec/requirements.txt lists)
+benchexec:
+    cargo build
+    python3 -m pytest contrib/benchexec

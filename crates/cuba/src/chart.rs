@@ -222,7 +222,8 @@ impl<'c> Sheet<'c> {
         let share = if above == 0 { 0.0 } else { ratio(above, below + above).clamp(0.12, 0.5) };
         let width = WIDTH - LEFT - RIGHT;
         let end = LEFT + width - (width * share).max((NAME * ratio(above, 1)).min(width / 2.0));
-        Sheet { chart, scale: Scale::new(chart), middle: (end - if above == 0 { 12.0 } else { 40.0 }, end + 30.0) }
+        let room = if above == 0 { 12.0 } else { 40.0 } + if chart.last >= below { 24.0 } else { 0.0 };
+        Sheet { chart, scale: Scale::new(chart), middle: (end - room, end + 30.0) }
     }
 
     fn x(&self, k: usize) -> f64 {

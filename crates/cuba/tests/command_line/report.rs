@@ -107,8 +107,7 @@ fn reports_say_what_the_json_says() {
 /// Names and texts of the user's are text, whatever they look like.
 #[test]
 fn nothing_of_the_model_becomes_part_of_the_page() {
-    let program =
-        "// </script><script>alert(1)</script> <b>&amp; {{ 7 * 6000001 }}\ndecl x;\nvoid main() { x := 1; assert(!x); }\n";
+    let program = "// </script><script>alert(1)</script> <b>&amp; {{ 7 * 6000001 }}\ndecl x;\nvoid main() { x := 1; assert(!x); }\n";
     let folder = tempfile::tempdir().unwrap();
     let name = "<i>&'{{ file }}.bp";
     fs::write(folder.path().join(name), program).unwrap();
