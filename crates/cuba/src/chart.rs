@@ -324,7 +324,7 @@ impl<'c> Sheet<'c> {
             let (x, end) = (self.x(k), self.x(end.unwrap_or(k)));
             let (y, height, width) = (TOP, HEIGHT - TOP - BOTTOM, (end - x).max(3.0));
             let word = if pause == Pause::Stutter { "stutter" } else { "plateau" };
-            let _ = write!(out, r#"<g><title>{word} at k = {k}</title>"#);
+            let _ = write!(out, "<g><title>{word} at k = {k}</title>");
             let _ = write!(out, r#"<rect class="pause" x="{x:.1}" y="{y}" width="{width:.1}" height="{height}"/>"#);
             if width > 30.0 {
                 let (x, y) = (x + width / 2.0, HEIGHT - BOTTOM - 8.0);
@@ -361,7 +361,7 @@ impl<'c> Sheet<'c> {
         let mut before = None;
         for (number, (rung, left)) in chart.above.iter().enumerate() {
             let (x, y) = (self.x_of_rung(number), self.y(*left));
-            let _ = write!(out, r#"<g><title>{rung}: {left} visible states are left</title>"#);
+            let _ = write!(out, "<g><title>{rung}: {left} visible states are left</title>");
             let _ = write!(out, r#"<path class="upper" d="M{x:.1},{y:.1} m-5,-4 h10 l-5,9 z"/>"#);
             if numbered && before != Some(*left) {
                 let y = y - 9.0;
