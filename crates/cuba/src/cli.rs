@@ -107,7 +107,7 @@ pub fn run(cli: &Cli) -> u8 {
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),
-        Verb::Fcr(args) => fcr::answer(args),
+        Verb::Fcr(args) => fcr::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args),
         Verb::Convert(args) => convert::answer(args),
     };

@@ -2,18 +2,19 @@
 
 use crate::bundle;
 use crate::cli::{Answer, exit};
-use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, Reason, analyse};
+use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Options, Proof, Question, Reason, analyse};
 use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
 use crate::show::{indented, plain_table, plural};
 use clap::Args;
 use comfy_table::CellAlignment;
 use cpds::{Cpds, Trace};
 use cpds_check::Rejected;
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::HumanBytes;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
@@ -152,7 +153,7 @@ impl ExploreArgs {
         }
     }
 
-    /// Answers the question, with a progress line on a terminal if that is wanted, and checks the evidence for the answer.
+    /// Answers the question, with progress on a terminal if that is wanted, and checks the evidence for the answer.
     ///
     /// # Errors
     /// If the engines contradict each other or the checker: then there is no answer but that.
@@ -163,18 +164,18 @@ impl ExploreArgs {
         quiet: bool,
     ) -> Result<Explored<'a>, Box<Answer>> {
         let (options, problem) = (self.options(), loaded.problem());
-        let mut progress = (!quiet).then(Progress::new);
+        let progress = Progress::unless(quiet, progress::FCR, options.memory);
         let start = Instant::now();
         let analysis = analyse(problem, question, options, |event| {
-            if let Some(progress) = &mut progress {
-                progress.show(&event);
+            if let Some(progress) = &progress {
+                progress.hear(&event);
             }
         });
         let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None };
         if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
             return Err(Box::new(explored.contradiction(contradiction, self.remarks(loaded, &explored))));
         }
-        if let Some(progress) = &mut progress {
+        if let Some(progress) = &progress {
             progress.tell("making and checking the evidence");
         }
         let made = self.evidence.make(&mut explored);
@@ -204,75 +205,12 @@ impl ExploreArgs {
     }
 }
 
-/// One line on a terminal, for work that takes a while.
-struct Progress {
-    start: Instant,
-    bar: Option<ProgressBar>,
-    /// What was last heard of the two ends.
-    lower: String,
-    upper: String,
-}
-
-/// How long nothing is shown.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-impl Progress {
-    fn new() -> Self {
-        Progress { start: Instant::now(), bar: None, lower: String::new(), upper: String::new() }
-    }
-
-    fn show(&mut self, event: &Event) {
-        // Most runs are over before anybody could read it.
-        if self.start.elapsed() < PATIENCE {
-            return;
-        }
-        let (place, text) = match event {
-            Event::Exploring(seen) => (
-                &mut self.lower,
-                format!(
-                    "context {}: {} {} kept, {} expansions, {}",
-                    seen.k + 1,
-                    HumanCount(seen.kept as u64),
-                    if seen.engine == Engine::Explicit { "states" } else { "tuples" },
-                    HumanCount(seen.expansions),
-                    HumanBytes(seen.bytes as u64),
-                ),
-            ),
-            Event::Level(level) => (&mut self.lower, format!("{} contexts: {} visible states", level.k, level.visible)),
-            Event::Overapproximating { rung, states } => {
-                (&mut self.upper, format!("{rung}: {} kept", HumanCount(*states as u64)))
-            }
-            Event::Climbed(Climbed { rung, outcome }) => (&mut self.upper, format!("{rung}: {}", words(outcome))),
-        };
-        *place = text;
-        self.tell(&[&*self.lower, &*self.upper].join(" | "));
-    }
-
-    fn tell(&mut self, text: &str) {
-        if self.start.elapsed() < PATIENCE {
-            return;
-        }
-        let style = || ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a template");
-        let bar = self.bar.get_or_insert_with(|| ProgressBar::new_spinner().with_style(style()));
-        bar.set_message(text.to_owned());
-        bar.tick();
-    }
-}
-
 /// What came of a rung.
 pub(crate) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
         Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples or states"),
         Outcome::TooLarge => "given up, more than a quarter of the memory".to_owned(),
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
 use crate::picture::{Edge, Node, NodeKind, Picture};
+use crate::progress::{self, Progress};
 use crate::show::{in_columns, labelled, thread_state};
 use clap::Args;
 use cpds::{Cpds, Program, SharedState, Stack};
@@ -36,9 +37,10 @@ pub(crate) struct Fcr {
 /// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
 const STEPS: usize = 500;
 
-pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let system = loaded.problem().system();
+    let progress = Progress::unless(quiet, progress::FCR, args.memory);
     let start = Instant::now();
     let decided =
         engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION, &Cancel::default()).map(|mut fcr| {
@@ -48,6 +50,7 @@ pub(crate) fn answer(args: &Fcr) -> Result<Answer, Stopped> {
             fcr
         });
     let time = start.elapsed();
+    drop(progress);
     let (verdict, code) = match &decided {
         Ok(fcr) if fcr.holds() => (
             "holds: within one context, every thread reaches finitely many states; so every R_k is finite".to_owned(),

@@ -1,6 +1,7 @@
 //! Ctrl-C: the first one asks for what is known so far, the second one ends everything.
 
 use crate::cli::exit;
+use crate::progress;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +14,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
         // Where there are no signals, there is nothing to listen to.
         let _ = ctrlc::set_handler(|| {
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                let _lock = progress::clear();
                 std::process::exit(exit::UNKNOWN.into());
             }
         });

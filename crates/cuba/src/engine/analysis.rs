@@ -94,6 +94,8 @@ pub enum Event {
         rung: Rung,
         /// How many.
         states: usize,
+        /// The memory in use, that of the rungs before included.
+        bytes: usize,
     },
     /// A rung is done with.
     Climbed(Climbed),

@@ -342,7 +342,7 @@ impl<'a> Squeeze<'a> {
             if matches!(rung, Rung::CutOff(z) if deepest.is_some_and(|depth| z <= depth + 1)) {
                 continue;
             }
-            let memory = (self.options.memory / 4).saturating_sub(end.bytes());
+            let memory = self.upper_memory().saturating_sub(end.bytes());
             let found = match rung.cut() {
                 Some(_) => self.cut_off(rung, &symmetry, Limits { tuples, memory }, &mut clock, events),
                 None => self.widened(rung, Limits { tuples, memory }, &mut clock, events),
@@ -412,6 +412,16 @@ impl<'a> Squeeze<'a> {
         self.question == Question::Verify && matches!(rung, Rung::Z | Rung::MatchedZ)
     }
 
+    /// How much memory the ladder may take.
+    fn upper_memory(&self) -> usize {
+        self.options.memory / 4
+    }
+
+    /// The memory that the ladder takes, if so many bytes of what the rungs before have left are in use.
+    fn in_use(&self, left: Limits, bytes: usize) -> usize {
+        (self.upper_memory() - left.memory).saturating_add(bytes)
+    }
+
     fn cut_off(
         &self,
         rung: Rung,
@@ -425,7 +435,8 @@ impl<'a> Squeeze<'a> {
         let most = if cut.height > 1 { limits.tuples } else { usize::MAX };
         let mut taken = 0;
         let found = Overapproximation::within(self.system(), cut, symmetry, limits.memory, &mut |progress| {
-            let _ = events.send(Event::Overapproximating { rung, states: progress.states });
+            let bytes = self.in_use(limits, progress.bytes);
+            let _ = events.send(Event::Overapproximating { rung, states: progress.states, bytes });
             taken = progress.taken;
             if progress.states > most {
                 return ControlFlow::Break(Blown::TooManyTuples);
@@ -455,7 +466,8 @@ impl<'a> Squeeze<'a> {
         let (symmetry, cancel) = (self.options.symmetry, self.race.cancel(End::Upper));
         let mut work = 0;
         let mut watch = |tuples: &Symbolic<'_>| {
-            let _ = events.send(Event::Overapproximating { rung, states: tuples.kept() });
+            let bytes = self.in_use(limits, tuples.bytes());
+            let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
             work = tuples.work();
             self.tick(rung, clock.after(rung, work))
         };

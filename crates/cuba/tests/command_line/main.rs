@@ -17,5 +17,6 @@ mod reach;
 mod report;
 mod show;
 mod squeeze;
+mod terminal;
 mod usage;
 mod verify;
