@@ -6,7 +6,7 @@ use crate::reach::{self, Reach};
 use crate::render;
 use crate::show::{self, Show};
 use crate::verify::{self, Verify};
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
 use std::io::{self, Write};
 
@@ -35,6 +35,9 @@ pub struct Cli {
     /// Print no warnings, and show no progress
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// Use colours: where a terminal has them, always, or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
 }
 
 const EXAMPLES: &str = "\
@@ -102,8 +105,33 @@ impl From<ReadError> for Stopped {
     }
 }
 
+/// Colours as these arguments ask for, whatever else is wrong with them: help and errors have colours, too.
+pub fn choose_colors(arguments: impl IntoIterator<Item = String>) {
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let value = match argument.strip_prefix("--color") {
+            Some("") => arguments.next(),
+            Some(value) => value.strip_prefix('=').map(str::to_owned),
+            None => None,
+        };
+        if let Some(choice) = value.and_then(|value| ColorChoice::from_str(&value, false).ok()) {
+            use_colors(choice);
+        }
+    }
+}
+
+fn use_colors(choice: ColorChoice) {
+    match choice {
+        ColorChoice::Auto => anstream::ColorChoice::Auto,
+        ColorChoice::Always => anstream::ColorChoice::Always,
+        ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
 /// Does what the command line asks for, and gives the exit code.
 pub fn run(cli: &Cli) -> u8 {
+    use_colors(cli.color);
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),

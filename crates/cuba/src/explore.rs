@@ -10,6 +10,7 @@ use crate::load::{Loaded, ModelArgs, shown};
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
 use crate::show::{indented, plain_table, plural};
+use crate::terminal::{self, fitted};
 use clap::Args;
 use comfy_table::CellAlignment;
 use cpds::{Cpds, Trace};
@@ -364,7 +365,8 @@ impl Explored<'_> {
         if shown.len() > SHOWN {
             examples.push("…".to_owned());
         }
-        let _ = writeln!(out, ":\n  {}", examples.join("  "));
+        let examples = format!("  {}", examples.join("  "));
+        let _ = writeln!(out, ":\n{}", fitted(&examples, terminal::width()));
         let is_exact = |climbed: &&Climbed| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
         if let Some(Climbed { rung, .. }) = analysis.rungs.iter().find(is_exact) {
             let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");

@@ -8,6 +8,8 @@ use crate::load::{ModelArgs, shown};
 use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::progress::{self, Progress};
 use crate::show::{in_columns, labelled, thread_state};
+use crate::style::{self, BOLD, paint};
+use crate::terminal::{self, fitted};
 use clap::Args;
 use cpds::{Cpds, Program, SharedState, Stack};
 use indicatif::HumanBytes;
@@ -83,7 +85,7 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
                 out += "\n";
             }
         }
-        let _ = writeln!(out, "{verdict}");
+        let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
@@ -100,7 +102,8 @@ fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {
 pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
     let state = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
     let [start, end] = found.ends();
-    let heading = format!("{}: {} →⁺ {}, and so on for ever\n", program.name(), state(&start), state(&end));
+    let name = paint(BOLD, program.name());
+    let heading = format!("{name}: {} →⁺ {}, and so on for ever\n", state(&start), state(&end));
     let Some(run) = &found.run else { return heading + "  (the run is too long to be written out)\n" };
     let mut lines = vec![(String::new(), state(&run.start))];
     let steps = run.rules.iter().zip(run.states(program));
@@ -109,7 +112,7 @@ pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> Stri
         let left_out = lines.len() - 2 * STEPS;
         lines.splice(STEPS..STEPS + left_out, [(format!("  … {left_out} steps …"), String::new())]);
     }
-    heading + &in_columns(lines)
+    heading + &fitted(&in_columns(lines), terminal::width())
 }
 
 /// A loop that is longer than this cannot be read as a picture.

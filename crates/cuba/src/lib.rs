@@ -23,5 +23,7 @@ mod render;
 mod report;
 mod show;
 mod source;
+mod style;
 mod terminal;
+mod trace;
 mod verify;

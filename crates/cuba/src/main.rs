@@ -1,7 +1,7 @@
 //! The `cuba` command.
 
 use clap::Parser as _;
-use cuba::cli::{Cli, exit, remark, run};
+use cuba::cli::{Cli, choose_colors, exit, remark, run};
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 
@@ -10,6 +10,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let asked_for = !error.use_stderr(); // --help, --version
+            choose_colors(std::env::args_os().filter_map(|argument| argument.into_string().ok()));
             let _ = error.print();
             return ExitCode::from(if asked_for { exit::OK } else { exit::USAGE });
         }

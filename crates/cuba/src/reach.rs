@@ -8,6 +8,8 @@ use crate::json;
 use crate::load::shown;
 use crate::report::Said;
 use crate::show::{indented, plain_table, plural};
+use crate::style::{self, headed};
+use crate::terminal::{self, fitted};
 use clap::Args;
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
@@ -79,7 +81,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         if explored.analysis.is_open() {
             out += &explored.squeezed();
         }
-        let _ = writeln!(out, "{verdict}");
+        let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
     };
     let code = match explored.analysis.conclusion {
@@ -173,7 +175,7 @@ pub(crate) fn table(explored: &Explored<'_>) -> String {
     for column in table.column_iter_mut().take(heading.len() - 1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    indented(&table, "")
+    fitted(&headed(&indented(&table, "")), terminal::width())
 }
 
 /// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
@@ -208,7 +210,7 @@ fn new_states(explored: &Explored<'_>) -> String {
         out += cells.collect::<Vec<_>>().join("  ").trim_end();
         out += "\n";
     }
-    out
+    fitted(&headed(&out), terminal::width())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use crate::json;
 use crate::load::Loaded;
 use crate::reach;
 use crate::show::plural;
+use crate::style::plain;
 use clap::Args;
 use cpds::{ActionKind, Program, ThreadId};
 use data::Data;
@@ -181,9 +182,9 @@ impl<'a> Page<'a> {
             facts: facts(explored),
             evidence: evidence(explored.made.as_ref()),
             chart,
-            levels: reach::table(explored),
+            levels: plain(&reach::table(explored)),
             rungs: analysis.rungs.iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| explored.squeezed()),
+            squeezed: analysis.is_open().then(|| plain(&explored.squeezed())),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -293,7 +294,7 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
             size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
             is_small: size.0 <= SMALL,
             svg: svg.map(|svg| own(svg, "automaton")),
-            run: found.as_ref().map(|found| shown_loop(system, program, found)),
+            run: found.as_ref().map(|found| plain(&shown_loop(system, program, found))),
             loop_svg: found
                 .as_ref()
                 .and_then(|found| loop_picture(system, program, found)?.svg().ok())

@@ -4,6 +4,7 @@ use crate::automaton::PsaArgs;
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::terminal::{self, fitted, length};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Source, Stack, print_cpds};
@@ -80,7 +81,8 @@ fn successors(system: &Cpds, state: &GlobalState) -> String {
         }
     }
     let steps = plural(count, "successor");
-    format!("{} has {steps}\n{}", system.paper(state), indented(&table, "  "))
+    let lines = fitted(&indented(&table, "  "), terminal::width());
+    format!("{} has {steps}\n{lines}", system.paper(state))
 }
 
 /// How large the model is, as comments: what is printed stays a model.
@@ -144,8 +146,11 @@ pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
 
 /// Two columns.
 pub(crate) fn in_columns(lines: Vec<(String, String)>) -> String {
-    let width = lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
-    let line = |(left, right): (String, String)| format!("{left:<width$}  {right}").trim_end().to_owned() + "\n";
+    let width = lines.iter().map(|(left, _)| length(left)).max().unwrap_or(0);
+    let line = |(left, right): (String, String)| {
+        let gap = width - length(&left) + 2;
+        format!("{left}{:gap$}{right}", "").trim_end().to_owned() + "\n"
+    };
     lines.into_iter().map(line).collect()
 }
 

@@ -2,6 +2,8 @@
 
 use crate::json::{ErrorJson, OriginJson, PlaceJson, SourceJson};
 use crate::load::{Loaded, LoadedProgram};
+use crate::style::{BOLD, DIM, WRONG, of_thread, paint};
+use crate::terminal::{cut, fitted, length};
 use boolprog::syntax::Origin;
 use boolprog::{Asked, Change, SourceStep, StepKind};
 use cpds::diagnostic::Span;
@@ -16,36 +18,49 @@ struct Line {
     changes: String,
 }
 
-/// A trace, context by context: the line, the function, the statement as it is written, and what it changed.
-pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
+/// The widest column of statements, where there is no other limit: in a longer one, nobody finds the next column.
+const TEXT: usize = 60;
+
+/// A trace, context by context: the line, the function, the statement as it is written, and what it changed; in so many columns, if
+/// that matters.
+pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
-    let mut blocks: Vec<(String, Vec<Line>)> = Vec::new();
+    let mut blocks: Vec<(ThreadId, Vec<Line>)> = Vec::new();
     let mut before = &trace.initial;
-    for (number, context) in (1..).zip(&trace.contexts) {
+    for context in &trace.contexts {
         let mut lines = Vec::new();
         for step in &context.steps {
             lines.extend(line(loaded, program, context.thread, before, &step.state));
             before = &step.state;
         }
-        blocks.push((format!("context {number}: {}", system.thread_name(context.thread)), lines));
+        blocks.push((context.thread, lines));
     }
     let width = |part: fn(&Line) -> &String| {
-        blocks.iter().flat_map(|(_, lines)| lines).map(|line| part(line).chars().count()).max().unwrap_or(0)
+        blocks.iter().flat_map(|(_, lines)| lines).map(|line| length(part(line))).max().unwrap_or(0)
     };
-    let (place, function, text) =
-        (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text).min(60));
-    let mut out = format!("{}\n", loaded.reading.sources[0].name);
-    for (heading, lines) in &blocks {
-        let _ = writeln!(out, "{heading}");
+    let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
+    // Where it is narrow, statements are shortened first, and what they changed only if that is long.
+    let room = columns.map(|columns| {
+        let changes = width(|line| &line.changes).min(columns / 3);
+        columns.saturating_sub(2 + place + 2 + function + 2 + 2 + changes).max(columns / 4)
+    });
+    let text = text.min(room.unwrap_or(TEXT));
+    let mut out = String::new();
+    for (number, (thread, lines)) in (1..).zip(&blocks) {
+        let colour = of_thread(*thread);
+        let heading = format!("context {number}: {}", system.thread_name(*thread));
+        let _ = writeln!(out, "{}", paint(colour.bold(), heading));
         for line in lines {
-            let shown = format!(
-                "  {:>place$}  {:<function$}  {:<text$}  {}",
-                line.place, line.function, line.text, line.changes
-            );
+            let at = paint(DIM, format!("{:>place$}", line.place));
+            let function = paint(colour, format!("{:<function$}", line.function));
+            // What changes nothing has all the room to itself.
+            let room = room.filter(|_| !line.changes.is_empty());
+            let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
+            let shown = format!("  {at}  {function}  {statement:<text$}  {}", line.changes);
             let _ = writeln!(out, "{}", shown.trim_end());
         }
     }
-    out + "\n"
+    format!("{}\n{}\n", loaded.reading.sources[0].name, fitted(&out, columns))
 }
 
 /// A step, unless it is part of the one before.
@@ -65,16 +80,17 @@ fn line(
 /// What was done and what it changed, in words; nothing for a step that is part of the one before.
 pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>) -> Option<(String, String)> {
     let changes: Vec<String> = step.changes.iter().map(change).collect();
-    let changes = changes.join(", ");
+    let changes = paint(BOLD, changes.join(", "));
+    let fails = paint(WRONG, "fails");
     Some(match step.kind {
         StepKind::Nothing => return None,
         StepKind::Results if changes.is_empty() => return None,
         StepKind::Start => ("the thread starts".to_owned(), changes),
         StepKind::EndOfFunction => (format!("end of {}", step.function), changes),
         StepKind::EndOfAtomic => ("end of atomic".to_owned(), changes),
-        StepKind::Assert if changes.is_empty() => (statement(loaded, step.span), "fails".to_owned()),
-        StepKind::Assert => (statement(loaded, step.span), format!("fails: {changes}")),
-        StepKind::Unlock => (statement(loaded, step.span), "fails: the lock is not held".to_owned()),
+        StepKind::Assert if changes.is_empty() => (statement(loaded, step.span), fails),
+        StepKind::Assert => (statement(loaded, step.span), format!("{fails}: {changes}")),
+        StepKind::Unlock => (statement(loaded, step.span), format!("{fails}: the lock is not held")),
         StepKind::Condition(value) => {
             let value = if value { "yes" } else { "no" };
             let chosen = if changes.is_empty() { value.to_owned() } else { format!("{value}: {changes}") };

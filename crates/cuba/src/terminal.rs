@@ -1,36 +1,67 @@
 //! What there is to know of the terminal: how wide it is, and how a line is made to fit.
 
-use std::io;
-use terminal_size::{Height, Width, terminal_size_of};
+use anstream::adapter::strip_str;
+use std::io::{self, IsTerminal};
+use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar as _;
+
+/// How wide standard output is, if it is a terminal.
+pub(crate) fn width() -> Option<usize> {
+    terminal_size_of(io::stdout()).filter(|_| !is_dumb()).map(|(Width(columns), _)| columns.into())
+}
 
 /// How wide standard error is, if it is a terminal on which lines can be drawn anew. Some do not know their own width.
 pub(crate) fn drawable() -> Option<usize> {
     const USUAL: usize = 80;
-    let stderr = io::stderr();
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    (io::IsTerminal::is_terminal(&stderr) && !is_dumb).then(|| columns(terminal_size_of(stderr)).unwrap_or(USUAL))
+    let columns = || terminal_size_of(io::stderr()).map_or(USUAL, |(Width(columns), _)| columns.into());
+    (io::stderr().is_terminal() && !is_dumb()).then(columns)
 }
 
-fn columns(size: Option<(Width, Height)>) -> Option<usize> {
-    size.map(|(Width(columns), _)| columns.into())
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// A line in so many columns: what is too long ends in `…`.
+/// Lines in so many columns, if that matters.
+pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return lines.to_owned() };
+    lines
+        .split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => cut(line, width) + "\n",
+            None => cut(line, width),
+        })
+        .collect()
+}
+
+/// A line in so many columns: what is too long ends in `…`. Colours take no room, and end where they did.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     let columns = |c: char| c.width().unwrap_or(0);
-    if line.chars().map(columns).sum::<usize>() <= width {
+    let plain = || strip_str(line).flat_map(str::chars);
+    if plain().map(columns).sum::<usize>() <= width {
         return line.to_owned();
     }
     let mut left = width.saturating_sub(1);
-    let fits = |c: &char| {
-        let fits = columns(*c) <= left;
-        left = left.saturating_sub(columns(*c));
-        fits
-    };
-    let mut kept: String = line.chars().take_while(fits).collect();
-    kept.extend((width > 0).then_some('…'));
-    kept
+    let mut is_full = false;
+    let mut out = String::new();
+    // What `anstyle` writes: ESC, and then everything up to an m.
+    let mut in_escape = false;
+    for c in line.chars() {
+        in_escape |= c == '\x1b';
+        if in_escape {
+            out.push(c);
+            in_escape = c != 'm';
+        } else if !is_full {
+            is_full = columns(c) > left;
+            left = left.saturating_sub(columns(c));
+            out.extend(if is_full { (width > 0).then_some('…') } else { Some(c) });
+        }
+    }
+    out
+}
+
+/// How many characters of a text are shown.
+pub(crate) fn length(text: &str) -> usize {
+    strip_str(text).flat_map(str::chars).count()
 }
 
 #[cfg(test)]
@@ -45,5 +76,17 @@ mod tests {
         assert_eq!(cut("ab", 0), "");
         assert_eq!(cut("語語語", 5), "語語…");
         assert_eq!(cut("語語語", 4), "語…", "a wide character is not cut in two");
+        assert_eq!(fitted("abcd\n\nab\n", Some(3)), "ab…\n\nab\n");
+        assert_eq!(fitted("abcd", Some(3)), "ab…");
+        assert_eq!(fitted("abcd\n", None), "abcd\n");
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let text = "\x1b[1mabc\x1b[0m def";
+        assert_eq!(length(text), 7);
+        assert_eq!(cut(text, 7), text);
+        assert_eq!(cut(text, 5), "\x1b[1mabc\x1b[0m …");
+        assert_eq!(cut(text, 3), "\x1b[1mab…\x1b[0m", "what is behind is not coloured");
     }
 }

@@ -7,11 +7,10 @@ use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::{Loaded, shown};
 use crate::report::Said;
-use crate::show::{in_columns, labelled, plural};
-use crate::source;
+use crate::show::plural;
+use crate::{source, style, terminal, trace};
 use boolprog::Asked;
 use clap::Args;
-use cpds::{Cpds, Trace};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -87,13 +86,13 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     } else {
         let mut out = match conclusion {
             Conclusion::Unsafe { trace, .. } => match &loaded.program {
-                Some(program) => source::steps(&loaded, program, trace),
-                None => steps(system, trace),
+                Some(program) => source::steps(&loaded, program, trace, terminal::width()),
+                None => trace::steps(system, trace, terminal::width()),
             },
             Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(),
             _ => String::new(),
         };
-        let _ = writeln!(out, "{verdict}");
+        let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
     };
     let remarks = args.explore.remarks(&loaded, &explored);
@@ -132,17 +131,4 @@ fn patterns(loaded: &Loaded) -> Vec<String> {
         patterns.push("…".to_owned());
     }
     patterns
-}
-
-/// A trace, context by context: the actions on the left, the states they lead to on the right.
-fn steps(system: &Cpds, trace: &Trace) -> String {
-    let mut lines = vec![(String::new(), system.paper(&trace.initial).to_string())];
-    for (number, context) in (1..).zip(&trace.contexts) {
-        lines.push((format!("context {number}: {}", system.thread_name(context.thread)), String::new()));
-        for step in &context.steps {
-            let action = format!("  {}", labelled(system, context.rule(system, step)));
-            lines.push((action, system.paper(&step.state).to_string()));
-        }
-    }
-    in_columns(lines) + "\n"
 }

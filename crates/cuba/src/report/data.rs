@@ -5,6 +5,7 @@ use crate::explore::Explored;
 use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
 use crate::source;
+use crate::style::plain;
 use boolprog::SourceStep;
 use cpds::{GlobalState, SharedState, Stack, Symbol, Trace};
 use serde::Serialize;
@@ -201,7 +202,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
                 let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
                 data.line = Some(taken.line);
                 match source::told(loaded, &taken) {
-                    Some((text, changes)) => (data.text, data.changes) = (text, changes),
+                    Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                     None => data.is_hidden = true,
                 }
             }

@@ -27,8 +27,14 @@ pub(crate) struct Ran {
 
 /// Runs `cuba` with these arguments in this folder.
 pub(crate) fn cuba(folder: &Path, args: &[&str]) -> Ran {
-    let command = Command::new(env!("CARGO_BIN_EXE_cuba")).args(args).current_dir(folder).output();
-    let Output { status, stdout, stderr } = command.expect("cuba starts");
+    cuba_with(folder, &[], args)
+}
+
+/// The same, with these variables in its environment.
+pub(crate) fn cuba_with(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());
+    let Output { status, stdout, stderr } = command.args(args).current_dir(folder).output().expect("cuba starts");
     let text = |bytes| String::from_utf8(bytes).expect("cuba prints UTF-8");
     Ran { code: status.code().expect("cuba ends by itself"), stdout: text(stdout), stderr: text(stderr) }
 }

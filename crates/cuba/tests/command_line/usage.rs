@@ -206,6 +206,8 @@ fn help_has_examples_that_work() {
       -q, --quiet               Print no warnings, and show no progress
           --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
                                 stack, top first, '-' if empty
+          --color <WHEN>        Use colours: where a terminal has them, always, or never [default: auto]
+                                [possible values: auto, always, never]
           --psa <THREAD>        Show the store automaton of this thread (a name, or its number from 1
                                 on): of everything that the thread alone reaches from stacks of height
                                 at most one, as for `cuba fcr`; or of what it reaches from one state,

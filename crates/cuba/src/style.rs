@@ -1,0 +1,49 @@
+//! Colour and emphasis, for reading. They change no word: where they are not wanted, `anstream` takes them away when it prints.
+
+use anstream::adapter::strip_str;
+use anstyle::{AnsiColor, Style};
+use cpds::ThreadId;
+use std::fmt::Display;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const WRONG: Style = AnsiColor::Red.on_default().bold();
+const RIGHT: Style = AnsiColor::Green.on_default().bold();
+const OPEN: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Each thread has its colour. (Red comes last: it means something else, too.)
+pub(crate) fn of_thread(thread: ThreadId) -> Style {
+    use AnsiColor::{Blue, Cyan, Green, Magenta, Red, Yellow};
+    const PALETTE: [AnsiColor; 6] = [Cyan, Magenta, Yellow, Blue, Green, Red];
+    PALETTE[thread.index() % PALETTE.len()].on_default()
+}
+
+/// A text in a style. An empty one stays empty.
+pub(crate) fn paint(style: Style, text: impl Display) -> String {
+    match text.to_string() {
+        text if text.is_empty() => text,
+        text => format!("{style}{text}{style:#}"),
+    }
+}
+
+/// A text without any style.
+pub(crate) fn plain(text: &str) -> String {
+    strip_str(text).to_string()
+}
+
+/// A verdict, its first word in the colour of what it says.
+pub(crate) fn verdict(text: &str) -> String {
+    let Some((word, rest)) = text.split_once(':') else { return text.to_owned() };
+    let style = match word {
+        "safe" | "converged" | "holds" => RIGHT,
+        "unsafe" | "refuted" => WRONG,
+        _ => OPEN,
+    };
+    format!("{}:{rest}", paint(style, word))
+}
+
+/// A table with its first line as a heading.
+pub(crate) fn headed(table: &str) -> String {
+    let (heading, rows) = table.split_once('\n').unwrap_or((table, ""));
+    format!("{}\n{rows}", paint(BOLD, heading))
+}
