@@ -14,8 +14,11 @@ use std::collections::{BTreeMap, HashMap};
 /// A table with more rows than this is cut after the last level that fits.
 const ROWS: u128 = 200_000;
 
-/// A table of states, not only visible ones, with more symbols than this is left out.
+/// Likewise one that has more symbols than this on all stacks together.
 const SYMBOLS: usize = 1_000_000;
+
+/// Of a longer trace, the last steps are shown.
+const STEPS: usize = 5000;
 
 /// What the script works on.
 #[derive(Serialize)]
@@ -27,7 +30,7 @@ pub(super) struct Data {
     stacks: Vec<(usize, usize)>,
     /// T(R_k) \ T(R_{k-1}).
     visible: Table,
-    /// R_k \ R_{k-1}, if states are kept one by one, and are not too many.
+    /// R_k \ R_{k-1}, if states are kept one by one.
     states: Option<Table>,
     trace: Option<TraceData>,
 }
@@ -37,17 +40,20 @@ pub(super) struct Data {
 struct Table {
     /// For k = 0, 1, …: a shared state and a stack for each thread, again and again.
     levels: Vec<Vec<usize>>,
-    /// How many levels and states there are in all.
-    of_levels: usize,
+    /// Whether these are all levels.
+    is_complete: bool,
+    /// How many states there are in all.
     of_states: String,
 }
 
 #[derive(Serialize)]
 struct TraceData {
-    /// From the initial state to the bad one.
+    /// From the initial state to the bad one; of a long trace, the end.
     states: Vec<Vec<usize>>,
     /// What leads from each state to the next.
     steps: Vec<StepData>,
+    /// How many steps before these are left out.
+    left_out: usize,
     /// The program, if it is one.
     source: Option<SourceData>,
 }
@@ -128,16 +134,21 @@ impl Numbering<'_> {
         states: fn(&Lower<'_>, usize) -> Vec<GlobalState>,
     ) -> Table {
         let (lower, of_levels) = (&self.explored.analysis.lower, self.explored.analysis.levels.len());
-        let counts: Vec<Count> = (0..of_levels).map(|k| count(lower, k)).collect();
-        let mut left = ROWS;
-        let few = counts.iter().take_while(|count| {
-            let fits = count.exact().and_then(|count| left.checked_sub(count));
-            left = fits.unwrap_or(0);
-            fits.is_some()
-        });
-        let listed = few.count();
-        let levels = (0..listed).map(|k| states(lower, k).iter().flat_map(|state| self.state(state)).collect());
-        Table { levels: levels.collect(), of_levels, of_states: counts.into_iter().sum::<Count>().to_string() }
+        let (mut rows, mut symbols) = (ROWS, SYMBOLS);
+        let mut levels: Vec<Vec<usize>> = Vec::new();
+        for k in 0..of_levels {
+            let Some(left) = count(lower, k).exact().and_then(|count| rows.checked_sub(count)) else { break };
+            let states = states(lower, k);
+            let needed = states.iter().flat_map(|state| &state.stacks).map(Stack::height).sum();
+            let Some(left_symbols) = symbols.checked_sub(needed) else { break };
+            (rows, symbols) = (left, left_symbols);
+            levels.push(states.iter().flat_map(|state| self.state(state)).collect());
+        }
+        let of_states = (0..of_levels).map(|k| count(lower, k)).sum::<Count>().to_string();
+        let is_complete = levels.len() == of_levels;
+        // Nothing new to the end.
+        while levels.pop_if(|level| level.is_empty()).is_some() {}
+        Table { levels, is_complete, of_states }
     }
 }
 
@@ -155,7 +166,7 @@ impl Data {
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
         let visible = numbering.table(|lower, k| lower.visible().count(k), visible);
         let states = match &explored.analysis.lower {
-            Lower::Explicit(reachable) if reachable.stack_count() <= SYMBOLS => {
+            Lower::Explicit(_) => {
                 let count = |lower: &Lower<'_>, k: usize| match lower {
                     Lower::Explicit(reachable) => reachable.new_states(k),
                     Lower::Symbolic(_) => Count::ZERO,
@@ -166,7 +177,7 @@ impl Data {
                 };
                 Some(numbering.table(count, states))
             }
-            _ => None,
+            Lower::Symbolic(_) => None,
         };
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
@@ -184,40 +195,50 @@ impl Data {
 
 fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> TraceData {
     let (system, program) = (loaded.problem().system(), loaded.program.as_ref());
-    let mut states = vec![numbering.state(&trace.initial)];
-    let mut steps = Vec::new();
+    let mut path = Vec::new();
     let mut before = &trace.initial;
     for (number, context) in trace.contexts.iter().enumerate() {
         for step in &context.steps {
-            states.push(numbering.state(&step.state));
-            let mut data = StepData {
-                context: number,
-                thread: context.thread.index(),
-                text: labelled(system, context.rule(system, step)),
-                changes: String::new(),
-                line: None,
-                is_hidden: false,
-            };
-            if let Some(LoadedProgram { map, .. }) = program {
-                let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
-                data.line = Some(taken.line);
-                match source::told(loaded, &taken) {
-                    Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
-                    None => data.is_hidden = true,
-                }
-            }
-            steps.push(data);
+            path.push((number, context, before, step));
             before = &step.state;
         }
+    }
+    // The end is what matters.
+    let height = |state: &GlobalState| state.stacks.iter().map(Stack::height).sum::<usize>() + 1;
+    let heights = path.iter().rev().take(STEPS).scan(0, |sum, (.., before, _)| {
+        *sum += height(before);
+        Some(*sum)
+    });
+    let left_out = path.len() - heights.take_while(|&sum| sum <= SYMBOLS).count();
+    let path = &path[left_out..];
+    let first = path.first().map_or(trace.last(), |&(_, _, before, _)| before);
+    let mut states = vec![numbering.state(first)];
+    let mut steps = Vec::new();
+    for &(number, context, before, step) in path {
+        states.push(numbering.state(&step.state));
+        let mut data = StepData {
+            context: number,
+            thread: context.thread.index(),
+            text: labelled(system, context.rule(system, step)),
+            changes: String::new(),
+            line: None,
+            is_hidden: false,
+        };
+        if let Some(LoadedProgram { map, .. }) = program {
+            let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
+            data.line = Some(taken.line);
+            match source::told(loaded, &taken) {
+                Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
+                None => data.is_hidden = true,
+            }
+        }
+        steps.push(data);
     }
     let source = program.map(|LoadedProgram { map, .. }| {
         let owned = |variables: Vec<(&str, Option<bool>)>| {
             variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
         };
-        let all = || {
-            std::iter::once(&trace.initial)
-                .chain(trace.contexts.iter().flat_map(|it| it.steps.iter().map(|step| &step.state)))
-        };
+        let all = || std::iter::once(first).chain(path.iter().map(|(.., step)| &step.state));
         let shared = all().map(|state| (numbering.shared[&state.shared], owned(map.shared_variables(state.shared))));
         let symbols = all().flat_map(|state| state.stacks.iter().flat_map(Stack::iter)).map(|symbol| {
             let frame = map.frame(symbol);
@@ -232,5 +253,5 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             symbols: symbols.collect(),
         }
     });
-    TraceData { states, steps, source }
+    TraceData { states, steps, left_out, source }
 }

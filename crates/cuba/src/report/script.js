@@ -33,8 +33,6 @@ function showTable() {
   const kinds = [["visible", "visible states T(R_k)", data.visible]];
   if (data.states) kinds.push(["states", "states R_k", data.states]);
   for (const [value, name] of kinds) byId("kind").append(new Option(name, value));
-  byId("level").append(new Option("all", ""));
-  data.visible.levels.forEach((_, k) => byId("level").append(new Option(k, k)));
   byId("thread").append(new Option("any", ""));
   data.threads.forEach((name, thread) => byId("thread").append(new Option(name, thread)));
   const offer = (list, names) => names.slice(0, 1000).forEach((name) => byId(list).append(new Option(name)));
@@ -75,9 +73,7 @@ function showTable() {
     });
     const listed = table.levels.reduce((sum, rows) => sum + rows.length / width, 0);
     let count = `${matching.length.toLocaleString("en")} of ${listed.toLocaleString("en")}`;
-    if (table.levels.length < table.of_levels) {
-      count += `; listed for k < ${table.levels.length} only, since there are ${table.of_states} in all`;
-    }
+    if (!table.is_complete) count += `; listed for k < ${table.levels.length} only, since there are ${table.of_states} in all`;
     byId("count").textContent = count;
     heading();
     byId("rows").scrollTop = 0;
@@ -145,7 +141,7 @@ function showTable() {
 // The trace: lanes, the state that is reached, and the program beside it.
 function showTrace() {
   const LANE = 62, ABOVE = 22, BELOW = 26, MARGIN = 14;
-  const { states, steps, source } = data.trace;
+  const { states, steps, left_out: leftOut, source } = data.trace;
   const contexts = [];
   steps.forEach((step, i) => {
     if (contexts.length === 0 || contexts[contexts.length - 1].number !== step.context) {
@@ -156,6 +152,7 @@ function showTrace() {
   // Steps that are part of the one before are passed over.
   const stops = [0];
   steps.forEach((step, i) => { if (!step.is_hidden || i + 1 === steps.length) stops.push(i + 1); });
+  const start = leftOut > 0 ? "first state shown" : "initial state";
   let at = 0;
 
   function svg(name, attributes, text) {
@@ -345,7 +342,7 @@ function showTrace() {
     const step = at > 0 ? steps[at - 1] : null;
     byId("where").textContent = step
       ? `step ${position} of ${stops.length - 1}, context ${step.context + 1}`
-      : `initial state, before ${stops.length - 1} step${stops.length === 2 ? "" : "s"}`;
+      : `${start}, before ${stops.length - 1} step${stops.length === 2 ? "" : "s"}`;
     byId("position").setAttribute("aria-valuetext", byId("where").textContent);
     const told = byId("step");
     told.replaceChildren();
@@ -356,7 +353,7 @@ function showTrace() {
       if (step.changes) told.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "doubt" : "place"));
       if (position === stops.length - 1 && !source) told.append(element("br"), element("span", "a bad state", "doubt"));
     } else {
-      told.append("The initial state.");
+      told.append(leftOut > 0 ? `The state after ${leftOut.toLocaleString("en")} steps, which are left out here.` : "The initial state.");
     }
     for (const [id, isEnd] of [["first", position === 0], ["previous", position === 0], ["next", position === stops.length - 1], ["last", position === stops.length - 1]]) byId(id).disabled = isEnd;
     const here = x(at);

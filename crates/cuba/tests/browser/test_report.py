@@ -30,6 +30,13 @@ LARGE = "\n".join(
     ]
 )
 
+# Procedures that call the next one twice: a trace of some ten thousand steps.
+LONG = "\n".join(
+    ["shared 0", "init 0|a0", "bad 0|-", "thread T {", "  symbols " + " ".join(f"a{i} b{i}" for i in range(14))]
+    + [f"  (0,a{i}) -> (0,a{i + 1} b{i})\n  (0,b{i}) -> (0,a{i + 1})" for i in range(13)]
+    + ["  (0,a13) -> (0,-)", "}"]
+)
+
 # Name, arguments, the verdict.
 REPORTS = {
     "fig1-unsafe": (["verify", "models/paper/fig1.cpds"], "unsafe"),
@@ -42,7 +49,10 @@ REPORTS = {
         "unsafe",
     ),
     "stefan8-reach": (["reach", "models/paper/stefan8.cpds"], "converged"),
+    "long-unsafe": (["verify", "{scratch}/long.cpds"], "unsafe"),
     "large-reach": (["reach", "{scratch}/large.cpds"], "converged"),
+    # Thousands of levels, and stacks as high.
+    "deep-unknown": (["verify", "models/squeeze/mirror.cpds", "--max-contexts", "5000"], "unknown"),
 }
 
 
@@ -67,6 +77,7 @@ def reports(tmp_path_factory):
     """Each report, as a file."""
     folder = tmp_path_factory.mktemp("reports")
     (folder / "large.cpds").write_text(LARGE)
+    (folder / "long.cpds").write_text(LONG)
     files = {}
     for name, (arguments, verdict) in REPORTS.items():
         files[name] = folder / f"{name}.html"
@@ -273,6 +284,17 @@ def test_buttons_slider_and_lanes(opened):
     assert float(cursor.get_attribute("x1")) > box["width"] - 20
 
 
+def test_a_long_trace_has_its_end(opened):
+    page = opened("long-unsafe")
+    assert where(page) == "first state shown, before 5000 steps"
+    assert "steps, which are left out here" in page.locator("#step").inner_text()
+    page.locator("#last").click()
+    assert where(page) == "step 5000 of 5000, context 1"
+    assert page.locator("#state").inner_text().split() == ["shared", "0", "T", "ε"]
+    lanes = page.locator("#lanes")
+    assert lanes.evaluate("lanes => lanes.scrollLeft + lanes.clientWidth > lanes.scrollWidth - 100")
+
+
 def test_the_program_beside_the_trace(opened):
     page = opened("bluetooth-unsafe")
     marked = lambda: [text.split("▸")[1:] for text in page.locator("#source .marks").all_inner_texts()]
@@ -303,7 +325,7 @@ def test_the_table(opened):
     count, rows = page.locator("#count"), page.locator("#rows tbody tr:not(.space)")
     assert count.inner_text() == "8 of 8"
     assert rows.all_inner_texts()[0].split() == ["0", "0", "1", "4"]
-    page.locator("#level").select_option("2")
+    page.locator("#level").fill("2")
     assert [row.split() for row in rows.all_inner_texts()] == [["2", "1", "2", "ε"], ["2", "2", "2", "5"], ["2", "3", "2", "4"]]
     page.locator("#symbol").fill("ε")
     assert count.inner_text() == "1 of 8"
@@ -347,7 +369,7 @@ def test_a_large_table_has_only_what_is_seen(opened):
     page.locator("#symbol").fill("a7")
     assert count.inner_text() == "10,000 of 100,000"
     page.locator("#symbol").fill("")
-    page.locator("#level").select_option("1")
+    page.locator("#level").fill("1")
     assert count.inner_text() == "45 of 100,000"
 
 
@@ -366,6 +388,17 @@ def test_automata_and_loop(opened):
     assert heads
     page.get_by_text("The loop, step by step").click()
     assert "⟨q1|σ1⟩ →⁺ ⟨q1|σ1 σ0⟩" in page.locator("#automata pre").inner_text()
+
+
+def test_a_deep_table_is_cut(opened):
+    page = opened("deep-unknown")
+    assert page.locator("#count").inner_text() == "8 of 8"
+    page.locator("#kind").select_option("states")
+    text = page.locator("#count").inner_text()
+    assert "only, since there are" in text
+    last = int(text.split("k < ")[1].split()[0]) - 1
+    page.locator("#level").fill(str(last))
+    assert 0 < page.locator("#rows tbody tr:not(.space)").count() < 10
 
 
 def test_what_is_open(opened):
