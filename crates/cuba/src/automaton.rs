@@ -12,11 +12,15 @@ use std::collections::{BTreeMap, HashSet};
 /// Which automaton, and how to show it.
 #[derive(Args, Debug)]
 pub(crate) struct PsaArgs {
-    /// Show the store automaton of this thread (a name, or its number from 1 on): of everything that the thread alone reaches
-    /// from stacks of height at most one, as for `cuba fcr`; or of what it reaches from one state, with --from
+    /// Show the store automaton of this thread
+    ///
+    /// A name, or its number from 1 on. It is that of everything that the thread alone reaches from stacks of height at most one, as for
+    /// `cuba fcr`; or of what it reaches from one state, with --from.
     #[arg(long, value_name = "THREAD", conflicts_with = "successors")]
     pub(crate) psa: Option<String>,
-    /// For --psa: start in this state, e.g. '0|1,4 6', or the thread's own part of it, '0|4 6'
+    /// For --psa: start in this state
+    ///
+    /// E.g. '0|1,4 6', or the thread's own part of it, '0|4 6'.
     #[arg(long, value_name = "STATE", requires = "psa")]
     from: Option<String>,
     /// For --psa: as a graph for Graphviz

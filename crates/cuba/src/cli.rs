@@ -28,31 +28,39 @@ pub mod exit {
 
 /// Context-unbounded analysis of concurrent threads with recursion and shared memory
 #[derive(Parser, Debug)]
-#[command(name = "cuba", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "cuba", version, max_term_width = 100, after_long_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
     /// Print no warnings, and show no progress
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = 100)]
     quiet: bool,
-    /// Use colours: where a terminal has them, always, or never
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colours
+    #[arg(long, global = true, display_order = 100, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  cuba verify models/table2/turns.bp                     can an assertion of a Boolean program fail?
-  cuba verify models/paper/fig1.cpds                     is a bad state reachable?
-  cuba reach models/paper/fig1.cpds                      what is reachable with k contexts?
-  cuba fcr models/paper/fig2.cpds                        is every context finite?
-  cuba show models/paper/fig1.cpds                       read a model back, with a summary
+  cuba verify models/table2/turns.bp                     can an assertion fail?
+  cuba verify models/paper/fig1.cpds                     can it go wrong?
+  cuba reach models/paper/fig1.cpds                      what is reachable?
+  cuba fcr models/paper/fig2.cpds                        are contexts finite?
+  cuba show models/paper/fig1.cpds                       read a model back
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
-  cuba show models/paper/fig7.cpds --psa P --svg         draw the store automaton of a thread
-  cuba convert stutter.pds --to cpds -o stutter.cpds     from the published tool's format to ours
-  cuba convert models/table2/turns.bp --to cpds          the pushdown system of a program
+  cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
+  cuba convert stutter.pds --to cpds -o stutter.cpds     from another format
+  cuba convert models/table2/turns.bp --to cpds          a program as a system
 
 Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";
+
+/// What options are about, where there are many. Those of the output have no heading of their own.
+pub(crate) mod heading {
+    pub(crate) const MODEL: &str = "Model";
+    pub(crate) const SEARCH: &str = "Search";
+    pub(crate) const LIMITS: &str = "Limits";
+    pub(crate) const EVIDENCE: &str = "Evidence";
+}
 
 #[derive(Subcommand, Debug)]
 enum Verb {
@@ -62,7 +70,7 @@ enum Verb {
     Reach(Reach),
     /// Decide whether finite context reachability holds; if not, show the loop that refutes it
     Fcr(Fcr),
-    /// Print the model as it was understood, with a summary; or the steps from a state, or a store automaton
+    /// Print the model as it was understood, or the steps from a state, or a store automaton
     Show(Show),
     /// Write the model in another format
     Convert(Convert),

@@ -9,18 +9,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba convert stutter.pds --to cpds
   cuba convert models/table2/dekker.bp --to cpds -o dekker.cpds
-  cuba convert models/paper/fig2.cpds --to pds -o fig2.pds     writes fig2.pds, fig2.init and fig2.spec")]
+  cuba convert models/paper/fig2.cpds --to pds -o fig2.pds   with .init, .spec")]
 pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// The format to write
     #[arg(long, value_name = "FORMAT")]
     to: Format,
-    /// Where to write it; .init and .spec files go beside a .pds file [default: standard output]
+    /// Where to write it [default: standard output]
+    ///
+    /// .init and .spec files go beside a .pds file.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Print JSON

@@ -1,6 +1,6 @@
 //! Evidence for an answer: made, checked by `cpds-check`, and written to files.
 
-use crate::cli::Answer;
+use crate::cli::{Answer, heading};
 use crate::engine::analysis::{Conclusion, Reason};
 use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
@@ -48,11 +48,13 @@ impl Made {
 /// What to do with the evidence for the answer.
 #[derive(Args, Debug)]
 pub(crate) struct EvidenceArgs {
-    /// Write the proof, if there is one, to this file, as JSON for `cuba-check`; compressed, if it ends in .gz
-    #[arg(long, value_name = "FILE")]
+    /// Write the proof, if there is one, to this file
+    ///
+    /// As JSON for `cuba-check`; compressed, if its name ends in .gz.
+    #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     certificate: Option<PathBuf>,
     /// Do not check the evidence for the answer
-    #[arg(long)]
+    #[arg(long, help_heading = heading::EVIDENCE)]
     no_check: bool,
 }
 

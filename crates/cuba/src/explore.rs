@@ -1,7 +1,7 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
 use crate::bundle;
-use crate::cli::{Answer, exit};
+use crate::cli::{Answer, exit, heading};
 use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Options, Proof, Question, Reason, analyse};
 use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
@@ -26,33 +26,48 @@ use std::time::{Duration, Instant};
 pub(crate) struct ExploreArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Stop after K contexts; what is safe up to K contexts is not called safe
-    #[arg(long, value_name = "K")]
+    /// Stop after K contexts
+    ///
+    /// What is safe up to K contexts is not called safe.
+    #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
-    /// What to work with: auto, or from below explicit (states one by one) or symbolic (tuples of stack languages), or from above
-    /// abstract (A_0, A_1, …) or one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
-    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    /// What to work with, from below or from above
+    ///
+    /// auto; or from below explicit (states one by one) or symbolic (tuples of stack languages); or from above abstract (A_0, A_1, …) or
+    /// one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = heading::SEARCH)]
     engine: Choice,
-    /// Go on up to A_D, the overapproximation of depth D, and no further; --max-contexts does not end this earlier
-    #[arg(long, value_name = "D")]
+    /// Go on up to A_D, and no further
+    ///
+    /// A_D is the overapproximation of depth D. --max-contexts does not end this earlier.
+    #[arg(long, value_name = "D", help_heading = heading::LIMITS)]
     max_depth: Option<usize>,
-    /// Give an A_d up that has more than N tuples, or a Z_z of more states, and go on with the next one [default: 100000; with no
-    /// limit at all, it is tried again with more]
-    #[arg(long, value_name = "N")]
+    /// Give up an A_d that has more than N tuples
+    ///
+    /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all, it is tried again with more].
+    #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
-    /// Do not use that threads are interchangeable (the answers are the same)
-    #[arg(long)]
+    /// Do not use that threads are interchangeable
+    ///
+    /// The answers are the same.
+    #[arg(long, help_heading = heading::SEARCH)]
     no_symmetry: bool,
-    /// Stop when the tables would take more than this, e.g. 512M or 16G
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    /// Stop when the tables would take more
+    ///
+    /// E.g. 512M or 16G, in powers of 1024.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size, help_heading = heading::LIMITS)]
     memory: usize,
-    /// Stop after this time, e.g. 90s, 30m or 2h, and print what is known
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Stop after this time, and print what is known
+    ///
+    /// E.g. 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
     timeout: Option<Duration>,
-    /// How many threads may work at a time (the answers are the same); there is work for two
-    #[arg(long, short, value_name = "N", default_value_t = 2, value_parser = jobs)]
+    /// How many threads may work at a time
+    ///
+    /// The answers are the same. There is work for two.
+    #[arg(long, short, value_name = "N", default_value_t = 2, value_parser = jobs, help_heading = heading::SEARCH)]
     jobs: usize,
-    /// Say on standard error what the exploration took
+    /// Say on standard error what it took
     #[arg(long)]
     stats: bool,
     /// Print JSON

@@ -1,6 +1,6 @@
 //! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
 
-use crate::cli::{Answer, Stopped, exit};
+use crate::cli::{Answer, Stopped, exit, heading};
 use crate::engine::{self, Cancel, Loop, Psa};
 use crate::explore::size;
 use crate::json;
@@ -17,19 +17,21 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba fcr models/paper/fig1.cpds
   cuba fcr models/paper/fig2.cpds
   cuba fcr models/paper/stefan8.cpds --json
-  cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg   draw the automaton that has the loop
+  cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg   draw the loop
 
 Exit codes: 0 it holds, 10 it does not, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Fcr {
     #[command(flatten)]
     model: ModelArgs,
-    /// Stop when the store automaton of a program would take more than this, e.g. 512M or 16G
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size)]
+    /// Stop when a store automaton would take more
+    ///
+    /// E.g. 512M or 16G, in powers of 1024.
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size, help_heading = heading::LIMITS)]
     memory: usize,
     /// Print JSON
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! From a file name to a problem.
 
-use crate::cli::Stopped;
+use crate::cli::{Stopped, heading};
 use crate::render;
 use boolprog::{Asked, SourceMap};
 use clap::Args;
@@ -12,14 +12,19 @@ use std::path::{Path, PathBuf};
 /// Which model: the same for every verb.
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it
+    /// The model: a file that ends in .bp, .cpds or .pds
+    ///
+    /// A Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it.
     pub(crate) file: PathBuf,
-    /// Start here instead of where the file says, e.g. '0|1,4 6' (stacks top first); repeatable
-    #[arg(long, value_name = "STATE")]
+    /// Start here instead of where the file says
+    ///
+    /// A state such as '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Repeatable.
+    #[arg(long, value_name = "STATE", help_heading = heading::MODEL)]
     init: Vec<String>,
-    /// Take this as bad instead of what the file says, e.g. '0|1,*' ('*' anything, '-' empty); of a .bp file e.g. 'x & !y|crit,*';
-    /// repeatable
-    #[arg(long, value_name = "PATTERN")]
+    /// Take this as bad instead of what the file says
+    ///
+    /// A pattern such as '0|1,*' ('*' is anything, '-' is empty); for a .bp file, such as 'x & !y|crit,*'. Repeatable.
+    #[arg(long, value_name = "PATTERN", help_heading = heading::MODEL)]
     target: Vec<String>,
     #[command(flatten)]
     program: ProgramArgs,
@@ -28,14 +33,20 @@ pub(crate) struct ModelArgs {
 /// What can be said of a Boolean program.
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Of a .bp file, start these functions instead of main, e.g. adder=2,stopper=1
-    #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance)]
+    /// Start these functions of a .bp file, not main
+    ///
+    /// Each in so many threads, e.g. adder=2,stopper=1.
+    #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance, help_heading = heading::MODEL)]
     instances: Vec<(String, u32)>,
-    /// Of a .bp file, how many threads that it creates may be there at a time, where it may create any number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// How many threads a .bp file may create
+    ///
+    /// So many at a time, where it may create any number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::MODEL)]
     threads: Option<u32>,
-    /// Of a .bp file, take it as bad that a thread stands at this label (L, or f:L), instead of a failed assertion; repeatable
-    #[arg(long, value_name = "LABEL", conflicts_with = "target")]
+    /// Take it as bad to be at this label of a .bp file
+    ///
+    /// Instead of a failed assertion. The label is L, or f:L in the function f. Repeatable.
+    #[arg(long, value_name = "LABEL", conflicts_with = "target", help_heading = heading::MODEL)]
     label: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau, stutter and collapse.
 
-use crate::cli::{Answer, Stopped, exit};
+use crate::cli::{Answer, Stopped, exit, heading};
 use crate::engine::analysis::{Conclusion, Level, Question};
 use crate::engine::{Count, Lower};
 use crate::explore::{ExploreArgs, Explored};
@@ -15,13 +15,14 @@ use comfy_table::CellAlignment;
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba reach models/paper/fig1.cpds
   cuba reach models/paper/fig1.cpds --states
   cuba reach models/paper/fig1.cpds --full --max-contexts 10
   cuba reach models/tiny/stutter.cpds --json
-  cuba reach models/paper/fig1.cpds --certificate all.json && cuba-check --exact models/paper/fig1.cpds all.json
+  cuba reach models/paper/fig1.cpds --certificate all.json
+  cuba-check --exact models/paper/fig1.cpds all.json
 
 Exit codes: 0 converged, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Reach {
@@ -30,8 +31,10 @@ pub(crate) struct Reach {
     /// List the states that are new at each k
     #[arg(long)]
     states: bool,
-    /// Go on until (R_k) itself collapses, which it may never do, not just (T(R_k))
-    #[arg(long)]
+    /// Go on until (R_k) itself collapses
+    ///
+    /// Which it may never do; not just (T(R_k)).
+    #[arg(long, help_heading = heading::SEARCH)]
     full: bool,
 }
 

@@ -11,7 +11,7 @@ use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Source, Stack, prin
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba show models/paper/fig1.cpds
   cuba show models/paper/fig1.cpds --successors '0|1,4'
@@ -22,7 +22,9 @@ Examples:
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Show every step from this state, e.g. '0|1,4 6': shared state, then each stack, top first, '-' if empty
+    /// Show every step from this state
+    ///
+    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty.
     #[arg(long, value_name = "STATE")]
     successors: Option<String>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `cuba verify`: is a bad state reachable, with any number of contexts?
 
-use crate::cli::{Answer, Stopped, exit};
+use crate::cli::{Answer, Stopped, exit, heading};
 use crate::engine::analysis::{Conclusion, Question, Reason};
 use crate::evidence;
 use crate::explore::ExploreArgs;
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba verify models/table2/turns.bp
   cuba verify models/table2/bluetooth-1.bp --instances adder=1,stopper=1
@@ -23,16 +23,18 @@ Examples:
   cuba verify models/paper/fig1.cpds
   cuba verify models/paper/fig1.cpds --target '2|1,*'
   cuba verify models/paper/fig1.cpds --trace bug.json
-  cuba verify models/paper/fig2.cpds --certificate proof.json && cuba-check models/paper/fig2.cpds proof.json
+  cuba verify models/paper/fig2.cpds --certificate proof.json
+  cuba-check models/paper/fig2.cpds proof.json
   cuba verify models/paper/fig1.cpds --max-contexts 3 --json
 
 Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Verify {
     #[command(flatten)]
     explore: ExploreArgs,
-    /// If a bad state is reachable, write the way there to this file, as JSON for `cuba-check`; for trace viewers, if it ends in
-    /// .itf.json
-    #[arg(long, value_name = "FILE")]
+    /// Write the way to a bad state, if there is one, to this file
+    ///
+    /// As JSON for `cuba-check`; for trace viewers, if its name ends in .itf.json.
+    #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     trace: Option<PathBuf>,
 }
 

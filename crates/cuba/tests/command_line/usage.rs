@@ -169,7 +169,9 @@ fn help_has_examples_that_work() {
     let mut tried = 0;
     for verb in ["", "verify", "reach", "fcr", "show", "convert"] {
         let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
-        let examples = help.lines().filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
+        let examples = help.lines().skip_while(|line| *line != "Examples:");
+        assert!(examples.clone().all(|line| !line.contains("cuba") || line.chars().count() < 80), "they fit: {help}");
+        let examples = examples.filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
             let command = example.split("  ").find(|part| !part.is_empty()).expect("a command");
             let command = command.split(" > ").next().expect("what comes before goes to the output");
@@ -182,49 +184,39 @@ fn help_has_examples_that_work() {
         }
     }
     assert_eq!(tried, 28);
+}
+
+#[test]
+fn short_help_has_a_line_for_each_option() {
+    for verb in ["verify", "reach", "fcr", "show", "convert"] {
+        let [short, long] = ["-h", "--help"].map(|help| done(&[verb, help]));
+        assert!(short.len() < long.len() && !short.contains("Examples:"), "{verb}");
+        assert!(short.lines().all(|line| !line.starts_with(&" ".repeat(9))), "a line goes on in the next: {short}");
+    }
     assert_snapshot!(done(&["show", "-h"]), @"
-    Print the model as it was understood, with a summary; or the steps from a state, or a store
-    automaton
+    Print the model as it was understood, or the steps from a state, or a store automaton
 
     Usage: cuba show [OPTIONS] <FILE>
 
     Arguments:
-      <FILE>  The model: a Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps
-              a .spec of the same name beside it
+      <FILE>  The model: a file that ends in .bp, .cpds or .pds
 
     Options:
-          --init <STATE>        Start here instead of where the file says, e.g. '0|1,4 6' (stacks top
-                                first); repeatable
-          --target <PATTERN>    Take this as bad instead of what the file says, e.g. '0|1,*' ('*'
-                                anything, '-' empty); of a .bp file e.g. 'x & !y|crit,*'; repeatable
-          --instances <F=N,…>   Of a .bp file, start these functions instead of main, e.g.
-                                adder=2,stopper=1
-          --threads <N>         Of a .bp file, how many threads that it creates may be there at a time,
-                                where it may create any number
-          --label <LABEL>       Of a .bp file, take it as bad that a thread stands at this label (L, or
-                                f:L), instead of a failed assertion; repeatable
-      -q, --quiet               Print no warnings, and show no progress
-          --successors <STATE>  Show every step from this state, e.g. '0|1,4 6': shared state, then each
-                                stack, top first, '-' if empty
-          --color <WHEN>        Use colours: where a terminal has them, always, or never [default: auto]
-                                [possible values: auto, always, never]
-          --psa <THREAD>        Show the store automaton of this thread (a name, or its number from 1
-                                on): of everything that the thread alone reaches from stacks of height
-                                at most one, as for `cuba fcr`; or of what it reaches from one state,
-                                with --from
-          --from <STATE>        For --psa: start in this state, e.g. '0|1,4 6', or the thread's own part
-                                of it, '0|4 6'
+          --successors <STATE>  Show every step from this state
+          --psa <THREAD>        Show the store automaton of this thread
+          --from <STATE>        For --psa: start in this state
           --dot                 For --psa: as a graph for Graphviz
           --svg                 For --psa: as an SVG picture
           --json                Print JSON
-      -h, --help                Print help
+          --color <WHEN>        Use colours [default: auto] [possible values: auto, always, never]
+      -q, --quiet               Print no warnings, and show no progress
+      -h, --help                Print help (see more with '--help')
 
-    Examples:
-      cuba show models/paper/fig1.cpds
-      cuba show models/paper/fig1.cpds --successors '0|1,4'
-      cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
-      cuba show models/paper/fig2.cpds --psa foo
-      cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg
-      cuba show models/paper/fig7.cpds --psa P --from 'q0|σ0' --dot
+    Model:
+          --init <STATE>       Start here instead of where the file says
+          --target <PATTERN>   Take this as bad instead of what the file says
+          --instances <F=N,…>  Start these functions of a .bp file, not main
+          --threads <N>        How many threads a .bp file may create
+          --label <LABEL>      Take it as bad to be at this label of a .bp file
     ");
 }
