@@ -2,6 +2,7 @@
 
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
+use crate::generate::{self, Completions, Man};
 use crate::reach::{self, Reach};
 use crate::render;
 use crate::show::{self, Show};
@@ -68,12 +69,16 @@ enum Verb {
     Verify(Verify),
     /// Compute what is reachable with k = 0, 1, … contexts, until nothing new can appear
     Reach(Reach),
-    /// Decide whether finite context reachability holds; if not, show the loop that refutes it
+    /// Decide whether finite context reachability holds; if not, show the loop
     Fcr(Fcr),
     /// Print the model as it was understood, or the steps from a state, or a store automaton
     Show(Show),
     /// Write the model in another format
     Convert(Convert),
+    /// Print a script with which a shell completes commands
+    Completions(Completions),
+    /// Print a page of the manual, or write all of it
+    Man(Man),
 }
 
 /// What a verb has to say.
@@ -146,6 +151,8 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Fcr(args) => fcr::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args),
         Verb::Convert(args) => convert::answer(args),
+        Verb::Completions(args) => Ok(generate::completions(args)),
+        Verb::Man(args) => generate::man(args),
     };
     match result {
         Ok(Answer { stdout, remarks, errors, code }) => {

@@ -12,6 +12,7 @@ pub mod engine;
 mod evidence;
 mod explore;
 mod fcr;
+mod generate;
 mod interrupt;
 pub mod json;
 mod load;

@@ -11,6 +11,7 @@ mod convert;
 mod docs;
 mod evidence;
 mod fcr;
+mod generate;
 mod markdown;
 mod programs;
 mod reach;
