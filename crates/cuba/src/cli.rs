@@ -61,6 +61,7 @@ pub(crate) mod heading {
     pub(crate) const SEARCH: &str = "Search";
     pub(crate) const LIMITS: &str = "Limits";
     pub(crate) const EVIDENCE: &str = "Evidence";
+    pub(crate) const PICTURES: &str = "Pictures";
 }
 
 #[derive(Subcommand, Debug)]

@@ -21,6 +21,7 @@ Examples:
   cuba reach models/paper/fig1.cpds --states
   cuba reach models/paper/fig1.cpds --full --max-contexts 10
   cuba reach models/tiny/stutter.cpds --json
+  cuba reach models/paper/fig1.cpds --plot fig1.svg
   cuba reach models/paper/fig1.cpds --certificate all.json
   cuba-check --exact models/paper/fig1.cpds all.json
 

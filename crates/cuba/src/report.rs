@@ -6,7 +6,7 @@ mod data;
 
 use crate::automaton::Automaton;
 use crate::chart::Chart;
-use crate::cli::{Answer, Stopped};
+use crate::cli::{Answer, Stopped, heading};
 use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Outcome};
 use crate::evidence::{Made, write};
@@ -29,11 +29,15 @@ use std::time::Duration;
 /// What to draw.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// Write a report to look at to this file: one HTML page, which needs nothing else
-    #[arg(long, value_name = "FILE.html")]
+    /// Write a page to look at to this file
+    ///
+    /// One HTML file, which needs nothing else: verdict, chart, table of states, trace, automata
+    #[arg(long, value_name = "FILE.html", help_heading = heading::PICTURES)]
     report: Option<PathBuf>,
-    /// Draw how T(R_k) grows, and what the overapproximations leave, to this file, as SVG
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the chart alone to this file
+    ///
+    /// How |R_k| and |T(R_k)| grow with k, and what the overapproximations leave, as SVG
+    #[arg(long, value_name = "FILE.svg", help_heading = heading::PICTURES)]
     plot: Option<PathBuf>,
 }
 

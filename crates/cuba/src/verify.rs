@@ -23,6 +23,7 @@ Examples:
   cuba verify models/paper/fig1.cpds
   cuba verify models/paper/fig1.cpds --target '2|1,*'
   cuba verify models/paper/fig1.cpds --trace bug.json
+  cuba verify models/table2/turns.bp --report turns.html
   cuba verify models/paper/fig2.cpds --certificate proof.json
   cuba-check models/paper/fig2.cpds proof.json
   cuba verify models/paper/fig1.cpds --max-contexts 3 --json

@@ -176,7 +176,7 @@ fn help_has_examples_that_work() {
             let command = example.split("  ").find(|part| !part.is_empty()).expect("a command");
             let command = command.split(" > ").next().expect("what comes before goes to the output");
             let args = &words(command)[1..];
-            if !["-o", "--trace", "--certificate"].iter().any(|option| args.contains(option)) {
+            if !["-o", "--trace", "--certificate", "--report", "--plot"].iter().any(|option| args.contains(option)) {
                 let ran = in_repository(args);
                 assert!([0, 5, 10].contains(&ran.code) && ran.stderr.is_empty(), "{args:?}: {}", ran.stderr);
                 tried += 1;
