@@ -1,13 +1,13 @@
 //! The lower end: T(R_k) level by level, from states one by one or from tuples of languages.
 
 use super::bad::Bad;
-use super::certificate::Tuples;
+use super::certificate::{Room, Tuples};
 use super::count::Count;
 use super::race::Cancel;
 use super::reachable::Reachable;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
-use cpds::{Cpds, Trace};
+use cpds::{Certificate, Cpds, Trace};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -201,9 +201,18 @@ impl<'a> Lower<'a> {
     /// The states of all levels, as tuples of languages.
     pub(super) fn invariant(&self) -> Tuples {
         match self {
-            Lower::Explicit(reachable) => reachable.tuples(),
+            Lower::Explicit(reachable) => reachable.tuples(reachable.kept()),
             Lower::Symbolic(tuples) => tuples.largest(),
         }
+    }
+
+    /// R_k, as tuples of languages.
+    pub fn up_to(&self, k: usize) -> Certificate {
+        let tuples = match self {
+            Lower::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
+            Lower::Symbolic(tuples) => tuples.tuples_of(0..tuples.range(k).end),
+        };
+        tuples.certificate(&Room::new(usize::MAX, &Cancel::default())).expect("nothing limits it")
     }
 
     /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if

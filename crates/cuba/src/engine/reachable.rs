@@ -317,9 +317,9 @@ impl<'a> Reachable<'a> {
         states.map(|(shared, member)| self.global_state(shared, &self.symmetry.by_thread(member))).collect()
     }
 
-    /// R_k for the last k, each state as a tuple of languages with one word.
-    pub(super) fn tuples(&self) -> Tuples {
-        let states = (&self.states, 0..self.states.len());
+    /// The states before this number, each as a tuple of languages with one word.
+    pub(super) fn tuples(&self, end: usize) -> Tuples {
+        let states = (&self.states, 0..end);
         Tuples::new(&self.symmetry, self.stacks.automaton(), states, |_, stack| stack, true)
     }
 

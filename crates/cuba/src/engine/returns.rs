@@ -12,8 +12,8 @@
 //! them, and under nothing else. Shared states do not matter for this, so whatever other threads do is allowed for.
 
 use super::psa::TooLarge;
-use super::visible::top_number;
-use cpds::{Action, Cpds, ThreadId};
+use super::visible::{top, top_number};
+use cpds::{Action, Cpds, Symbol, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// Which returns a thread may make.
@@ -26,7 +26,7 @@ pub enum Returns {
 }
 
 /// For each symbol of a thread, what may lie under it. Symbols are numbered as tops, with 0 for ε.
-pub(super) struct Under {
+pub struct Under {
     /// The different sets, sorted.
     sets: Vec<Box<[u32]>>,
     /// Which of them a symbol has; the first one, if it is not said.
@@ -34,7 +34,11 @@ pub(super) struct Under {
 }
 
 impl Under {
-    pub(super) fn new(system: &Cpds, thread: ThreadId, returns: Returns, room: usize) -> Result<Self, TooLarge> {
+    /// What may lie under the symbols of a thread.
+    ///
+    /// # Errors
+    /// If matched returns would take more than `room` bytes.
+    pub fn new(system: &Cpds, thread: ThreadId, returns: Returns, room: usize) -> Result<Self, TooLarge> {
         match returns {
             Returns::Any => Ok(Self::any(system, thread)),
             Returns::Matched => Self::matched(system, thread, room),
@@ -109,6 +113,11 @@ impl Under {
         Ok(under)
     }
 
+    /// What may lie under a top: symbols, and ε; nothing, if it is never on top of anything.
+    pub fn symbols(&self, of: Symbol) -> impl Iterator<Item = Option<Symbol>> {
+        self.get(self.set(top_number(Some(of)))).iter().map(|&number| top(number))
+    }
+
     /// The number of the set of what may lie under a symbol: symbols with the same set have the same number.
     pub(super) fn set(&self, symbol: u32) -> usize {
         self.set_of.get(&symbol).copied().unwrap_or(0)
@@ -171,7 +180,6 @@ fn puts(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::visible::top;
     use cpds::Problem;
 
     fn under(text: &str, returns: Returns, symbol: &str) -> Vec<String> {

@@ -351,15 +351,19 @@ impl<'a> Symbolic<'a> {
     pub(super) fn largest(&self) -> Tuples {
         let mut largest: Vec<usize> = self.largest.values().flat_map(Covering::largest).map(|id| id as usize).collect();
         largest.sort_unstable();
+        self.tuples_of(largest.iter().copied())
+    }
+
+    /// The tuples with these numbers.
+    pub(super) fn tuples_of(&self, ids: impl Iterator<Item = usize> + Clone) -> Tuples {
         let (mut automaton, mut starts) = (Dfa::default(), FxHashMap::default());
-        for &id in &largest {
+        for id in ids.clone() {
             for language in self.tuples.layout().locals(self.tuples.row(id)) {
                 starts
                     .entry(language)
                     .or_insert_with(|| self.languages.get(LanguageId(language)).add_to(&mut automaton));
             }
         }
-        let ids = largest.into_iter();
         Tuples::new(&self.symmetry, automaton, (&self.tuples, ids), |_, language| starts[&language], false)
     }
 

@@ -24,8 +24,11 @@ pub(crate) struct Symmetry {
 impl Symmetry {
     /// The system's symmetric groups, or none.
     pub(crate) fn new(system: &Cpds, wanted: bool) -> Self {
-        let groups =
-            if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() };
+        Self::of(if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() })
+    }
+
+    /// These groups.
+    pub(crate) fn of(groups: Vec<Vec<ThreadId>>) -> Self {
         let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new(), many: Vec::new() };
         for group in groups {
             let range = symmetry.threads.len()..symmetry.threads.len() + group.len();
