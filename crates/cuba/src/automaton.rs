@@ -3,13 +3,13 @@
 use crate::cli::Stopped;
 use crate::engine::{Heads, Made, Psa, PsaState, TooLarge};
 use crate::json;
-use crate::picture::{Edge, Node, NodeKind, Picture};
+use crate::picture::{Edge, Node, NodeKind, Picture, PictureArgs};
 use crate::show::{indented, plain_table, plural, thread_state};
 use clap::Args;
 use cpds::{Cpds, SharedState, Source, Stack, Symbol, ThreadId};
 use std::collections::{BTreeMap, HashSet};
 
-/// Which automaton, and how to show it.
+/// Which automaton.
 #[derive(Args, Debug)]
 pub(crate) struct PsaArgs {
     /// Show the store automaton of this thread
@@ -23,12 +23,6 @@ pub(crate) struct PsaArgs {
     /// E.g. '0|1,4 6', or the thread's own part of it, '0|4 6'.
     #[arg(long, value_name = "STATE", requires = "psa")]
     from: Option<String>,
-    /// For --psa: as a graph for Graphviz
-    #[arg(long, requires = "psa", conflicts_with_all = ["svg", "json"])]
-    dot: bool,
-    /// For --psa: as an SVG picture
-    #[arg(long, requires = "psa", conflicts_with = "json")]
-    svg: bool,
 }
 
 /// An automaton with more transitions than this is not shown.
@@ -64,6 +58,7 @@ impl PsaArgs {
         &self,
         thread: &str,
         system: &Cpds,
+        drawn: &PictureArgs,
         as_json: Option<(String, Vec<json::WarningJson>)>,
     ) -> Result<String, Stopped> {
         let thread = find(system, thread)?;
@@ -75,11 +70,8 @@ impl PsaArgs {
             Automaton::of_contexts(system, thread, MOST)
         };
         let automaton = automaton.map_err(|TooLarge| too_large())?;
-        if self.dot {
-            return Ok(automaton.picture().dot());
-        }
-        if self.svg {
-            return automaton.picture().svg().map_err(|error| Stopped::Usage(error.to_string()));
+        if drawn.is_wanted() {
+            return drawn.draw(&automaton.picture(), "");
         }
         Ok(match as_json {
             Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
@@ -225,10 +217,10 @@ impl Automaton {
                     edge.labels.push(label);
                     edge.marked |= on_loop;
                 }
-                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop }),
+                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop, dashed: false }),
             }
         }
-        let nodes = self.states.iter().map(|(label, kind)| Node { label: label.clone(), kind: *kind });
+        let nodes = self.states.iter().map(|(label, kind)| Node::plain(label.clone(), *kind));
         Picture { title: self.title.clone(), nodes: nodes.collect(), edges }
     }
 }

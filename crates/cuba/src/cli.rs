@@ -49,6 +49,7 @@ Examples:
   cuba fcr models/paper/fig2.cpds                        are contexts finite?
   cuba show models/paper/fig1.cpds                       read a model back
   cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
+  cuba show models/paper/fig1.cpds --svg                 draw what is reachable
   cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
   cuba convert stutter.pds --to cpds -o stutter.cpds     from another format
   cuba convert models/table2/turns.bp --to cpds          a program as a system
@@ -72,7 +73,7 @@ enum Verb {
     Reach(Reach),
     /// Decide whether finite context reachability holds; if not, show the loop
     Fcr(Fcr),
-    /// Print the model as it was understood, or the steps from a state, or a store automaton
+    /// Print the model as it was understood, or steps, or draw what is reachable, or a store automaton
     Show(Show),
     /// Write the model in another format
     Convert(Convert),
@@ -150,7 +151,7 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),
         Verb::Fcr(args) => fcr::answer(args, cli.quiet),
-        Verb::Show(args) => show::answer(args),
+        Verb::Show(args) => show::answer(args, cli.quiet),
         Verb::Convert(args) => convert::answer(args),
         Verb::Completions(args) => Ok(generate::completions(args)),
         Verb::Man(args) => generate::man(args),

@@ -46,7 +46,7 @@ impl Made {
 }
 
 /// What to do with the evidence for the answer.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct EvidenceArgs {
     /// Write the proof, if there is one, to this file
     ///

@@ -179,7 +179,19 @@ impl ExploreArgs {
         question: Question,
         quiet: bool,
     ) -> Result<Explored<'a>, Box<Answer>> {
-        let (options, problem) = (self.options(), loaded.problem());
+        let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
+        Self::explore_with(loaded.problem(), question, self.options(), &self.evidence, quiet, remarks)
+    }
+
+    /// The same for whoever has no such arguments.
+    pub(crate) fn explore_with<'a>(
+        problem: &'a cpds::Problem,
+        question: Question,
+        options: Options,
+        evidence: &EvidenceArgs,
+        quiet: bool,
+        remarks: impl Fn(&Explored<'_>) -> String,
+    ) -> Result<Explored<'a>, Box<Answer>> {
         let progress = Progress::unless(quiet, progress::FCR, options.memory);
         let start = Instant::now();
         let analysis = analyse(problem, question, options, |event| {
@@ -189,17 +201,17 @@ impl ExploreArgs {
         });
         let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None };
         if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
-            return Err(Box::new(explored.contradiction(contradiction, self.remarks(loaded, &explored))));
+            return Err(Box::new(explored.contradiction(contradiction, remarks(&explored))));
         }
         if let Some(progress) = &progress {
             progress.tell("making and checking the evidence");
         }
-        let made = self.evidence.make(&mut explored);
+        let made = evidence.make(&mut explored);
         drop(progress);
         match made {
             Ok(made) => explored.made = made,
             Err(rejected) => {
-                return Err(Box::new(explored.rejected(Path::new(""), &rejected, self.remarks(loaded, &explored))));
+                return Err(Box::new(explored.rejected(Path::new(""), &rejected, remarks(&explored))));
             }
         }
         Ok(explored)

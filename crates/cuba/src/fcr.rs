@@ -126,13 +126,19 @@ pub(crate) fn loop_picture(system: &Cpds, program: &Program, found: &Loop) -> Op
     let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();
     let name = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
     let kind = |i: usize| if i == 0 { NodeKind::Initial } else { NodeKind::Inner };
-    let nodes = states.iter().enumerate().map(|(i, state)| Node { label: name(state), kind: kind(i) }).collect();
+    let nodes = states.iter().enumerate().map(|(i, state)| Node::plain(name(state), kind(i))).collect();
     let label = |rule: usize| {
         let rule = &program.rules()[rule];
         rule.label.as_ref().map_or_else(|| rule.action.kind().word().to_owned(), ToString::to_string)
     };
-    let step = |(i, &rule): (usize, &usize)| Edge { from: i, to: i + 1, labels: vec![label(rule)], marked: false };
+    let step = |(i, &rule): (usize, &usize)| Edge {
+        from: i,
+        to: i + 1,
+        labels: vec![label(rule)],
+        marked: false,
+        dashed: false,
+    };
     let mut edges: Vec<Edge> = run.rules.iter().enumerate().map(step).collect();
-    edges.push(Edge { from: run.rules.len(), to: 0, labels: vec!["again".to_owned()], marked: true });
+    edges.push(Edge { from: run.rules.len(), to: 0, labels: vec!["again".to_owned()], marked: true, dashed: false });
     Some(Picture { title: format!("{}: the loop", program.name()), nodes, edges })
 }

@@ -13,6 +13,7 @@ mod evidence;
 mod explore;
 mod fcr;
 mod generate;
+mod graph;
 mod interrupt;
 pub mod json;
 mod load;

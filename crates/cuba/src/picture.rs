@@ -1,15 +1,47 @@
 //! A directed graph as a picture: as text for Graphviz, and as SVG, which needs no other program.
 //!
-//! The graphs are store automata: small enough to be read, with loops that the reader looks for. Both texts depend on the
-//! graph only.
+//! The graphs are store automata, and visible states with the steps between them: small enough to be read. Both texts depend on
+//! the graph only.
 
 mod layout;
 mod svg;
 
 pub(crate) use svg::escaped;
 
+use crate::cli::Stopped;
+use clap::Args;
 use std::fmt::{self, Write as _};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// How to draw.
+#[derive(Args, Debug)]
+pub(crate) struct PictureArgs {
+    /// Draw what is reachable, for Graphviz
+    ///
+    /// The visible states that are reachable, with the steps between them; or the automaton of --psa.
+    #[arg(long, group = "picture", conflicts_with_all = ["svg", "json", "successors"])]
+    dot: bool,
+    /// Draw what is reachable, as an SVG picture
+    ///
+    /// The same as for --dot.
+    #[arg(long, group = "picture", conflicts_with_all = ["json", "successors"])]
+    svg: bool,
+}
+
+impl PictureArgs {
+    /// Whether there is something to draw.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.dot || self.svg
+    }
+
+    /// What to print. For an SVG that is too large, `hint` says what else may help.
+    pub(crate) fn draw(&self, picture: &Picture, hint: &str) -> Result<String, Stopped> {
+        if self.dot {
+            return Ok(picture.dot());
+        }
+        picture.svg().map_err(|error| Stopped::Usage(format!("{error}{hint}")))
+    }
+}
 
 /// A directed graph to be drawn.
 pub(crate) struct Picture {
@@ -20,8 +52,20 @@ pub(crate) struct Picture {
 }
 
 pub(crate) struct Node {
+    /// In full.
     pub(crate) label: String,
+    /// What is written.
+    pub(crate) lines: Vec<String>,
     pub(crate) kind: NodeKind,
+    /// With a red border.
+    pub(crate) bad: bool,
+}
+
+impl Node {
+    /// A node with its label in one line.
+    pub(crate) fn plain(label: String, kind: NodeKind) -> Self {
+        Node { lines: vec![label.clone()], label, kind, bad: false }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +84,8 @@ pub(crate) struct Edge {
     pub(crate) labels: Vec<String>,
     /// Part of a loop that the reader should see.
     pub(crate) marked: bool,
+    /// Perhaps not there.
+    pub(crate) dashed: bool,
 }
 
 /// The graph would take too long to lay out, and could not be read.
@@ -79,16 +125,20 @@ impl Picture {
         line(format_args!("node [shape=ellipse, width=0.5, height=0.5, margin=0.05]"));
         for (v, node) in self.nodes.iter().enumerate() {
             let border = if node.kind == NodeKind::Accepting { ", peripheries=2" } else { "" };
-            line(format_args!("n{v} [label={}{border}]", quoted(&[&node.label])));
+            let bad = if node.bad { ", color=\"#dc2626\", penwidth=2.5" } else { "" };
+            let is_full = node.lines.contains(&node.label);
+            let full = if is_full { String::new() } else { format!(", tooltip={}", quoted(&[&node.label])) };
+            line(format_args!("n{v} [label={}{full}{border}{bad}]", quoted(&node.lines)));
             if node.kind == NodeKind::Initial {
                 line(format_args!("i{v} [shape=point, style=invis]; i{v} -> n{v}"));
             }
         }
-        for Edge { from, to, labels, marked } in &self.edges {
+        for Edge { from, to, labels, marked, dashed } in &self.edges {
             let (list, lines) = (labels.join(", "), wrapped(labels));
             let full = if lines.join(" ") == list { String::new() } else { format!(", tooltip={}", quoted(&[list])) };
             let mark = if *marked { ", color=\"#c2410c\", penwidth=2.5" } else { "" };
-            line(format_args!("n{from} -> n{to} [label={}{full}{mark}]", quoted(&lines)));
+            let dash = if *dashed { ", style=dashed" } else { "" };
+            line(format_args!("n{from} -> n{to} [label={}{full}{mark}{dash}]", quoted(&lines)));
         }
         out + "}\n"
     }
@@ -136,8 +186,13 @@ impl Picture {
     }
 }
 
+/// What is written on a node, in lines that are not too long.
+fn shown(node: &Node) -> Vec<String> {
+    node.lines.iter().map(|line| shortened(line)).collect()
+}
+
 /// Labels as a list, in lines that are not too long; what does not fit into the last line is left out.
-fn wrapped(labels: &[String]) -> Vec<String> {
+pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (i, label) in labels.iter().enumerate() {
         let word = shortened(label) + if i + 1 < labels.len() { "," } else { "" };
@@ -154,7 +209,7 @@ fn wrapped(labels: &[String]) -> Vec<String> {
     lines
 }
 
-fn shortened(name: &str) -> String {
+pub(crate) fn shortened(name: &str) -> String {
     if name.width() <= MAX_WIDTH {
         return name.to_owned();
     }
@@ -178,10 +233,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn picture(nodes: &[(&str, NodeKind)], edges: &[(usize, usize, &str, bool)]) -> Picture {
-        let node = |&(label, kind): &(&str, _)| Node { label: label.to_owned(), kind };
+        let node = |&(label, kind): &(&str, _)| Node::plain(label.to_owned(), kind);
         let edge = |&(from, to, labels, marked): &(usize, usize, &str, bool)| {
             let labels = labels.split(' ').map(str::to_owned).collect();
-            Edge { from, to, labels, marked }
+            Edge { from, to, labels, marked, dashed: false }
         };
         let (nodes, edges) = (nodes.iter().map(node).collect(), edges.iter().map(edge).collect());
         Picture { title: "stacks of A".to_owned(), nodes, edges }
@@ -190,7 +245,11 @@ mod tests {
     /// Nodes and edges without names of their own.
     fn plain(count: usize, edges: &[(usize, usize)]) -> Picture {
         let edges: Vec<_> = edges.iter().map(|&(from, to)| (from, to, "a b", from == to)).collect();
-        picture(&vec![("q", NodeKind::Initial); count], &edges)
+        let mut picture = picture(&vec![("q", NodeKind::Initial); count], &edges);
+        for (v, node) in picture.nodes.iter_mut().enumerate() {
+            node.lines.resize(1 + v % 3, "a line".to_owned());
+        }
+        picture
     }
 
     fn automaton() -> Picture {
@@ -230,6 +289,21 @@ mod tests {
         picture.edges[0].labels = labels(9);
         assert!(picture.dot().contains("label4, label5, …\", tooltip=\"label0, label1, label2,"), "{}", picture.dot());
         assert!(picture.svg().unwrap().contains("<title>q0 → q1\\&lt;&amp;&quot;: label0, label1, label2,"));
+    }
+
+    #[test]
+    fn bad_nodes_long_names_and_dashed_edges() {
+        let mut picture = automaton();
+        let name = "a long name & another one";
+        let lines = vec!["a long name &".to_owned(), "another one".to_owned()];
+        picture.nodes[1] = Node { label: name.to_owned(), lines, kind: NodeKind::Inner, bad: true };
+        picture.edges[0].dashed = true;
+        let dot = picture.dot();
+        let node = r##"n1 [label="a long name &amp;\nanother one", tooltip="a long name &amp; another one", color="#dc2626", penwidth=2.5]"##;
+        assert!(dot.contains(node) && dot.contains("n0 -> n1 [label=\"a, b\", style=dashed]"), "{dot}");
+        let svg = checked(&picture);
+        assert_eq!((svg.matches("\"node bad\"").count(), svg.matches("\"edge dashed\"").count()), (1, 1));
+        assert!(svg.contains("<g><title>a long name &amp; another one</title><text"), "{svg}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton.
+//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton; or the graph of visible states.
 
 use crate::automaton::PsaArgs;
 use crate::cli::{Answer, Stopped, exit};
+use crate::graph::{self, GraphArgs};
 use crate::json;
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::picture::PictureArgs;
 use crate::terminal::{self, fitted, length};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
@@ -16,6 +18,8 @@ Examples:
   cuba show models/paper/fig1.cpds
   cuba show models/paper/fig1.cpds --successors '0|1,4'
   cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+  cuba show models/paper/fig1.cpds --svg > fig1.svg
+  cuba show models/table2/turns.bp --max-contexts 1 --dot
   cuba show models/paper/fig2.cpds --psa foo
   cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg
   cuba show models/paper/fig7.cpds --psa P --from 'q0|σ0' --dot")]
@@ -29,18 +33,22 @@ pub(crate) struct Show {
     successors: Option<String>,
     #[command(flatten)]
     psa: PsaArgs,
+    #[command(flatten)]
+    picture: PictureArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.model.load()?;
     let file = shown(&args.model.file);
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
     let stdout = match (&args.psa.psa, &args.successors) {
-        (Some(thread), _) => args.psa.show(thread, system, args.json.then(|| (file, warnings())))?,
+        (Some(thread), _) => args.psa.show(thread, system, &args.picture, args.json.then(|| (file, warnings())))?,
         (None, Some(text)) => {
             let state = system.read_state(Source::new("--successors", text.as_str()))?;
             if args.json {
@@ -54,6 +62,13 @@ pub(crate) fn answer(args: &Show) -> Result<Answer, Stopped> {
                 successors(system, &state)
             }
         }
+        (None, None) if args.picture.is_wanted() => match args.graph.explore(&loaded, quiet) {
+            Ok(explored) => {
+                let picture = graph::picture(&explored, &loaded)?;
+                args.picture.draw(&picture, ", or stop earlier with --max-contexts")?
+            }
+            Err(mistake) => return Ok(*mistake),
+        },
         (None, None) if args.json => json::print(&json::ShowJson {
             file,
             format: loaded.format,

@@ -3,7 +3,7 @@
 //! Columns are nodes and labels by turns. An edge is level where it crosses a column, and rises or falls between them.
 //! The font has a fixed width, so that a text takes about the room that was kept for it.
 
-use super::{Edge, Node, NodeKind, Picture, shortened, wrapped};
+use super::{Edge, Node, NodeKind, Picture, shown, wrapped};
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
@@ -28,11 +28,12 @@ pub(super) struct Layout {
     pub(super) edges: Vec<Line>,
 }
 
-/// Where a node is: its border is everywhere `RADIUS` away from the level line from `x - core` to `x + core`.
+/// Where a node is: its border is everywhere `RADIUS` away from a rectangle around its middle, or a level line, that reaches as far
+/// to each side as `core` says.
 pub(super) struct Place {
     pub(super) x: f64,
     pub(super) y: f64,
-    pub(super) core: f64,
+    pub(super) core: Point,
 }
 
 /// Where an edge is: the start of its curve, then for each cubic two control points and its end; the middle of its label.
@@ -57,8 +58,8 @@ impl Layout {
         let stops: Vec<Vec<Stop>> = picture.edges.iter().enumerate().map(stops).collect();
         let columns = columns(picture, &ends, &stops);
         let place = |(node, end): (&Node, &Stop)| {
-            let core = width(node) / 2.0 - RADIUS;
-            Place { x: columns[end.column].x, y: end.y, core }
+            let (width, height) = extent(node);
+            Place { x: columns[end.column].x, y: end.y, core: (width / 2.0 - RADIUS, height / 2.0 - RADIUS) }
         };
         let nodes: Vec<Place> = picture.nodes.iter().zip(&ends).map(place).collect();
         let line = |(edge, stops): (&Edge, &Vec<Stop>)| {
@@ -73,15 +74,16 @@ impl Layout {
 impl Place {
     /// The point nearest to `other` that is this far from the border.
     pub(super) fn near(&self, other: Point, distance: f64) -> Point {
-        let x = other.0.clamp(self.x - self.core, self.x + self.core);
-        let (dx, dy) = (other.0 - x, other.1 - self.y);
+        let x = other.0.clamp(self.x - self.core.0, self.x + self.core.0);
+        let y = other.1.clamp(self.y - self.core.1, self.y + self.core.1);
+        let (dx, dy) = (other.0 - x, other.1 - y);
         let scale = (RADIUS + distance) / dx.hypot(dy).max(1.0);
-        (x + dx * scale, self.y + dy * scale)
+        (x + dx * scale, y + dy * scale)
     }
 
     /// Where an edge that goes on to `other`, on the left or on the right, leaves the border at this distance.
     fn port(&self, other: Point, distance: f64) -> Point {
-        let rise = STEEPEST * ((other.0 - self.x).abs() - self.core);
+        let rise = STEEPEST * ((other.0 - self.x).abs() - self.core.0);
         self.near((other.0, other.1.clamp(self.y - rise, self.y + rise)), distance)
     }
 }
@@ -89,8 +91,8 @@ impl Place {
 /// The graph as dagre arranges it: its nodes have a rank and a height, its edges the heights in between.
 fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     let mut graph = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
-    for v in 0..picture.nodes.len() {
-        graph.set_node(v.to_string(), Some(NodeLabel { height: 2.0 * RADIUS, ..NodeLabel::default() }));
+    for (v, node) in picture.nodes.iter().enumerate() {
+        graph.set_node(v.to_string(), Some(NodeLabel { height: extent(node).1, ..NodeLabel::default() }));
     }
     for (i, edge) in picture.edges.iter().enumerate() {
         let (width, mut height) = size(&wrapped(&edge.labels));
@@ -151,7 +153,7 @@ fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column
     let count = nodes.iter().map(|stop| stop.column + 1).max().unwrap_or(0);
     let (mut halves, mut gaps) = (vec![4.0_f64; count], vec![30.0_f64; count]);
     for (node, stop) in picture.nodes.iter().zip(nodes) {
-        halves[stop.column] = halves[stop.column].max(width(node) / 2.0);
+        halves[stop.column] = halves[stop.column].max(extent(node).0 / 2.0);
     }
     for (edge, stops) in picture.edges.iter().zip(edges) {
         let column = label_stop(stops).column;
@@ -196,15 +198,17 @@ fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> Line 
 
 /// A loop, below its node.
 fn hanging(node: &Place, edge: &Edge) -> Line {
-    let bottom = node.y + RADIUS + LOOP;
+    let bottom = node.y + node.core.1 + RADIUS + LOOP;
     let (left, right) = ((node.x - 24.0, bottom + 4.0), (node.x + 24.0, bottom + 4.0));
     let curve = vec![node.near(left, 0.0), left, right, node.near(right, ARROW)];
     Line { curve, label: (node.x, bottom + size(&wrapped(&edge.labels)).1 / 2.0) }
 }
 
-fn width(node: &Node) -> f64 {
+/// How wide and how high a node is.
+fn extent(node: &Node) -> Point {
     let border = if node.kind == NodeKind::Accepting { 8.0 } else { 0.0 };
-    (size(&[shortened(&node.label)]).0 + 10.0).max(2.0 * RADIUS) + border
+    let (width, height) = size(&shown(node));
+    ((width + 10.0).max(2.0 * RADIUS) + border, height - LINE + 2.0 * RADIUS)
 }
 
 /// The room that lines of text take.
@@ -220,8 +224,9 @@ mod tests {
 
     #[test]
     fn labels_are_where_dagre_keeps_room_for_them() {
-        let nodes = (0..7).map(|v| Node { label: v.to_string(), kind: NodeKind::Inner }).collect();
-        let edge = |i: usize| Edge { from: i / 7, to: i % 7, labels: vec!["a".to_owned()], marked: false };
+        let nodes = (0..7).map(|v| Node::plain(v.to_string(), NodeKind::Inner)).collect();
+        let edge =
+            |i: usize| Edge { from: i / 7, to: i % 7, labels: vec!["a".to_owned()], marked: false, dashed: false };
         let edges = (0..49).map(edge).filter(|edge| edge.from != edge.to).collect();
         let picture = Picture { title: String::new(), nodes, edges };
         let graph = arranged(&picture);

@@ -1,7 +1,7 @@
 //! A picture as SVG.
 
 use super::layout::{ARROW, LINE, Layout, Place, Point, RADIUS, size};
-use super::{Edge, Node, NodeKind, Picture, shortened, wrapped};
+use super::{Edge, Node, NodeKind, Picture, shown, wrapped};
 
 const MARGIN: f64 = 16.0;
 
@@ -12,13 +12,16 @@ const STYLE: &str = "
 .picture .node{fill:#eef2f7;stroke:#1f2328;stroke-width:1.3}
 .picture .edge{fill:none;stroke:#6a737d;stroke-width:1.2}
 .picture .head{fill:#6a737d}
+.picture .node.bad{stroke:#dc2626;stroke-width:2.6}
 .picture .edge.marked{stroke:#c2410c;stroke-width:2.8}
+.picture .edge.dashed{stroke-dasharray:5 4}
 .picture .head.marked,.picture text.marked{fill:#c2410c}
 .picture .title,.picture text.marked{font-weight:bold}
 @media (prefers-color-scheme:dark){
 .picture .paper{fill:#0d1117}
 .picture text{fill:#e6edf3}
 .picture .node{fill:#1c2430;stroke:#e6edf3}
+.picture .node.bad{stroke:#f87171}
 .picture .edge{stroke:#8b949e}
 .picture .head{fill:#8b949e}
 .picture .edge.marked{stroke:#fb923c}
@@ -34,7 +37,7 @@ pub(super) fn svg(picture: &Picture) -> String {
     for (edge, line) in plain.into_iter().chain(marked) {
         let (from, to) = (&picture.nodes[edge.from].label, &picture.nodes[edge.to].label);
         let hint = format!("{from} → {to}: {}", edge.labels.join(", "));
-        sheet.draw(&line.curve, edge.marked, &hint);
+        sheet.draw(&line.curve, (edge.marked, edge.dashed), &hint);
         sheet.write_label(line.label, edge, &hint);
     }
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -60,14 +63,15 @@ impl Sheet {
     }
 
     /// A curve with an arrow head.
-    fn draw(&mut self, curve: &[Point], marked: bool, hint: &str) {
+    fn draw(&mut self, curve: &[Point], (marked, dashed): (bool, bool), hint: &str) {
         for &point in curve {
             self.reach(point, (1.0, 1.0));
         }
         let points: Vec<String> = curve.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let (start, rest) = (&points[0], points[1..].join(" "));
         let (class, head) = if marked { ("edge marked", "picture-head-marked") } else { ("edge", "picture-head") };
-        let path = format!(r#"<path class="{class}" marker-end="url(#{head})" d="M{start} C{rest}">"#);
+        let dash = if dashed { " dashed" } else { "" };
+        let path = format!(r#"<path class="{class}{dash}" marker-end="url(#{head})" d="M{start} C{rest}">"#);
         self.shapes.extend([&path, &titled(hint), "</path>\n"]);
     }
 
@@ -75,17 +79,29 @@ impl Sheet {
     fn draw_node(&mut self, place: &Place, node: &Node, entered: bool) {
         let &Place { x, y, core } = place;
         if node.kind == NodeKind::Initial {
-            let far = (x - core - 99.0, y - if entered { 99.0 } else { 0.0 });
-            self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), false, "");
+            let far = (x - core.0 - 99.0, y - if entered { 99.0 } else { 0.0 });
+            self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), (false, false), "");
         }
         let borders: &[f64] = if node.kind == NodeKind::Accepting { &[RADIUS, RADIUS - 4.0] } else { &[RADIUS] };
+        let class = if node.bad { "node bad" } else { "node" };
         for radius in borders {
-            self.shapes += &rect("node", (x, y), (core + radius, *radius));
+            self.shapes += &rect(class, (x, y), (core.0 + radius, core.1 + radius), *radius);
         }
-        self.reach((x, y), (core + RADIUS, RADIUS));
-        let short = shortened(&node.label);
-        let hint = if short == node.label { "" } else { &node.label };
-        self.texts.extend(["<g>", &titled(hint), &text("name", (x, y), &short), "</g>\n"]);
+        self.reach((x, y), (core.0 + RADIUS, core.1 + RADIUS));
+        let lines = shown(node);
+        let hint = if lines.contains(&node.label) { "" } else { &node.label };
+        self.texts.extend(["<g>", &titled(hint)]);
+        self.write("name", (x, y), &lines);
+        self.texts += "</g>\n";
+    }
+
+    /// Lines of text around a point.
+    fn write(&mut self, class: &str, middle: Point, lines: &[String]) {
+        let mut y = middle.1 - (size(lines).1 - LINE) / 2.0;
+        for line in lines {
+            self.texts += &text(class, (middle.0, y), line);
+            y += LINE;
+        }
     }
 
     fn write_label(&mut self, middle: Point, edge: &Edge, hint: &str) {
@@ -96,12 +112,8 @@ impl Sheet {
         let (width, height) = size(&lines);
         let half = (width / 2.0 + 2.0, height / 2.0);
         self.reach(middle, half);
-        self.texts.extend(["<g>", &titled(hint), &rect("paper", middle, half)]);
-        let mut y = middle.1 - half.1 + LINE / 2.0;
-        for line in &lines {
-            self.texts += &text(if edge.marked { "marked" } else { "label" }, (middle.0, y), line);
-            y += LINE;
-        }
+        self.texts.extend(["<g>", &titled(hint), &rect("paper", middle, half, 0.0)]);
+        self.write(if edge.marked { "marked" } else { "label" }, middle, &lines);
         self.texts += "</g>\n";
     }
 
@@ -129,7 +141,7 @@ impl Sheet {
             "</style>\n",
             &head("picture-head", "head"),
             &head("picture-head-marked", "head marked"),
-            &rect("paper", (x + half.0, y + half.1), half),
+            &rect("paper", (x + half.0, y + half.1), half, 0.0),
             "\n",
             &shapes,
             &texts,
@@ -139,9 +151,9 @@ impl Sheet {
     }
 }
 
-fn rect(class: &str, (x, y): Point, half: Point) -> String {
+fn rect(class: &str, (x, y): Point, half: Point, radius: f64) -> String {
     let (x, y, width, height) = (x - half.0, y - half.1, 2.0 * half.0, 2.0 * half.1);
-    let round = if class == "node" { format!(r#" rx="{:.1}""#, half.1) } else { String::new() };
+    let round = if radius > 0.0 { format!(r#" rx="{radius:.1}""#) } else { String::new() };
     format!(r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"{round}/>"#)
 }
 

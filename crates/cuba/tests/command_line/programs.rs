@@ -158,6 +158,9 @@ fn how_many_threads_must_be_said() {
     safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 28 states, none of them bad; assuming at most 1 created thread at a time (--threads 1)
     exit code 0
     ");
+    let graph = on(CREATES, &["show", "p.bp", "--threads", "1", "--dot"]);
+    let title = "T(R): 28 visible states, with every step; assuming at most 1 created thread at a time (--threads 1)";
+    assert!(graph.contains(&format!("label=\"{title}\"")), "{graph}");
     assert_snapshot!(on(CREATES, &["verify", "p.bp", "--threads", "2"]), @"
     p.bp
     context 1: main

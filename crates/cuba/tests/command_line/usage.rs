@@ -183,7 +183,7 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 28);
+    assert_eq!(tried, 31);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn short_help_has_a_line_for_each_option() {
         assert!(short.lines().all(|line| !line.starts_with(&" ".repeat(9))), "a line goes on in the next: {short}");
     }
     assert_snapshot!(done(&["show", "-h"]), @"
-    Print the model as it was understood, or the steps from a state, or a store automaton
+    Print the model as it was understood, or steps, or draw what is reachable, or a store automaton
 
     Usage: cuba show [OPTIONS] <FILE>
 
@@ -205,8 +205,8 @@ fn short_help_has_a_line_for_each_option() {
           --successors <STATE>  Show every step from this state
           --psa <THREAD>        Show the store automaton of this thread
           --from <STATE>        For --psa: start in this state
-          --dot                 For --psa: as a graph for Graphviz
-          --svg                 For --psa: as an SVG picture
+          --dot                 Draw it, for Graphviz
+          --svg                 Draw it, as an SVG picture
           --json                Print JSON
           --color <WHEN>        Use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet               Print no warnings, and show no progress
