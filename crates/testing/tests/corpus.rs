@@ -1,6 +1,6 @@
 //! The oracle against the model collection, and against what the paper says of its own examples.
 
-use cpds_testing::corpus::{Answers, Expected, Model, Skipped, Verdict, compare, models, run};
+use cpds_testing::corpus::{Answers, Collapse, Expected, Model, Skipped, Verdict, compare, models, run};
 use cpds_testing::oracle::levels;
 
 /// Higher than any stack that a model with FCR builds within the levels it lists.
@@ -23,7 +23,7 @@ fn answers(Model { name, problem, expected, .. }: &Model) -> Answers {
     // Some levels more than are listed: what the list leaves out must not be news.
     let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() + 2);
     let found = levels(system, max_k, expected.height.unwrap_or(HIGH));
-    assert_eq!(found.exact, expected.fcr, "{name}: stacks grow beyond {HIGH}, or not beyond the height given");
+    assert_eq!(Some(found.exact), expected.fcr, "{name}: stacks grow beyond {HIGH}, or not beyond the height given");
     // A context is infinite if it goes on beyond any height; this is far beyond what the finite ones need.
     // If the first one is not, a later one may be: that is left to the engines.
     let is_infinite = || !levels(system, 1, HIGH).exact;
@@ -77,18 +77,20 @@ fn example_8_reaches_its_state_with_two_contexts_and_not_with_one() {
 fn wrong_expectations_and_wrong_answers_are_noticed() {
     let models = models();
     let fig1 = models.iter().find(|m| m.name == "paper/fig1").expect("Fig. 1 is a model");
-    let wrong: [fn(&mut Expected); 11] = [
+    let wrong: [fn(&mut Expected); 13] = [
         |e| e.contexts = None,
         |e| e.verdict = Verdict::Safe,
         |e| e.proved_by = Some("Z".to_owned()),
         |e| e.undecided = Some("an unsafe one never is".to_owned()),
         |e| e.contexts = Some(9),
-        |e| e.fcr = false,
+        |e| e.fcr = Some(false),
         |e| e.reachable = Some(vec![]),
         |e| e.visible[2] = 9,
-        |e| e.visible_total = 9,
-        |e| e.collapse.visible = 2,
-        |e| e.collapse.reachable = Some(5),
+        |e| e.visible_total = Some(9),
+        |e| e.collapse = Some(Collapse { reachable: None, visible: 2 }),
+        |e| e.collapse = Some(Collapse { reachable: Some(5), visible: 5 }),
+        |e| e.collapse = None,
+        |e| e.source = String::new(),
     ];
     for (i, change) in wrong.iter().enumerate() {
         let mut expected = fig1.expected.clone();
