@@ -17,6 +17,10 @@ bless:
     UPDATE_SCHEMAS=1 cargo test -p cuba --lib json
     cargo insta test --workspace --accept
 
+# The page on the paper's Table 2 anew
+table2:
+    cargo run --release --bin cuba -- bench models/table2 --format markdown -o docs/table2.md
+
 # The library's documentation
 doc:
     cargo doc --workspace --no-deps --open

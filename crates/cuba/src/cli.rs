@@ -1,5 +1,6 @@
 //! The command line: its words, its exit codes, and the one place that prints.
 
+use crate::bench::{self, Bench};
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
@@ -21,7 +22,7 @@ pub mod exit {
     pub const BAD_INPUT: u8 = 2;
     /// There is no answer.
     pub const UNKNOWN: u8 = 5;
-    /// A mistake in cuba itself.
+    /// A mistake in cuba itself; for `bench`, an answer that is not the expected one.
     pub const INTERNAL: u8 = 6;
     /// A bad state is reachable; for `fcr`, it does not hold.
     pub const UNSAFE: u8 = 10;
@@ -53,6 +54,7 @@ Examples:
   cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
   cuba convert stutter.pds --to cpds -o stutter.cpds     from another format
   cuba convert models/table2/turns.bp --to cpds          a program as a system
+  cuba bench models/tiny                                 many models at once
 
 Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";
 
@@ -77,6 +79,8 @@ enum Verb {
     Show(Show),
     /// Write the model in another format
     Convert(Convert),
+    /// Run many models, and compare the answers with the expected ones
+    Bench(Bench),
     /// Print a script with which a shell completes commands
     Completions(Completions),
     /// Print a page of the manual, or write all of it
@@ -153,6 +157,7 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Fcr(args) => fcr::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args, cli.quiet),
         Verb::Convert(args) => convert::answer(args),
+        Verb::Bench(args) => bench::answer(args, cli.quiet),
         Verb::Completions(args) => Ok(generate::completions(args)),
         Verb::Man(args) => generate::man(args),
     };

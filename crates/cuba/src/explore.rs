@@ -81,7 +81,7 @@ pub(crate) struct ExploreArgs {
 
 /// What can be asked for with `--engine`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Choice {
+pub(crate) enum Choice {
     Auto,
     Below(Engine),
     Abstract,
@@ -105,7 +105,7 @@ impl FromStr for Choice {
 }
 
 /// `90s`, `30m`, `2h`; a number alone is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds = match &text[digits.len()..] {
         "" | "s" => 1,
@@ -118,7 +118,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "longer than anybody waits".to_owned())
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "a number from 1 on".to_owned())
 }
 

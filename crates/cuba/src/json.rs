@@ -1,9 +1,11 @@
 //! What `--json` prints: one object a verb, described in `docs/json.md`.
 
 mod answers;
+mod bench;
 mod evidence;
 
 pub use answers::*;
+pub use bench::*;
 pub use evidence::*;
 
 use crate::load::Format;
@@ -310,6 +312,7 @@ mod tests {
             ("itf", schemars::schema_for!(ItfJson)),
             ("fcr", schemars::schema_for!(FcrJson)),
             ("show-psa", schemars::schema_for!(PsaJson)),
+            ("bench", schemars::schema_for!(BenchJson)),
         ];
         for (name, schema) in schemas {
             let path = repository().join(format!("docs/schema/{name}.schema.json"));

@@ -4,6 +4,7 @@
 //! prints and chooses the exit code. Engines know no report: they answer with data, and send events while they work.
 
 mod automaton;
+mod bench;
 mod bundle;
 mod chart;
 pub mod cli;

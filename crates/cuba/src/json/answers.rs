@@ -25,6 +25,8 @@ pub struct AnalysisJson {
     pub verdict: &'static str,
     /// The verdict in words, with its reason.
     pub reason: String,
+    /// How many threads the system has.
+    pub threads: usize,
     /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise the last k for which R_k was
     /// computed: for `unknown`, no bad state is reachable with up to that many contexts.
     pub contexts: usize,
@@ -338,6 +340,7 @@ pub(crate) fn analysis(
         file,
         verdict,
         reason: reason.to_owned(),
+        threads: system.thread_count(),
         contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
         engine: if explicit { "explicit" } else { "symbolic" },
         proved_by: analysis.proved_by(),

@@ -77,6 +77,14 @@ pub(crate) fn done(args: &[&str]) -> String {
     ran.stdout
 }
 
+/// What `--json` prints has to fit its published schema.
+pub(crate) fn fits(schema: &str, object: &Value, what: &str) {
+    let path = repository().join(format!("docs/schema/{schema}.schema.json"));
+    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    jsonschema::validate(&schema, object).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
+}
+
 /// Runs `cuba` on a model that is written to a file first.
 pub(crate) fn on(model: &str, verb: &str) -> Ran {
     let folder = tempfile::tempdir().unwrap();

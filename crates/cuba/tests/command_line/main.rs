@@ -5,6 +5,7 @@ mod bad_files;
 mod bad_pds;
 mod bad_programs;
 mod bad_text;
+mod bench;
 mod book;
 mod common;
 mod convert;

@@ -267,6 +267,7 @@ fn as_json() {
         "table_bytes": 1947,
         "visible_states_kept": 8
       },
+      "threads": 2,
       "time_s": null,
       "upper": [
         {

@@ -1,25 +1,19 @@
 //! What all verbs have in common: exit codes, help, warnings, JSON.
 
-use crate::common::{cuba, done, in_repository, words};
-use cpds_testing::corpus::{models, repository};
+use crate::common::{cuba, done, fits, in_repository, words};
+use cpds_testing::corpus::models;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
 #[test]
 fn json_fits_its_schema_on_every_model() {
-    let valid = |schema: &str, object: &Value, what: &str| {
-        let path = repository().join(format!("docs/schema/{schema}.schema.json"));
-        let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-        jsonschema::validate(&schema, object).unwrap_or_else(|e| panic!("{what}: {e}"));
-        assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
-    };
     for model in models() {
         let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
         let check = |schema: &str, verb: &str, options: &[&str]| -> Value {
             let args = [&[verb], &*arguments, &["--json"], options].concat();
             let object = serde_json::from_str(&in_repository(&args).stdout).unwrap();
-            valid(schema, &object, &args.join(" "));
+            fits(schema, &object, &args.join(" "));
             object
         };
         let system = model.problem.system();
@@ -51,7 +45,7 @@ fn json_fits_its_schema_on_every_model() {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("trace.json");
             in_repository(&[&["verify"], &*arguments, &["--trace", path.to_str().unwrap()]].concat());
-            valid("trace", &serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap(), &model.name);
+            fits("trace", &serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap(), &model.name);
         }
     }
 }
@@ -167,7 +161,7 @@ fn a_wrong_command_line_is_exit_code_1() {
 #[test]
 fn help_has_examples_that_work() {
     let mut tried = 0;
-    for verb in ["", "verify", "reach", "fcr", "show", "convert"] {
+    for verb in ["", "verify", "reach", "fcr", "show", "convert", "bench"] {
         let help = done(&[verb, "--help"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>());
         let examples = help.lines().skip_while(|line| *line != "Examples:");
         assert!(examples.clone().all(|line| !line.contains("cuba") || line.chars().count() < 80), "they fit: {help}");
@@ -183,12 +177,12 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 31);
+    assert_eq!(tried, 35);
 }
 
 #[test]
 fn short_help_has_a_line_for_each_option() {
-    for verb in ["verify", "reach", "fcr", "show", "convert"] {
+    for verb in ["verify", "reach", "fcr", "show", "convert", "bench"] {
         let [short, long] = ["-h", "--help"].map(|help| done(&[verb, help]));
         assert!(short.len() < long.len() && !short.contains("Examples:"), "{verb}");
         assert!(short.lines().all(|line| !line.starts_with(&" ".repeat(9))), "a line goes on in the next: {short}");
