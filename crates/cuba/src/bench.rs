@@ -4,16 +4,16 @@ mod child;
 mod compare;
 mod formats;
 
-use crate::cli::{Answer, Stopped, exit};
+use crate::cli::{Answer, Stopped, exit, heading};
 use crate::explore::{Choice, duration, jobs, size};
 use crate::interrupt;
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
 use crate::load::{may_write, shown};
+use crate::progress::Progress;
 use child::Ended;
 use clap::{Args, ValueEnum};
 use cpds::diagnostic::printable;
 use cpds_models::Run;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,40 +23,52 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   cuba bench models/tiny
   cuba bench models/tiny models/paper/fig1.cpds --reach --jobs 2
   cuba bench models/tiny --format csv
   cuba bench models/table2 --format markdown -o docs/table2.md
 
-Exit codes: 0 all as expected, or answered where nothing was expected, 6 an answer is wrong, or cuba failed,
-2 a model or what is expected of it cannot be read, 5 an answer is unknown or missing, 1 usage")]
+Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed, 2 a model cannot be read, or what
+is expected of it, 5 an answer is unknown or missing, 1 usage")]
 pub(crate) struct Bench {
-    /// Models, or folders: then every .bp file, every .cpds file and every .pds file with a .init beside it, below them. What is
-    /// expected of a model stands beside it, in a .toml file of the same name
+    /// Models, or folders with models
+    ///
+    /// Of a folder, every .bp file, every .cpds file and every .pds file with a .init beside it, also further below. What is expected of
+    /// a model stands beside it, in a .toml file of the same name.
     #[arg(required = true, value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
-    /// Ask for everything that is reachable, as `cuba reach` does, and not as `cuba verify` for bad states
+    /// Ask for everything that is reachable
+    ///
+    /// As `cuba reach` does, and not as `cuba verify` for bad states.
     #[arg(long)]
     reach: bool,
-    /// Stop a run after this time, e.g. 90s, 30m or 2h
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    /// Stop a run after this time
+    ///
+    /// E.g. 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, help_heading = heading::LIMITS)]
     timeout: Duration,
-    /// Stop a run when its tables would take more than this, e.g. 512M or 16G
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size)]
+    /// Stop a run when its tables would take more
+    ///
+    /// E.g. 512M or 16G.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size, help_heading = heading::LIMITS)]
     memory: usize,
-    /// What to work with, as for `cuba verify`
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = engine)]
-    engine: String,
     /// Stop a run after K contexts
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
-    /// Do not use that threads are interchangeable (the answers are the same)
-    #[arg(long)]
+    /// What to work with, as for `cuba verify`
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = engine, help_heading = heading::SEARCH)]
+    engine: String,
+    /// Do not use that threads are interchangeable
+    ///
+    /// The answers are the same.
+    #[arg(long, help_heading = heading::SEARCH)]
     no_symmetry: bool,
-    /// How many runs at a time. One alone has two threads, several have one each, and times mean little
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs)]
+    /// How many runs at a time
+    ///
+    /// One alone has two threads, several have one each, and their times mean little.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs, help_heading = heading::SEARCH)]
     jobs: usize,
     /// How to write it
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -203,11 +215,8 @@ impl Bench {
     fn run_all(&self, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
         let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
         let interrupted = interrupt::flag();
-        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(tasks.len() as u64) };
-        bar.set_style(
-            ProgressStyle::with_template("{spinner} {elapsed} {pos} of {len} runs, {msg}").expect("a template"),
-        );
-        bar.enable_steady_tick(Duration::from_millis(200));
+        let progress = Progress::unless(quiet, "starting", self.memory);
+        let done = AtomicUsize::new(0);
         let next = AtomicUsize::new(0);
         let take = || {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -216,11 +225,14 @@ impl Bench {
         let work = || {
             let mut made = Vec::new();
             while let Some((number, task)) = take() {
-                bar.set_message(shown(&task.file));
+                if let Some(progress) = &progress {
+                    let before = done.load(Ordering::Relaxed);
+                    progress.tell(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
+                }
                 let (ended, time) = child::run(&mut self.command(&cuba, task), self.limit(), interrupted);
-                let Some(done) = task.made(ended, time) else { break };
-                made.push((number, done));
-                bar.inc(1);
+                let Some(row) = task.made(ended, time) else { break };
+                made.push((number, row));
+                done.fetch_add(1, Ordering::Relaxed);
             }
             made
         };
@@ -229,7 +241,7 @@ impl Bench {
             let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
-        bar.finish_and_clear();
+        drop(progress);
         made.sort_by_key(|&(number, _)| number);
         Ok(made.into_iter().map(|(_, made)| made).collect())
     }

@@ -7,6 +7,7 @@ use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics,
 use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::numbers;
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
 use crate::show::{indented, plain_table, plural};
@@ -15,7 +16,6 @@ use clap::Args;
 use comfy_table::CellAlignment;
 use cpds::{Cpds, Trace};
 use cpds_check::Rejected;
-use indicatif::HumanBytes;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
@@ -264,7 +264,7 @@ impl Explored<'_> {
                 (counters.join(", "), table_bytes)
             }
         };
-        let (tables, time) = (HumanBytes(bytes as u64), self.time.as_secs_f64() * 1000.0);
+        let (tables, time) = (numbers::bytes(bytes), self.time.as_secs_f64() * 1000.0);
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
     }
 
@@ -312,7 +312,7 @@ impl Explored<'_> {
         match reason {
             Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
             Reason::Memory => {
-                let limit = HumanBytes(self.options.memory as u64);
+                let limit = numbers::bytes(self.options.memory);
                 let explicit = self.analysis.lower.engine() == Engine::Explicit;
                 let hint = match &self.analysis.fcr {
                     Some(fcr) if explicit && !fcr.holds() => {
@@ -329,7 +329,7 @@ impl Explored<'_> {
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
             Reason::Unchecked => {
-                let limit = HumanBytes(self.options.memory as u64);
+                let limit = numbers::bytes(self.options.memory);
                 format!(
                     "there is a proof, but its certificate does not fit into the memory of {limit}; see --memory, or believe it with --no-check"
                 )

@@ -5,6 +5,7 @@ use crate::engine::{self, Cancel, Loop, Psa};
 use crate::explore::size;
 use crate::json;
 use crate::load::{ModelArgs, shown};
+use crate::numbers;
 use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::progress::{self, Progress};
 use crate::show::{in_columns, labelled, thread_state};
@@ -12,7 +13,6 @@ use crate::style::{self, BOLD, paint};
 use crate::terminal::{self, fitted};
 use clap::Args;
 use cpds::{Cpds, Program, SharedState, Stack};
-use indicatif::HumanBytes;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -62,7 +62,7 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
         ),
         Ok(fcr) => (refuted(system, fcr), exit::UNSAFE),
         Err(_) => {
-            let memory = HumanBytes(args.memory as u64);
+            let memory = numbers::bytes(args.memory);
             (format!("unknown: a store automaton takes more memory than {memory}, see --memory"), exit::UNKNOWN)
         }
     };

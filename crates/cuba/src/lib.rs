@@ -19,6 +19,7 @@ mod interrupt;
 pub mod json;
 mod load;
 pub mod machine;
+mod numbers;
 mod picture;
 mod progress;
 mod reach;

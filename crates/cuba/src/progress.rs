@@ -6,8 +6,8 @@
 use crate::engine::analysis::{Event, Level, Seen};
 use crate::engine::{Climbed, Count, Engine, Outcome, Rung};
 use crate::explore::words;
+use crate::numbers::{bytes, clock, grouped, short};
 use crate::terminal;
-use indicatif::{HumanBytes, HumanCount};
 use std::fmt::Write as _;
 use std::io::{self, StderrLock, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Nothing, if that is wanted, or where standard error is no terminal. The tables may take so much memory.
-    pub(crate) fn unless(quiet: bool, doing: &'static str, memory: usize) -> Option<Self> {
+    pub(crate) fn unless(quiet: bool, doing: &str, memory: usize) -> Option<Self> {
         terminal::drawable().filter(|_| !quiet)?;
         let (start, heard) = (Instant::now(), Arc::new(Mutex::new(Heard::new(doing, memory))));
         let (go_on, asked) = channel();
@@ -60,8 +60,8 @@ impl Progress {
     }
 
     /// What is going on now, instead of what was heard.
-    pub(crate) fn tell(&self, doing: &'static str) {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).doing = Some(doing);
+    pub(crate) fn tell(&self, doing: &str) {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).doing = Some(doing.to_owned());
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn clear() -> StderrLock<'static> {
 /// What was last heard of both ends of an analysis.
 struct Heard {
     /// What is going on, where it is neither of the two.
-    doing: Option<&'static str>,
+    doing: Option<String>,
     level: Option<Level>,
     seen: Option<Seen>,
     speed: Speed,
@@ -121,9 +121,9 @@ struct Heard {
 }
 
 impl Heard {
-    fn new(doing: &'static str, memory: usize) -> Self {
+    fn new(doing: &str, memory: usize) -> Self {
         Heard {
-            doing: Some(doing),
+            doing: Some(doing.to_owned()),
             level: None,
             seen: None,
             speed: Speed::default(),
@@ -150,7 +150,7 @@ impl Heard {
                 self.seen = Some(*seen);
             }
             Event::Overapproximating { rung, states, bytes } => {
-                self.rung = Some((*rung, format!("{} kept", HumanCount(*states as u64))));
+                self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
                 self.bytes_above = *bytes;
             }
             Event::Climbed(Climbed { rung, outcome }) => {
@@ -170,15 +170,14 @@ impl Heard {
 
     /// What there is to say at a time since the beginning.
     fn lines(&self, at: Duration) -> Vec<String> {
-        let mut lines = match self.doing {
-            Some(doing) => vec![doing.to_owned()],
+        let mut lines = match &self.doing {
+            Some(doing) => vec![doing.clone()],
             None => [self.below(at), self.above()].into_iter().flatten().collect(),
         };
         let mut last = format!("{} elapsed", clock(at));
-        let bytes = self.bytes + self.bytes_before + self.bytes_above;
-        if bytes > 0 {
-            let [bytes, memory] = [bytes, self.memory].map(|bytes| HumanBytes(bytes as u64));
-            let _ = write!(last, ", tables of {bytes} (at most {memory})");
+        let in_use = self.bytes + self.bytes_before + self.bytes_above;
+        if in_use > 0 {
+            let _ = write!(last, ", tables of {} (at most {})", bytes(in_use), bytes(self.memory));
         }
         lines.push(last);
         lines
@@ -195,7 +194,7 @@ impl Heard {
         let mut parts = Vec::new();
         if let Some(seen) = seen {
             let speed = self.speed.at(seen.kept, at).map(|speed| format!("{} {what}/s", short(speed)));
-            parts.push(format!("{} {what} kept", HumanCount(seen.kept as u64)));
+            parts.push(format!("{} {what} kept", grouped(seen.kept.into())));
             parts.extend(speed);
         }
         parts.push(format!("|T({s}_{k})| = {}", grouped(level.visible)));
@@ -236,29 +235,6 @@ impl Speed {
         #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
         let count = count.saturating_sub(before) as f64;
         (time >= TICK).then(|| count / time.as_secs_f64())
-    }
-}
-
-/// `1,234,567`.
-fn grouped(count: Count) -> String {
-    let small = count.exact().and_then(|count| u64::try_from(count).ok());
-    small.map_or_else(|| count.to_string(), |count| HumanCount(count).to_string())
-}
-
-/// `950`, `12.3 k`, `2.3 M`.
-fn short(number: f64) -> String {
-    let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
-    let unit = units.into_iter().find(|&(size, _)| number >= size);
-    unit.map_or_else(|| format!("{number:.0}"), |(size, unit)| format!("{:.1} {unit}", number / size))
-}
-
-/// `0:07`, `1:02:03`.
-fn clock(time: Duration) -> String {
-    let (minutes, seconds) = (time.as_secs() / 60, time.as_secs() % 60);
-    if minutes < 60 {
-        format!("{minutes}:{seconds:02}")
-    } else {
-        format!("{}:{:02}:{seconds:02}", minutes / 60, minutes % 60)
     }
 }
 
@@ -313,7 +289,7 @@ mod tests {
         let given_up = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
         heard.hear(&Event::Climbed(given_up), now);
         assert_eq!(heard.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        heard.doing = Some("making and checking the evidence");
+        heard.doing = Some("making and checking the evidence".to_owned());
         assert_eq!(heard.lines(now)[0], "making and checking the evidence");
         assert_eq!(heard.lines(now).len(), 2);
     }
@@ -360,14 +336,5 @@ mod tests {
         speed.observe(9500, SECOND * 25);
         assert_eq!(speed.at(9500, SECOND * 25), Some(100.0));
         assert_eq!(speed.at(9500, SECOND * 30), Some(50.0), "nothing was heard for a while");
-    }
-
-    #[test]
-    fn numbers_for_reading() {
-        assert_eq!([7.4, 950.0, 12_345.0, 2_340_000.0, 3e9].map(short), ["7", "950", "12.3 k", "2.3 M", "3.0 G"]);
-        assert_eq!([7, 75, 3600, 36_061].map(Duration::from_secs).map(clock), ["0:07", "1:15", "1:00:00", "10:01:01"]);
-        assert_eq!(grouped(Count::from(1_234_567)), "1,234,567");
-        assert_eq!(grouped(Count::from(Some(1 << 100))), "1267650600228229401496703205376");
-        assert_eq!(grouped(Count::from(None)), "more than 10^38");
     }
 }

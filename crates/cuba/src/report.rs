@@ -14,6 +14,7 @@ use crate::explore::Explored;
 use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
 use crate::load::Loaded;
+use crate::numbers;
 use crate::reach;
 use crate::show::plural;
 use crate::style::plain;
@@ -233,7 +234,7 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
         None => "not known",
     };
     facts.push(fixed("finite context reachability", fcr.to_owned()));
-    let mut limits = vec![format!("memory {}", indicatif::HumanBytes(options.memory as u64))];
+    let mut limits = vec![format!("memory {}", numbers::bytes(options.memory))];
     limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs())));
     limits.extend(options.max_contexts.map(|k| plural(k, "context")));
     limits.extend(options.max_depth.map(|depth| format!("A_{depth}")));
