@@ -8,6 +8,7 @@ use crate::engine::{Climbed, Count, Engine, Outcome, Rung};
 use crate::explore::words;
 use crate::numbers::{bytes, clock, grouped, short};
 use crate::terminal;
+use anstream::AutoStream;
 use std::fmt::Write as _;
 use std::io::{self, StderrLock, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,6 +38,8 @@ impl Progress {
     /// Nothing, if that is wanted, or where standard error is no terminal. The tables may take so much memory.
     pub(crate) fn unless(quiet: bool, doing: &str, memory: usize) -> Option<Self> {
         terminal::drawable().filter(|_| !quiet)?;
+        // On Windows a terminal has to be told what escapes mean.
+        let _ = AutoStream::always_ansi(io::stderr());
         let (start, heard) = (Instant::now(), Arc::new(Mutex::new(Heard::new(doing, memory))));
         let (go_on, asked) = channel();
         let of_drawing = Arc::clone(&heard);
