@@ -30,8 +30,8 @@ Examples:
   cuba bench models/tiny --format csv
   cuba bench models/table2 --format markdown -o docs/table2.md
 
-Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed, 2 a model cannot be read, or what
-is expected of it, 5 an answer is unknown or missing, 1 usage")]
+Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed,
+2 a model cannot be read, or what is expected of it, 5 an answer is unknown, 1 usage")]
 pub(crate) struct Bench {
     /// Models, or folders with models
     ///
@@ -70,8 +70,8 @@ pub(crate) struct Bench {
     /// One alone has two threads, several have one each, and their times mean little.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs, help_heading = heading::SEARCH)]
     jobs: usize,
-    /// How to write it
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    /// table, markdown, csv or json
+    #[arg(long, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
     format: Format,
     /// Where to write it [default: standard output]
     #[arg(long, short, value_name = "FILE")]

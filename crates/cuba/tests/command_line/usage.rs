@@ -199,8 +199,9 @@ fn short_help_has_a_line_for_each_option() {
           --successors <STATE>  Show every step from this state
           --psa <THREAD>        Show the store automaton of this thread
           --from <STATE>        For --psa: start in this state
-          --dot                 Draw it, for Graphviz
-          --svg                 Draw it, as an SVG picture
+          --dot                 Draw what is reachable, for Graphviz
+          --svg                 Draw what is reachable, as an SVG picture
+          --max-contexts <K>    For --dot and --svg: stop after K contexts [default: 50]
           --json                Print JSON
           --color <WHEN>        Use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet               Print no warnings, and show no progress
