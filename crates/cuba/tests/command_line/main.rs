@@ -14,6 +14,7 @@ mod evidence;
 mod fcr;
 mod generate;
 mod markdown;
+mod pictures;
 mod programs;
 mod reach;
 mod report;
