@@ -1,7 +1,7 @@
 //! The squeeze as a picture: |R_k| and |T(R_k)| climb with k from the left, and what the overapproximations leave comes down from
 //! the right. What is between the two is not known; where they meet, T(R) is.
 
-use crate::engine::analysis::{Conclusion, Level};
+use crate::engine::analysis::{Conclusion, Level, Proof};
 use crate::engine::{Climbed, Count, ObservationSequence, Outcome, Pause};
 use crate::explore::Explored;
 use crate::picture::escaped;
@@ -69,8 +69,10 @@ pub(crate) struct Chart {
     /// What is left after each rung, in the order in which they were taken; those that were given up are left out.
     above: Vec<(String, Count)>,
     sequences: [ObservationSequence; 2],
-    /// The k at which a bad state is reached.
+    /// The k at which a bad state is reached; there may be no level then.
     bad: Option<usize>,
+    /// Whether the last rung leaves no bad state.
+    is_safe_above: bool,
     /// The last k that was explored; levels after those drawn have nothing new to see.
     last: usize,
 }
@@ -97,6 +99,7 @@ impl Chart {
                 Conclusion::Unsafe { trace, .. } => Some(trace.contexts.len()),
                 _ => None,
             },
+            is_safe_above: matches!(analysis.conclusion, Conclusion::Safe(Proof::Bounded(_))),
             last: analysis.k(),
         }
     }
@@ -121,10 +124,8 @@ impl Chart {
 
     /// What can be seen, for those who cannot see it.
     fn summary(&self) -> String {
-        let (s, count) = (self.levels, |count: Option<Count>| count.map_or("–".to_owned(), |n| n.to_string()));
-        let last = self.below.last();
-        let mut out =
-            format!("For k = 0 to {}, |T({s}_k)| climbs to {}", self.last, count(last.map(|level| level.visible)));
+        let Some(last) = self.below.last() else { return "An initial state is bad".to_owned() };
+        let mut out = format!("For k = 0 to {}, |T({}_k)| climbs to {}", self.last, self.levels, last.visible);
         if let Some((rung, left)) = self.above.last() {
             let _ = write!(out, "; the overapproximations up to {rung} leave {left} visible states");
         }
@@ -233,7 +234,7 @@ impl<'c> Sheet<'c> {
 
     /// The last k that there is room for.
     fn most(&self) -> usize {
-        (self.chart.below.len() - 1).max(self.chart.bad.unwrap_or(0))
+        self.chart.below.len().saturating_sub(1).max(self.chart.bad.unwrap_or(0))
     }
 
     /// The first rung is at the right edge.
@@ -383,6 +384,9 @@ impl<'c> Sheet<'c> {
         points: &[(usize, Count)],
         above: impl Fn(usize) -> Option<bool>,
     ) {
+        if points.is_empty() {
+            return;
+        }
         let places = points.iter().map(|&(k, count)| (self.x(k), self.y(count)));
         let _ = writeln!(out, r#"<path class="line {class}" d="{}"/>"#, path(places));
         if points.len() > DOTS {
@@ -414,20 +418,30 @@ impl<'c> Sheet<'c> {
         ];
         for (row, (class, k, what)) in (0_u8..).zip(marks) {
             let Some(k) = k else { continue };
-            let (x, y) = (self.x(k), TOP - 38.0 + 14.0 * f64::from(row.max(1) - 1));
-            let _ = writeln!(out, r#"<path class="line {class} known" d="M{x:.1},{} V{}"/>"#, y + 5.0, HEIGHT - BOTTOM);
-            let (anchor, x) = if x > WIDTH / 2.0 { ("end", x + 4.0) } else { ("start", x - 4.0) };
-            let _ = writeln!(
-                out,
-                r#"<text class="number {class}" x="{x:.1}" y="{y}" text-anchor="{anchor}">{what} at k = {k}</text>"#
-            );
+            self.mark(out, (class, self.x(k)), row.max(1) - 1, &format!("{what} at k = {k}"));
         }
+        if self.chart.is_safe_above {
+            let x = self.x_of_rung(self.chart.above.len() - 1);
+            self.mark(out, ("collapse", x), 1, "no bad state is left: safe");
+        }
+    }
+
+    /// A dashed line from top to bottom, and what it means.
+    fn mark(&self, out: &mut String, (class, x): (&str, f64), row: u8, what: &str) {
+        let y = TOP - 38.0 + 14.0 * f64::from(row);
+        let _ = writeln!(out, r#"<path class="line {class} known" d="M{x:.1},{} V{}"/>"#, y + 5.0, HEIGHT - BOTTOM);
+        let (anchor, x) = if x > WIDTH / 2.0 { ("end", x + 4.0) } else { ("start", x - 4.0) };
+        let _ =
+            writeln!(out, r#"<text class="number {class}" x="{x:.1}" y="{y}" text-anchor="{anchor}">{what}</text>"#);
     }
 
     fn legend(&self, out: &mut String) {
         let (chart, s) = (self.chart, self.chart.levels);
-        let size =
-            if chart.below.iter().any(|level| level.reachable.is_some()) { "|R_k|, states" } else { "|S_k|, tuples" };
+        let size = if s == 'R' || chart.below.iter().any(|level| level.reachable.is_some()) {
+            "|R_k|, states"
+        } else {
+            "|S_k|, tuples"
+        };
         let mut entries = vec![("states", size.to_owned()), ("visible", format!("|T({s}_k)|, visible states"))];
         if !self.ceiling().is_empty() {
             entries.push(("upper", "|T(R)| ≤, what is left above".to_owned()));
@@ -517,6 +531,21 @@ mod tests {
     fn the_bug_has_its_place_after_the_last_level() {
         let svg = chart(FIG1, Question::Verify, Options::default());
         assert!(svg.contains("a bad state is reached at k = 4") && svg.contains(">4</text>"), "{svg}");
+    }
+
+    #[test]
+    fn an_initial_state_that_is_bad() {
+        let svg = chart("shared 0\ninit 0|a\nbad 0|a\nthread T { symbols a }", Question::Verify, Options::default());
+        assert!(
+            svg.contains("a bad state is reached at k = 0") && svg.contains("<title>An initial state is bad</title>")
+        );
+    }
+
+    #[test]
+    fn a_proof_from_above_is_marked() {
+        let svg = chart(LOCK, Question::Verify, Options::default());
+        assert!(svg.contains("no bad state is left: safe"));
+        assert!(!chart(FIG1, Question::Visible, Options::default()).contains("no bad state"));
     }
 
     #[test]

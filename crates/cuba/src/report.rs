@@ -98,6 +98,8 @@ struct Page<'a> {
     /// How the answer was found, and what it took.
     facts: Vec<Fact>,
     evidence: EvidenceFact,
+    /// The last k that was explored.
+    k: usize,
     chart: String,
     levels: String,
     rungs: Vec<RungRow>,
@@ -186,6 +188,7 @@ impl<'a> Page<'a> {
             assumptions: loaded.assumptions(),
             facts: facts(explored),
             evidence: evidence(explored.made.as_ref()),
+            k: analysis.k(),
             chart,
             levels: plain(&reach::table(explored)),
             rungs: analysis.rungs.iter().map(rung).collect(),

@@ -352,6 +352,8 @@ function showTrace() {
       told.append(name, step.line ? `, line ${step.line}: ` : ": ", element("code", step.text));
       if (step.changes) told.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "doubt" : "place"));
       if (position === stops.length - 1 && !source) told.append(element("br"), element("span", "a bad state", "doubt"));
+    } else if (steps.length === 0) {
+      told.append(element("span", "The initial state is bad.", "doubt"));
     } else {
       told.append(leftOut > 0 ? `The state after ${leftOut.toLocaleString("en")} steps, which are left out here.` : "The initial state.");
     }

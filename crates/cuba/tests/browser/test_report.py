@@ -49,6 +49,7 @@ REPORTS = {
         "unsafe",
     ),
     "stefan8-reach": (["reach", "models/paper/stefan8.cpds"], "converged"),
+    "zero-unsafe": (["verify", "{scratch}/zero.cpds"], "unsafe"),
     "long-unsafe": (["verify", "{scratch}/long.cpds"], "unsafe"),
     "large-reach": (["reach", "{scratch}/large.cpds"], "converged"),
     # Thousands of levels, and stacks as high.
@@ -78,6 +79,7 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     (folder / "large.cpds").write_text(LARGE)
     (folder / "long.cpds").write_text(LONG)
+    (folder / "zero.cpds").write_text("shared 0\ninit 0|a\nbad 0|a\nthread T { symbols a }")
     files = {}
     for name, (arguments, verdict) in REPORTS.items():
         files[name] = folder / f"{name}.html"
