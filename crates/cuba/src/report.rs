@@ -94,7 +94,6 @@ struct Page<'a> {
     asked: &'a str,
     /// What the question is about: patterns, labels.
     patterns: &'a [String],
-    assumptions: &'a [String],
     /// How the answer was found, and what it took.
     facts: Vec<Fact>,
     evidence: EvidenceFact,
@@ -185,7 +184,6 @@ impl<'a> Page<'a> {
             verdict: verdict.split('`').collect(),
             asked: said.asked,
             patterns: &said.patterns,
-            assumptions: loaded.assumptions(),
             facts: facts(explored),
             evidence: evidence(explored.made.as_ref()),
             k: analysis.k(),

@@ -69,6 +69,8 @@ struct StepData {
     changes: String,
     /// The line of the program.
     line: Option<usize>,
+    /// Where that comes from, if the program was made from another one.
+    origin: Option<String>,
     /// Part of the step before.
     is_hidden: bool,
 }
@@ -222,11 +224,13 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             text: labelled(system, context.rule(system, step)),
             changes: String::new(),
             line: None,
+            origin: None,
             is_hidden: false,
         };
         if let Some(LoadedProgram { map, .. }) = program {
             let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
             data.line = Some(taken.line);
+            data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
             match source::told(loaded, &taken) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,

@@ -349,7 +349,8 @@ function showTrace() {
     if (step) {
       const name = element("strong", data.threads[step.thread]);
       name.style.color = colour(step.thread);
-      told.append(name, step.line ? `, line ${step.line}: ` : ": ", element("code", step.text));
+      const origin = step.origin ? ` (${step.origin})` : "";
+      told.append(name, step.line ? `, line ${step.line}${origin}: ` : ": ", element("code", step.text));
       if (step.changes) told.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "doubt" : "place"));
       if (position === stops.length - 1 && !source) told.append(element("br"), element("span", "a bad state", "doubt"));
     } else if (steps.length === 0) {
