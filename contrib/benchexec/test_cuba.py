@@ -100,6 +100,7 @@ def test_benchexecs_own_check_has_nothing_against_the_module(cuba, tmp_path):
         (0, "warning: odd\nsafe: Z has no bad state\n", "true", "correct"),
         (10, "context 1: P\n\nunsafe: it fails\n", "false(unreach-call)", "wrong"),
         (5, "unknown: safe up to 3 contexts, open beyond; it was interrupted\n", "unknown", "unknown"),
+        (0, "safe: Z has no bad state; not checked\n", "unknown", "unknown"),
         (0, "unsafe: it fails\n", "ERROR (exit code 0, but not 'safe')", "error"),
         (10, "safe: Z has no bad state\n", "ERROR (exit code 10, but not 'unsafe')", "error"),
         (5, "safe: Z has no bad state\n", "ERROR (exit code 5, but not 'unknown')", "error"),

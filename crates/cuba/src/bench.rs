@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
 use crate::load::{may_write, shown};
 use crate::progress::Progress;
+use crate::{style, terminal};
 use child::Ended;
 use clap::{Args, ValueEnum};
 use cpds::diagnostic::printable;
@@ -131,8 +132,10 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
         summary: compare::summary(tasks.len(), &runs),
         runs,
     };
+    // To a file goes everything, and no colour.
+    let width = terminal::width().filter(|_| args.output.is_none());
     let text = match args.format {
-        Format::Table => formats::table(&bench),
+        Format::Table => terminal::fitted(&formats::table(&bench), width),
         Format::Markdown => formats::markdown(&bench, args.folder().as_deref(), &args.command_line()),
         Format::Csv => formats::csv(&bench),
         Format::Json => json::print(&bench),
@@ -140,7 +143,7 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
     let mut answer = Answer { stdout: text, remarks: String::new(), errors, code };
     if let Some(output) = &args.output {
         let name = shown(output);
-        match fs::write(output, &answer.stdout) {
+        match fs::write(output, style::plain(&answer.stdout)) {
             Ok(()) => {
                 answer.stdout = formats::last_line(&bench);
                 let _ = writeln!(answer.remarks, "wrote {name}");

@@ -1,10 +1,13 @@
 //! The squeeze as a picture: |R_k| and |T(R_k)| climb with k from the left, and what the overapproximations leave comes down from
 //! the right. What is between the two is not known; where they meet, T(R) is.
 
+mod scale;
+
 use crate::engine::analysis::{Conclusion, Level, Proof};
 use crate::engine::{Climbed, Count, ObservationSequence, Outcome, Pause};
 use crate::explore::Explored;
 use crate::picture::escaped;
+use scale::{Scale, brief, ratio, round_step, value};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 920.0;
@@ -37,13 +40,14 @@ const STYLE: &str = "
 .chart .open{fill:#c2410c;opacity:.09}
 .chart .pause{fill:#57606a;opacity:.13}
 .chart .states{stroke:#6e7781;fill:#6e7781}
+.chart .tuples{stroke:#8250df;fill:#8250df}
 .chart .visible{stroke:#0969da;fill:#0969da}
 .chart .upper{stroke:#c2410c;fill:#c2410c}
-.chart .line.states,.chart .line.visible,.chart .line.upper{fill:none}
+.chart .line.states,.chart .line.tuples,.chart .line.visible,.chart .line.upper{fill:none}
 .chart .known{stroke-dasharray:5 4;stroke-width:1.5}
 .chart .collapse{stroke:#1a7f37;fill:#1a7f37}
 .chart .bad{stroke:#cf222e;fill:#cf222e}
-.chart text.states,.chart text.visible,.chart text.upper,.chart text.collapse,.chart text.bad{stroke:none}
+.chart text.states,.chart text.tuples,.chart text.visible,.chart text.upper,.chart text.collapse,.chart text.bad{stroke:none}
 @media (prefers-color-scheme:dark){
 .chart .paper{fill:#0d1117}
 .chart text{fill:#e6edf3}
@@ -53,6 +57,7 @@ const STYLE: &str = "
 .chart .open{fill:#fb923c;opacity:.12}
 .chart .pause{fill:#9198a1;opacity:.2}
 .chart .states{stroke:#9198a1;fill:#9198a1}
+.chart .tuples{stroke:#bc8cff;fill:#bc8cff}
 .chart .visible{stroke:#58a6ff;fill:#58a6ff}
 .chart .upper{stroke:#fb923c;fill:#fb923c}
 .chart .collapse{stroke:#3fb950;fill:#3fb950}
@@ -73,7 +78,7 @@ pub(crate) struct Chart {
     bad: Option<usize>,
     /// Whether the last rung leaves no bad state.
     is_safe_above: bool,
-    /// The last k that was explored; levels after those drawn have nothing new to see.
+    /// The last k that was explored; in levels after those drawn nothing new becomes visible.
     last: usize,
 }
 
@@ -88,7 +93,8 @@ impl Chart {
             Outcome::TooManyTuples(_) | Outcome::TooLarge => None,
         };
         let growth = analysis.levels.iter().rev().find(|level| level.new_visible != Count::ZERO).map_or(0, |it| it.k);
-        let drawn = (2 * growth).max(FEW);
+        let collapse = analysis.lower_sequence.collapse().map_or(0, |k| k + 1);
+        let drawn = (2 * growth).max(collapse).max(FEW);
         Chart {
             title: file.to_owned(),
             levels: explored.levels(),
@@ -122,6 +128,16 @@ impl Chart {
         out + "</svg>\n"
     }
 
+    /// All that is drawn.
+    fn counts(&self) -> Vec<Count> {
+        let below = self.below.iter().flat_map(|level| {
+            [level.reachable, level.tuples, Some(level.visible), level.upper.map(|(left, _)| left)]
+                .into_iter()
+                .flatten()
+        });
+        below.chain(self.above.iter().map(|&(_, left)| left)).collect()
+    }
+
     /// What can be seen, for those who cannot see it.
     fn summary(&self) -> String {
         let Some(last) = self.below.last() else { return "An initial state is bad".to_owned() };
@@ -130,11 +146,6 @@ impl Chart {
             let _ = write!(out, "; the overapproximations up to {rung} leave {left} visible states");
         }
         out
-    }
-
-    /// What the levels are made of: states, or tuples.
-    fn size(level: &Level) -> Option<Count> {
-        level.reachable.or(level.tuples)
     }
 }
 
@@ -146,76 +157,6 @@ struct Sheet<'c> {
     middle: (f64, f64),
 }
 
-/// Numbers as heights.
-struct Scale {
-    low: f64,
-    high: f64,
-    is_logarithmic: bool,
-}
-
-/// As a number to draw; what has more than 128 bits is drawn at the upper edge.
-#[expect(clippy::cast_precision_loss, reason = "a pixel is coarser")]
-fn value(count: Count) -> f64 {
-    count.exact().unwrap_or(u128::MAX) as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a pixel is coarser")]
-fn ratio(part: usize, whole: usize) -> f64 {
-    part as f64 / whole.max(1) as f64
-}
-
-impl Scale {
-    fn new(chart: &Chart) -> Self {
-        let below = chart.below.iter().flat_map(|level| {
-            [Chart::size(level), Some(level.visible), level.upper.map(|(left, _)| left)].into_iter().flatten()
-        });
-        let values: Vec<f64> = below.chain(chart.above.iter().map(|&(_, left)| left)).map(value).collect();
-        let high = values.iter().copied().fold(1.0, f64::max);
-        let low = values.iter().copied().fold(high, f64::min).max(1.0);
-        if high / low > 20.0 {
-            // Whole powers of ten.
-            Scale { low: low.log10().floor(), high: (high * 1.02).log10().ceil(), is_logarithmic: true }
-        } else {
-            let step = Self::step(high);
-            Scale { low: 0.0, high: (high * 1.05 / step).ceil() * step, is_logarithmic: false }
-        }
-    }
-
-    /// A round distance of ticks.
-    fn step(high: f64) -> f64 {
-        let power = 10_f64.powf((high / 5.0).log10().floor().max(0.0));
-        [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| high / step <= 6.0).unwrap_or(power)
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        let place = if self.is_logarithmic { value.max(1.0).log10() } else { value };
-        let part = (place - self.low) / (self.high - self.low);
-        TOP + (1.0 - part.clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
-    }
-
-    /// The values that get a line across, with their names.
-    fn ticks(&self) -> Vec<(f64, String)> {
-        let mut ticks = Vec::new();
-        if self.is_logarithmic {
-            let every = ((self.high - self.low) / 8.0).ceil().max(1.0);
-            let mut power = self.low;
-            while power <= self.high {
-                let name = if power < 6.0 { format!("{}", 10_f64.powf(power)) } else { format!("10^{power}") };
-                ticks.push((10_f64.powf(power), name));
-                power += every;
-            }
-        } else {
-            let step = Self::step(self.high);
-            let mut tick = 0.0;
-            while tick <= self.high {
-                ticks.push((tick, tick.to_string()));
-                tick += step;
-            }
-        }
-        ticks
-    }
-}
-
 impl<'c> Sheet<'c> {
     fn new(chart: &'c Chart) -> Self {
         let (below, above) = (chart.below.len(), chart.above.len());
@@ -224,7 +165,7 @@ impl<'c> Sheet<'c> {
         let width = WIDTH - LEFT - RIGHT;
         let end = LEFT + width - (width * share).max((NAME * ratio(above, 1)).min(width / 2.0));
         let room = if above == 0 { 12.0 } else { 40.0 } + if chart.last >= below { 24.0 } else { 0.0 };
-        Sheet { chart, scale: Scale::new(chart), middle: (end - room, end + 30.0) }
+        Sheet { chart, scale: Scale::new(&chart.counts()), middle: (end - room, end + 30.0) }
     }
 
     fn x(&self, k: usize) -> f64 {
@@ -337,17 +278,23 @@ impl<'c> Sheet<'c> {
 
     fn lines(&self, out: &mut String) {
         let (chart, s) = (self.chart, self.chart.levels);
-        let sizes: Vec<(usize, Count)> =
-            chart.below.iter().filter_map(|level| Some((level.k, Chart::size(level)?))).collect();
-        let visible: Vec<(usize, Count)> = chart.below.iter().map(|level| (level.k, level.visible)).collect();
-        // The number of the higher one of two points is above it, that of the lower one below it; of two in one place, there is one.
-        let heights: Vec<Option<f64>> = chart.below.iter().map(|level| Chart::size(level).map(value)).collect();
-        let size_above = |k: usize| heights[k].is_some_and(|size| size > value(chart.below[k].visible));
-        let same = |k: usize| heights[k] == Some(value(chart.below[k].visible));
-        self.line(out, ("states", &format!("|{s}_k|")), &sizes, |k| (!same(k)).then(|| size_above(k)));
-        self.line(out, ("visible", &format!("|T({s}_k)|")), &visible, |k| {
-            Some(heights[k].is_some() && !size_above(k) && !same(k) || self.y(chart.below[k].visible) > FLOOR)
-        });
+        // Where there were too many states, tuples come after them: another line.
+        for (class, name, count) in [("states", "|R_k|", STATES), ("tuples", "|S_k|", TUPLES)] {
+            // The number of the higher one of two points is above it, that of the lower one below; of two in one place, there is one.
+            self.line(out, (class, name), count, |level| {
+                let size = count(level).filter(|&size| size != level.visible)?;
+                Some(value(size) > value(level.visible) || self.y(level.visible) > FLOOR)
+            });
+        }
+        self.line(
+            out,
+            ("visible", &format!("|T({s}_k)|")),
+            |level| Some(level.visible),
+            |level| {
+                let size = STATES(level).or(TUPLES(level)).map(value);
+                Some(size.is_some_and(|size| size < value(level.visible)) || self.y(level.visible) > FLOOR)
+            },
+        );
         let ceiling = self.ceiling();
         if ceiling.is_empty() {
             return;
@@ -368,7 +315,8 @@ impl<'c> Sheet<'c> {
                 let y = y - 9.0;
                 let _ = write!(
                     out,
-                    r#"<text class="number upper" x="{x:.1}" y="{y:.1}" text-anchor="middle">{left}</text>"#
+                    r#"<text class="number upper" x="{x:.1}" y="{y:.1}" text-anchor="middle">{}</text>"#,
+                    brief(*left)
                 );
             }
             before = Some(*left);
@@ -381,23 +329,25 @@ impl<'c> Sheet<'c> {
         &self,
         out: &mut String,
         (class, name): (&str, &str),
-        points: &[(usize, Count)],
-        above: impl Fn(usize) -> Option<bool>,
+        count: impl Fn(&Level) -> Option<Count>,
+        above: impl Fn(&Level) -> Option<bool>,
     ) {
+        let points: Vec<(&Level, Count)> =
+            self.chart.below.iter().filter_map(|level| Some((level, count(level)?))).collect();
         if points.is_empty() {
             return;
         }
-        let places = points.iter().map(|&(k, count)| (self.x(k), self.y(count)));
+        let places = points.iter().map(|&(level, count)| (self.x(level.k), self.y(count)));
         let _ = writeln!(out, r#"<path class="line {class}" d="{}"/>"#, path(places));
         if points.len() > DOTS {
             return;
         }
-        for &(k, count) in points {
-            let (x, y) = (self.x(k), self.y(count));
-            let _ = write!(out, "<g><title>k = {k}: {name} = {count}</title>");
+        for (level, count) in points {
+            let (x, y) = (self.x(level.k), self.y(count));
+            let _ = write!(out, "<g><title>k = {}: {name} = {count}</title>", level.k);
             let _ = write!(out, r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="3.6"/>"#);
-            if let Some(above) = above(k).filter(|_| points.len() <= NUMBERS) {
-                let y = y + if above { -9.0 } else { 18.0 };
+            if let Some(above) = above(level).filter(|_| self.chart.below.len() <= NUMBERS) {
+                let (y, count) = (y + if above { -9.0 } else { 18.0 }, brief(count));
                 let _ = write!(
                     out,
                     r#"<text class="number {class}" x="{x:.1}" y="{y:.1}" text-anchor="middle">{count}</text>"#
@@ -418,16 +368,16 @@ impl<'c> Sheet<'c> {
         ];
         for (row, (class, k, what)) in (0_u8..).zip(marks) {
             let Some(k) = k else { continue };
-            self.mark(out, (class, self.x(k)), row.max(1) - 1, &format!("{what} at k = {k}"));
+            Self::mark(out, (class, self.x(k)), row.max(1) - 1, &format!("{what} at k = {k}"));
         }
         if self.chart.is_safe_above {
             let x = self.x_of_rung(self.chart.above.len() - 1);
-            self.mark(out, ("collapse", x), 1, "no bad state is left: safe");
+            Self::mark(out, ("collapse", x), 1, "no bad state is left: safe");
         }
     }
 
     /// A dashed line from top to bottom, and what it means.
-    fn mark(&self, out: &mut String, (class, x): (&str, f64), row: u8, what: &str) {
+    fn mark(out: &mut String, (class, x): (&str, f64), row: u8, what: &str) {
         let y = TOP - 38.0 + 14.0 * f64::from(row);
         let _ = writeln!(out, r#"<path class="line {class} known" d="M{x:.1},{} V{}"/>"#, y + 5.0, HEIGHT - BOTTOM);
         let (anchor, x) = if x > WIDTH / 2.0 { ("end", x + 4.0) } else { ("start", x - 4.0) };
@@ -437,12 +387,11 @@ impl<'c> Sheet<'c> {
 
     fn legend(&self, out: &mut String) {
         let (chart, s) = (self.chart, self.chart.levels);
-        let size = if s == 'R' || chart.below.iter().any(|level| level.reachable.is_some()) {
-            "|R_k|, states"
-        } else {
-            "|S_k|, tuples"
-        };
-        let mut entries = vec![("states", size.to_owned()), ("visible", format!("|T({s}_k)|, visible states"))];
+        let has = |count: fn(&Level) -> Option<Count>| chart.below.iter().any(|level| count(level).is_some());
+        let mut entries = Vec::new();
+        entries.extend((has(STATES) || s == 'R').then(|| ("states", "|R_k|, states".to_owned())));
+        entries.extend(has(TUPLES).then(|| ("tuples", "|S_k|, tuples".to_owned())));
+        entries.push(("visible", format!("|T({s}_k)|, visible states")));
         if !self.ceiling().is_empty() {
             entries.push(("upper", "|T(R)| ≤, what is left above".to_owned()));
         }
@@ -458,16 +407,9 @@ impl<'c> Sheet<'c> {
     }
 }
 
-/// The distance of numbers along k: 1, 2, 5, 10, …, so that there are not more than twenty.
-fn round_step(most: usize) -> usize {
-    let mut power = 1;
-    loop {
-        if let Some(step) = [1, 2, 5].map(|step| step * power).into_iter().find(|step| most / step < 20) {
-            return step;
-        }
-        power *= 10;
-    }
-}
+/// What the levels are made of.
+const STATES: fn(&Level) -> Option<Count> = |level| level.reachable;
+const TUPLES: fn(&Level) -> Option<Count> = |level| level.tuples;
 
 /// A line through points.
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
@@ -573,23 +515,34 @@ mod tests {
         assert!(svg.contains("(logarithmic)") && svg.contains(">100000</text>"));
     }
 
+    /// Where states do not fit into the memory, tuples go on: another line, and no fewer states.
     #[test]
-    fn ticks() {
-        let scale = |high, is_logarithmic| Scale { low: 0.0, high, is_logarithmic };
-        let names = |scale: Scale| scale.ticks().into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(" ");
-        assert_eq!(names(scale(8.0, false)), "0 2 4 6 8");
-        assert_eq!(names(scale(1.0, false)), "0 1");
-        assert_eq!(names(scale(40.0, false)), "0 10 20 30 40");
-        assert_eq!(names(scale(3.0, true)), "1 10 100 1000");
-        assert_eq!(names(scale(39.0, true)), "1 100000 10^10 10^15 10^20 10^25 10^30 10^35");
-        assert_eq!([1, 19, 20, 39, 40, 99, 100, 2110].map(round_step), [1, 1, 2, 2, 5, 5, 10, 200]);
+    fn states_that_give_way_to_tuples() {
+        let problem: cpds::Problem = FIG1.parse().unwrap();
+        let options = Options::default();
+        let mut analysis = analyse(&problem, Question::Visible, options, |_| ());
+        for level in &mut analysis.levels[4..] {
+            (level.reachable, level.tuples) = (None, Some(Count::from(2)));
+        }
+        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None };
+        let svg = inside(Chart::new("mixed", &explored).svg());
+        assert!(svg.contains("<title>k = 3: |R_k| = 8</title>") && svg.contains("<title>k = 4: |S_k| = 2</title>"));
+        assert!(!svg.contains("k = 4: |R_k|") && !svg.contains("k = 3: |S_k|"));
+        assert!(svg.contains("|R_k|, states") && svg.contains("|S_k|, tuples"));
     }
 
+    /// (R_k) collapses long after (T(R_k)).
     #[test]
-    fn what_has_more_than_128_bits_is_at_the_upper_edge() {
-        let many = value(Count::from(None));
-        let scale = Scale { low: 0.0, high: many.log10().ceil(), is_logarithmic: true };
-        assert!((TOP..TOP + 10.0).contains(&scale.y(many)));
-        assert!(scale.y(0.0) <= HEIGHT - BOTTOM);
+    fn a_late_collapse_is_on_the_sheet() {
+        let pushes: Vec<String> = (0..60).map(|i| format!("({i},a) -> ({},a a)", i + 1)).collect();
+        let turns: Vec<String> = (0..61).map(|i| format!("({i},x) -> ({i},x)")).collect();
+        let (pushes, turns) = (pushes.join("\n"), turns.join("\n"));
+        let text =
+            format!("shared 0..60\ninit 0|a,x\nthread A {{ symbols a\n{pushes}}}\nthread B {{ symbols x\n{turns}}}");
+        let svg = chart(&text, Question::Reachable, Options::default());
+        assert!(svg.contains("R_k collapses at k = "), "{svg}");
+        assert!(
+            svg.split("d=\"M").skip(1).all(|d| d.split(',').next().unwrap().parse::<f64>().unwrap_or(0.0) <= WIDTH)
+        );
     }
 }

@@ -11,7 +11,7 @@ use crate::numbers;
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
 use crate::show::{indented, plain_table, plural};
-use crate::terminal::{self, fitted};
+use crate::terminal::fitted;
 use clap::Args;
 use comfy_table::CellAlignment;
 use cpds::{Cpds, Trace};
@@ -337,8 +337,8 @@ impl Explored<'_> {
         }
     }
 
-    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know.
-    pub(crate) fn squeezed(&self) -> String {
+    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know; states in so many columns, if that matters.
+    pub(crate) fn squeezed(&self, width: Option<usize>) -> String {
         const SHOWN: usize = 5;
         let (analysis, s) = (&self.analysis, self.levels());
         let (k, visible) = (analysis.k(), analysis.levels[analysis.k()].visible);
@@ -393,7 +393,7 @@ impl Explored<'_> {
             examples.push("…".to_owned());
         }
         let examples = format!("  {}", examples.join("  "));
-        let _ = writeln!(out, ":\n{}", fitted(&examples, terminal::width()));
+        let _ = writeln!(out, ":\n{}", fitted(&examples, width));
         let is_exact = |climbed: &&Climbed| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
         if let Some(Climbed { rung, .. }) = analysis.rungs.iter().find(is_exact) {
             let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");

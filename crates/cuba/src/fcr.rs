@@ -83,7 +83,7 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
         let loops = decided.iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
         for (program, found) in loops {
             if let Some(found) = found {
-                out += &shown_loop(system, program, found);
+                out += &fitted(&shown_loop(system, program, found), terminal::width());
                 out += "\n";
             }
         }
@@ -114,7 +114,7 @@ pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> Stri
         let left_out = lines.len() - 2 * STEPS;
         lines.splice(STEPS..STEPS + left_out, [(format!("  … {left_out} steps …"), String::new())]);
     }
-    heading + &fitted(&in_columns(lines), terminal::width())
+    heading + &in_columns(lines)
 }
 
 /// A loop that is longer than this cannot be read as a picture.

@@ -35,7 +35,9 @@ pub(crate) struct GraphArgs {
 }
 
 /// What the exploration may take: a graph that can be read takes far less.
-const MEMORY: usize = 1 << 26;
+const MEMORY: usize = 1 << 24;
+const DEPTH: usize = 3;
+const TUPLES: usize = 1000;
 
 /// A graph with more visible states than this is not drawn, or with more steps.
 const MOST_STATES: u128 = 10_000;
@@ -66,6 +68,8 @@ impl GraphArgs {
     pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, quiet: bool) -> Result<Explored<'a>, Box<Answer>> {
         let options = Options {
             max_contexts: Some(self.max_contexts),
+            max_depth: Some(DEPTH),
+            max_tuples: Some(TUPLES),
             memory: MEMORY,
             interrupt: Some(interrupt::flag()),
             ..Options::default()

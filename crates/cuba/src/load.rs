@@ -107,9 +107,17 @@ impl Loaded {
         }
     }
 
-    /// Whether an output may go to this file; if not, because it would replace an input, says so.
-    pub(crate) fn may_write(&self, path: &Path) -> Result<(), String> {
-        may_write(&self.files, path)
+    /// Whether outputs may go to these files; if not, because one would replace an input, or another one, says so.
+    pub(crate) fn may_write<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Stopped> {
+        let mut before: Vec<&PathBuf> = Vec::new();
+        for path in paths {
+            may_write(&self.files, path).map_err(Stopped::Usage)?;
+            if before.contains(&path) {
+                return Err(Stopped::Usage(format!("`{}` is the name of two outputs", shown(path))));
+            }
+            before.push(path);
+        }
+        Ok(())
     }
 
     /// The warnings, as text.

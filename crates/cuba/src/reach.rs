@@ -52,13 +52,8 @@ const ROWS: usize = 1000;
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     let question = if args.full { Question::Reachable } else { Question::Visible };
-    args.explore
-        .evidence
-        .certificate()
-        .into_iter()
-        .try_for_each(|path| loaded.may_write(path))
-        .map_err(Stopped::Usage)?;
-    args.explore.report.may_write(&loaded)?;
+    let ExploreArgs { evidence, report, .. } = &args.explore;
+    loaded.may_write(evidence.certificate().into_iter().chain(report.outputs()))?;
     let explored = match args.explore.explore(&loaded, question, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -76,14 +71,14 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let stdout = if args.explore.json {
         json::print(&json::analysis(file.clone(), &explored, &verdict, states, &loaded))
     } else {
-        let mut out = table(&explored);
+        let mut out = fitted(&table(&explored), terminal::width());
         if states {
             out += "\n";
-            out += &new_states(&explored);
+            out += &fitted(&new_states(&explored), terminal::width());
         }
         out += "\n";
         if explored.analysis.is_open() {
-            out += &explored.squeezed();
+            out += &explored.squeezed(terminal::width());
         }
         let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
@@ -179,7 +174,7 @@ pub(crate) fn table(explored: &Explored<'_>) -> String {
     for column in table.column_iter_mut().take(heading.len() - 1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    fitted(&headed(&indented(&table, "")), terminal::width())
+    headed(&indented(&table, ""))
 }
 
 /// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
@@ -214,7 +209,7 @@ fn new_states(explored: &Explored<'_>) -> String {
         out += cells.collect::<Vec<_>>().join("  ").trim_end();
         out += "\n";
     }
-    fitted(&headed(&out), terminal::width())
+    headed(&out)
 }
 
 #[cfg(test)]

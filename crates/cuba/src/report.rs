@@ -6,10 +6,10 @@ mod data;
 
 use crate::automaton::Automaton;
 use crate::chart::Chart;
-use crate::cli::{Answer, Stopped, heading};
+use crate::cli::{Answer, heading};
 use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Outcome};
-use crate::evidence::{Made, write};
+use crate::evidence::write;
 use crate::explore::Explored;
 use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
@@ -43,9 +43,9 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// Whether these files may be written.
-    pub(crate) fn may_write(&self, loaded: &Loaded) -> Result<(), Stopped> {
-        self.report.iter().chain(&self.plot).try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)
+    /// The files to be written.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
+        self.report.iter().chain(&self.plot)
     }
 
     /// Writes what is wanted.
@@ -79,6 +79,9 @@ const MOST_TRANSITIONS: usize = 2000;
 /// A store automaton with more states than this takes too much room to be shown unasked.
 const SMALL: usize = 24;
 
+/// Of more programs, no automaton is shown unasked.
+const FEW: usize = 4;
+
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
 
@@ -111,8 +114,8 @@ struct Page<'a> {
     shared_states: usize,
     threads: usize,
     groups: Vec<String>,
-    /// The model's own text.
-    model: Option<&'a str>,
+    /// The texts of the model: their names, and what they say.
+    sources: Vec<(&'a str, &'a str)>,
     warnings: Vec<json::WarningJson>,
     data: String,
     style: &'static str,
@@ -185,12 +188,12 @@ impl<'a> Page<'a> {
             asked: said.asked,
             patterns: &said.patterns,
             facts: facts(explored),
-            evidence: evidence(explored.made.as_ref()),
+            evidence: evidence(explored),
             k: analysis.k(),
             chart,
             levels: plain(&reach::table(explored)),
             rungs: analysis.rungs.iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| plain(&explored.squeezed())),
+            squeezed: analysis.is_open().then(|| plain(&explored.squeezed(None))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -198,7 +201,13 @@ impl<'a> Page<'a> {
             shared_states: system.shared_names().len(),
             threads: system.thread_count(),
             groups: groups.iter().filter(|group| group.len() > 1).map(names).collect(),
-            model: loaded.reading.sources.first().map(|source| &*source.text).filter(|text| text.len() <= MODEL_BYTES),
+            sources: loaded
+                .reading
+                .sources
+                .iter()
+                .map(|it| (&*it.name, &*it.text))
+                .filter(|it| it.1.len() <= MODEL_BYTES)
+                .collect(),
             warnings: json::warnings(&loaded.reading),
             // Inside of a script, `</script>` would end it.
             data: data.replace('<', "\\u003c"),
@@ -246,9 +255,11 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
     facts
 }
 
-fn evidence(made: Option<&Made>) -> EvidenceFact {
-    let Some(made) = made else {
-        return EvidenceFact { text: String::new(), check: "none", time: None };
+fn evidence(explored: &Explored<'_>) -> EvidenceFact {
+    let Some(made) = &explored.made else {
+        let is_open = matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
+        let why = if is_open { "none: there is no answer" } else { "none was made (--no-check)" };
+        return EvidenceFact { text: why.to_owned(), check: "none", time: None };
     };
     let ms = |time: Duration| match time.as_secs_f64() * 1000.0 {
         ms if ms < 0.1 => "less than 0.1 ms".to_owned(),
@@ -298,7 +309,7 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
             name: program.name().to_owned(),
             finite: fcr.map(|fcr| fcr.loops[number].is_none()),
             size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
-            is_small: size.0 <= SMALL,
+            is_small: size.0 <= SMALL && system.programs().len() <= FEW,
             svg: svg.map(|svg| own(svg, "automaton")),
             run: found.as_ref().map(|found| plain(&shown_loop(system, program, found))),
             loop_svg: found

@@ -2,7 +2,7 @@
 
 use crate::cli::{Answer, Stopped, exit, heading};
 use crate::engine::analysis::{Conclusion, Question, Reason};
-use crate::evidence;
+use crate::evidence::write_trace;
 use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::{Loaded, shown};
@@ -54,9 +54,8 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
-    let mut outputs = args.trace.iter().chain(args.explore.evidence.certificate());
-    outputs.try_for_each(|path| loaded.may_write(path)).map_err(Stopped::Usage)?;
-    args.explore.report.may_write(&loaded)?;
+    let ExploreArgs { evidence, report, .. } = &args.explore;
+    loaded.may_write(args.trace.iter().chain(evidence.certificate()).chain(report.outputs()))?;
     let explored = match args.explore.explore(&loaded, Question::Verify, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -92,7 +91,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
                 Some(program) => source::steps(&loaded, program, trace, terminal::width()),
                 None => trace::steps(system, trace, terminal::width()),
             },
-            Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(),
+            Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(terminal::width()),
             _ => String::new(),
         };
         let _ = writeln!(out, "{}", style::verdict(&verdict));
@@ -101,7 +100,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let remarks = args.explore.remarks(&loaded, &explored);
     let mut answer = Answer { stdout, remarks, errors: String::new(), code };
     if let Some(path) = &args.trace {
-        answer.wrote(evidence::write_trace(path, &explored, &loaded, &file));
+        answer.wrote(write_trace(path, &explored, &loaded, &file));
     }
     args.explore.evidence.write(&explored, &mut answer);
     let said = Said { file: &file, asked: asked(&loaded), patterns: patterns(&loaded), verdict: &verdict };

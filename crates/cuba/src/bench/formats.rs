@@ -2,6 +2,7 @@
 
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
 use crate::show::{indented, plain_table, plural};
+use crate::style::headed;
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
 
@@ -90,7 +91,7 @@ pub(super) fn table(bench: &BenchJson) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    format!("{}\n{}", indented(&table, ""), last_line(bench))
+    format!("{}\n{}", headed(&indented(&table, "")), last_line(bench))
 }
 
 /// A page: what this is, the table with what was published beside it, and the notes.
@@ -106,7 +107,7 @@ What `cuba {}` says of each model, each run in a process of its own. This page i
 `{command}`.
 For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
 was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-has other things to do; everything else is the same each time.
+has other things to do; everything else is the same each time, unless a run runs out of time.
 ",
         bench.question
     );
@@ -115,9 +116,9 @@ has other things to do; everything else is the same each time.
     let mut header: Vec<(&str, bool)> = columns(bench).to_vec();
     if is_published {
         out += "\
-R_k and T(R_k) are where these sequences collapse, as far as that is known, ∞ if never; ● says that finite context reachability
-holds, ○ that it does not. The columns *in italics* have what is published: Table 2 of the paper, as it is printed there. The system
-behind it may be another one than the model; where that matters, a note says how.
+R_k and T(R_k) are where these sequences collapse, ∞ if never; in brackets, what is expected, where the run had an answer without finding
+out. ● says that finite context reachability holds, ○ that it does not. The columns *in italics* have what is published: Table 2 of the
+paper, as it is printed there. The system behind it may be another one than the model; where that matters, a note says how.
 ";
         header.extend([("FCR", false), ("R_k", true), ("T(R_k)", true), ("*Table 2*", false), ("*threads*", false)]);
         header.extend([("*verdict*", false), ("*FCR*", false), ("*R_k*", true), ("*T(R_k)*", true)]);
@@ -164,15 +165,17 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finite context reachability, and where R_k and T(R_k) collapse: from the run, or else from what is expected.
+/// Finite context reachability, and where R_k and T(R_k) collapse: as the run has found, or else, in brackets, as is expected.
 fn collapses(run: &BenchRunJson) -> [String; 3] {
     let fcr = run.answer.as_ref().and_then(|answer| answer.fcr);
     let found = run.answer.as_ref().map(|answer| answer.collapse);
-    let expected = run.expected.as_ref().and_then(|expected| expected.collapse);
-    let reachable = found.and_then(|found| found.reachable).map(|k| k.to_string());
-    let known = expected.map(|expected| expected.reachable.map_or("∞".to_owned(), |k| k.to_string()));
-    let visible = found.and_then(|found| found.visible).or(expected.and_then(|expected| expected.visible));
-    [or_none(fcr.map(|holds| if holds { "●" } else { "○" })), or_none(reachable.or(known)), or_none(visible)]
+    let expected = run.expected.as_ref().and_then(|expected| expected.collapse).filter(|_| found.is_some());
+    let known = |k: Option<usize>| k.map(|k| k.to_string());
+    let reachable = known(found.and_then(|found| found.reachable))
+        .or(expected.map(|expected| format!("({})", expected.reachable.map_or("∞".to_owned(), |k| k.to_string()))));
+    let visible = known(found.and_then(|found| found.visible))
+        .or(expected.and_then(|expected| expected.visible).map(|k| format!("({k})")));
+    [or_none(fcr.map(|holds| if holds { "●" } else { "○" })), or_none(reachable), or_none(visible)]
 }
 
 /// What was published; nothing if the model is not from there.

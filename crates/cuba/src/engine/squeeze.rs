@@ -264,6 +264,7 @@ impl<'a> Squeeze<'a> {
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
             let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be over before anybody looks.
+            let _ = events.send(Event::Exploring(Seen::of(&end.lower.glimpse())));
             if is_full(&end.lower.glimpse()) {
                 return LowerOutcome::Unknown(Reason::Memory);
             }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A table with more rows than this is cut after the last level that fits.
 const ROWS: u128 = 200_000;
 
-/// Likewise one that has more symbols than this on all stacks together.
+/// Likewise one of states that have more symbols than this on all stacks together.
 const SYMBOLS: usize = 1_000_000;
 
 /// Of a longer trace, the last steps are shown.
@@ -77,7 +77,6 @@ struct StepData {
 
 #[derive(Serialize)]
 struct SourceData {
-    file: String,
     text: String,
     /// The shared states in which the program has failed.
     errors: Vec<usize>,
@@ -134,9 +133,10 @@ impl Numbering<'_> {
         &mut self,
         count: fn(&Lower<'_>, usize) -> Count,
         states: fn(&Lower<'_>, usize) -> Vec<GlobalState>,
+        mut symbols: usize,
     ) -> Table {
         let (lower, of_levels) = (&self.explored.analysis.lower, self.explored.analysis.levels.len());
-        let (mut rows, mut symbols) = (ROWS, SYMBOLS);
+        let mut rows = ROWS;
         let mut levels: Vec<Vec<usize>> = Vec::new();
         for k in 0..of_levels {
             let Some(left) = count(lower, k).exact().and_then(|count| rows.checked_sub(count)) else { break };
@@ -166,7 +166,7 @@ impl Data {
         let system = explored.system();
         let mut numbering =
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
-        let visible = numbering.table(|lower, k| lower.visible().count(k), visible);
+        let visible = numbering.table(|lower, k| lower.visible().count(k), visible, usize::MAX);
         let states = match &explored.analysis.lower {
             Lower::Explicit(_) => {
                 let count = |lower: &Lower<'_>, k: usize| match lower {
@@ -177,7 +177,7 @@ impl Data {
                     Lower::Explicit(reachable) => reachable.states(k).into_iter().collect(),
                     Lower::Symbolic(_) => Vec::new(),
                 };
-                Some(numbering.table(count, states))
+                Some(numbering.table(count, states, SYMBOLS))
             }
             Lower::Symbolic(_) => None,
         };
@@ -250,7 +250,6 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             (numbering.symbols[&symbol], FrameData { function, line: frame.line, variables })
         });
         SourceData {
-            file: loaded.reading.sources[0].name.clone(),
             text: loaded.reading.sources[0].text.clone(),
             errors: all().filter(|it| map.error(it.shared).is_some()).map(|it| numbering.shared[&it.shared]).collect(),
             shared: shared.collect(),

@@ -41,7 +41,8 @@ function showTable() {
 
   const head = byId("rows").querySelector("thead");
   const body = byId("rows").querySelector("tbody");
-  let table, matching, matchingLevels;
+  // What is listed: the table, its rows with their levels, and the threads' columns.
+  let table, matching, matchingLevels, columns;
 
   // The numbers that a text stands for: of the name itself, or of all names that it is part of.
   function wanted(text, names) {
@@ -59,7 +60,9 @@ function showTable() {
     const text = byId("symbol").value.trim();
     const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, data.symbols);
     const thread = byId("thread").value;
-    const columns = thread === "" ? data.threads.map((_, i) => i + 1) : [Number(thread) + 1];
+    columns = thread === "" ? data.threads.map((_, i) => i + 1) : [Number(thread) + 1];
+    // As one thread sees it, a state is new only once.
+    const seen = new Set();
     matching = [];
     matchingLevels = [];
     table.levels.forEach((rows, k) => {
@@ -67,12 +70,18 @@ function showTable() {
       for (let at = 0; at < rows.length; at += width) {
         if (onlyShared && !onlyShared.has(rows[at])) continue;
         if (onlySymbols && !columns.some((column) => onlySymbols.has(topOf(rows[at + column])))) continue;
+        if (thread !== "") {
+          const view = `${rows[at]},${rows[at + columns[0]]}`;
+          if (seen.has(view)) continue;
+          seen.add(view);
+        }
         matching.push(at);
         matchingLevels.push(k);
       }
     });
     const listed = table.levels.reduce((sum, rows) => sum + rows.length / width, 0);
     let count = `${matching.length.toLocaleString("en")} of ${listed.toLocaleString("en")}`;
+    if (thread !== "") count += `, as ${data.threads[thread]} sees them`;
     if (!table.is_complete) count += `; listed for k < ${table.levels.length} only, since there are ${table.of_states} in all`;
     byId("count").textContent = count;
     heading();
@@ -84,9 +93,10 @@ function showTable() {
   function heading() {
     const longest = (names) => names.reduce((most, name) => Math.max(most, name.length), 0);
     const room = Math.min(longest(data.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
-    const wide = [3, Math.min(Math.max(longest(data.shared), 6), 90), ...data.threads.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
+    const names = columns.map((column) => data.threads[column - 1]);
+    const wide = [Math.max(3, String(table.levels.length).length), Math.min(Math.max(longest(data.shared), 6), 90), ...names.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
     const row = element("tr");
-    ["k", "shared", ...data.threads].forEach((name, column) => {
+    ["k", "shared", ...names].forEach((name, column) => {
       const cell = element("th", name);
       cell.scope = "col";
       cell.title = name;
@@ -107,7 +117,7 @@ function showTable() {
     const space = (count) => {
       const row = element("tr", undefined, "space");
       const cell = element("td");
-      cell.colSpan = width + 2;
+      cell.colSpan = columns.length + 3;
       cell.style.height = `${count * ROW}px`;
       row.append(cell);
       return row;
@@ -117,8 +127,8 @@ function showTable() {
       const [at, k] = [matching[i], matchingLevels[i]];
       const row = element("tr", undefined, i > 0 && matchingLevels[i - 1] !== k ? "starts" : "");
       row.append(element("td", k));
-      const state = table.levels[k].slice(at, at + width);
-      [data.shared[state[0]], ...state.slice(1).map(stackText)].forEach((text) => {
+      const level = table.levels[k];
+      [data.shared[level[at]], ...columns.map((column) => stackText(level[at + column]))].forEach((text) => {
         const cell = element("td", text);
         cell.title = text;
         row.append(cell);
@@ -153,6 +163,7 @@ function showTrace() {
   const stops = [0];
   steps.forEach((step, i) => { if (!step.is_hidden || i + 1 === steps.length) stops.push(i + 1); });
   const start = leftOut > 0 ? "first state shown" : "initial state";
+  const ofSteps = leftOut > 0 ? "of the last" : "of";
   let at = 0;
 
   function svg(name, attributes, text) {
@@ -178,13 +189,13 @@ function showTrace() {
     byId("lane-names").replaceChildren(element("div", "context"), ...data.threads.map((name, thread) => {
       const label = element("div", name);
       label.title = name;
-      label.style.height = `${LANE}px`;
+      label.style.lineHeight = `${LANE}px`;
       label.style.color = colour(thread);
       return label;
     }));
     byId("lane-names").append(element("div", "shared"));
     for (const [label, high] of [[byId("lane-names").firstChild, ABOVE], [byId("lane-names").lastChild, BELOW]]) {
-      label.style.height = `${high}px`;
+      label.style.lineHeight = `${high}px`;
       label.className = "place";
     }
     const lanes = byId("lanes");
@@ -304,7 +315,7 @@ function showTrace() {
     byId("state").replaceChildren(table);
   }
 
-  let lines = [];
+  let lines = [], marked = [];
   function drawSource() {
     lines = source.text.split("\n").map((text, i) => {
       const line = element("div");
@@ -316,21 +327,26 @@ function showTrace() {
 
   // The line of the step that was taken, and for each thread the line that it is at.
   function markSource() {
-    for (const line of lines) {
+    for (const line of marked) {
       line.className = "";
-      if (line.children[1].firstChild) line.children[1].replaceChildren();
+      line.children[1].replaceChildren();
     }
+    marked = [];
+    const markLine = (number) => {
+      marked.push(lines[number - 1]);
+      return lines[number - 1];
+    };
     data.threads.forEach((name, thread) => {
       const top = topOf(states[at][thread + 1]);
       if (top < 0) return;
       const mark = element("span", `▸${name}`);
       mark.style.color = colour(thread);
       mark.title = `${name} is here`;
-      lines[source.symbols[top].line - 1].children[1].append(mark);
+      markLine(source.symbols[top].line).children[1].append(mark);
     });
     const taken = at > 0 ? steps[at - 1].line : null;
     const first = taken || source.symbols[topOf(states[0].slice(1).find((stack) => stack > 0) || 0)]?.line || 1;
-    if (taken) lines[taken - 1].className = "taken";
+    if (taken) markLine(taken).className = "taken";
     const box = byId("source"), line = lines[first - 1];
     const low = line.offsetTop - box.scrollTop;
     if (low < 40 || low > box.clientHeight - 60) box.scrollTop = line.offsetTop - box.clientHeight / 2;
@@ -341,7 +357,7 @@ function showTrace() {
     byId("position").value = position;
     const step = at > 0 ? steps[at - 1] : null;
     byId("where").textContent = step
-      ? `step ${position} of ${stops.length - 1}, context ${step.context + 1}`
+      ? `step ${position} ${ofSteps} ${stops.length - 1}, context ${step.context + 1}`
       : `${start}, before ${stops.length - 1} step${stops.length === 2 ? "" : "s"}`;
     byId("position").setAttribute("aria-valuetext", byId("where").textContent);
     const told = byId("step");
@@ -352,7 +368,8 @@ function showTrace() {
       const origin = step.origin ? ` (${step.origin})` : "";
       told.append(name, step.line ? `, line ${step.line}${origin}: ` : ": ", element("code", step.text));
       if (step.changes) told.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "doubt" : "place"));
-      if (position === stops.length - 1 && !source) told.append(element("br"), element("span", "a bad state", "doubt"));
+      // An assertion that fails says so itself.
+      if (position === stops.length - 1 && !step.changes.startsWith("fails")) told.append(element("br"), element("span", "a bad state", "doubt"));
     } else if (steps.length === 0) {
       told.append(element("span", "The initial state is bad.", "doubt"));
     } else {
@@ -376,6 +393,7 @@ function showTrace() {
   const nextEnd = () => ends.find((end) => end > position()) ?? stops.length - 1;
   const previousEnd = () => ends.findLast((end) => end < position()) ?? 0;
 
+  if (leftOut > 0) byId("first").title = "To the first state shown (Home)";
   byId("position").max = stops.length - 1;
   byId("position").addEventListener("input", () => go(position()));
   byId("first").addEventListener("click", () => go(0));

@@ -291,7 +291,7 @@ def test_a_long_trace_has_its_end(opened):
     assert where(page) == "first state shown, before 5000 steps"
     assert "steps, which are left out here" in page.locator("#step").inner_text()
     page.locator("#last").click()
-    assert where(page) == "step 5000 of 5000, context 1"
+    assert where(page) == "step 5000 of the last 5000, context 1"
     assert page.locator("#state").inner_text().split() == ["shared", "0", "T", "ε"]
     lanes = page.locator("#lanes")
     assert lanes.evaluate("lanes => lanes.scrollLeft + lanes.clientWidth > lanes.scrollWidth - 100")
@@ -337,8 +337,11 @@ def test_the_table(opened):
     assert {row.split()[1] for row in rows.all_inner_texts()} == {"0"}
     page.locator("#symbol").fill("1")
     page.locator("#thread").select_option("P2")
-    assert count.inner_text() == "0 of 8"
-    page.locator("#thread").select_option("P1")
+    assert count.inner_text() == "0 of 8, as P2 sees them"
+    page.locator("#symbol").fill("")
+    assert [row.split() for row in rows.all_inner_texts()] == [["0", "0", "4"], ["1", "0", "ε"], ["4", "0", "6"]]
+    page.locator("#symbol").fill("1")
+    page.locator("#thread").select_option("any")
     assert rows.count() == page.evaluate("[...document.querySelectorAll('#rows tbody tr')].filter((row) => row.cells[1].textContent === '0').length") > 0
     page.locator("#kind").select_option("states")
     page.locator("#shared").fill("")
@@ -369,7 +372,10 @@ def test_a_large_table_has_only_what_is_seen(opened):
         assert text.count("a") == 5
     page.locator("#thread").select_option("T3")
     page.locator("#symbol").fill("a7")
-    assert count.inner_text() == "10,000 of 100,000"
+    assert count.inner_text() == "1 of 100,000, as T3 sees them"
+    page.locator("#thread").select_option("any")
+    # In all but 9^5 of them a7 is on top somewhere.
+    assert count.inner_text() == "40,951 of 100,000"
     page.locator("#symbol").fill("")
     page.locator("#level").fill("1")
     assert count.inner_text() == "45 of 100,000"

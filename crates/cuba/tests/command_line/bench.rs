@@ -338,7 +338,7 @@ fn json_has_everything() {
       "file": "models/table2/bluetooth-1.bp",
       "instances": "adder=1,stopper=2",
       "max_threads": null,
-      "note": "Table 2 says 3: the published system forgets its shared variables whenever the counter is asked to count down, and goes on with any values, so that its error state is reached before any stopper has done anything",
+      "note": "Table 2 says 3: the published system forgets its shared variables whenever the counter is asked to count down, and goes on with any values, so that its error state is reached before any stopper has done anything; for the same reason T(R_k) collapses at another k",
       "outcome": "as-expected",
       "published": {
         "fcr": "●",
@@ -407,7 +407,7 @@ fn markdown_without_published_values() {
     `cuba bench . --timeout=90s --format markdown`.
     For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
     was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-    has other things to do; everything else is the same each time.
+    has other things to do; everything else is the same each time, unless a run runs out of time.
 
     model | threads | verdict | expected | k | proved by | last \|T(R_k)\| |  | note
     --- | --- | --- | --- | --: | --- | --: | --- | --:

@@ -127,6 +127,24 @@ fn nothing_of_the_model_becomes_part_of_the_page() {
     assert!(plot.contains("&lt;i&gt;&amp;"), "{plot}");
 }
 
+/// Evidence that was not made, and an answer that there is not, are told apart.
+#[test]
+fn what_the_evidence_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.html");
+    let evidence = |args: &[&str]| {
+        in_repository(&[args, &["--report", path.to_str().unwrap()]].concat());
+        let page = fs::read_to_string(&path).unwrap();
+        let told = page.split_once("<dt>evidence</dt>\n<dd>").unwrap().1.split_once("</dd>").unwrap().0;
+        told.split('<').next().unwrap().to_owned()
+    };
+    let fig2 = "models/paper/fig2.cpds";
+    assert!(evidence(&["verify", fig2]).starts_with("certificate with "));
+    assert_eq!(evidence(&["verify", fig2, "--no-check"]), "none was made (--no-check)");
+    assert_eq!(evidence(&["verify", "models/squeeze/mirror.cpds", "--max-contexts", "3"]), "none: there is no answer");
+    assert!(evidence(&["verify", "models/paper/fig1.cpds"]).starts_with("trace,"));
+}
+
 /// Two runs give the same report, apart from what they took.
 #[test]
 fn reports_are_the_same_each_time() {
@@ -159,6 +177,10 @@ fn where_they_go() {
     assert_snapshot!(ran(&["--plot", "./fig1.cpds"]), @r"
     1: 
     error: `./fig1.cpds` is an input; write to another file
+    ");
+    assert_snapshot!(ran(&["--plot", "p.svg", "--report", "p.svg"]), @r"
+    1: 
+    error: `p.svg` is the name of two outputs
     ");
     // The answer stands, and is told.
     assert_snapshot!(ran(&["--plot", "no/folder.svg"]), @r"
