@@ -51,7 +51,7 @@ fn reports_say_what_the_json_says() {
     let folder = tempfile::tempdir().unwrap();
     let (page_path, plot_path) = (folder.path().join("r.html"), folder.path().join("p.svg"));
     let outputs = ["--report", page_path.to_str().unwrap(), "--plot", plot_path.to_str().unwrap(), "--json"];
-    for model in models().into_iter().filter(|model| model.expected.visible_total < Some(3000)) {
+    for model in models().into_iter().filter(|model| model.expected.visible_total < Some(1000)) {
         let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
         let limits: &[&str] =
             if model.expected.undecided.is_some() { &["--max-contexts", "6", "--max-depth", "2"] } else { &[] };
