@@ -2,12 +2,15 @@
 
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
 use crate::show::{indented, plain_table, plural};
-use crate::style::headed;
+use crate::style::{self, headed, paint};
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
 
 /// What is not known, or not there.
 const NONE: &str = "–";
+
+/// An answer that is not the expected one.
+const WRONG: &str = "✗ WRONG";
 
 fn or_none(value: Option<impl ToString>) -> String {
     value.map_or(NONE.to_owned(), |value| value.to_string())
@@ -59,7 +62,7 @@ fn cells(bench: &BenchJson, run: &BenchRunJson) -> [String; 10] {
         or_none(megabytes),
         match run.outcome {
             Outcome::AsExpected => "✓",
-            Outcome::Wrong => "✗ WRONG",
+            Outcome::Wrong => WRONG,
             Outcome::Unknown | Outcome::Failed | Outcome::NotCompared => NONE,
         }
         .to_owned(),
@@ -91,7 +94,8 @@ pub(super) fn table(bench: &BenchJson) -> String {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    format!("{}\n{}", headed(&indented(&table, "")), last_line(bench))
+    let rows = headed(&indented(&table, "")).replace(WRONG, &paint(style::WRONG, WRONG));
+    format!("{rows}\n{}", last_line(bench))
 }
 
 /// A page: what this is, the table with what was published beside it, and the notes.
