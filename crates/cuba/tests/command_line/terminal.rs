@@ -17,7 +17,8 @@ fn on_terminal(term: &str, columns: u16, folder: &Path, args: &str) -> Option<St
     let command = format!("stty cols {columns} rows {ROWS}; exec '{cuba}' {args}");
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(folder);
-    script.env("TERM", term).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    // Where `CI` is set, every terminal is taken to have colours.
+    script.env("TERM", term).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI");
     match script.output() {
         Ok(output) if cfg!(target_os = "linux") => Some(String::from_utf8(output.stdout).expect("cuba prints UTF-8")),
         _ => {
