@@ -25,7 +25,6 @@
 
 use super::certificate::Tuples;
 use super::packed::PackedSet;
-use super::race::Cancel;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::symmetry::Symmetry;
 use super::visible::visible_states;
@@ -73,20 +72,21 @@ impl Abstraction {
     /// # Errors
     /// If the limits are reached.
     pub fn new(system: &Cpds, depth: usize, symmetry: bool, limits: Limits) -> Result<Self, Blown<()>> {
-        Self::watched(system, depth, symmetry, limits, &Cancel::default(), &mut |_| ControlFlow::Continue(()))
+        let tuples = Symbolic::new(system, Self::options(depth, symmetry, limits));
+        Self::watched(tuples, limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The same; now and then the watcher may look, and stop it.
+    /// How A_d is explored.
+    pub(super) fn options(depth: usize, symmetry: bool, limits: Limits) -> SymbolicOptions {
+        SymbolicOptions { symmetry, subsumption: true, widening: Some(depth), memory: limits.memory }
+    }
+
+    /// The same, from a start or from what was saved; now and then the watcher may look, and stop it.
     pub(super) fn watched<B>(
-        system: &Cpds,
-        depth: usize,
-        symmetry: bool,
+        mut tuples: Symbolic<'_>,
         limits: Limits,
-        cancel: &Cancel,
         watch: &mut impl FnMut(&Symbolic<'_>) -> ControlFlow<B>,
     ) -> Result<Self, Blown<B>> {
-        let options = SymbolicOptions { symmetry, subsumption: true, widening: Some(depth), memory: limits.memory };
-        let mut tuples = Symbolic::new(system, options).cancelled_by(cancel);
         let mut look = |tuples: &Symbolic<'_>| {
             if tuples.kept() > limits.tuples {
                 ControlFlow::Break(Blown::TooManyTuples)
@@ -97,7 +97,10 @@ impl Abstraction {
             }
         };
         loop {
-            if let ControlFlow::Break(why) = look(&tuples) {
+            // A level that was saved in the middle goes on.
+            if !tuples.is_going()
+                && let ControlFlow::Break(why) = look(&tuples)
+            {
                 return Err(why);
             }
             match tuples.advance(&mut look) {

@@ -18,18 +18,23 @@
 use super::ceiling::{Between, Ceiling};
 use super::count::Count;
 use super::fcr::Fcr;
+use super::keep::{Keeper, Start};
 use super::ladder::{Ladder, Rung};
-use super::lower::{Engine, Glimpse, Lower, Statistics};
+use super::lower::{Engine, Lower, Statistics};
 use super::psa::Psa;
 use super::race::{Cancel, End, Halt, Race};
 use super::sequence::ObservationSequence;
-use super::squeeze::{Climbed, Invariant, LowerEnd, LowerOutcome, Outcome, Squeeze, Timed, UpperEnd};
+use super::squeeze::{LowerEnd, LowerOutcome, Squeeze, Timed};
+use super::upper::{Climbed, Invariant, Outcome, UpperEnd};
 use cpds::{Problem, Trace, VisibleState};
+use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
+
+pub use super::event::{Event, Seen};
 
 /// What to find out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,49 +90,8 @@ impl Default for Options {
     }
 }
 
-/// What happened, for whoever shows it. Events of the two ends come in any order.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// A rung is being computed, and has so many states or tuples by now.
-    Overapproximating {
-        /// Which one.
-        rung: Rung,
-        /// How many.
-        states: usize,
-        /// The memory in use, that of the rungs before included.
-        bytes: usize,
-    },
-    /// A rung is done with.
-    Climbed(Climbed),
-    /// A level is being computed.
-    Exploring(Seen),
-    /// A level is finished.
-    Level(Level),
-}
-
-/// What can be seen of a level while it is computed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Seen {
-    /// What it is made of.
-    pub engine: Engine,
-    /// The last level that is finished.
-    pub k: usize,
-    /// States or tuples kept.
-    pub kept: usize,
-    /// Successors looked up.
-    pub expansions: u64,
-    /// The memory in use.
-    pub bytes: usize,
-}
-
-impl Seen {
-    pub(super) fn of(&Glimpse { engine, k, kept, expansions, bytes, .. }: &Glimpse<'_>) -> Self {
-        Seen { engine, k, kept, expansions, bytes }
-    }
-}
-
 /// What a finished level added.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Level {
     /// k.
     pub k: usize,
@@ -206,7 +170,7 @@ pub enum Proof {
 }
 
 /// Why there is no answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reason {
     /// As many contexts as were asked for.
     ContextBound,
@@ -245,17 +209,30 @@ pub enum Contradiction {
 }
 
 /// Answers a question about a problem.
-pub fn analyse(problem: &Problem, question: Question, options: Options, mut event: impl FnMut(Event)) -> Analysis<'_> {
+pub fn analyse(problem: &Problem, question: Question, options: Options, event: impl FnMut(Event)) -> Analysis<'_> {
+    analyse_from(Start::default(), problem, question, options, None, event)
+}
+
+/// The same, from what another run has kept; and what both ends have by then is kept now and then.
+pub fn analyse_from<'a>(
+    start: Start,
+    problem: &'a Problem,
+    question: Question,
+    options: Options,
+    keeper: Option<&dyn Keeper>,
+    mut event: impl FnMut(Event),
+) -> Analysis<'a> {
     let cancel = Cancel::when(options.interrupt, options.timeout);
     let fcr = Fcr::within(problem.system(), options.memory / 4 / Psa::BYTES_A_TRANSITION, &cancel).ok();
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
-    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, &cancel));
+    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, &cancel), keeper);
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(&events)));
-        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(&of_lower)));
+        let Start { upper, lower } = start;
+        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, &events)));
+        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
         received.into_iter().for_each(&mut event);
         // What one of them panics with goes on here.
         (
@@ -267,9 +244,9 @@ pub fn analyse(problem: &Problem, question: Question, options: Options, mut even
 }
 
 /// Puts together what both ends have found up to the time of the first answer.
-fn conclude<'a>(squeeze: &Squeeze<'a>, fcr: Option<Fcr>, upper: UpperEnd<'a>, lower: LowerEnd<'a>) -> Analysis<'a> {
-    let UpperEnd { mut rungs, mut invariants, ceiling, safe, halted } = upper;
-    let LowerEnd { mut levels, lower, states, outcome, enough } = lower;
+fn conclude<'a>(squeeze: &Squeeze<'a, '_>, fcr: Option<Fcr>, upper: UpperEnd<'a>, lower: LowerEnd<'a>) -> Analysis<'a> {
+    let UpperEnd { mut rungs, mut invariants, ceiling, safe, halted, .. } = upper;
+    let LowerEnd { mut levels, lower, states, outcome, enough, .. } = lower;
     // Engines that contradict each other do so whatever was first.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
     // A bad state is told at once, and so with nothing of what the upper end had by then.
@@ -379,7 +356,7 @@ fn contradiction(
 
 /// What was found up to the time of the first answer.
 struct Found<'f, 'a> {
-    squeeze: &'f Squeeze<'a>,
+    squeeze: &'f Squeeze<'a, 'f>,
     rungs: &'f [Timed<Climbed>],
     ceiling: &'f Ceiling,
     /// The rung after which no bad state was left.
@@ -494,7 +471,7 @@ impl Analysis<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::packed::PackedSet;
-    use super::super::squeeze::Bound;
+    use super::super::upper::Bound;
     use super::super::visible::VisibleLevels;
     use super::*;
     use cpds_testing::random::{Shape, problem};
@@ -510,10 +487,10 @@ mod tests {
         for question in [Question::Verify, Question::Visible] {
             let options = Options { max_contexts: Some(6), max_depth: Some(1), ..Options::default() };
             let race = Race::new(2, &Cancel::default());
-            let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race);
+            let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
             let (events, _) = channel();
-            let lower = squeeze.climb_from_below(&events);
-            let mut upper = squeeze.climb_from_above(&events);
+            let lower = squeeze.climb_from_below(None, &events);
+            let mut upper = squeeze.climb_from_above(None, &events);
             let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
             for _ in 0..2 {
                 upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
@@ -544,10 +521,10 @@ mod tests {
         let fcr = Fcr::new(problem.system());
         let engine = if fcr.holds() { Engine::Explicit } else { Engine::Symbolic };
         let race = Race::new(2, &Cancel::default());
-        let squeeze = Squeeze::new(problem, question, options, engine, race);
+        let squeeze = Squeeze::new(problem, question, options, engine, race, None);
         let (events, _) = channel();
-        let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(&events));
-        let below = || squeeze.race.run(End::Lower, || squeeze.climb_from_below(&events));
+        let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(None, &events));
+        let below = || squeeze.race.run(End::Lower, || squeeze.climb_from_below(None, &events));
         let (upper, lower) = if upper_first {
             let upper = above();
             (upper, below())

@@ -29,6 +29,21 @@ impl Ceiling {
         Ceiling { symmetry, set: None, ruled_out_by: Vec::new() }
     }
 
+    /// As it was when it was kept.
+    pub(super) fn restored(symmetry: Symmetry, set: Option<Arc<PackedSet>>, ruled_out_by: Vec<u32>) -> Self {
+        Ceiling { symmetry, set, ruled_out_by }
+    }
+
+    /// The states of the first rung.
+    pub(super) fn set(&self) -> Option<&Arc<PackedSet>> {
+        self.set.as_ref()
+    }
+
+    /// For each of them, the number of the rung that ruled it out.
+    pub(super) fn marks(&self) -> &[u32] {
+        &self.ruled_out_by
+    }
+
     /// Rules out what the rung with this number has not. Numbers go up.
     pub(super) fn lower(&mut self, number: usize, rung: Arc<PackedSet>) {
         let number = u32::try_from(number).ok().filter(|&number| number < LEFT).expect("few rungs");

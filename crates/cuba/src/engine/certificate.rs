@@ -31,6 +31,7 @@ use super::symmetry::Symmetry;
 use super::visible::top;
 use cpds::Certificate;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use serde::{Serialize, Serializer};
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{Hash, Hasher as _};
@@ -92,6 +93,15 @@ pub(super) struct Tuples {
     are_states: bool,
 }
 
+/// What is saved of tuples.
+pub(super) type SavedTuples = (Dfa, Vec<u32>, bool);
+
+impl Serialize for Tuples {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.automaton, &self.rows, self.are_states).serialize(serializer)
+    }
+}
+
 /// How many bytes a state or a transition of an automaton takes, roughly, with what it takes to find and to minimise it.
 const BYTES: usize = 200;
 
@@ -132,6 +142,11 @@ impl Tuples {
             rows.extend(layout.locals(row).enumerate().map(|(position, local)| language(position, local)));
             symmetry.sort(&mut rows[start..]);
         }
+        Tuples { symmetry: symmetry.clone(), automaton, rows, are_states }
+    }
+
+    /// As they were when they were saved.
+    pub(super) fn restored(symmetry: &Symmetry, (automaton, rows, are_states): SavedTuples) -> Self {
         Tuples { symmetry: symmetry.clone(), automaton, rows, are_states }
     }
 

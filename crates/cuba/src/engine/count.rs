@@ -1,11 +1,12 @@
 //! How many states there are, also where no machine could keep them all.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::iter::Sum;
 use std::ops::Add;
 
 /// An exact number, unless it is too large for 128 bits: one symmetric state may stand for n! states.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Count(Option<u128>);
 
 impl Count {

@@ -8,9 +8,10 @@ use super::languages::{LanguageId, Languages};
 use super::matching::matching;
 use super::symmetry::Symmetry;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The largest tuples of one shared state.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Covering {
     /// Tuples in the order in which they came, with their languages; those that are not the largest any more included.
     ids: Vec<u32>,
@@ -22,7 +23,7 @@ pub(super) struct Covering {
 }
 
 /// A set of small numbers.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -147,9 +148,12 @@ impl Covering {
 
     /// The memory in use.
     pub(super) fn bytes(&self) -> usize {
-        let rows = self.having.iter().flat_map(FxHashMap::values).map(|bits| bits.0.capacity() * size_of::<u64>());
-        let entries = self.having.iter().map(FxHashMap::capacity).sum::<usize>() * 2 * size_of::<(u32, Bits)>();
-        (self.ids.capacity() + self.tuples.capacity()) * size_of::<u32>() + rows.sum::<usize>() + entries
+        // What has grown to n has room for the next power of two, unless it was saved and restored.
+        let rows = self.having.iter().flat_map(FxHashMap::values).map(|bits| bits.0.len().next_power_of_two());
+        let entries = self.having.iter().map(|having| having.len().next_power_of_two());
+        (self.ids.len().next_power_of_two() + self.tuples.len().next_power_of_two()) * size_of::<u32>()
+            + rows.sum::<usize>() * size_of::<u64>()
+            + entries.sum::<usize>() * 2 * size_of::<(u32, Bits)>()
     }
 }
 

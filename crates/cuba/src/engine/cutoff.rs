@@ -11,6 +11,7 @@ use super::returns::{Returns, Under};
 use super::visible::{top, top_number};
 use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -32,12 +33,21 @@ pub(super) struct CutOff<'a> {
 }
 
 /// Where the transitions from a thread's cut-off state come from, and where it may come from itself.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Origin {
     /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop may leave.
     pub(super) pops: usize,
     /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
     pub(super) generates: bool,
+}
+
+/// What is saved of M_i.
+pub(super) type SavedCutOff = (Under, Vec<Box<[u32]>>, Moves<Origin>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
+
+impl Serialize for CutOff<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.under, &self.words, &self.moves, &self.pops, &self.left).serialize(serializer)
+    }
 }
 
 impl<'a> CutOff<'a> {
@@ -48,28 +58,36 @@ impl<'a> CutOff<'a> {
         returns: Returns,
         room: usize,
     ) -> Result<Self, TooLarge> {
-        let program = system.program(thread);
-        let pops = program.rules().iter().filter_map(|rule| match rule.action {
-            Action::Pop { to, .. } => Some(to.0),
-            _ => None,
-        });
-        let mut cut_off = CutOff {
-            program,
-            z,
-            under: Under::new(system, thread, returns, room)?,
-            pops_to: pops.collect::<BTreeSet<_>>().into_iter().collect(),
-            words: Vec::new(),
-            symbols: 0,
-            numbers: FxHashMap::default(),
-            moves: Moves::default(),
-            pops: FxHashMap::default(),
-            left: Vec::new(),
-        };
+        let under = Under::new(system, thread, returns, room)?;
+        let saved = (under, Vec::new(), Moves::default(), FxHashMap::default(), Vec::new());
+        let mut cut_off = Self::restored(system, thread, z, saved);
         cut_off.number(&[]);
         for symbol in 0..system.symbol_names().len() {
             cut_off.number(&[u32::try_from(symbol).expect("symbols have 32 bits") + 1]);
         }
         Ok(cut_off)
+    }
+
+    /// As it was when it was saved.
+    pub(super) fn restored(system: &'a Cpds, thread: ThreadId, z: usize, saved: SavedCutOff) -> Self {
+        let program = system.program(thread);
+        let pops_to = program.rules().iter().filter_map(|rule| match rule.action {
+            Action::Pop { to, .. } => Some(to.0),
+            _ => None,
+        });
+        let (under, words, moves, pops, left) = saved;
+        CutOff {
+            program,
+            z,
+            under,
+            pops_to: pops_to.collect::<BTreeSet<_>>().into_iter().collect(),
+            symbols: words.iter().map(|word| word.len()).sum(),
+            numbers: words.iter().cloned().zip(0..).collect(),
+            words,
+            moves,
+            pops,
+            left,
+        }
     }
 
     /// The number of a stack, cut off.

@@ -8,6 +8,7 @@
 use super::language::Language;
 use super::languages::LanguageId;
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 /// How many machine words there are for the words that are kept.
 const BLOCKS: usize = 8;
@@ -16,19 +17,20 @@ const BLOCKS: usize = 8;
 type Samples = [u64; BLOCKS];
 
 /// For each language those that include it, and those that it includes, among the first so many.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Inclusions {
     words: Vec<Vec<u32>>,
     samples: Vec<Samples>,
     above: Vec<Among>,
     below: Vec<Among>,
+    #[serde(skip)]
     comparison: Comparison,
     bytes: usize,
     compared: u64,
 }
 
 /// Some of the first `of` languages, sorted.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Among {
     of: usize,
     found: Vec<LanguageId>,

@@ -4,11 +4,12 @@
 //! `abstraction.rs` say why, rung by rung.
 
 use super::overapproximation::Cut;
+use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
 /// An overapproximation of T(R).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Rung {
     /// Z, the paper's: stacks cut off at height 1, from which anything emerges.
     Z,

@@ -2,12 +2,14 @@
 
 use super::minimal::Dfa;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// The number of a set of tops.
 pub(super) type TopsId = u32;
 
 /// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
 /// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Language {
     pub(super) code: Box<[u32]>,
     pub(super) tops: TopsId,

@@ -11,6 +11,7 @@
 use super::inclusion::Inclusions;
 use super::language::{Language, TopsId, longest, product, shortest, small};
 use super::minimal::{Dfa, hash};
+use super::packed::bytes_of_table;
 use super::psa::{Inner, Psa, PsaState, TooLarge};
 use super::race::Cancel;
 use super::visible::{top, top_number};
@@ -18,23 +19,51 @@ use cpds::{SharedState, Stack, Symbol};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 /// The number of a language.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct LanguageId(pub(super) u32);
 
 /// Every language that was asked for.
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Saved")]
 pub struct Languages {
     all: Vec<Language>,
+    #[serde(skip)]
     table: HashTable<u32>,
     tops: Vec<Box<[u32]>>,
+    #[serde(skip)]
     tops_ids: FxHashMap<Box<[u32]>, TopsId>,
     inclusions: Inclusions,
     unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
     bytes: usize,
     /// How many transitions automata had before they were minimal.
     built: u64,
+    #[serde(skip)]
     cancel: Cancel,
+}
+
+/// What is saved of the languages.
+#[derive(Deserialize)]
+struct Saved {
+    all: Vec<Language>,
+    tops: Vec<Box<[u32]>>,
+    inclusions: Inclusions,
+    unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
+    bytes: usize,
+    built: u64,
+}
+
+impl From<Saved> for Languages {
+    fn from(Saved { all, tops, inclusions, unions, bytes, built }: Saved) -> Self {
+        let mut table = HashTable::new();
+        for (id, language) in (0..).zip(&all) {
+            table.insert_unique(hash(&language.code), id, |&id: &u32| hash(&all[id as usize].code));
+        }
+        let tops_ids = tops.iter().cloned().zip(0..).collect();
+        Languages { all, table, tops, tops_ids, inclusions, unions, bytes, built, cancel: Cancel::default() }
+    }
 }
 
 impl Default for Languages {
@@ -317,9 +346,9 @@ impl Languages {
     pub fn bytes(&self) -> usize {
         let entry = size_of::<(LanguageId, LanguageId)>() + size_of::<LanguageId>();
         self.bytes
-            + self.table.num_buckets() * 5
+            + bytes_of_table(self.table.len())
             + self.inclusions.bytes()
-            + self.unions.capacity() * 2 * entry
+            + self.unions.len().next_power_of_two() * 2 * entry
             + self.tops.iter().map(|tops| 2 * size_of_val(&**tops)).sum::<usize>()
     }
 }

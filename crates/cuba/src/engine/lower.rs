@@ -4,15 +4,15 @@ use super::bad::Bad;
 use super::certificate::{Room, Tuples};
 use super::count::Count;
 use super::race::Cancel;
-use super::reachable::Reachable;
-use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
+use super::reachable::{Reachable, SavedReachable};
+use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
 use cpds::{Certificate, Cpds, Trace};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// What the levels are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Engine {
     /// States, one by one: R_k.
     Explicit,
@@ -21,11 +21,26 @@ pub enum Engine {
 }
 
 /// The levels as far as they were computed.
+#[derive(Serialize)]
 pub enum Lower<'a> {
     /// R_k.
     Explicit(Box<Reachable<'a>>),
     /// S_k.
     Symbolic(Box<Symbolic<'a>>),
+}
+
+/// What is saved of levels.
+#[derive(Deserialize)]
+pub(super) enum SavedLower {
+    Explicit(Box<SavedReachable>),
+    Symbolic(Box<SavedSymbolic>),
+}
+
+/// The tables of levels that are being computed, as they are saved: like [`Lower`].
+#[derive(Clone, Copy, Serialize)]
+pub(super) enum Tables<'e> {
+    Explicit(&'e Reachable<'e>),
+    Symbolic(&'e Symbolic<'e>),
 }
 
 /// What an exploration took.
@@ -68,6 +83,62 @@ pub enum Statistics {
 }
 
 impl Statistics {
+    /// All numbers, without their names.
+    pub(super) fn numbers(&self) -> (Engine, [u64; 7]) {
+        match *self {
+            Statistics::Explicit {
+                states_kept,
+                visible_states_kept,
+                expansions,
+                stacks,
+                highest_stack,
+                table_bytes,
+            } => {
+                let [kept, visible, stacks, bytes] =
+                    [states_kept, visible_states_kept, stacks, table_bytes].map(|n| n as u64);
+                (Engine::Explicit, [kept, visible, expansions, stacks, highest_stack.into(), 0, bytes])
+            }
+            Statistics::Symbolic {
+                tuples_kept,
+                visible_states_kept,
+                expansions,
+                languages,
+                posts,
+                transitions,
+                table_bytes,
+            } => {
+                let [kept, visible, languages, posts, bytes] =
+                    [tuples_kept, visible_states_kept, languages, posts, table_bytes].map(|n| n as u64);
+                (Engine::Symbolic, [kept, visible, expansions, languages, posts, transitions, bytes])
+            }
+        }
+    }
+
+    /// The statistics with these numbers.
+    #[expect(clippy::cast_possible_truncation, reason = "they have been numbers of this size")]
+    pub(super) fn of((engine, [kept, visible, expansions, a, b, transitions, bytes]): (Engine, [u64; 7])) -> Self {
+        let [kept, visible, table_bytes] = [kept, visible, bytes].map(|n| n as usize);
+        match engine {
+            Engine::Explicit => Statistics::Explicit {
+                states_kept: kept,
+                visible_states_kept: visible,
+                expansions,
+                stacks: a as usize,
+                highest_stack: b as u32,
+                table_bytes,
+            },
+            Engine::Symbolic => Statistics::Symbolic {
+                tuples_kept: kept,
+                visible_states_kept: visible,
+                expansions,
+                languages: a as usize,
+                posts: b as usize,
+                transitions,
+                table_bytes,
+            },
+        }
+    }
+
     /// How many visible states are kept.
     pub(super) fn visible_kept(&self) -> usize {
         match *self {
@@ -97,6 +168,8 @@ pub struct Glimpse<'e> {
     pub bytes_at_next_look: usize,
     /// T(R_k), and what there is of the next level.
     pub visible: &'e VisibleLevels,
+    /// Everything.
+    pub(super) tables: Tables<'e>,
 }
 
 impl<'a> Lower<'a> {
@@ -106,8 +179,36 @@ impl<'a> Lower<'a> {
             Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
             Engine::Symbolic => {
                 let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory };
-                Lower::Symbolic(Box::new(Symbolic::new(system, options).cancelled_by(cancel)))
+                let mut tuples = Symbolic::new(system, options);
+                tuples.cancelled_by(cancel);
+                Lower::Symbolic(Box::new(tuples))
             }
+        }
+    }
+
+    /// As it was when it was saved.
+    pub(super) fn restored(system: &'a Cpds, symmetry: bool, memory: usize, saved: SavedLower) -> Self {
+        match saved {
+            SavedLower::Explicit(saved) => Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved))),
+            SavedLower::Symbolic(saved) => {
+                let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory };
+                Lower::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
+            }
+        }
+    }
+
+    /// Whether the next level has been begun, and is to go on.
+    pub(super) fn is_going(&self) -> bool {
+        match self {
+            Lower::Explicit(reachable) => reachable.is_going(),
+            Lower::Symbolic(tuples) => tuples.is_going(),
+        }
+    }
+
+    /// Stops in the middle of whatever it does when it is told to.
+    pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
+        if let Lower::Symbolic(tuples) = self {
+            tuples.cancelled_by(cancel);
         }
     }
 
@@ -237,6 +338,7 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
         bytes: reachable.bytes(),
         bytes_at_next_look: reachable.bytes_at_next_look(),
         visible: reachable.visible(),
+        tables: Tables::Explicit(reachable),
     }
 }
 
@@ -250,5 +352,6 @@ fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
         bytes: tuples.bytes(),
         bytes_at_next_look: tuples.bytes_at_next_look(),
         visible: tuples.visible(),
+        tables: Tables::Symbolic(tuples),
     }
 }

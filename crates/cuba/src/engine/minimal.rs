@@ -11,10 +11,11 @@ use super::race::Cancel;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 use std::hash::Hasher as _;
 
 /// A partial deterministic automaton.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Dfa {
     accepting: Vec<bool>,
     /// The transitions of state s are those from `first[s]` up to `first[s + 1]`, sorted by label.

@@ -1,7 +1,9 @@
 //! Where one thread alone can go with one step, computed once for each of its thread states and kept.
 
+use super::packed::bytes_of_table;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 use std::hash::Hasher as _;
 use std::ops::Range;
 
@@ -9,12 +11,16 @@ use std::ops::Range;
 pub(crate) type ThreadState = (u32, u32);
 
 /// The successors of thread states, with something to remember about each of the states.
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Saved<I>")]
 pub(crate) struct Moves<I = ()> {
     known: Vec<Known<I>>,
+    #[serde(skip)]
     table: HashTable<u32>,
     successors: Vec<ThreadState>,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Known<I> {
     state: ThreadState,
     info: I,
@@ -25,6 +31,23 @@ struct Known<I> {
 impl<I> Default for Moves<I> {
     fn default() -> Self {
         Moves { known: Vec::new(), table: HashTable::new(), successors: Vec::new() }
+    }
+}
+
+/// What is saved of the successors.
+#[derive(Deserialize)]
+struct Saved<I> {
+    known: Vec<Known<I>>,
+    successors: Vec<ThreadState>,
+}
+
+impl<I> From<Saved<I>> for Moves<I> {
+    fn from(Saved { known, successors }: Saved<I>) -> Self {
+        let mut table = HashTable::new();
+        for (id, one) in (0..).zip(&known) {
+            table.insert_unique(hash(one.state), id, |&id: &u32| hash(known[id as usize].state));
+        }
+        Moves { known, table, successors }
     }
 }
 
@@ -68,7 +91,7 @@ impl<I: Copy> Moves<I> {
     pub(crate) fn bytes(&self) -> usize {
         self.known.len() * size_of::<Known<I>>()
             + self.successors.len() * size_of::<ThreadState>()
-            + self.table.num_buckets() * (size_of::<u32>() + 1)
+            + bytes_of_table(self.table.len())
     }
 }
 

@@ -20,7 +20,7 @@
 
 use super::certificate::Tuples;
 use super::count::Count;
-use super::cutoff::CutOff;
+use super::cutoff::{CutOff, SavedCutOff};
 use super::minimal::Dfa;
 use super::moves::ThreadState;
 use super::packed::{Layout, PackedSet};
@@ -30,6 +30,7 @@ use super::symbolic::Unfinished;
 use super::symmetry::{Successors, Symmetry};
 use super::visible::{VisibleLevels, visible_states};
 use cpds::{Cpds, VisibleState};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -73,13 +74,33 @@ pub(super) struct CutOffStates<'a> {
     set: Arc<PackedSet>,
 }
 
-impl CutOffStates<'_> {
+/// What is saved of what M^n reaches.
+pub(super) type SavedStates = (Vec<SavedCutOff>, PackedSet);
+
+impl Serialize for CutOffStates<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.threads, &self.set).serialize(serializer)
+    }
+}
+
+impl<'a> CutOffStates<'a> {
+    /// As they were when they were saved.
+    pub(super) fn restored(system: &'a Cpds, symmetry: &Symmetry, cut: Cut, (threads, set): SavedStates) -> Self {
+        let threads = restored(system, symmetry, cut, threads);
+        CutOffStates { symmetry: symmetry.clone(), threads, group_of: groups(symmetry), set: Arc::new(set) }
+    }
+
     /// Each state as a tuple of the languages of the stacks that may be cut off there.
     pub(super) fn tuples(&self) -> Tuples {
         let mut automaton = Dfa::default();
         let languages: Vec<Vec<u32>> = self.threads.iter().map(|thread| thread.languages(&mut automaton)).collect();
         let language = |position: usize, word: u32| languages[self.group_of[position]][word as usize];
         Tuples::new(&self.symmetry, automaton, (&self.set, 0..self.set.len()), language, true)
+    }
+
+    /// What M^n reaches.
+    pub(super) fn set(&self) -> &Arc<PackedSet> {
+        &self.set
     }
 
     /// The memory in use, apart from what others use, too.
@@ -100,14 +121,25 @@ pub struct Progress {
     pub bytes: usize,
 }
 
-/// How many transitions there are, roughly, from one look of the watcher to the next.
-const PULSE: usize = 1 << 14;
+/// How many transitions there are, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
+const PULSE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+
+/// For each position, its group.
+fn groups(symmetry: &Symmetry) -> Vec<usize> {
+    symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect()
+}
+
+/// M_i of each group, as it was when it was saved.
+fn restored<'a>(system: &'a Cpds, symmetry: &Symmetry, cut: Cut, saved: Vec<SavedCutOff>) -> Vec<CutOff<'a>> {
+    let threads = symmetry.groups().map(|group| symmetry.threads()[group.start]);
+    threads.zip(saved).map(|(thread, saved)| CutOff::restored(system, thread, cut.height, saved)).collect()
+}
 
 /// M^n while it is explored.
-struct Growing<'a> {
+pub(super) struct Growing<'a> {
     system: &'a Cpds,
     symmetry: Symmetry,
-    height: usize,
+    cut: Cut,
     /// For each group.
     threads: Vec<CutOff<'a>>,
     /// For each position, its group.
@@ -120,26 +152,67 @@ struct Growing<'a> {
     successors: Successors,
     /// How many transitions were taken.
     taken: u64,
+    /// When the watcher looks again; and when between two states, where all that was done is in the tables.
+    pulse: u64,
+    rest: u64,
+    is_resting: bool,
+}
+
+/// What is saved of M^n.
+pub(super) type SavedGrowing = (SavedStates, Vec<bool>, Vec<bool>, u64, u64, u64);
+
+impl Serialize for Growing<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ((&self.threads, &self.set), &self.is_popped, &self.generates, self.taken, self.pulse, self.rest)
+            .serialize(serializer)
+    }
 }
 
 impl<'a> Growing<'a> {
+    /// As it was when it was saved.
+    pub(super) fn restored(system: &'a Cpds, symmetry: Symmetry, cut: Cut, saved: SavedGrowing) -> Self {
+        let ((threads, set), is_popped, generates, taken, pulse, rest) = saved;
+        Growing {
+            threads: restored(system, &symmetry, cut, threads),
+            group_of: groups(&symmetry),
+            system,
+            symmetry,
+            cut,
+            set,
+            is_popped,
+            generates,
+            successors: Successors::default(),
+            taken,
+            pulse,
+            rest,
+            is_resting: false,
+        }
+    }
+
+    /// Whether all that was done is in the tables, and can be saved.
+    pub(super) fn is_resting(&self) -> bool {
+        self.is_resting
+    }
+
     /// The cut-off initial states.
-    fn new(system: &'a Cpds, symmetry: Symmetry, cut: Cut, room: usize) -> Result<Self, TooLarge> {
+    pub(super) fn new(system: &'a Cpds, symmetry: Symmetry, cut: Cut, room: usize) -> Result<Self, TooLarge> {
         let new = |thread| CutOff::new(system, thread, cut.height, cut.returns, room);
         let threads = symmetry.groups().map(|group| new(symmetry.threads()[group.start])).collect::<Result<_, _>>()?;
-        let group_of: Vec<usize> =
-            symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect();
+        let group_of = groups(&symmetry);
         let mut growing = Growing {
             set: PackedSet::new(VisibleLevels::layout(system)),
             system,
             symmetry,
-            height: cut.height,
+            cut,
             threads,
             group_of,
             is_popped: Vec::new(),
             generates: Vec::new(),
             successors: Successors::default(),
             taken: 0,
+            pulse: 0,
+            rest: 0,
+            is_resting: false,
         };
         let mut rows = Vec::new();
         for state in system.initial() {
@@ -169,9 +242,14 @@ impl<'a> Growing<'a> {
     }
 
     /// Goes on until nothing is left to be explored. Now and then the watcher may look, and stop it.
-    fn explore<B>(&mut self, watch: &mut impl FnMut(Progress) -> ControlFlow<B>) -> ControlFlow<B> {
-        let mut pulse = self.taken;
+    fn explore<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         while self.generates.len() < self.set.len() {
+            if self.taken >= self.rest {
+                self.rest = self.taken + PULSE as u64;
+                self.is_resting = true;
+                watch(self)?;
+                self.is_resting = false;
+            }
             let id = self.generates.len();
             let mut generates = false;
             for position in 0..self.group_of.len() {
@@ -187,7 +265,7 @@ impl<'a> Growing<'a> {
                     continue;
                 }
                 let left = if origin.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
-                if self.height > 1 {
+                if self.cut.height > 1 {
                     self.make_room();
                 }
                 self.successors.prepare(&self.symmetry, self.set.layout(), self.set.row(id), position);
@@ -195,13 +273,13 @@ impl<'a> Growing<'a> {
                 for index in moves.start..pops {
                     self.take(self.threads[group].successor(index), false);
                 }
-                self.look(&mut pulse, watch)?;
+                self.look(watch)?;
                 for index in pops..moves.end {
                     let (to, _) = self.threads[group].successor(index);
                     for i in left.clone() {
                         self.take((to, self.threads[group].left(i)), true);
                     }
-                    self.look(&mut pulse, watch)?;
+                    self.look(watch)?;
                 }
             }
             self.generates.push(generates);
@@ -222,15 +300,15 @@ impl<'a> Growing<'a> {
     }
 
     #[inline]
-    fn look<B>(&self, pulse: &mut u64, watch: &mut impl FnMut(Progress) -> ControlFlow<B>) -> ControlFlow<B> {
-        if self.taken < *pulse {
+    fn look<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
+        if self.taken < self.pulse {
             return ControlFlow::Continue(());
         }
-        *pulse = self.taken + PULSE as u64;
-        watch(self.progress())
+        self.pulse = self.taken + PULSE as u64;
+        watch(self)
     }
 
-    fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> Progress {
         let threads: usize = self.threads.iter().map(CutOff::bytes).sum();
         let bytes = self.set.bytes_after(2 * PULSE).saturating_add(2 * self.is_popped.len() + threads);
         Progress { states: self.set.len(), taken: self.taken, bytes }
@@ -263,8 +341,9 @@ impl<'a> Overapproximation<'a> {
 
     /// What M^n reaches, whatever it takes.
     pub fn cut_off(system: &'a Cpds, cut: Cut, symmetry: bool) -> Self {
-        let symmetry = Symmetry::new(system, symmetry);
-        let found = Self::within(system, cut, &symmetry, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
+        let growing =
+            Growing::new(system, Symmetry::new(system, symmetry), cut, usize::MAX).expect("nothing limits it");
+        let found = Self::within(growing, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
         found.expect("nothing stops it").0
     }
 
@@ -273,18 +352,15 @@ impl<'a> Overapproximation<'a> {
     /// # Errors
     /// If it takes more than `memory` bytes, or if the watcher says so.
     pub(super) fn within<B>(
-        system: &'a Cpds,
-        cut: Cut,
-        symmetry: &Symmetry,
+        mut growing: Growing<'a>,
         memory: usize,
-        watch: &mut impl FnMut(Progress) -> ControlFlow<B>,
+        watch: &mut impl FnMut(&Growing<'a>) -> ControlFlow<B>,
     ) -> Result<(Self, u64), Unfinished<B>> {
-        let mut growing = Growing::new(system, symmetry.clone(), cut, memory)?;
-        let explored = growing.explore(&mut |progress| {
-            if progress.bytes > memory {
+        let explored = growing.explore(&mut |growing| {
+            if growing.progress().bytes > memory {
                 return ControlFlow::Break(Unfinished::TooLarge);
             }
-            watch(progress).map_break(Unfinished::Stopped)
+            watch(growing).map_break(Unfinished::Stopped)
         });
         if let ControlFlow::Break(why) = explored {
             return Err(why);
@@ -294,7 +370,7 @@ impl<'a> Overapproximation<'a> {
             let ids = (0..).zip(marks).filter(|&(_, &marked)| marked);
             ids.map(|(id, _)| id).collect()
         };
-        let (visible, generators, popped) = if cut.height == 1 {
+        let (visible, generators, popped) = if growing.cut.height == 1 {
             (None, marked(&growing.generates), marked(&growing.is_popped))
         } else {
             let others = growing.progress().bytes;

@@ -4,8 +4,10 @@
 //! [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the order in which they came, so that a state is
 //! known by a dense number and everything found at one level is one range of numbers. Nothing is on the heap per state.
 
+use serde::{Deserialize, Serialize};
+
 /// Where each number of a row sits in its words. No number crosses a word's end.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Layout {
     words: usize,
     fields: Vec<Field>,
@@ -13,7 +15,7 @@ pub(crate) struct Layout {
     bits: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Field {
     word: usize,
     shift: u32,
@@ -147,13 +149,39 @@ fn bits_for(count: usize) -> u32 {
 ///
 /// In a large set each look at a place or a row waits for the memory. [`prefetch`](Self::prefetch) lets many wait at once;
 /// this is why the table is our own (docs/design/003-own-hash-table.md).
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Rows")]
 pub(crate) struct PackedSet {
     layout: Layout,
     rows: Vec<u64>,
     /// 2^(64 - shift) of them.
+    #[serde(skip)]
     places: Vec<u64>,
+    #[serde(skip)]
     shift: u32,
+    #[serde(skip)]
     len: usize,
+}
+
+/// What is saved of a set.
+#[derive(Deserialize)]
+struct Rows {
+    layout: Layout,
+    rows: Vec<u64>,
+}
+
+impl From<Rows> for PackedSet {
+    /// With as many places as if the rows had come one by one.
+    fn from(Rows { layout, rows }: Rows) -> Self {
+        let mut set = PackedSet { len: rows.len() / layout.words, rows, ..PackedSet::new(layout) };
+        while set.len >= Self::room(set.places.len()) {
+            let doublings = doublings(set.places.len());
+            set.places = vec![0; set.places.len() << doublings];
+            set.shift -= doublings;
+        }
+        set.fill_places();
+        set
+    }
 }
 
 /// The part of a place that has the hash.
@@ -288,6 +316,11 @@ impl PackedSet {
         }
         (self.layout, self.rows) = (layout, rows);
         self.places.fill(0);
+        self.fill_places();
+    }
+
+    /// Notes every row in places that are free.
+    fn fill_places(&mut self) {
         for id in 0..self.len {
             let entry = hash(self.row(id)) & TAG | (id + 1) as u64;
             self.put(entry);
@@ -307,6 +340,11 @@ impl PackedSet {
         }
         (len * self.layout.words + old + new) * size_of::<u64>()
     }
+}
+
+/// The memory that a hash table of as many numbers has, at most: by its length, and so the same for a table that was restored.
+pub(super) fn bytes_of_table(len: usize) -> usize {
+    (len + 1).saturating_mul(8).div_ceil(7).next_power_of_two() * (size_of::<u32>() + 1)
 }
 
 /// By how many powers of two so many places are to grow: faster while there are few.

@@ -18,13 +18,15 @@ use std::time::{Duration, Instant};
 
 /// Which end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub enum End {
+    /// The ladder of overapproximations.
     Upper = 0,
+    /// The levels.
     Lower = 1,
 }
 
 impl End {
-    fn other(self) -> End {
+    pub(super) fn other(self) -> End {
         if self == End::Upper { End::Lower } else { End::Upper }
     }
 }
@@ -168,6 +170,20 @@ impl Race {
         self.enough.load(Ordering::Relaxed)
     }
 
+    /// An end has nothing left to do, and does not keep the other one waiting.
+    pub(super) fn leaves(&self, end: End) {
+        self.time[end as usize].store(DONE, Ordering::Relaxed);
+        if let Some((turn, changed)) = &self.turn {
+            *turn.lock().unwrap_or_else(PoisonError::into_inner) = end.other();
+            changed.notify_all();
+        }
+    }
+
+    /// Whether an end still has something to do.
+    pub(super) fn is_at_work(&self, end: End) -> bool {
+        self.time[end as usize].load(Ordering::Relaxed) != DONE
+    }
+
     /// Does the work of an end. Whatever becomes of it, the other one is not kept waiting; if it panics, not kept working either.
     pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
         let _leaves = Leaves { race: self, end };
@@ -185,11 +201,7 @@ impl Drop for Leaves<'_> {
         if std::thread::panicking() {
             self.race.cancel_both();
         }
-        self.race.time[self.end as usize].store(DONE, Ordering::Relaxed);
-        if let Some((turn, changed)) = &self.race.turn {
-            *turn.lock().unwrap_or_else(PoisonError::into_inner) = self.end.other();
-            changed.notify_all();
-        }
+        self.race.leaves(self.end);
     }
 }
 

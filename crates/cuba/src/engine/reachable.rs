@@ -22,6 +22,7 @@ use super::stacks::{StackId, Stacks};
 use super::symmetry::{Successors, Symmetry};
 use super::visible::{VisibleLevels, top_number};
 use cpds::{Cpds, GlobalState, SharedState};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
@@ -38,6 +39,9 @@ pub struct Reachable<'a> {
     /// Level k has the states from `levels[k]` on, up to the next level.
     pub(super) levels: Vec<usize>,
     reached_by: ReachedBy,
+    /// The same for the level before, while contexts start from its states; from those before this one they have.
+    was_reached_by: ReachedBy,
+    started: usize,
     /// The states of the last level before this one are expanded for the threads that had reached them when it was their turn.
     next: usize,
     /// States before `next`, with the position of a thread that has reached them since.
@@ -50,8 +54,17 @@ pub struct Reachable<'a> {
     unfinished: bool,
     highest: u32,
     expansions: u64,
+    /// When the watcher looks again, in expansions.
+    pulse: u64,
     scratch: Scratch,
 }
+
+/// What is saved of an exploration.
+pub(super) type SavedReachable = (
+    (Stacks, Vec<Moves>, PackedSet, Vec<usize>),
+    (ReachedBy, ReachedBy, usize, usize, Vec<(usize, usize)>, Batch),
+    ((PackedSet, Vec<usize>), usize, bool, u32, u64, u64),
+);
 
 #[derive(Default)]
 struct Scratch {
@@ -62,8 +75,8 @@ struct Scratch {
 }
 
 /// Successors that wait to be looked up.
-#[derive(Default)]
-struct Batch {
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Batch {
     rows: Vec<u64>,
     hashes: Vec<u64>,
     /// The position of the thread that reached each.
@@ -84,8 +97,19 @@ impl Batch {
     }
 }
 
-/// How many expansions there are, roughly, from one look of the watcher to the next.
-const PULSE: u64 = 1 << 14;
+/// How many expansions there are, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
+const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+
+impl Serialize for Reachable<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (
+            (&self.stacks, &self.moves, &self.states, &self.levels),
+            (&self.reached_by, &self.was_reached_by, self.started, self.next, &self.reopened, &self.batch),
+            (self.visible.saved(), self.projected, self.unfinished, self.highest, self.expansions, self.pulse),
+        )
+            .serialize(serializer)
+    }
+}
 
 impl<'a> Reachable<'a> {
     /// R_0. With `symmetry`, interchangeable threads are treated as such; nothing that can be asked for depends on it, except
@@ -107,6 +131,8 @@ impl<'a> Reachable<'a> {
             moves: system.programs().iter().map(|_| Moves::default()).collect(),
             highest: 0,
             reached_by: ReachedBy::new(system.thread_count()),
+            was_reached_by: ReachedBy::new(system.thread_count()),
+            started: 0,
             levels: vec![0],
             next: 0,
             reopened: Vec::new(),
@@ -114,6 +140,7 @@ impl<'a> Reachable<'a> {
             projected: 0,
             unfinished: false,
             expansions: 0,
+            pulse: 0,
             scratch: Scratch::default(),
             symmetry,
             stacks,
@@ -134,6 +161,41 @@ impl<'a> Reachable<'a> {
         reachable
     }
 
+    /// As it was when it was saved.
+    pub(super) fn restored(system: &'a Cpds, symmetry: bool, saved: SavedReachable) -> Self {
+        let symmetry = Symmetry::new(system, symmetry);
+        let ((stacks, moves, states, levels), level, (visible, projected, unfinished, highest, expansions, pulse)) =
+            saved;
+        let (reached_by, was_reached_by, started, next, reopened, batch) = level;
+        Reachable {
+            system,
+            visible: VisibleLevels::restored(&symmetry, visible),
+            programs: symmetry.programs(system),
+            symmetry,
+            stacks,
+            moves,
+            states,
+            levels,
+            reached_by,
+            was_reached_by,
+            started,
+            next,
+            reopened,
+            batch,
+            projected,
+            unfinished,
+            highest,
+            expansions,
+            pulse,
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Whether the last level has been begun, and is to go on.
+    pub(super) fn is_going(&self) -> bool {
+        self.unfinished
+    }
+
     /// The last level that is finished.
     pub fn k(&self) -> usize {
         self.levels.len() - 1 - usize::from(self.unfinished)
@@ -141,45 +203,53 @@ impl<'a> Reachable<'a> {
 
     /// Computes the next level. Now and then the watcher may look, and stop it.
     ///
-    /// If it is stopped, what was found of the level is kept: all of it is in R_{k+1}. There is no going on.
+    /// If it is stopped, what was found of the level is kept: all of it is in R_{k+1}. The next call goes on with it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
-        let done = self.next_level(watch);
+        if !self.unfinished {
+            self.start_level();
+        }
+        let done = self.finish_level(watch);
         self.project();
         self.unfinished = done.is_break();
         done
     }
 
-    fn next_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
-        assert!(!self.unfinished, "the level before is finished");
+    fn start_level(&mut self) {
         let before = self.range(self.k());
-        let start = before.end;
-        self.next = start;
-        let was_reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
-        self.levels.push(start);
+        self.started = before.start;
+        self.next = before.end;
+        self.was_reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
+        self.levels.push(before.end);
         self.visible.next_level();
         self.unfinished = true;
+        self.pulse = self.expansions + PULSE;
+    }
 
-        let mut pulse = self.expansions + PULSE;
+    fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
+        let before = self.range(self.levels.len() - 2);
+        let start = before.end;
         let mut look = |reachable: &mut Self| {
-            if reachable.expansions < pulse {
+            if reachable.expansions < reachable.pulse {
                 return ControlFlow::Continue(());
             }
-            pulse = reachable.expansions + PULSE;
+            reachable.pulse = reachable.expansions + PULSE;
             reachable.project();
             watch(reachable)
         };
         // Contexts that start at this level …
-        for id in before.clone() {
+        while self.started < start {
+            let id = self.started;
+            self.started += 1;
             for position in 0..self.programs.len() {
-                if !was_reached_by.has(id - before.start, position)
+                if !self.was_reached_by.has(id - before.start, position)
                     && self.symmetry.stands_for_itself(self.states.layout(), self.states.row(id), position)
                 {
                     self.expand(id, position);
-                    look(self)?;
                 }
             }
+            look(self)?;
         }
-        drop(was_reached_by);
+        self.was_reached_by = ReachedBy::new(self.programs.len());
         // … and how they go on.
         loop {
             if let Some((id, position)) = self.reopened.pop() {
@@ -192,7 +262,6 @@ impl<'a> Reachable<'a> {
                 open.extend((0..self.programs.len()).filter(|&position| self.reached_by.has(id - start, position)));
                 for &position in &open {
                     self.expand(id, position);
-                    look(self)?;
                 }
                 self.scratch.open = open;
             } else if !self.batch.at.is_empty() {

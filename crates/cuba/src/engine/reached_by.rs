@@ -1,6 +1,9 @@
 //! Which threads reached which states of a level.
 
+use serde::{Deserialize, Serialize};
+
 /// For each state of a level, the positions of the threads that reached it at that level.
+#[derive(Serialize, Deserialize)]
 pub(super) struct ReachedBy {
     /// How many bytes a state has, one bit a position.
     stride: usize,

@@ -14,7 +14,8 @@
 use super::psa::TooLarge;
 use super::visible::{top, top_number};
 use cpds::{Action, Cpds, Symbol, ThreadId};
-use std::collections::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Which returns a thread may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +27,7 @@ pub enum Returns {
 }
 
 /// For each symbol of a thread, what may lie under it. Symbols are numbered as tops, with 0 for ε.
+#[derive(Serialize, Deserialize)]
 pub struct Under {
     /// The different sets, sorted.
     sets: Vec<Box<[u32]>>,
@@ -73,7 +75,7 @@ impl Under {
         if alphabet.saturating_mul(words).saturating_mul(2 * size_of::<u64>()) > room {
             return Err(TooLarge);
         }
-        let mut rows: HashMap<u32, Vec<u64>> = HashMap::new();
+        let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         let mut on_something = Vec::new();
         for (on, under) in puts(system, thread) {
             let place = emerging.binary_search(&under).expect("it is one of them");

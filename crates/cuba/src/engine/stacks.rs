@@ -1,11 +1,13 @@
 //! Stacks, each kept once as its top and the number of the rest.
 
 use super::minimal::Dfa;
+use super::packed::bytes_of_table;
 use super::visible::top_number;
 use cpds::{Stack, Symbol};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize, Serializer};
 use std::hash::Hasher as _;
 
 /// The number of a stack.
@@ -15,6 +17,8 @@ pub(crate) type StackId = u32;
 pub(crate) const EMPTY: StackId = 0;
 
 /// Every stack that was asked for, and what is below its top.
+#[derive(Deserialize)]
+#[serde(from = "Vec<(u32, StackId)>")]
 pub(crate) struct Stacks {
     /// By number. The entry for ε is not looked at, except for its height.
     cells: Vec<Cell>,
@@ -31,6 +35,22 @@ struct Cell {
 impl Default for Stacks {
     fn default() -> Self {
         Stacks { cells: vec![Cell { top: Symbol(u32::MAX), rest: EMPTY, height: 0 }], table: HashTable::new() }
+    }
+}
+
+impl Serialize for Stacks {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.cells[1..].iter().map(|cell| (cell.top.0, cell.rest)))
+    }
+}
+
+impl From<Vec<(u32, StackId)>> for Stacks {
+    fn from(cells: Vec<(u32, StackId)>) -> Self {
+        let mut stacks = Stacks::default();
+        for (top, rest) in cells {
+            stacks.push(Symbol(top), rest);
+        }
+        stacks
     }
 }
 
@@ -99,7 +119,7 @@ impl Stacks {
 
     /// The memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        self.cells.len() * size_of::<Cell>() + self.table.num_buckets() * (size_of::<StackId>() + 1)
+        self.cells.len() * size_of::<Cell>() + bytes_of_table(self.table.len())
     }
 }
 

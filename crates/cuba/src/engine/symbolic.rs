@@ -34,6 +34,7 @@ use super::visible::VisibleLevels;
 use super::widening::Widening;
 use cpds::{Cpds, GlobalState, SharedState};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize, Serializer};
 use std::ops::{ControlFlow, Range};
 
 /// The sets S_0, …, S_k and T(S_0) ⊆ … ⊆ T(S_k), as far as they were computed.
@@ -63,12 +64,46 @@ pub struct Symbolic<'a> {
     projection: Projection,
     visible: VisibleLevels,
     unfinished: bool,
+    /// Where the level that is being computed has got to.
+    going: Option<Going>,
     /// How many bytes there were left at the last look.
     room: usize,
     expansions: u64,
     /// Transitions of all store automata.
     transitions: u64,
     successors: Successors,
+}
+
+/// How far a level is: which tuples are to be expanded, and which of them, and of its threads, is next.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Going {
+    open: Vec<u32>,
+    next: usize,
+    position: usize,
+    /// Which threads reached the tuples of the level before, and the first of these.
+    reached_by: ReachedBy,
+    before: usize,
+    /// When the watcher looks again, in units of work.
+    pulse: u64,
+}
+
+/// What is saved of an exploration.
+pub(super) type SavedSymbolic = (
+    (Languages, Option<Widening>, Vec<Moves>, PackedSet, Vec<Option<TupleOrigin>>),
+    (Vec<usize>, FxHashMap<u32, Covering>, Vec<u32>, ReachedBy, Vec<Count>),
+    (Projection, (PackedSet, Vec<usize>), bool, Option<Going>, usize, u64, u64),
+);
+
+impl Serialize for Symbolic<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let visible = self.visible.saved();
+        (
+            (&self.languages, &self.widening, &self.posts, &self.tuples, &self.origins),
+            (&self.levels, &self.largest, &self.open, &self.reached_by, &self.counts),
+            (&self.projection, visible, self.unfinished, &self.going, self.room, self.expansions, self.transitions),
+        )
+            .serialize(serializer)
+    }
 }
 
 /// How to explore. No answer depends on it, except for the number of tuples.
@@ -85,7 +120,7 @@ pub struct SymbolicOptions {
 }
 
 /// Where a tuple comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct TupleOrigin {
     pub(super) parent: u32,
     /// The position of the thread that moved, before and after.
@@ -108,8 +143,20 @@ impl<B> From<TooLarge> for Unfinished<B> {
     }
 }
 
-/// How much work there is, roughly, from one look of the watcher to the next.
-const PULSE: u64 = 1 << 14;
+/// How much work there is, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
+const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+
+impl Going {
+    /// The next tuple and position, and whether that thread has not reached the tuple itself.
+    fn step(&mut self, threads: usize) -> Option<(usize, usize, bool)> {
+        let (id, position) = (*self.open.get(self.next)? as usize, self.position);
+        self.position += 1;
+        if self.position == threads {
+            (self.next, self.position) = (self.next + 1, 0);
+        }
+        Some((id, position, !self.reached_by.has(id - self.before, position)))
+    }
+}
 
 impl<'a> Symbolic<'a> {
     /// S_0.
@@ -136,6 +183,7 @@ impl<'a> Symbolic<'a> {
             projection: Projection::default(),
             visible: VisibleLevels::new(system, &symmetry),
             unfinished: false,
+            going: None,
             room: options.memory,
             expansions: 0,
             transitions: 0,
@@ -158,11 +206,48 @@ impl<'a> Symbolic<'a> {
         symbolic
     }
 
-    /// The same, but stops in the middle of whatever it does when it is told to.
-    pub(super) fn cancelled_by(mut self, cancel: &Cancel) -> Self {
+    /// As it was when it was saved.
+    pub(super) fn restored(system: &'a Cpds, options: SymbolicOptions, saved: SavedSymbolic) -> Self {
+        let symmetry = Symmetry::new(system, options.symmetry);
+        let ((languages, widening, posts, tuples, origins), (levels, largest, open, reached_by, counts), rest) = saved;
+        let (projection, visible, unfinished, going, room, expansions, transitions) = rest;
+        Symbolic {
+            system,
+            options,
+            widening,
+            cancel: Cancel::default(),
+            languages,
+            heads: system.programs().iter().map(Heads::new).collect(),
+            posts,
+            programs: symmetry.programs(system),
+            tuples,
+            origins,
+            levels,
+            largest,
+            open,
+            reached_by,
+            counts,
+            projection,
+            visible: VisibleLevels::restored(&symmetry, visible),
+            unfinished,
+            going,
+            room,
+            expansions,
+            transitions,
+            successors: Successors::default(),
+            symmetry,
+        }
+    }
+
+    /// Stops in the middle of whatever it does when it is told to.
+    pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
         self.cancel = cancel.clone();
         self.languages.cancelled_by(cancel);
-        self
+    }
+
+    /// Whether the last level has been begun, and is to go on.
+    pub(super) fn is_going(&self) -> bool {
+        self.going.is_some()
     }
 
     /// Whether no language was changed by widening.
@@ -178,14 +263,15 @@ impl<'a> Symbolic<'a> {
     /// Computes the next level. Now and then the watcher may look, and stop it.
     ///
     /// # Errors
-    /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There is no going on.
+    /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There is no going on, but from what was
+    /// saved of it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
-        assert!(!self.unfinished, "the level before is finished");
-        let before = self.levels[self.k()];
-        self.levels.push(self.tuples.len());
-        self.visible.next_level();
-        self.unfinished = true;
-        let done = self.next_level(before, watch);
+        if self.going.is_none() {
+            assert!(!self.unfinished, "the level before is finished");
+            self.start_level();
+        }
+        let done = self.expand_all(watch);
+        self.going = None;
         // What there is of a level may have a bad state.
         let others = self.bytes() - self.projection.bytes(&self.visible);
         let projected = self.finish_level(self.options.memory.saturating_sub(others));
@@ -195,28 +281,30 @@ impl<'a> Symbolic<'a> {
         Ok(())
     }
 
-    fn next_level<B>(
-        &mut self,
-        before: usize,
-        watch: &mut impl FnMut(&Self) -> ControlFlow<B>,
-    ) -> Result<(), Unfinished<B>> {
+    fn start_level(&mut self) {
+        let before = self.levels[self.k()];
+        self.levels.push(self.tuples.len());
+        self.visible.next_level();
+        self.unfinished = true;
         let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
-        let mut pulse = self.work() + PULSE;
+        // What is open is in use until the level is finished.
         self.room = self.options.memory.saturating_sub(self.bytes());
-        for id in std::mem::take(&mut self.open) {
-            for position in 0..self.programs.len() {
-                let id = id as usize;
-                if !reached_by.has(id - before, position)
-                    && self.symmetry.stands_for_itself(self.tuples.layout(), self.tuples.row(id), position)
-                {
-                    self.expand(id, position)?;
-                }
-                if self.work() >= pulse {
-                    pulse = self.work() + PULSE;
-                    self.room = self.options.memory.saturating_sub(self.bytes());
-                    if let ControlFlow::Break(why) = watch(self) {
-                        return Err(Unfinished::Stopped(why));
-                    }
+        let (open, pulse) = (std::mem::take(&mut self.open), self.work() + PULSE);
+        self.going = Some(Going { open, next: 0, position: 0, reached_by, before, pulse });
+    }
+
+    fn expand_all<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+        while let Some((id, position, is_open)) = self.going.as_mut().and_then(|going| going.step(self.programs.len()))
+        {
+            if is_open && self.symmetry.stands_for_itself(self.tuples.layout(), self.tuples.row(id), position) {
+                self.expand(id, position)?;
+            }
+            let work = self.work();
+            if let Some(going) = self.going.as_mut().filter(|going| work >= going.pulse) {
+                going.pulse = work + PULSE;
+                self.room = self.options.memory.saturating_sub(self.bytes());
+                if let ControlFlow::Break(why) = watch(self) {
+                    return Err(Unfinished::Stopped(why));
                 }
             }
         }

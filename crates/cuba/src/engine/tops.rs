@@ -10,10 +10,11 @@ use super::race::Cancel;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What has been projected.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Projection {
     /// Shared state and sets of tops, sorted within groups.
     done: FxHashSet<(u32, Vec<TopsId>)>,
@@ -23,7 +24,7 @@ pub(super) struct Projection {
 }
 
 /// Lists of the same length, one after the other.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Lists {
     length: usize,
     numbers: Vec<u32>,

@@ -52,6 +52,17 @@ impl VisibleLevels {
         VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
     }
 
+    /// What is saved of them.
+    pub(super) fn saved(&self) -> (&PackedSet, &[usize]) {
+        (&self.set, &self.levels)
+    }
+
+    /// As they were when they were saved.
+    pub(super) fn restored(symmetry: &Symmetry, (set, levels): (PackedSet, Vec<usize>)) -> Self {
+        let row = vec![0; set.layout().words()];
+        VisibleLevels { symmetry: symmetry.clone(), set, levels, row }
+    }
+
     /// What comes now is of the next level.
     pub(super) fn next_level(&mut self) {
         self.levels.push(self.set.len());

@@ -19,8 +19,10 @@ use super::psa::{Psa, PsaState, TooLarge};
 use super::visible::top;
 use cpds::SharedState;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Languages that have been widened to a depth.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Widening {
     depth: usize,
     is_exact: bool,

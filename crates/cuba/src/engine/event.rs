@@ -1,0 +1,47 @@
+//! What an analysis tells while it is at work.
+
+use super::analysis::Level;
+use super::ladder::Rung;
+use super::lower::{Engine, Glimpse};
+use super::upper::Climbed;
+
+/// What happened, for whoever shows it. Events of the two ends come in any order.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A rung is being computed, and has so many states or tuples by now.
+    Overapproximating {
+        /// Which one.
+        rung: Rung,
+        /// How many.
+        states: usize,
+        /// The memory in use, that of the rungs before included.
+        bytes: usize,
+    },
+    /// A rung is done with.
+    Climbed(Climbed),
+    /// A level is being computed.
+    Exploring(Seen),
+    /// A level is finished.
+    Level(Level),
+}
+
+/// What can be seen of a level while it is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    /// What it is made of.
+    pub engine: Engine,
+    /// The last level that is finished.
+    pub k: usize,
+    /// States or tuples kept.
+    pub kept: usize,
+    /// Successors looked up.
+    pub expansions: u64,
+    /// The memory in use.
+    pub bytes: usize,
+}
+
+impl Seen {
+    pub(super) fn of(&Glimpse { engine, k, kept, expansions, bytes, .. }: &Glimpse<'_>) -> Self {
+        Seen { engine, k, kept, expansions, bytes }
+    }
+}

@@ -1,0 +1,452 @@
+//! The upper end: rung after rung, and what none of them has ruled out.
+
+use super::abstraction::{Abstraction, Blown, Limits};
+use super::analysis::{Event, Options, Question};
+use super::bad::Bad;
+use super::ceiling::Ceiling;
+use super::certificate::Tuples;
+use super::count::Count;
+use super::keep::{BegunTables, SavedUpperEnd};
+use super::ladder::Rung;
+use super::overapproximation::{CutOffStates, Growing, Overapproximation, Progress};
+use super::packed::PackedSet;
+use super::psa::TooLarge;
+use super::race::{End, Halt};
+use super::squeeze::{SYMBOLIC, Squeeze, Timed};
+use super::symbolic::{SavedSymbolic, Symbolic, Unfinished};
+use super::symmetry::Symmetry;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+/// Z and matched-Z may take so many transitions before they count. (Unit tests are about small systems, for which this should
+/// matter.)
+const HEAD_START: u64 = if cfg!(test) { 1 << 5 } else { 1 << 14 };
+
+/// A rung takes some time even if there is nothing to do.
+const RUNG: u64 = 1 << 6;
+
+/// How many tuples an A_d may have, or states a Z_z, if nothing else is said; if there are no limits at all, more at the next try.
+const TUPLES: usize = 100_000;
+
+/// How deep the ladder goes, if nothing else is said but the number of contexts.
+const DEPTH: usize = 4;
+
+/// What the upper end came to.
+pub(super) struct UpperEnd<'a> {
+    pub(super) rungs: Vec<Timed<Climbed>>,
+    /// For each rung, the proof that it has all that is reachable, if there is one.
+    pub(super) invariants: Vec<Option<Invariant<'a>>>,
+    pub(super) ceiling: Ceiling,
+    /// The first rung after which no bad state was left, if that is the question.
+    pub(super) safe: Option<usize>,
+    pub(super) halted: Option<Halt>,
+    /// How far it has got.
+    pub(super) climb: Climb,
+    /// The rung that it has begun, if that was kept in the middle.
+    pub(super) begun: Option<(Step, Begun<'a>)>,
+    /// Whether there is nothing left to do.
+    pub(super) is_over: bool,
+}
+
+/// How far the upper end has got.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Climb {
+    /// How many rungs of the ladder have been taken.
+    taken: usize,
+    /// Rungs that had too many tuples, to be tried again.
+    again: VecDeque<Step>,
+    /// Deeper rungs are taken, and those that had too many tuples are tried again, in turns.
+    is_new: bool,
+    /// The depth of the last A_d that has not too many tuples.
+    deepest: Option<usize>,
+    clock: Clock,
+}
+
+/// A rung to be taken, with so many tuples at most.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Step {
+    pub(super) rung: Rung,
+    pub(super) tuples: usize,
+}
+
+/// A rung that has been begun.
+pub(super) enum Begun<'a> {
+    CutOff(Box<Growing<'a>>),
+    Widened(Box<SavedSymbolic>),
+}
+
+/// A rung that was tried.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Climbed {
+    /// Which one.
+    pub rung: Rung,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a rung.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// An overapproximation.
+    Bound(Bound),
+    /// It has more tuples than this; or states, if stacks are cut off.
+    TooManyTuples(usize),
+    /// It takes too much memory.
+    TooLarge,
+}
+
+/// An overapproximation of T(R).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Bound {
+    /// How many visible states it has.
+    pub visible: Count,
+    /// How many it was the first to rule out.
+    pub ruled_out: Count,
+    /// How many are left after it.
+    pub left: Count,
+    /// For Z: |G ∩ Z|, and the size of the tighter set of generators, targets of pops taken from Z.
+    pub generators: Option<(Count, Count)>,
+    /// Whether it is known to be T(R): no language was widened.
+    pub is_exact: bool,
+    /// How many sorted states it has.
+    pub(super) kept: usize,
+    /// How many sorted states are left after it.
+    pub(super) kept_left: usize,
+    /// Whether it alone has no bad state, if that is the question.
+    pub(super) is_safe: bool,
+}
+
+impl<'a> Squeeze<'a, '_> {
+    /// Takes rung after rung; from what was kept, if anything was.
+    pub(super) fn climb_from_above(&self, start: Option<SavedUpperEnd>, events: &Sender<Event>) -> UpperEnd<'a> {
+        let symmetry = Symmetry::new(self.system(), self.options.symmetry);
+        let mut end = match start {
+            Some(saved) => self.restored_upper(saved, &symmetry),
+            None => UpperEnd::new(symmetry.clone()),
+        };
+        self.tell_all_again(&end, events);
+        if !end.is_over {
+            self.climb(&mut end, &symmetry, events);
+        }
+        end.is_over = true;
+        if end.halted.is_none() {
+            self.keep_when_over(End::Upper, &|out| end.write(None, out));
+        }
+        end
+    }
+
+    /// Tells what was kept, as it was told when it was found.
+    fn tell_all_again(&self, end: &UpperEnd<'a>, events: &Sender<Event>) {
+        for Timed { time, what } in &end.rungs {
+            let _ = events.send(Event::Climbed(what.clone()));
+            if let Outcome::Bound(bound) = what.outcome {
+                self.tell(End::Upper, *time, bound.kept_left);
+            }
+        }
+        if let Some(number) = end.safe {
+            self.race.concludes(end.rungs[number].time);
+        }
+    }
+
+    /// The next rung, if there is one.
+    fn next_step(&self, climb: &mut Climb) -> Option<Step> {
+        let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
+        let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
+        loop {
+            let new = if climb.is_new || climb.again.is_empty() {
+                self.options.ladder.rungs(max_depth).nth(climb.taken)
+            } else {
+                None
+            };
+            climb.taken += usize::from(new.is_some());
+            let step = match new {
+                Some(rung) => Step { rung, tuples: max_tuples.unwrap_or(TUPLES) },
+                None => climb.again.pop_front()?,
+            };
+            climb.is_new = !climb.is_new;
+            // Everything that Z_z could rule out has been.
+            let is_idle = |z: usize| climb.deepest.is_some_and(|depth| z <= depth + 1);
+            if !matches!(step.rung, Rung::CutOff(z) if is_idle(z)) {
+                return Some(step);
+            }
+        }
+    }
+
+    fn climb(&self, end: &mut UpperEnd<'a>, symmetry: &Symmetry, events: &Sender<Event>) {
+        let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
+        let is_open_ended = max_contexts.is_none() && max_depth.is_none() && max_tuples.is_none();
+        loop {
+            let (step, begun) = match end.begun.take() {
+                Some((step, begun)) => (step, Some(begun)),
+                None => match self.next_step(&mut end.climb) {
+                    Some(step) => (step, None),
+                    None => return,
+                },
+            };
+            let Step { rung, tuples } = step;
+            let limits = Limits { tuples, memory: self.upper_memory().saturating_sub(end.bytes()) };
+            let options = |depth| Abstraction::options(depth, self.options.symmetry, limits);
+            let found = match (rung, begun) {
+                (Rung::Abstract(depth), begun) => {
+                    let tuples = match begun {
+                        Some(Begun::Widened(saved)) => Symbolic::restored(self.system(), options(depth), *saved),
+                        _ => Symbolic::new(self.system(), options(depth)),
+                    };
+                    self.widened(end, step, tuples, limits, events)
+                }
+                (_, Some(Begun::CutOff(growing))) => self.cut_off(end, step, *growing, limits, events),
+                (_, _) => {
+                    let cut = rung.cut().expect("the others are cut off");
+                    match Growing::new(self.system(), symmetry.clone(), cut, limits.memory) {
+                        Ok(growing) => self.cut_off(end, step, growing, limits, events),
+                        Err(TooLarge) => (Err(Blown::TooLarge), 0),
+                    }
+                }
+            };
+            let (found, work) = found;
+            end.climb.clock.add(rung, work);
+            let outcome = match found {
+                Ok(found) => Outcome::Bound(end.add(found, self.bad.as_ref(), symmetry)),
+                Err(Blown::TooManyTuples) => {
+                    end.invariants.push(None);
+                    if is_open_ended {
+                        end.climb.again.push_back(Step { rung, tuples: tuples.saturating_mul(4) });
+                    }
+                    Outcome::TooManyTuples(tuples)
+                }
+                Err(Blown::TooLarge) => {
+                    end.invariants.push(None);
+                    Outcome::TooLarge
+                }
+                Err(Blown::Stopped(why)) => {
+                    end.halted = Some(why);
+                    return;
+                }
+            };
+            if let (Rung::Abstract(depth), Outcome::Bound(_)) = (rung, &outcome) {
+                end.climb.deepest = end.climb.deepest.max(Some(depth));
+            }
+            let time = end.climb.clock.time();
+            let is_final = match &outcome {
+                // There is nothing to rule out any more.
+                Outcome::Bound(bound) => bound.is_exact,
+                // Z_{d+1} may be smaller than A_d. What comes after it will hardly be.
+                Outcome::TooLarge => {
+                    let is_deep = |rung| !matches!(rung, Rung::Z | Rung::MatchedZ);
+                    let before = end.rungs.last().map(|before| &before.what);
+                    is_deep(rung) && before.is_some_and(|it| it.outcome == Outcome::TooLarge && is_deep(it.rung))
+                }
+                Outcome::TooManyTuples(_) => false,
+            };
+            let climbed = Climbed { rung, outcome };
+            let _ = events.send(Event::Climbed(climbed.clone()));
+            let left = if let Outcome::Bound(bound) = climbed.outcome { Some(bound.kept_left) } else { None };
+            end.rungs.push(Timed { time, what: climbed });
+            if let Some(left) = left {
+                let number = end.rungs.len() - 1;
+                self.tell(End::Upper, time, left);
+                if self.bad.as_ref().is_some_and(|bad| end.ceiling.without_bad(bad, number).is_some()) {
+                    end.safe = Some(number);
+                    self.race.concludes(time);
+                    return;
+                }
+            }
+            if is_final {
+                return;
+            }
+        }
+    }
+
+    fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
+        self.race.tick(End::Upper, time)?;
+        // Where the ends have met, there is nothing left to rule out.
+        let is_enough = time > self.race.enough() && !self.is_worth_it(rung);
+        let is_over = is_enough || self.met().is_some_and(|met| time > met);
+        if is_over { ControlFlow::Break(Halt::Beaten) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether a rung is worth all the time it takes, even if the lower end has given up: for a proof, Z is.
+    pub(super) fn is_worth_it(&self, rung: Rung) -> bool {
+        self.question == Question::Verify && matches!(rung, Rung::Z | Rung::MatchedZ)
+    }
+
+    /// How much memory the ladder may take.
+    fn upper_memory(&self) -> usize {
+        self.options.memory / 4
+    }
+
+    /// The memory that the ladder takes, if so many bytes of what the rungs before have left are in use.
+    fn in_use(&self, left: Limits, bytes: usize) -> usize {
+        (self.upper_memory() - left.memory).saturating_add(bytes)
+    }
+
+    /// Explores M^n to the end, within limits; also gives what that took.
+    fn cut_off(
+        &self,
+        end: &UpperEnd<'a>,
+        step: Step,
+        growing: Growing<'a>,
+        limits: Limits,
+        events: &Sender<Event>,
+    ) -> (Result<Found<'a>, Blown<Halt>>, u64) {
+        let Step { rung, .. } = step;
+        // Z itself is worth all the memory there is.
+        let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
+        let mut work = growing.progress().taken;
+        let found = Overapproximation::within(growing, limits.memory, &mut |growing| {
+            let Progress { states, taken, bytes } = growing.progress();
+            let bytes = self.in_use(limits, bytes);
+            let _ = events.send(Event::Overapproximating { rung, states, bytes });
+            work = taken;
+            if states > most {
+                return ControlFlow::Break(Blown::TooManyTuples);
+            }
+            self.tick(rung, end.climb.clock.after(rung, work)).map_break(Blown::Stopped)?;
+            if growing.is_resting() {
+                self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::CutOff(growing))), out));
+            }
+            ControlFlow::Continue(())
+        });
+        let found = match found {
+            Ok((z, taken)) => {
+                work = taken;
+                let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.popped_count()));
+                let (set, states) = z.into_states();
+                Ok(Found { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
+            }
+            Err(Unfinished::TooLarge) => Err(Blown::TooLarge),
+            Err(Unfinished::Stopped(why)) => Err(why),
+        };
+        (found, work)
+    }
+
+    /// Computes A_d to the end, likewise.
+    fn widened(
+        &self,
+        end: &UpperEnd<'a>,
+        step: Step,
+        mut tuples: Symbolic<'a>,
+        limits: Limits,
+        events: &Sender<Event>,
+    ) -> (Result<Found<'a>, Blown<Halt>>, u64) {
+        let Step { rung, .. } = step;
+        tuples.cancelled_by(self.race.cancel(End::Upper));
+        let mut work = if tuples.is_going() { tuples.work() } else { 0 };
+        let mut watch = |tuples: &Symbolic<'_>| {
+            let bytes = self.in_use(limits, tuples.bytes());
+            let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
+            work = tuples.work();
+            self.tick(rung, end.climb.clock.after(rung, work))?;
+            if tuples.is_going() {
+                self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::Widened(tuples))), out));
+            }
+            ControlFlow::Continue(())
+        };
+        let found = Abstraction::watched(tuples, limits, &mut watch);
+        let work = found.as_ref().map_or(work, |found| found.work);
+        let found = found.map(|Abstraction { is_exact, visible, largest, .. }| Found {
+            generators: None,
+            is_exact,
+            set: Arc::new(visible),
+            invariant: Invariant::Widened(largest),
+        });
+        (found, work)
+    }
+}
+
+/// What a rung has found.
+struct Found<'a> {
+    set: Arc<PackedSet>,
+    invariant: Invariant<'a>,
+    generators: Option<(Count, Count)>,
+    is_exact: bool,
+}
+
+/// What a rung has found, as states that no step leads out of.
+#[derive(Serialize)]
+pub(super) enum Invariant<'a> {
+    CutOff(CutOffStates<'a>),
+    Widened(Tuples),
+}
+
+impl Invariant<'_> {
+    pub(super) fn tuples(&self) -> Tuples {
+        match self {
+            Invariant::CutOff(states) => states.tuples(),
+            Invariant::Widened(tuples) => tuples.clone(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Invariant::CutOff(states) => states.bytes(),
+            Invariant::Widened(tuples) => tuples.bytes(),
+        }
+    }
+}
+
+/// The time of the upper end.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Clock {
+    /// Transitions of M^n for Z and matched-Z.
+    head: u64,
+    /// Everything else, in expansions of a state.
+    rest: u64,
+}
+
+impl Clock {
+    fn time(self) -> u64 {
+        self.head.saturating_sub(HEAD_START) + self.rest
+    }
+
+    /// So much was done for a rung.
+    fn add(&mut self, rung: Rung, work: u64) {
+        match rung {
+            Rung::Z | Rung::MatchedZ => self.head += work,
+            Rung::CutOff(_) => self.rest += RUNG + work,
+            Rung::Abstract(_) => self.rest += RUNG + work * SYMBOLIC,
+        }
+    }
+
+    fn after(mut self, rung: Rung, work: u64) -> u64 {
+        self.add(rung, work);
+        self.time()
+    }
+}
+
+impl<'a> UpperEnd<'a> {
+    /// Nothing is ruled out.
+    fn new(symmetry: Symmetry) -> Self {
+        UpperEnd {
+            rungs: Vec::new(),
+            invariants: Vec::new(),
+            ceiling: Ceiling::new(symmetry),
+            safe: None,
+            halted: None,
+            climb: Climb { taken: 0, again: VecDeque::new(), is_new: true, deepest: None, clock: Clock::default() },
+            begun: None,
+            is_over: false,
+        }
+    }
+
+    /// The memory in use.
+    fn bytes(&self) -> usize {
+        self.ceiling.bytes() + self.invariants.iter().flatten().map(Invariant::bytes).sum::<usize>()
+    }
+
+    /// Rules out what the next rung has not.
+    fn add(&mut self, found: Found<'a>, bad: Option<&Bad>, symmetry: &Symmetry) -> Bound {
+        let Found { set, invariant, generators, is_exact } = found;
+        self.invariants.push(Some(invariant));
+        let number = self.rungs.len();
+        let (kept, visible) = (set.len(), symmetry.sum_of_orbits(&set, 0..set.len()));
+        let is_safe = bad.is_some_and(|bad| bad.first_violation(&set, 0..set.len()).is_none());
+        self.ceiling.lower(number, set);
+        let (ruled_out, left) = (self.ceiling.ruled_out(number), self.ceiling.count(number));
+        let kept_left = self.ceiling.kept(number);
+        Bound { visible, ruled_out, left, generators, is_exact, kept, kept_left, is_safe }
+    }
+}
