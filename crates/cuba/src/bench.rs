@@ -4,14 +4,17 @@ mod child;
 mod compare;
 mod formats;
 
+use crate::bundle;
 use crate::cli::{Answer, Stopped, exit, heading};
 use crate::explore::{Choice, duration, jobs, size};
 use crate::interrupt;
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
-use crate::load::{may_write, shown};
+use crate::load::shown;
+use crate::output::{self, may_write};
 use crate::progress::Progress;
-use crate::{style, terminal};
+use crate::{fault, style, terminal};
 use child::Ended;
+pub(crate) use child::abandon;
 use clap::{Args, ValueEnum};
 use cpds::diagnostic::printable;
 use cpds_models::Run;
@@ -21,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{env, thread};
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -116,7 +119,7 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
     if let Some(output) = &args.output {
         let beside = |file: &PathBuf| ["toml", "init", "spec"].map(|extension| file.with_extension(extension));
         let inputs = tasks.iter().flat_map(|task| beside(&task.file).into_iter().chain([task.file.clone()]));
-        may_write(&inputs.collect::<Vec<_>>(), output).map_err(Stopped::Usage)?;
+        may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
     }
     let made = args.run_all(&tasks, quiet)?;
     let mut code = worst(made.iter().map(|made| made.code));
@@ -142,14 +145,14 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
     };
     let mut answer = Answer { stdout: text, remarks: String::new(), errors, code };
     if let Some(output) = &args.output {
-        let name = shown(output);
-        match fs::write(output, style::plain(&answer.stdout)) {
+        let text = style::plain(&answer.stdout);
+        match output::write(output, |out| out.write_all(text.as_bytes())) {
             Ok(()) => {
                 answer.stdout = formats::last_line(&bench);
-                let _ = writeln!(answer.remarks, "wrote {name}");
+                let _ = writeln!(answer.remarks, "wrote {}", shown(output));
             }
             // The work of hours is not lost.
-            Err(error) => answer.wrote(Err(format!("cannot write `{name}`: {error}"))),
+            Err(error) => answer.wrote(Err(error)),
         }
     }
     Ok(answer)
@@ -179,6 +182,7 @@ impl Bench {
         for path in &self.paths {
             for file in cpds_models::find(path)? {
                 if seen.insert(file.clone()) {
+                    bundle::reads([&file.with_extension("toml")]);
                     let runs = cpds_models::runs(&file)?;
                     tasks.extend(runs.into_iter().map(|run| Task { file: file.clone(), run }));
                 }
@@ -232,6 +236,7 @@ impl Bench {
                     let before = done.load(Ordering::Relaxed);
                     progress.tell(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
                 }
+                fault::here("bench");
                 let (ended, time) = child::run(&mut self.command(&cuba, task), self.limit(), interrupted);
                 let Some(row) = task.made(ended, time) else { break };
                 made.push((number, row));

@@ -1,6 +1,7 @@
 //! The command line: its words, its exit codes, and the one place that prints.
 
 use crate::bench::{self, Bench};
+use crate::bundle;
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
@@ -151,6 +152,7 @@ fn use_colors(choice: ColorChoice) {
 /// Does what the command line asks for, and gives the exit code.
 pub fn run(cli: &Cli) -> u8 {
     use_colors(cli.color);
+    bundle::has_options(format!("{cli:?}"));
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),

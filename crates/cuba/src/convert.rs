@@ -1,11 +1,12 @@
 //! `cuba convert`: the model in another format.
 
+use crate::bundle;
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
-use crate::load::{Format, ModelArgs, known_format, may_write, shown};
+use crate::load::{Format, ModelArgs, known_format, shown};
+use crate::output::{Prepared, may_write, prepare};
 use clap::Args;
 use cpds::{PdsText, is_program, print_cpds, print_pds, read_text};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
@@ -34,7 +35,7 @@ pub(crate) struct Convert {
 struct Converted {
     /// Texts with their extensions.
     texts: Vec<(&'static str, String)>,
-    /// The files that were read.
+    /// The files that belong to the model.
     files: Vec<PathBuf>,
     remarks: String,
     warnings: Vec<json::WarningJson>,
@@ -46,6 +47,7 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
         if !is_program(file) {
             return Err(Stopped::Usage(format!("`{}` is no Boolean program, and cannot be made one", shown(file))));
         }
+        bundle::reads([file]);
         // No system is made of it, so that it does not matter how many threads there are.
         let texts = vec![("bp", boolprog::format(read_text(file)?)?)];
         let remarks =
@@ -100,9 +102,10 @@ pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
 fn write(output: &Path, texts: &[(&str, String)], files: &[PathBuf]) -> Result<Vec<PathBuf>, Stopped> {
     let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
     let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-    paths.iter().try_for_each(|path| may_write(files, path)).map_err(Stopped::Usage)?;
-    for (path, (_, text)) in paths.iter().zip(texts) {
-        fs::write(path, text).map_err(|error| Stopped::Usage(format!("cannot write `{}`: {error}", shown(path))))?;
-    }
+    may_write(files, &paths).map_err(Stopped::Usage)?;
+    // They belong together: none is replaced before all of them are there.
+    let prepared = paths.iter().zip(texts).map(|(path, (_, text))| prepare(path, |out| out.write_all(text.as_bytes())));
+    let prepared: Result<Vec<Prepared<'_>>, String> = prepared.collect();
+    prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)?;
     Ok(paths)
 }

@@ -4,15 +4,14 @@ use crate::cli::{Answer, heading};
 use crate::engine::analysis::{Conclusion, Reason};
 use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
+use crate::fault;
 use crate::json;
 use crate::load::{Loaded, shown};
+use crate::output::write;
 use crate::show::plural;
 use clap::Args;
 use cpds_check::{Claim, Evidence, Rejected, check};
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -71,6 +70,7 @@ impl EvidenceArgs {
     /// If the evidence is rejected: then there is a mistake in an engine, or in the checker.
     pub(crate) fn make(&self, explored: &mut Explored<'_>) -> Result<Option<Made>, Rejected> {
         let is_checked = !self.no_check;
+        fault::here("evidence");
         let start = Instant::now();
         let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time));
         let cancel = Cancel::when(explored.options.interrupt, left);
@@ -157,22 +157,6 @@ pub(crate) fn write_trace(
         json::print(&json::trace(explored.problem, trace, *pattern, Some(loaded)))
     };
     write(path, |out| out.write_all(text.as_bytes())).map(|()| String::new())
-}
-
-/// Writes to a file; compressed, if its name says so.
-pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
-    let write = || -> io::Result<()> {
-        let mut file = BufWriter::with_capacity(1 << 16, File::create(path)?);
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            let mut compressed = GzEncoder::new(&mut file, Compression::default());
-            content(&mut compressed)?;
-            compressed.finish()?;
-        } else {
-            content(&mut file)?;
-        }
-        file.flush()
-    };
-    write().map_err(|error| format!("cannot write `{}`: {error}", shown(path)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Options, Proo
 use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::interrupt;
-use crate::load::{Loaded, ModelArgs, shown};
+use crate::load::{Loaded, ModelArgs};
 use crate::numbers;
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
@@ -194,6 +194,7 @@ impl ExploreArgs {
     ) -> Result<Explored<'a>, Box<Answer>> {
         let progress = Progress::unless(quiet, progress::FCR, options.memory);
         let start = Instant::now();
+        bundle::enters("analysing");
         let analysis = analyse(problem, question, options, |event| {
             if let Some(progress) = &progress {
                 progress.hear(&event);
@@ -206,7 +207,9 @@ impl ExploreArgs {
         if let Some(progress) = &progress {
             progress.tell("making and checking the evidence");
         }
+        bundle::enters("making and checking the evidence");
         let made = evidence.make(&mut explored);
+        bundle::enters("writing the answer");
         drop(progress);
         match made {
             Ok(made) => explored.made = made,
@@ -469,16 +472,9 @@ impl Explored<'_> {
         folder: &Path,
         (what, mut errors): (&str, String),
         trace: Option<&(Trace, usize)>,
-        mut remarks: String,
+        remarks: String,
     ) -> Answer {
-        match bundle::write(folder, self, what, trace) {
-            Ok(path) => {
-                let _ = writeln!(remarks, "note: everything that is needed for a report is in `{}`", shown(&path));
-            }
-            Err(error) => {
-                let _ = writeln!(errors, "error: cannot write the report: {error}");
-            }
-        }
+        errors += &bundle::contradiction(folder, self, what, trace);
         Answer { stdout: format!("error: {what}\n"), remarks, errors, code: exit::INTERNAL }
     }
 }
@@ -531,7 +527,9 @@ mod tests {
             assert_eq!(report["trace"]["contexts"].as_array().unwrap().len(), 4);
         }
         let answer = explored.report_to(&folder.path().join("nowhere"), &Contradiction::Levels { k: 3 }, String::new());
-        assert!(answer.code == 6 && answer.errors.contains("cannot write the report"));
+        let elsewhere = answer.errors.split('`').nth(1).expect("a name");
+        assert!(answer.code == 6 && Path::new(elsewhere).starts_with(std::env::temp_dir()), "{}", answer.errors);
+        std::fs::remove_file(elsewhere).unwrap();
     }
 
     #[test]

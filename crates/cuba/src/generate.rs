@@ -2,6 +2,7 @@
 
 use crate::cli::{Answer, Cli, Stopped, exit};
 use crate::load::shown;
+use crate::output;
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, roman};
@@ -45,9 +46,7 @@ pub(crate) fn man(args: &Man) -> Result<Answer, Stopped> {
     // Now the verbs have their full names, and the options that all of them have.
     cuba.build();
     if let Some(folder) = &args.output {
-        let written = write(folder, &cuba);
-        let wrote = written.map_err(|error| Stopped::Usage(format!("cannot write to `{}`: {error}", shown(folder))))?;
-        return Ok(answer(Vec::new(), wrote));
+        return Ok(answer(Vec::new(), write(folder, &cuba).map_err(Stopped::Usage)?));
     }
     let page = match &args.verb {
         None => page(&cuba),
@@ -65,12 +64,12 @@ fn answer(text: Vec<u8>, remarks: String) -> Answer {
 }
 
 /// Writes the pages of `cuba` and of each verb; what there is to say of it.
-fn write(folder: &Path, cuba: &Command) -> io::Result<String> {
-    fs::create_dir_all(folder)?;
+fn write(folder: &Path, cuba: &Command) -> Result<String, String> {
+    fs::create_dir_all(folder).map_err(|error| format!("cannot write to `{}`: {error}", shown(folder)))?;
     let mut wrote = String::new();
     for command in std::iter::once(cuba).chain(cuba.get_subcommands()) {
         let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
-        fs::write(&path, page(command))?;
+        output::write(&path, |out| out.write_all(&page(command)))?;
         let _ = writeln!(wrote, "wrote {}", shown(&path));
     }
     Ok(wrote)

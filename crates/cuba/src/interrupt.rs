@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one asks for what is known so far, the second one ends everything.
 
 use crate::cli::exit;
-use crate::progress;
+use crate::{output, progress};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +15,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
         let _ = ctrlc::set_handler(|| {
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
                 let _lock = progress::clear();
+                output::abandon();
                 std::process::exit(exit::UNKNOWN.into());
             }
         });

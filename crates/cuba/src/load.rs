@@ -1,12 +1,13 @@
 //! From a file name to a problem.
 
 use crate::cli::{Stopped, heading};
-use crate::render;
+use crate::output::may_write;
+use crate::{bundle, fault, render};
 use boolprog::{Asked, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
 use cpds::{FromFile, Problem, Reading, is_program, read_file, read_text};
-use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// Which model: the same for every verb.
@@ -74,7 +75,7 @@ pub enum Format {
 pub(crate) struct Loaded {
     pub(crate) reading: Reading,
     pub(crate) format: Format,
-    /// The files that were read.
+    /// The file, and those that may belong to it.
     pub(crate) files: Vec<PathBuf>,
     /// If it was a Boolean program: that, and the way back to it.
     pub(crate) program: Option<LoadedProgram>,
@@ -109,15 +110,7 @@ impl Loaded {
 
     /// Whether outputs may go to these files; if not, because one would replace an input, or another one, says so.
     pub(crate) fn may_write<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Stopped> {
-        let mut before: Vec<&PathBuf> = Vec::new();
-        for path in paths {
-            may_write(&self.files, path).map_err(Stopped::Usage)?;
-            if before.contains(&path) {
-                return Err(Stopped::Usage(format!("`{}` is the name of two outputs", shown(path))));
-            }
-            before.push(path);
-        }
-        Ok(())
+        may_write(&self.files, paths).map_err(Stopped::Usage)
     }
 
     /// The warnings, as text.
@@ -127,8 +120,20 @@ impl Loaded {
 }
 
 impl ModelArgs {
+    /// The file, and those that may belong to it. Not all of them need be there.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let is_pds = known_format(&self.file) == Some(Format::Pds);
+        let neighbours =
+            ["init", "spec"].iter().filter(|_| is_pds).map(|extension| self.file.with_extension(extension));
+        iter::once(self.file.clone()).chain(neighbours).collect()
+    }
+
     /// Reads the model and its neighbours.
     pub(crate) fn load(&self) -> Result<Loaded, Stopped> {
+        let files = self.files();
+        bundle::enters("reading");
+        bundle::reads(&files);
+        fault::here("reading");
         let ProgramArgs { instances, threads, label } = &self.program;
         if known_format(&self.file) != Some(Format::Bp) {
             let given = [
@@ -142,7 +147,7 @@ impl ModelArgs {
                     shown(&self.file)
                 )));
             }
-            let FromFile { reading, format, files } = read_file(&self.file, &self.init, &self.target)?;
+            let FromFile { reading, format, .. } = read_file(&self.file, &self.init, &self.target)?;
             return Ok(Loaded { reading, format: format.into(), files, program: None });
         }
         if !self.init.is_empty() {
@@ -158,12 +163,7 @@ impl ModelArgs {
         let lowered = boolprog::read(read_text(&self.file)?, &options)?;
         let assumptions = lowered.assumptions();
         let program = LoadedProgram { map: lowered.map, asked, assumptions };
-        Ok(Loaded {
-            reading: lowered.reading,
-            format: Format::Bp,
-            files: vec![self.file.clone()],
-            program: Some(program),
-        })
+        Ok(Loaded { reading: lowered.reading, format: Format::Bp, files, program: Some(program) })
     }
 }
 
@@ -174,15 +174,6 @@ impl From<cpds::Format> for Format {
             cpds::Format::Pds => Format::Pds,
         }
     }
-}
-
-/// Whether an output may go to this file; if not, because it would replace one of these inputs, says so.
-pub(crate) fn may_write(inputs: &[PathBuf], path: &Path) -> Result<(), String> {
-    let same = |input: &PathBuf| fs::canonicalize(input).is_ok_and(|a| fs::canonicalize(path).is_ok_and(|b| a == b));
-    if inputs.iter().any(same) {
-        return Err(format!("`{}` is an input; write to another file", shown(path)));
-    }
-    Ok(())
 }
 
 /// The format that the file's name stands for.

@@ -1,11 +1,12 @@
 //! The `cuba` command.
 
 use clap::Parser as _;
-use cuba::cli::{Cli, choose_colors, exit, remark, run};
-use std::panic::catch_unwind;
+use cuba::cli::{Cli, choose_colors, exit, run};
+use cuba::panics;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::report();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -15,9 +16,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if asked_for { exit::OK } else { exit::USAGE });
         }
     };
-    let code = catch_unwind(|| run(&cli)).unwrap_or_else(|_| {
-        remark("error: this is a mistake in cuba itself, not in your input; please report it\n");
-        exit::INTERNAL
-    });
+    let code = run(&cli);
+    panics::wait();
     ExitCode::from(code)
 }

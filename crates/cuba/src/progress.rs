@@ -6,6 +6,7 @@
 use crate::engine::analysis::{Event, Level, Seen};
 use crate::engine::{Climbed, Count, Engine, Outcome, Rung};
 use crate::explore::words;
+use crate::fault;
 use crate::numbers::{bytes, clock, grouped, short};
 use crate::terminal;
 use anstream::AutoStream;
@@ -48,6 +49,7 @@ impl Progress {
             while asked.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
                 let lines = of_drawing.lock().unwrap_or_else(PoisonError::into_inner).lines(start.elapsed());
                 draw(&lines);
+                fault::here("progress");
                 patience = TICK;
             }
             let _ = clear();

@@ -7,6 +7,7 @@ use std::io::{self, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,6 +74,8 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
         Err(error) => return (failed(error), start.elapsed()),
     };
     let (stdout, stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+    let child = Arc::new(Mutex::new(child));
+    lock(&RUNNING).push(Arc::clone(&child));
     thread::scope(|scope| {
         // Dropped when there is nothing more to read, which wakes us up.
         let (reading, wait) = channel::<()>();
@@ -82,7 +85,7 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
         });
         let complaint = scope.spawn(|| complaint(stderr));
         let status = loop {
-            match child.try_wait() {
+            match lock(&child).try_wait() {
                 Ok(None) => {}
                 Ok(Some(status)) => break Ok(status),
                 Err(error) => break Err(failed(error)),
@@ -99,10 +102,25 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
             }
         };
         let time = start.elapsed();
-        let status = status.inspect_err(|_| end(&mut child));
+        let status = status.inspect_err(|_| end(&mut lock(&child)));
+        lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, &child));
         let (found, complaint) = (found.join().expect("no panic"), complaint.join().expect("no panic"));
         (status.map_or_else(|ended| ended, |status| judged(status, found, &complaint)), time)
     })
+}
+
+/// Those that run.
+static RUNNING: Mutex<Vec<Arc<Mutex<Child>>>> = Mutex::new(Vec::new());
+
+/// Ends all that run, for whoever ends this process while others wait for them.
+pub(crate) fn abandon() {
+    for child in &*lock(&RUNNING) {
+        end(&mut lock(child));
+    }
+}
+
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends a process and waits until it has.
@@ -130,7 +148,11 @@ fn judged(status: ExitStatus, found: Option<Found>, complaint: &str) -> Ended {
     match (status.code().and_then(|code| u8::try_from(code).ok()), found) {
         (Some(exit::OK | exit::UNSAFE | exit::UNKNOWN), Some(found)) => Ended::Answered(found),
         (code, _) => {
-            let why = if complaint.is_empty() { format!("it ended with {status}") } else { complaint.to_owned() };
+            // What was killed, or ran out of its stack, may have said something before.
+            let how =
+                if complaint.is_empty() || code.is_none() { format!("it ended with {status}") } else { String::new() };
+            let why =
+                [complaint.to_owned(), how].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
             let is_input = matches!(code, Some(exit::USAGE | exit::BAD_INPUT));
             Ended::Failed { why, code: if is_input { exit::BAD_INPUT } else { exit::INTERNAL } }
         }
@@ -167,6 +189,8 @@ mod tests {
         assert_eq!(failed("echo 'error: nothing is bad' >&2; exit 1", 60), ("error: nothing is bad".to_owned(), 2));
         assert_eq!(failed("exit 6", 60), ("it ended with exit status: 6".to_owned(), 6));
         assert_eq!(failed("kill -9 $$", 60), ("it ended with signal: 9 (SIGKILL)".to_owned(), 6));
+        let overflow = "echo 'has overflowed its stack' >&2; kill -ABRT $$";
+        assert!(failed(overflow, 60).0.starts_with("has overflowed its stack\nit ended with signal: 6 (SIGABRT)"));
         assert_eq!(failed("echo '{}'", 60), ("it ended with exit status: 0".to_owned(), 6), "that is no answer");
         let missing = run(&mut Command::new("/nowhere/cuba"), Duration::from_secs(1), &AtomicBool::new(false)).0;
         assert!(matches!(missing, Ended::Failed { why, code: 6 } if why.starts_with("cannot run it: ")));

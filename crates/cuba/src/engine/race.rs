@@ -11,6 +11,7 @@
 //!
 //! Only a bad state ends the race at once: the other end could not have said anything else.
 
+use crate::fault;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -187,6 +188,7 @@ impl Race {
     /// Does the work of an end. Whatever becomes of it, the other one is not kept waiting; if it panics, not kept working either.
     pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
         let _leaves = Leaves { race: self, end };
+        fault::here(if end == End::Upper { "upper end" } else { "lower end" });
         work()
     }
 }

@@ -214,7 +214,7 @@ fn usage_of_cuba_check() {
       cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
       gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
 
-    Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage
+    Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage, 6 internal error
     ");
     assert_snapshot!(said(&["--version"]), @"0: cuba-check 0.1.0");
     assert_snapshot!(said(&["models/paper/fig1.cpds"]), @"

@@ -185,7 +185,7 @@ fn where_they_go() {
     // The answer stands, and is told.
     assert_snapshot!(ran(&["--plot", "no/folder.svg"]), @r"
     1: converged
-    error: cannot write `no/folder.svg`: No such file or directory (os error 2)
+    error: cannot write `no/folder.svg`: there is no folder `no`
     ");
     assert_snapshot!(ran(&["--plot", "p.svg", "--report", "r.html.gz"]), @"0: converged");
     assert!(fs::read_to_string(folder.path().join("p.svg")).unwrap().starts_with("<svg"));

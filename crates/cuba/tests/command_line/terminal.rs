@@ -13,12 +13,22 @@ const ROWS: u16 = 40;
 
 /// Runs `cuba` on a terminal of this kind and width; what was written to it. Nothing, if there is no terminal to be had.
 fn on_terminal(term: &str, columns: u16, folder: &Path, args: &str) -> Option<String> {
+    on_terminal_with("", term, columns, folder, args)
+}
+
+/// The same, with a fault.
+fn on_terminal_with(fault: &str, term: &str, columns: u16, folder: &Path, args: &str) -> Option<String> {
     let cuba = env!("CARGO_BIN_EXE_cuba");
     let command = format!("stty cols {columns} rows {ROWS}; exec '{cuba}' {args}");
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(folder);
     // Where `CI` is set, every terminal is taken to have colours.
-    script.env("TERM", term).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI");
+    script
+        .env("CUBA_FAULT", fault)
+        .env("TERM", term)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("CI");
     match script.output() {
         Ok(output) if cfg!(target_os = "linux") => Some(String::from_utf8(output.stdout).expect("cuba prints UTF-8")),
         _ => {
@@ -63,6 +73,28 @@ fn progress_is_drawn_and_gone() {
         let written = on_terminal(term, 80, folder.path(), args).expect("there is a terminal");
         assert!(written.contains("|R_k|") && !written.contains(" elapsed"), "{args}: {written:?}");
     }
+}
+
+/// A panic, be it of what draws, leaves nothing of the progress behind.
+#[test]
+fn progress_is_gone_after_a_panic() {
+    if !cfg!(debug_assertions) {
+        eprintln!("skipped: there are no faults on purpose in a release build");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let large = Recursion { threads: 4, depth: 5, shared: 10 };
+    fs::write(folder.path().join("large.cpds"), print_cpds(&large.problem())).unwrap();
+    let args = "reach large.cpds --timeout 60s";
+    let Some(written) = on_terminal_with("panic:progress", "xterm", 200, folder.path(), args) else { return };
+    assert!(written.contains(" elapsed"), "it was drawn: {written:?}");
+    let lines = screen(200, &written);
+    assert!(lines[0].starts_with("error: this is a mistake in cuba itself"), "{lines:#?}");
+    assert!(
+        lines[1].starts_with("note: everything that is needed for a report is in `cuba-panic-1.json`"),
+        "{lines:#?}"
+    );
+    assert_eq!(lines.len(), 2, "{lines:#?}");
 }
 
 /// With colours, although there is no terminal; ␛ where one begins or ends.

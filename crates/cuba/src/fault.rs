@@ -1,0 +1,22 @@
+//! Faults on purpose, to see what becomes of them: with `CUBA_FAULT=panic:PLACE`, whoever comes to that place first panics, and with
+//! `CUBA_FAULT=hang:PLACE` stays there. There are none in a release build.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{env, thread};
+
+/// A place where there may be a fault.
+pub(crate) fn here(place: &str) {
+    static WANTED: LazyLock<Option<String>> = LazyLock::new(|| env::var("CUBA_FAULT").ok());
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    if cfg!(debug_assertions)
+        && let Some((fault, wanted)) = WANTED.as_ref().and_then(|wanted| wanted.split_once(':'))
+        && wanted == place
+        && !IS_OVER.swap(true, Ordering::Relaxed)
+    {
+        assert!(fault != "panic", "a fault on purpose: {place}");
+        while fault == "hang" {
+            thread::park();
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The one way in which cuba writes files: all of it, or nothing.
+//!
+//! What is written goes to a new file in the same folder, which then takes the place of the one that was asked for. So whatever ends us, that
+//! one has its old content or all of its new one. What may stay behind, if we are killed, is called `cuba-unfinished-…`.
+
+use crate::fault;
+use crate::load::shown;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Writes a file; compressed, if its name says so.
+pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+    prepare(path, content)?.finish()
+}
+
+/// Writes everything, except that a file that is there already keeps its content until the end.
+pub(crate) fn prepare(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Prepared<'_>, String> {
+    let is_compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let put = |out: &mut dyn Write| -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        if is_compressed {
+            let mut compressed = GzEncoder::new(&mut out, Compression::default());
+            content(&mut compressed)?;
+            compressed.finish()?;
+        } else {
+            content(&mut out)?;
+        }
+        fault::here("writing");
+        out.flush()
+    };
+    let file = to(path, put).map_err(|error| cannot(path, &error))?;
+    Ok(Prepared { path, file })
+}
+
+fn cannot(path: &Path, error: &io::Error) -> String {
+    format!("cannot write `{}`: {error}", shown(path))
+}
+
+/// A file that has everything but its place.
+pub(crate) struct Prepared<'p> {
+    path: &'p Path,
+    /// Nothing, if it has that, too.
+    file: Option<(Unfinished, PathBuf)>,
+}
+
+impl Prepared<'_> {
+    /// Puts it into its place.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        let Some((file, target)) = self.file else { return Ok(()) };
+        file.replaces(&target).map_err(|error| cannot(self.path, &error))
+    }
+}
+
+fn to(path: &Path, put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Option<(Unfinished, PathBuf)>> {
+    let target = match target(path)? {
+        Target::Stdout => return put(&mut io::stdout().lock()).map(|()| None),
+        Target::Stderr => return put(&mut io::stderr().lock()).map(|()| None),
+        Target::Open(name) => return put(&mut OpenOptions::new().write(true).open(name)?).map(|()| None),
+        Target::File(target) => target,
+    };
+    let old = match fs::metadata(&target) {
+        Ok(old) if old.is_dir() => return Err(io::Error::other("it is a folder")),
+        // What may not be written is not replaced either.
+        Ok(old) => Some((OpenOptions::new().write(true).open(&target)?, old)),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match (Unfinished::beside(&target), old) {
+        // In this folder we may write to what is there, but not make anything new.
+        (Err(error), Some((mut file, _))) if error.kind() == ErrorKind::PermissionDenied => {
+            file.set_len(0)?;
+            put(&mut file)?;
+            file.sync_all().map(|()| None)
+        }
+        (Err(error), _) => Err(error),
+        (Ok(mut new), old) => {
+            if let Some((_, old)) = old {
+                keep(&new.file, &old)?;
+            }
+            put(&mut new.file)?;
+            new.file.sync_all()?;
+            Ok(Some((new, target)))
+        }
+    }
+}
+
+/// What is to be written.
+enum Target {
+    Stdout,
+    Stderr,
+    /// A device, a pipe, or what somebody has opened for us: there is nothing to be replaced.
+    Open(PathBuf),
+    File(PathBuf),
+}
+
+/// Whether outputs may go to these files; if not, because one would replace an input, or another one, says so.
+pub(crate) fn may_write<'p>(inputs: &[PathBuf], outputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), String> {
+    let inputs: Vec<Identity> = inputs.iter().filter(|input| input.exists()).filter_map(|it| identity(it)).collect();
+    let mut before = Vec::new();
+    for output in outputs {
+        let Some(identity) = identity(output) else { continue };
+        if inputs.contains(&identity) {
+            return Err(format!("`{}` is an input; write to another file", shown(output)));
+        }
+        if before.contains(&identity) {
+            return Err(format!("`{}` is the name of two outputs", shown(output)));
+        }
+        before.push(identity);
+    }
+    Ok(())
+}
+
+/// What makes two names those of one file.
+#[derive(PartialEq)]
+enum Identity {
+    /// Device and inode: also of hard links.
+    #[cfg(unix)]
+    There(u64, u64),
+    /// The folder without links, and the name.
+    Path(PathBuf),
+}
+
+/// The identity of a file that is there, or would be. Devices and pipes may be written by everybody.
+fn identity(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return None,
+        #[cfg(unix)]
+        Ok(found) => {
+            use std::os::unix::fs::MetadataExt as _;
+            return Some(Identity::There(found.dev(), found.ino()));
+        }
+        _ => {}
+    }
+    let Ok(Target::File(target)) = target(path) else { return None };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    Some(Identity::Path(
+        fs::canonicalize(&target).unwrap_or_else(|_| folder.join(target.file_name().unwrap_or_default())),
+    ))
+}
+
+/// The file that a name stands for, through symbolic links, which stay; it need not be there.
+fn target(path: &Path) -> io::Result<Target> {
+    let mut target = path.to_owned();
+    for _ in 0..40 {
+        match target.to_str() {
+            Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => return Ok(Target::Stdout),
+            Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => return Ok(Target::Stderr),
+            _ => {}
+        }
+        let is_open = ["/dev/fd", "/proc"].iter().any(|folder| target.starts_with(folder));
+        if is_open || fs::metadata(&target).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            return Ok(Target::Open(target));
+        }
+        match fs::read_link(&target) {
+            Ok(link) => target = target.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Ok(Target::File(target)),
+        }
+    }
+    Err(io::Error::other("there are too many symbolic links"))
+}
+
+/// A file keeps its permissions and, if we may give it away, its owner.
+fn keep(new: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+    }
+    new.set_permissions(old.permissions())
+}
+
+/// The files that are being written.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what is being written, for whoever ends the process while others are at work.
+pub(crate) fn abandon() {
+    for path in unfinished().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A new file that is being written. It is gone if it is not finished.
+struct Unfinished {
+    file: File,
+    path: PathBuf,
+}
+
+impl Unfinished {
+    fn beside(target: &Path) -> io::Result<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(1);
+        let bytes = target.as_os_str().as_encoded_bytes();
+        if target.file_name().is_none_or(|name| !bytes.ends_with(name.as_encoded_bytes())) {
+            return Err(io::Error::other("that is not the name of a file")); // but `folder/` or `folder/.`
+        }
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = target.with_file_name(format!("cuba-unfinished-{}-{number}", process::id()));
+            let mut unfinished = unfinished();
+            match File::create_new(&path) {
+                Ok(file) => {
+                    unfinished.push(path.clone());
+                    return Ok(Unfinished { file, path });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let folder = target.parent().map_or(String::new(), shown);
+                    return Err(io::Error::other(format!("there is no folder `{folder}`")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn replaces(self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // By now it may have its place, or be abandoned.
+        let _ = fs::remove_file(&self.path);
+        unfinished().retain(|path| *path != self.path);
+    }
+}

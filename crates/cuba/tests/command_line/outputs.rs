@@ -1,0 +1,343 @@
+//! How files are written: all of it, or nothing; through links; and never over an input.
+#![cfg(unix)]
+
+use crate::common::{Ran, cuba};
+use crate::faults::models;
+use insta::assert_snapshot;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What is in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = entries.collect();
+    names.sort();
+    names
+}
+
+const VERIFY: [&str; 3] = ["verify", "fig2.cpds", "--certificate"];
+
+/// The certificate for Fig. 2, to this file.
+fn certificate(folder: &Path, name: &str) -> Ran {
+    cuba(folder, &[&VERIFY[..], &[name]].concat())
+}
+
+/// A shell's `cuba`, with what has to come before.
+fn shell(folder: &Path, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("CUBA", env!("CARGO_BIN_EXE_cuba")).current_dir(folder);
+    command
+}
+
+#[test]
+fn through_links() {
+    let folder = models();
+    let path = |name: &str| folder.path().join(name);
+    assert_eq!(certificate(folder.path(), "plain.json").code, 0);
+    let expected = fs::read_to_string(path("plain.json")).unwrap();
+    fs::create_dir(path("other")).unwrap();
+    fs::write(path("other/there.json"), "old").unwrap();
+    for (link, to) in [
+        ("to-there", "other/there.json"),
+        ("to-link", "to-there"),
+        ("to-nothing", "other/new.json"),
+        ("to-to-nothing", "to-nothing"),
+        ("to-folder", "other"),
+    ] {
+        symlink(to, path(link)).unwrap();
+    }
+    for (name, file) in [
+        ("to-there", "other/there.json"),
+        ("to-link", "other/there.json"),
+        ("to-to-nothing", "other/new.json"),
+        ("to-folder/new.json", "other/new.json"),
+    ] {
+        let _ = fs::write(path("other/there.json"), "old");
+        let ran = certificate(folder.path(), name);
+        assert_eq!((ran.code, &*ran.stderr), (0, ""), "{name}");
+        assert_eq!(fs::read_to_string(path(file)).unwrap(), expected, "{name}");
+        assert!(fs::symlink_metadata(path(name.split('/').next().unwrap())).unwrap().is_symlink(), "{name}");
+        let _ = fs::remove_file(path("other/new.json"));
+    }
+    assert_eq!(names(&path("other")), ["there.json"]);
+    symlink("loop", path("loop")).unwrap();
+    let ran = certificate(folder.path(), "loop");
+    assert_snapshot!(ran.stderr, @"error: cannot write `loop`: there are too many symbolic links");
+    assert_eq!(ran.code, 1);
+}
+
+/// Other names of the old file keep it; permissions are kept, and those of a new file are what the user wants.
+#[test]
+fn what_a_file_keeps() {
+    let folder = models();
+    let path = |name: &str| folder.path().join(name);
+    let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
+    fs::write(path("a.json"), "old").unwrap();
+    fs::set_permissions(path("a.json"), Permissions::from_mode(0o604)).unwrap();
+    fs::hard_link(path("a.json"), path("b.json")).unwrap();
+    assert_eq!(certificate(folder.path(), "a.json").code, 0);
+    assert_eq!((mode("a.json"), fs::read_to_string(path("b.json")).unwrap().as_str()), (0o604, "old"));
+    let script = "umask 027; \"$CUBA\" verify fig2.cpds --certificate new.json";
+    assert!(shell(folder.path(), script).output().unwrap().status.success());
+    assert_eq!(mode("new.json"), 0o640);
+}
+
+#[test]
+fn an_input_under_any_name() {
+    let folder = models();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("m.pds"), "1\nPDA 0 0\n0 0 -> 0 -\n").unwrap();
+    fs::write(path("m.init"), "0|0\n").unwrap();
+    fs::write(path("m.spec"), "0|-\n").unwrap();
+    fs::write(path("fig1.toml"), "verdict = 'unsafe'\n").unwrap();
+    fs::create_dir(path("sub")).unwrap();
+    for (name, to) in [("soft", "fig2.cpds"), ("softer", "sub/../soft"), ("here", "."), ("spec", "m.spec")] {
+        symlink(to, path(name)).unwrap();
+    }
+    for (name, to) in [("hard", "fig2.cpds"), ("init", "m.init"), ("toml", "fig1.toml"), ("hard.pds", "fig1.cpds")] {
+        fs::hard_link(path(to), path(name)).unwrap();
+    }
+    symlink("hard.pds", path("x.init")).unwrap();
+    let before: Vec<(String, Vec<u8>)> =
+        names(folder.path()).into_iter().filter_map(|name| Some((name.clone(), fs::read(path(&name)).ok()?))).collect();
+    let of_pds = ["verify", "m.pds", "--target", "0|0", "--init", "0|0", "--report"];
+    for (args, output) in [
+        (&VERIFY[..], "fig2.cpds"),
+        (&VERIFY, "./sub/../fig2.cpds"),
+        (&VERIFY, "soft"),
+        (&VERIFY, "softer"),
+        (&VERIFY, "hard"),
+        (&VERIFY, "here/here/hard"),
+        (&["reach", "m.pds", "--plot"], "init"),
+        (&["reach", "m.pds", "--plot"], "spec"),
+        // Also if the options stand in for it.
+        (&of_pds, "m.init"),
+        (&of_pds, "spec"),
+        (&["convert", "fig1.cpds", "--to", "pds", "-o"], "hard.pds"),
+        (&["convert", "./fig1.cpds", "--to", "pds", "-o"], "x.pds"),
+        (&["convert", "here/fig1.cpds", "--to", "cpds", "-o"], "fig1.cpds"),
+        (&["bench", "fig1.cpds", "-o"], "toml"),
+        (&["bench", "m.pds", "-o"], "init"),
+    ] {
+        let ran = cuba(folder.path(), &[args, &[output]].concat());
+        assert_eq!((ran.code, &*ran.stdout), (1, ""), "{args:?} {output}: {}", ran.stderr);
+        assert!(ran.stderr.contains(" is an input; write to another file"), "{args:?} {output}: {}", ran.stderr);
+    }
+    for (name, content) in before {
+        assert!(fs::read(path(&name)).unwrap() == content, "{name} is what it was");
+    }
+}
+
+#[test]
+fn two_names_of_one_output() {
+    let folder = models();
+    let path = |name: &str| folder.path().join(name);
+    symlink(".", path("here")).unwrap();
+    symlink("new", path("dangling")).unwrap();
+    fs::write(path("a"), "old").unwrap();
+    fs::hard_link(path("a"), path("hard")).unwrap();
+    fs::write(path("x.pds"), "old").unwrap();
+    fs::hard_link(path("x.pds"), path("x.spec")).unwrap();
+    let both =
+        |report: &str, plot: &str| cuba(folder.path(), &["reach", "fig2.cpds", "--report", report, "--plot", plot]);
+    for (report, plot) in
+        [("a", "a"), ("a", "./a"), ("a", "hard"), ("new", "./new"), ("new", "here/new"), ("new", "dangling")]
+    {
+        let ran = both(report, plot);
+        assert_eq!((ran.code, &*ran.stdout), (1, ""), "{report} {plot}");
+        assert_eq!(ran.stderr, format!("error: `{plot}` is the name of two outputs\n"));
+    }
+    let ran = cuba(folder.path(), &["convert", "fig1.cpds", "--to", "pds", "-o", "x.pds"]);
+    assert_eq!((ran.code, &*ran.stderr), (1, "error: `x.spec` is the name of two outputs\n"));
+    assert_eq!(fs::read_to_string(path("a")).unwrap(), "old");
+    assert_eq!(both("/dev/null", "/dev/null").code, 0, "that is for everybody");
+    assert_eq!(both("new", "newer").code, 0);
+}
+
+#[test]
+fn devices_and_pipes() {
+    let folder = models();
+    let path = |name: &str| folder.path().join(name);
+    assert_eq!(certificate(folder.path(), "plain.json").code, 0);
+    let expected = fs::read_to_string(path("plain.json")).unwrap();
+    let run = |script: &str| shell(folder.path(), script).output().unwrap().status.code();
+    let mut before = names(folder.path());
+    assert_eq!(
+        run("mkfifo pipe && { cat pipe > piped.json & } && \"$CUBA\" verify fig2.cpds --certificate pipe && wait"),
+        Some(0)
+    );
+    assert_eq!(fs::read_to_string(path("piped.json")).unwrap(), expected);
+    // Neither of the two that go to standard output is lost.
+    for (name, to) in [("/dev/stdout", "> both"), ("/dev/fd/1", "> both"), ("/dev/stdout", "| cat > both")] {
+        assert_eq!(run(&format!("\"$CUBA\" verify fig2.cpds --certificate {name} {to}")), Some(0));
+        let both = fs::read_to_string(path("both")).unwrap();
+        assert!(
+            both.strip_prefix(&expected).is_some_and(|verdict| verdict.starts_with("safe: ")),
+            "{name} {to}: {both}"
+        );
+    }
+    // What a shell has opened, as in `--certificate >(gzip > c.gz)`.
+    for to in ["3> both > /dev/null", "3>&1 > /dev/null | cat > both"] {
+        assert_eq!(run(&format!("\"$CUBA\" verify fig2.cpds --certificate /dev/fd/3 {to}")), Some(0));
+        assert_eq!(fs::read_to_string(path("both")).unwrap(), expected, "{to}");
+    }
+    if cfg!(target_os = "linux") {
+        let ran = certificate(folder.path(), "/dev/full");
+        assert!(ran.stdout.starts_with("safe: ") && ran.code == 1, "the verdict stands");
+        assert_snapshot!(ran.stderr, @"error: cannot write `/dev/full`: No space left on device (os error 28)");
+    }
+    before.extend(["both", "pipe", "piped.json"].map(str::to_owned));
+    before.sort();
+    assert_eq!(names(folder.path()), before);
+    assert!(!names("/dev".as_ref()).iter().any(|name| name.starts_with("cuba")));
+}
+
+#[test]
+fn what_cannot_be_written() {
+    let folder = models();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    let said = |name: &str| {
+        let ran = certificate(folder.path(), name);
+        assert!(ran.stdout.starts_with("safe: ") && ran.code == 1, "the verdict stands: {name}");
+        ran.stderr
+    };
+    assert_snapshot!(said("sub"), @"error: cannot write `sub`: it is a folder");
+    assert_snapshot!(said("."), @"error: cannot write `.`: it is a folder");
+    assert_snapshot!(said("new/"), @"error: cannot write `new/`: that is not the name of a file");
+    assert_snapshot!(said("no/such/c.json"), @"error: cannot write `no/such/c.json`: there is no folder `no/such`");
+    assert_snapshot!(said("fig1.cpds/c.json"), @"error: cannot write `fig1.cpds/c.json`: Not a directory (os error 20)");
+    assert_eq!(names(folder.path()), ["fig1.cpds", "fig2.cpds", "sub"]);
+}
+
+/// Whether we may write whatever we like; then there is nothing to be seen of permissions.
+fn is_root(test: &str) -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap().stdout;
+    let is_root = id.trim_ascii() == b"0";
+    if is_root {
+        eprintln!("skipped: {test}, since root may write everything");
+    }
+    is_root
+}
+
+#[test]
+fn permissions() {
+    if is_root("outputs::permissions") {
+        return;
+    }
+    let folder = models();
+    let sub = folder.path().join("sub");
+    fs::create_dir(&sub).unwrap();
+    fs::write(sub.join("mine.json"), "old").unwrap();
+    fs::write(sub.join("not-mine.json"), "old").unwrap();
+    fs::set_permissions(sub.join("not-mine.json"), Permissions::from_mode(0o444)).unwrap();
+    fs::set_permissions(&sub, Permissions::from_mode(0o555)).unwrap();
+    // The file can be written, and nothing can be put beside it.
+    assert_eq!(certificate(folder.path(), "sub/mine.json").code, 0);
+    assert!(fs::read_to_string(sub.join("mine.json")).unwrap().starts_with('{'));
+    for name in ["sub/not-mine.json", "sub/new.json"] {
+        let ran = certificate(folder.path(), name);
+        assert_eq!(
+            (ran.code, ran.stderr),
+            (1, format!("error: cannot write `{name}`: Permission denied (os error 13)\n"))
+        );
+    }
+    fs::set_permissions(&sub, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(certificate(folder.path(), "sub/not-mine.json").code, 1, "what is read-only is not replaced");
+    assert_eq!(fs::read_to_string(sub.join("not-mine.json")).unwrap(), "old");
+    assert_eq!(names(&sub), ["mine.json", "not-mine.json"]);
+}
+
+/// No room for more than a part of the file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full_in_the_middle() {
+    let folder = models();
+    let path = folder.path().join("r.html");
+    fs::write(&path, "old").unwrap();
+    let report = "ulimit -f 8; exec \"$CUBA\" verify fig1.cpds --report r.html";
+    let refused = shell(folder.path(), &format!("trap '' XFSZ; {report}")).output().unwrap();
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(
+        (refused.status.code(), &*stderr),
+        (Some(1), "error: cannot write `r.html`: File too large (os error 27)\n")
+    );
+    assert_eq!(names(folder.path()), ["fig1.cpds", "fig2.cpds", "r.html"], "nothing is left behind");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    // Here the system ends us on the spot.
+    let killed = shell(folder.path(), report).output().unwrap();
+    assert!(killed.status.code().is_none_or(|code| code > 128), "{:?}", killed.status);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+}
+
+/// Waits until something is being written there.
+fn being_written(folder: &Path, child: &mut Child) {
+    let start = Instant::now();
+    while !names(folder).iter().any(|name| name.starts_with("cuba-unfinished-")) {
+        assert!(start.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn start(folder: &Path, fault: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.args(VERIFY).arg("c.json").env("CUBA_FAULT", fault).current_dir(folder);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Whoever is killed leaves the old file, or all of the new one.
+#[test]
+fn killed_in_the_middle() {
+    let folder = models();
+    let path = folder.path().join("c.json");
+    assert_eq!(certificate(folder.path(), "c.json").code, 0);
+    let new = fs::read_to_string(&path).unwrap();
+    let mut left = 0;
+    for delay in 0..20 {
+        fs::write(&path, "old").unwrap();
+        let is_stopped = delay % 4 == 0 && cfg!(debug_assertions);
+        let mut child = start(folder.path(), if is_stopped { "hang:writing" } else { "" });
+        if is_stopped {
+            being_written(folder.path(), &mut child);
+        } else {
+            thread::sleep(Duration::from_millis(delay));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = fs::read_to_string(&path).unwrap();
+        assert!(found == "old" || (found == new && !is_stopped), "{found}");
+        for name in names(folder.path()).iter().filter(|name| name.starts_with("cuba-unfinished-")) {
+            fs::remove_file(folder.path().join(name)).unwrap();
+            left += 1;
+        }
+    }
+    assert!(left >= 5 || !cfg!(debug_assertions), "it was killed in the middle");
+    assert_eq!(names(folder.path()), ["c.json", "fig1.cpds", "fig2.cpds"]);
+}
+
+/// The second Ctrl-C does not wait, but tidies up.
+#[test]
+fn interrupted_in_the_middle() {
+    if !cfg!(debug_assertions) {
+        eprintln!("skipped: there are no faults on purpose in a release build");
+        return;
+    }
+    let folder = models();
+    let mut child = start(folder.path(), "hang:writing");
+    being_written(folder.path(), &mut child);
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        signal(&child, "-INT");
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    assert_eq!(names(folder.path()), ["fig1.cpds", "fig2.cpds"]);
+}
