@@ -4,6 +4,7 @@ use cpds::ReadError;
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -27,7 +28,7 @@ Examples:
   cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
   gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
 
-Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage
+Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage, 6 internal error
 ";
 
 struct Args {
@@ -43,6 +44,7 @@ enum Stopped {
     Usage(String),
     BadModel(ReadError),
     Rejected(Rejected),
+    Panicked,
 }
 
 fn main() -> ExitCode {
@@ -60,13 +62,23 @@ fn main() -> ExitCode {
     if is_asked(["-V", "--version"]) {
         return say(concat!("cuba-check ", env!("CARGO_PKG_VERSION"), "\n"));
     }
-    match parse(arguments).map_err(Stopped::Usage).and_then(|args| run(&args)) {
+    let checked = guarded(|| parse(arguments).map_err(Stopped::Usage).and_then(|args| run(&args)));
+    match checked {
         Ok(accepted) => say(&format!("{accepted}\n")),
         Err(Stopped::Usage(message)) => fail(1, &format!("error: {message}\n\nFor help: cuba-check --help")),
         Err(Stopped::BadModel(error)) => fail(2, &error.to_string()),
         Err(Stopped::Rejected(rejected @ Rejected::Malformed(_))) => fail(2, &rejected.to_string()),
         Err(Stopped::Rejected(rejected)) => fail(10, &rejected.to_string()),
+        Err(Stopped::Panicked) => fail(
+            6,
+            "error: this is a mistake in cuba-check itself, and nothing was accepted; please report it with both files",
+        ),
     }
+}
+
+/// What panics accepts nothing. The panic itself has been told by now.
+fn guarded(check: impl FnOnce() -> Result<String, Stopped>) -> Result<String, Stopped> {
+    catch_unwind(AssertUnwindSafe(check)).unwrap_or(Err(Stopped::Panicked))
 }
 
 fn say(text: &str) -> ExitCode {
@@ -138,4 +150,15 @@ fn run(args: &Args) -> Result<String, Stopped> {
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_accepts_nothing() {
+        assert!(matches!(guarded(|| panic!("a fault on purpose")), Err(Stopped::Panicked)));
+        assert!(matches!(guarded(|| Ok("accepted".to_owned())), Ok(accepted) if accepted == "accepted"));
+    }
 }
