@@ -50,10 +50,10 @@ pub(crate) struct Bench {
     reach: bool,
     /// Stop a run after this time
     ///
-    /// E.g. 90s, 30m or 2h.
+    /// E.g. 500ms, 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, help_heading = heading::LIMITS)]
     timeout: Duration,
-    /// Stop a run when its tables would take more
+    /// Stop a run when it would take more
     ///
     /// E.g. 512M or 16G.
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size, help_heading = heading::LIMITS)]
@@ -194,7 +194,10 @@ impl Bench {
     /// What is handed on to every run.
     fn options(&self) -> Vec<String> {
         let mut options = vec![
-            format!("--timeout={}s", self.timeout.as_secs()),
+            match self.timeout.subsec_millis() {
+                0 => format!("--timeout={}s", self.timeout.as_secs()),
+                _ => format!("--timeout={}ms", self.timeout.as_millis()),
+            },
             format!("--memory={}", self.memory),
             format!("--engine={}", self.engine),
         ];
@@ -298,8 +301,11 @@ impl Task {
             }
             Ended::Answered(found) => {
                 let answer = found.answer();
-                row.outcome = compare::outcome(&found.verdict, &answer, row.expected.as_ref());
-                row.answer = Some(answer);
+                row.outcome = match &answer {
+                    Some(answer) => compare::outcome(&found.verdict, answer, row.expected.as_ref()),
+                    None => Outcome::Unknown,
+                };
+                row.answer = answer;
                 row.peak_memory_bytes = found.peak_memory_bytes;
                 (row.verdict, row.reason) = (Some(found.verdict), found.reason);
                 match row.outcome {

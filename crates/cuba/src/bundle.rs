@@ -2,6 +2,7 @@
 
 use crate::explore::Explored;
 use crate::json::{self, TraceJson};
+use crate::limits;
 use crate::load::shown;
 use crate::output;
 use cpds::{Trace, print_cpds};
@@ -18,11 +19,10 @@ const MOST_BYTES: u64 = 8 << 20;
 /// What is known of this run, in case it has to be reported.
 struct Run {
     options: String,
-    phase: &'static str,
     inputs: Vec<PathBuf>,
 }
 
-static RUN: Mutex<Run> = Mutex::new(Run { options: String::new(), phase: "starting", inputs: Vec::new() });
+static RUN: Mutex<Run> = Mutex::new(Run { options: String::new(), inputs: Vec::new() });
 
 fn this_run() -> MutexGuard<'static, Run> {
     RUN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,11 +31,6 @@ fn this_run() -> MutexGuard<'static, Run> {
 /// These are the options, with their defaults.
 pub(crate) fn has_options(options: String) {
     this_run().options = options;
-}
-
-/// This is what is done from now on.
-pub(crate) fn enters(phase: &'static str) {
-    this_run().phase = phase;
 }
 
 /// These files are read, as far as they are there.
@@ -68,7 +63,7 @@ struct Input {
 
 impl Told {
     fn new() -> Self {
-        let Run { options, phase, inputs } = &*this_run();
+        let Run { options, inputs } = &*this_run();
         let mut left = MOST_BYTES;
         let mut read = |path: &PathBuf| {
             let mut text = Vec::new();
@@ -83,7 +78,7 @@ impl Told {
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             command: env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             options: options.clone(),
-            phase,
+            phase: limits::phase().words(),
             files: inputs.iter().filter_map(&mut read).collect(),
         }
     }

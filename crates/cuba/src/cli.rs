@@ -5,6 +5,7 @@ use crate::bundle;
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
+use crate::limits;
 use crate::reach::{self, Reach};
 use crate::render;
 use crate::show::{self, Show};
@@ -117,6 +118,8 @@ impl Answer {
 pub(crate) enum Stopped {
     BadInput(ReadError),
     Usage(String),
+    /// A limit came first, for this reason.
+    Limit(String),
 }
 
 impl From<ReadError> for Stopped {
@@ -158,14 +161,20 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Reach(args) => reach::answer(args, cli.quiet),
         Verb::Fcr(args) => fcr::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args, cli.quiet),
-        Verb::Convert(args) => convert::answer(args),
+        Verb::Convert(args) => convert::answer(args, cli.quiet),
         Verb::Bench(args) => bench::answer(args, cli.quiet),
         Verb::Completions(args) => Ok(generate::completions(args)),
         Verb::Man(args) => generate::man(args),
     };
+    limits::take_the_word();
+    say(result, cli.quiet)
+}
+
+/// Prints what a verb has to say, and gives the exit code. Who calls this has the word.
+pub(crate) fn say(result: Result<Answer, Stopped>, quiet: bool) -> u8 {
     match result {
         Ok(Answer { stdout, remarks, errors, code }) => {
-            if !cli.quiet {
+            if !quiet {
                 remark(&remarks);
             }
             remark(&errors);
@@ -180,7 +189,7 @@ pub fn run(cli: &Cli) -> u8 {
         }
         Err(Stopped::BadInput(error)) => {
             remark(&render::errors(&error.sources, &error.diagnostics));
-            if !cli.quiet {
+            if !quiet {
                 remark(&render::warnings(&error.sources, &error.diagnostics));
             }
             exit::BAD_INPUT
@@ -188,6 +197,10 @@ pub fn run(cli: &Cli) -> u8 {
         Err(Stopped::Usage(message)) => {
             remark(&render::plain_error(&message));
             exit::USAGE
+        }
+        Err(Stopped::Limit(why)) => {
+            remark(&format!("unknown: {why}\n"));
+            exit::UNKNOWN
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::bundle;
 use crate::cli::{Answer, Stopped, exit};
 use crate::json;
+use crate::limits::{self, LimitArgs, Phase};
 use crate::load::{Format, ModelArgs, known_format, shown};
 use crate::output::{Prepared, may_write, prepare};
 use clap::Args;
@@ -26,6 +27,8 @@ pub(crate) struct Convert {
     /// .init and .spec files go beside a .pds file.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -55,6 +58,7 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
         return Ok(Converted { texts, files: vec![file.clone()], remarks, warnings: Vec::new() });
     }
     let loaded = args.model.load()?;
+    limits::enter(Phase::Writing);
     let texts = if args.to == Format::Cpds {
         vec![("cpds", print_cpds(loaded.problem()))]
     } else {
@@ -65,7 +69,8 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
     Ok(Converted { texts, files: loaded.files, remarks, warnings })
 }
 
-pub(crate) fn answer(args: &Convert) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Convert, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.watch(quiet, |ended| Err(Stopped::Limit(ended.to_string())));
     let Converted { texts, files, remarks, warnings } = converted(args)?;
     let paths = match &args.output {
         Some(output) if known_format(output) != Some(args.to) => {

@@ -6,6 +6,7 @@ use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
 use crate::fault;
 use crate::json;
+use crate::limits::{self, Phase};
 use crate::load::{Loaded, shown};
 use crate::output::write;
 use crate::show::plural;
@@ -74,11 +75,12 @@ impl EvidenceArgs {
         let start = Instant::now();
         let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time));
         let cancel = Cancel::when(explored.options.interrupt, left);
+        limits::enter(Phase::MakingEvidence);
         // Without time or memory for evidence there is no answer.
         let reason = || match cancel.why() {
             Some(Halt::TimeOut) => Reason::TimeOut,
-            Some(_) => Reason::Interrupted,
-            None => Reason::Unchecked,
+            Some(Halt::Interrupted | Halt::Beaten) => Reason::Interrupted,
+            Some(Halt::Memory) | None => Reason::Unchecked,
         };
         let (evidence, claim) = match &explored.analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => {
@@ -102,6 +104,7 @@ impl EvidenceArgs {
         let mut made = Made { evidence, time, check: None };
         if is_checked {
             let start = Instant::now();
+            limits::enter(Phase::CheckingEvidence);
             match check(explored.problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
                 Ok(()) => made.check = Some(start.elapsed()),
                 Err(Rejected::Stopped) => {
@@ -181,7 +184,7 @@ mod tests {
         let mut explored = explored(&problem, &problem, Options { memory: 1000, ..Options::default() });
         assert!(matches!(CHECKED.make(&mut explored), Ok(None)));
         assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::Unchecked));
-        assert!(explored.reason(Reason::Unchecked).ends_with("--no-check"));
+        assert!(explored.outline().why().ends_with("--no-check"));
     }
 
     #[test]

@@ -2,18 +2,19 @@
 
 use crate::bundle;
 use crate::cli::{Answer, exit, heading};
-use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Options, Proof, Question, Reason, analyse};
-use crate::engine::{Between, Climbed, Engine, Ladder, Outcome, Rung, Statistics, names};
+use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, analyse};
+use crate::engine::{Engine, Fcr, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
-use crate::interrupt;
-use crate::load::{Loaded, ModelArgs};
+use crate::fault;
+use crate::known::{SoFar, Words};
+use crate::limits::{self, LimitArgs, Phase};
+use crate::load::{Loaded, ModelArgs, shown};
 use crate::numbers;
+use crate::outline::Outline;
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
-use crate::show::{indented, plain_table, plural};
-use crate::terminal::fitted;
+use crate::show::plural;
 use clap::Args;
-use comfy_table::CellAlignment;
 use cpds::{Cpds, Trace};
 use cpds_check::Rejected;
 use std::fmt::Write as _;
@@ -52,16 +53,8 @@ pub(crate) struct ExploreArgs {
     /// The answers are the same.
     #[arg(long, help_heading = heading::SEARCH)]
     no_symmetry: bool,
-    /// Stop when the tables would take more
-    ///
-    /// E.g. 512M or 16G, in powers of 1024.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size, help_heading = heading::LIMITS)]
-    memory: usize,
-    /// Stop after this time, and print what is known
-    ///
-    /// E.g. 90s, 30m or 2h.
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
-    timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     /// How many threads may work at a time
     ///
     /// The answers are the same. There is work for two.
@@ -104,18 +97,20 @@ impl FromStr for Choice {
     }
 }
 
-/// `90s`, `30m`, `2h`; a number alone is seconds.
+/// `500ms`, `90s`, `30m`, `2h`; a number alone is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wanted = || "a number with ms, s, m, h or d behind it".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let seconds = match &text[digits.len()..] {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return Err("a number with s, m, h or d behind it".to_owned()),
+    let milliseconds = match &text[digits.len()..] {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" => 60 * 1000,
+        "h" => 60 * 60 * 1000,
+        "d" => 24 * 60 * 60 * 1000,
+        _ => return Err(wanted()),
     };
-    let number: u64 = digits.parse().map_err(|_| "a number with s, m, h or d behind it".to_owned())?;
-    number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(|| "longer than anybody waits".to_owned())
+    let number: u64 = digits.parse().map_err(|_| wanted())?;
+    number.checked_mul(milliseconds).map(Duration::from_millis).ok_or_else(|| "longer than anybody waits".to_owned())
 }
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
@@ -162,11 +157,24 @@ impl ExploreArgs {
             max_contexts: self.max_contexts,
             max_depth: self.max_depth,
             max_tuples: self.max_tuples,
-            memory: self.memory,
+            memory: limits::memory().for_tables(),
             jobs: self.jobs,
-            timeout: self.timeout,
-            interrupt: Some(interrupt::flag()),
+            timeout: self.limits.timeout(),
+            interrupt: Some(limits::stop()),
         }
+    }
+
+    /// From now on the limits hold. What is found out goes to what is known so far.
+    pub(crate) fn watch(
+        &self,
+        quiet: bool,
+        verdict: fn(&Outline<'_>) -> String,
+        table: fn(&Outline<'_>) -> String,
+    ) -> SoFar {
+        let so_far = SoFar::new();
+        let (known, words) = (so_far.clone(), Words { file: shown(&self.model.file), json: self.json, table, verdict });
+        self.limits.watch(quiet, move |ended| Ok(known.answer(ended, &words)));
+        so_far
     }
 
     /// Answers the question, with progress on a terminal if that is wanted, and checks the evidence for the answer.
@@ -177,10 +185,12 @@ impl ExploreArgs {
         &self,
         loaded: &'a Loaded,
         question: Question,
+        so_far: &SoFar,
         quiet: bool,
     ) -> Result<Explored<'a>, Box<Answer>> {
         let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
-        Self::explore_with(loaded.problem(), question, self.options(), &self.evidence, quiet, remarks)
+        let (options, evidence) = (self.options(), &self.evidence);
+        Self::explore_with(loaded.problem(), question, options, evidence, so_far, quiet, remarks)
     }
 
     /// The same for whoever has no such arguments.
@@ -189,13 +199,19 @@ impl ExploreArgs {
         question: Question,
         options: Options,
         evidence: &EvidenceArgs,
+        so_far: &SoFar,
         quiet: bool,
         remarks: impl Fn(&Explored<'_>) -> String,
     ) -> Result<Explored<'a>, Box<Answer>> {
         let progress = Progress::unless(quiet, progress::FCR, options.memory);
         let start = Instant::now();
-        bundle::enters("analysing");
+        so_far.begin(options);
+        limits::enter(Phase::Searching);
         let analysis = analyse(problem, question, options, |event| {
+            so_far.hear(&event);
+            if matches!(event, Event::Level(level) if level.k > 1) {
+                fault::here("Searching");
+            }
             if let Some(progress) = &progress {
                 progress.hear(&event);
             }
@@ -207,9 +223,8 @@ impl ExploreArgs {
         if let Some(progress) = &progress {
             progress.tell("making and checking the evidence");
         }
-        bundle::enters("making and checking the evidence");
         let made = evidence.make(&mut explored);
-        bundle::enters("writing the answer");
+        limits::enter(Phase::Writing);
         drop(progress);
         match made {
             Ok(made) => explored.made = made,
@@ -231,6 +246,7 @@ impl ExploreArgs {
         if self.stats {
             remarks += &explored.statistics();
             remarks += &explored.made.as_ref().map_or(String::new(), Made::statistics);
+            let _ = writeln!(remarks, "memory: at most {}", limits::memory());
         }
         remarks
     }
@@ -309,128 +325,21 @@ impl Explored<'_> {
         }
     }
 
-    /// Why there is no answer.
-    pub(crate) fn reason(&self, reason: Reason) -> String {
-        let next = self.analysis.k() + 1;
-        match reason {
-            Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
-            Reason::Memory => {
-                let limit = numbers::bytes(self.options.memory);
-                let explicit = self.analysis.lower.engine() == Engine::Explicit;
-                let hint = match &self.analysis.fcr {
-                    Some(fcr) if explicit && !fcr.holds() => {
-                        "; finite context reachability does not hold, so it may be infinite: try --engine symbolic"
-                    }
-                    _ => "",
-                };
-                format!("context {next} does not fit into the memory of {limit}, see --memory{hint}")
-            }
-            Reason::LongTrace { contexts } => {
-                let contexts = plural(contexts, "context");
-                format!("with {contexts} a bad state is reachable, but the way there is too long to be written out")
-            }
-            Reason::Interrupted => "it was interrupted".to_owned(),
-            Reason::TimeOut => "--timeout ends the search there".to_owned(),
-            Reason::Unchecked => {
-                let limit = numbers::bytes(self.options.memory);
-                format!(
-                    "there is a proof, but its certificate does not fit into the memory of {limit}; see --memory, or believe it with --no-check"
-                )
-            }
+    /// What there is to tell of it, answer or not.
+    pub(crate) fn outline(&self) -> Outline<'_> {
+        let analysis = &self.analysis;
+        Outline {
+            levels: &analysis.levels,
+            rungs: &analysis.rungs,
+            engine: Some(analysis.lower.engine()),
+            fcr: analysis.fcr.as_ref().map(Fcr::holds),
+            lower_sequence: analysis.lower_sequence.clone(),
+            visible_sequence: analysis.visible_sequence.clone(),
+            between: analysis.between.as_ref().map(|between| (self.system(), between)),
+            reason: if let Conclusion::Unknown(reason) = analysis.conclusion { Some(reason) } else { None },
+            ended: None,
+            options: self.options,
         }
-    }
-
-    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know; states in so many columns, if that matters.
-    pub(crate) fn squeezed(&self, width: Option<usize>) -> String {
-        const SHOWN: usize = 5;
-        let (analysis, s) = (&self.analysis, self.levels());
-        let (k, visible) = (analysis.k(), analysis.levels[analysis.k()].visible);
-        let mut out = format!("{} reached: T({s}_{k})\n", plural(visible, "visible state"));
-        if analysis.rungs.is_empty() {
-            return out + "no overapproximation was finished\n";
-        }
-        let mut table = plain_table();
-        // Rungs that come to the same and rule out nothing more are told together.
-        let is_idle = |climbed: &Climbed| match climbed.outcome {
-            Outcome::Bound(bound) => bound.ruled_out.exact() == Some(0),
-            _ => false,
-        };
-        let visible = |climbed: &Climbed| match climbed.outcome {
-            Outcome::Bound(bound) => bound.visible.to_string(),
-            _ => "–".to_owned(),
-        };
-        for together in analysis.rungs.chunk_by(|a, b| is_idle(b) && visible(a) == visible(b)) {
-            let (first, last) = (&together[0], &together[together.len() - 1]);
-            let what = match &first.outcome {
-                Outcome::Bound(_) if is_idle(first) => String::new(),
-                Outcome::Bound(bound) => format!("rules out {} more", bound.ruled_out),
-                given_up => words(given_up),
-            };
-            let name = match together.len() {
-                1 => first.rung.to_string(),
-                2 => format!("{}, {}", first.rung, last.rung),
-                _ => format!("{} to {}", first.rung, last.rung),
-            };
-            table.add_row([name, visible(first), what]);
-        }
-        if let Some(column) = table.column_mut(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        out += "overapproximations of what is reachable, in visible states:\n";
-        out += &indented(&table, "  ");
-        let Some(Between { count, states, bad }) = &analysis.between else { return out };
-        let is_verify = matches!(analysis.conclusion, Conclusion::Unknown(_)) && !bad.is_empty();
-        let shown = if is_verify { bad } else { states };
-        let _ = write!(out, "{} neither reached nor ruled out", plural(*count, "visible state"));
-        if is_verify {
-            let is_complete = count.exact() == Some(states.len() as u128);
-            let _ = if is_complete {
-                write!(out, ", {} of them bad", bad.len())
-            } else {
-                write!(out, ", some of them bad")
-            };
-        }
-        let mut examples: Vec<String> =
-            shown.iter().take(SHOWN).map(|state| self.system().paper(state).to_string()).collect();
-        if shown.len() > SHOWN {
-            examples.push("…".to_owned());
-        }
-        let examples = format!("  {}", examples.join("  "));
-        let _ = writeln!(out, ":\n{}", fitted(&examples, width));
-        let is_exact = |climbed: &&Climbed| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
-        if let Some(Climbed { rung, .. }) = analysis.rungs.iter().find(is_exact) {
-            let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");
-        }
-        out += &self.what_to_try();
-        out
-    }
-
-    /// What may help.
-    fn what_to_try(&self) -> String {
-        let mut hints = Vec::new();
-        let (analysis, options) = (&self.analysis, &self.options);
-        match analysis.conclusion {
-            Conclusion::Unknown(Reason::ContextBound) => hints.push("more contexts (--max-contexts)".to_owned()),
-            Conclusion::Unknown(Reason::Memory) => hints.push("more memory (--memory)".to_owned()),
-            Conclusion::Unknown(Reason::TimeOut | Reason::Interrupted) => hints.push("more time".to_owned()),
-            _ => {}
-        }
-        let blown = |climbed: &Climbed| matches!(climbed.outcome, Outcome::TooManyTuples(_));
-        if analysis.rungs.iter().any(blown) {
-            hints.push("more tuples (--max-tuples)".to_owned());
-        }
-        let deepest = analysis.rungs.iter().filter_map(|climbed| match climbed.rung {
-            Rung::Abstract(depth) => Some(depth),
-            _ => None,
-        });
-        match (deepest.max(), options.ladder) {
-            (_, Ladder::Only(_)) => hints.push("all overapproximations (--engine auto)".to_owned()),
-            (Some(depth), _) if options.max_contexts.or(options.max_depth).is_some() => {
-                hints.push(format!("a deeper overapproximation (--max-depth {})", depth + 2));
-            }
-            _ => {}
-        }
-        if hints.is_empty() { String::new() } else { format!("to try: {}\n", hints.join(", ")) }
     }
 
     /// The answer if two engines contradict each other: what they say, with a file to report.
@@ -535,9 +444,10 @@ mod tests {
     #[test]
     fn durations() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(duration("30m"), Ok(Duration::from_secs(1800)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
-        for wrong in ["", "h", "1.5h", "-1s", "5 s", "10ms", "99999999999999999d"] {
+        for wrong in ["", "h", "1.5h", "-1s", "5 s", "10us", "99999999999999999d"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,8 +1,11 @@
-//! Faults on purpose, to see what becomes of them: with `CUBA_FAULT=panic:PLACE`, whoever comes to that place first panics, and with
-//! `CUBA_FAULT=hang:PLACE` stays there. There are none in a release build.
+//! Faults on purpose, to see what becomes of them: with `CUBA_FAULT=panic:PLACE`, whoever comes to that place first panics, with
+//! `CUBA_FAULT=hang:PLACE` says so and stays there, deaf to everything, and with `CUBA_FAULT=grow:PLACE` takes more and more memory, too.
+//! There are none in a release build.
 
+use crate::cli::remark;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use std::{env, thread};
 
 /// A place where there may be a fault.
@@ -16,9 +19,16 @@ pub(crate) fn here(place: &str) {
     {
         match fault {
             "panic" => panic!("a fault on purpose: {place}"),
-            "hang" => loop {
-                thread::park();
-            },
+            "hang" | "grow" => {
+                remark("held\n");
+                let mut taken = Vec::new();
+                loop {
+                    if fault == "grow" {
+                        taken.push(vec![1_u8; 1 << 20]);
+                    }
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
             _ => {}
         }
     }

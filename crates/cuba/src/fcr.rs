@@ -1,11 +1,11 @@
 //! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
 
-use crate::cli::{Answer, Stopped, exit, heading};
-use crate::engine::{self, Cancel, Loop, Psa};
-use crate::explore::size;
+use crate::cli::{Answer, Stopped, exit};
+use crate::engine::{self, Cancel, Halt, Loop, Psa};
+use crate::fault;
 use crate::json;
+use crate::limits::{self, Ended, LimitArgs, Phase};
 use crate::load::{ModelArgs, shown};
-use crate::numbers;
 use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::progress::{self, Progress};
 use crate::show::{in_columns, labelled, thread_state};
@@ -14,7 +14,7 @@ use crate::terminal::{self, fitted};
 use clap::Args;
 use cpds::{Cpds, Program, SharedState, Stack};
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -28,11 +28,8 @@ Exit codes: 0 it holds, 10 it does not, 5 unknown, 1 usage, 2 bad input, 6 inter
 pub(crate) struct Fcr {
     #[command(flatten)]
     model: ModelArgs,
-    /// Stop when a store automaton would take more
-    ///
-    /// E.g. 512M or 16G, in powers of 1024.
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = size, help_heading = heading::LIMITS)]
-    memory: usize,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -42,17 +39,23 @@ pub(crate) struct Fcr {
 const STEPS: usize = 500;
 
 pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
+    let start = Instant::now();
+    let (model, is_json) = (shown(&args.model.file), args.json);
+    args.limits.watch(quiet, move |ended| Ok(ended_by(ended, model, is_json, start.elapsed())));
     let loaded = args.model.load()?;
     let system = loaded.problem().system();
-    let progress = Progress::unless(quiet, progress::FCR, args.memory);
+    let memory = limits::memory();
+    let progress = Progress::unless(quiet, progress::FCR, memory.for_tables());
     let start = Instant::now();
-    let decided =
-        engine::Fcr::within(system, args.memory / Psa::BYTES_A_TRANSITION, &Cancel::default()).map(|mut fcr| {
-            for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
-                *found = found.take().map(|found| found.shortened(program));
-            }
-            fcr
-        });
+    limits::enter(Phase::Searching);
+    fault::here("Searching");
+    let cancel = Cancel::when(Some(limits::stop()), None);
+    let decided = engine::Fcr::within(system, memory.for_tables() / Psa::BYTES_A_TRANSITION, &cancel).map(|mut fcr| {
+        for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
+            *found = found.take().map(|found| found.shortened(program));
+        }
+        fcr
+    });
     let time = start.elapsed();
     drop(progress);
     let (verdict, code) = match &decided {
@@ -61,10 +64,7 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
             exit::OK,
         ),
         Ok(fcr) => (refuted(system, fcr), exit::UNSAFE),
-        Err(_) => {
-            let memory = numbers::bytes(args.memory);
-            (format!("unknown: a store automaton takes more memory than {memory}, see --memory"), exit::UNKNOWN)
-        }
+        Err(_) => (unknown(cancel.why().map(|why| Ended { why, phase: Phase::Searching })), exit::UNKNOWN),
     };
     let verdict = verdict + &loaded.assuming();
     let decided = decided.ok();
@@ -91,6 +91,22 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
         out
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
+}
+
+/// The verdict if there is no answer: a limit has ended it, or the memory is not enough.
+fn unknown(ended: Option<Ended>) -> String {
+    match ended {
+        Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
+        _ => format!("unknown: a store automaton takes more memory than {}", limits::memory().hint()),
+    }
+}
+
+/// What is to be said if a limit ends it from outside.
+fn ended_by(ended: Ended, file: String, is_json: bool, time: Duration) -> Answer {
+    let verdict = unknown(Some(ended));
+    let stdout =
+        if is_json { json::print(&json::no_fcr(file, &verdict, time)) } else { style::verdict(&verdict) + "\n" };
+    Answer { stdout, remarks: String::new(), errors: String::new(), code: exit::UNKNOWN }
 }
 
 fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {

@@ -14,7 +14,8 @@ use crate::engine::analysis::{Conclusion, Options, Proof, Question};
 use crate::engine::{Cancel, Engine, Glimpse, Lower, Returns, Under, below};
 use crate::evidence::EvidenceArgs;
 use crate::explore::{ExploreArgs, Explored};
-use crate::interrupt;
+use crate::known::SoFar;
+use crate::limits;
 use crate::load::Loaded;
 use crate::picture::{Edge, Node, NodeKind, Picture, shortened, wrapped};
 use crate::show::plural;
@@ -70,12 +71,13 @@ impl GraphArgs {
             max_contexts: Some(self.max_contexts),
             max_depth: Some(DEPTH),
             max_tuples: Some(TUPLES),
-            memory: MEMORY,
-            interrupt: Some(interrupt::flag()),
+            memory: MEMORY.min(limits::memory().for_tables()),
+            interrupt: Some(limits::stop()),
             ..Options::default()
         };
         let (problem, remarks) = (loaded.problem(), |_: &Explored<'_>| loaded.warnings());
-        ExploreArgs::explore_with(problem, Question::Visible, options, &EvidenceArgs::default(), quiet, remarks)
+        let (evidence, so_far) = (EvidenceArgs::default(), SoFar::new());
+        ExploreArgs::explore_with(problem, Question::Visible, options, &evidence, &so_far, quiet, remarks)
     }
 }
 
@@ -130,7 +132,7 @@ impl Graph {
                 _ => true,
             }
         });
-        let cancel = Cancel::when(Some(interrupt::flag()), None);
+        let cancel = Cancel::when(Some(limits::stop()), None);
         let mut further = Lower::new(system, engine, true, MEMORY, &cancel);
         let mut watch = |seen: Glimpse<'_>| {
             let is_enough = seen.kept > MORE_STATES || cancel.why().is_some();
@@ -249,8 +251,8 @@ mod tests {
     use std::cell::Cell;
 
     fn graph(problem: &Problem, options: Options) -> Graph {
-        let args = EvidenceArgs::default();
-        let explored = ExploreArgs::explore_with(problem, Question::Visible, options, &args, true, |_| String::new());
+        let (args, none) = (EvidenceArgs::default(), |_: &Explored<'_>| String::new());
+        let explored = ExploreArgs::explore_with(problem, Question::Visible, options, &args, &SoFar::new(), true, none);
         Graph::new(&explored.ok().expect("no engine is wrong")).unwrap()
     }
 

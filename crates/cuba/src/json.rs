@@ -199,7 +199,7 @@ pub struct OutputJson {
 }
 
 /// A remark on the input.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WarningJson {
     /// What it says.

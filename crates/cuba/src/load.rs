@@ -1,6 +1,7 @@
 //! From a file name to a problem.
 
 use crate::cli::{Stopped, heading};
+use crate::limits::{self, Phase};
 use crate::output::may_write;
 use crate::{bundle, fault, render};
 use boolprog::{Asked, SourceMap};
@@ -131,7 +132,7 @@ impl ModelArgs {
     /// Reads the model and its neighbours.
     pub(crate) fn load(&self) -> Result<Loaded, Stopped> {
         let files = self.files();
-        bundle::enters("reading");
+        limits::enter(Phase::Reading);
         bundle::reads(&files);
         fault::here("reading");
         let ProgramArgs { instances, threads, label } = &self.program;
@@ -160,7 +161,9 @@ impl ModelArgs {
             (labels, _) => Asked::Labels(labels.to_vec()),
         };
         let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
-        let lowered = boolprog::read(read_text(&self.file)?, &options)?;
+        let text = read_text(&self.file)?;
+        limits::enter(Phase::Lowering);
+        let lowered = boolprog::read(text, &options)?;
         let assumptions = lowered.assumptions();
         let program = LoadedProgram { map: lowered.map, asked, assumptions };
         Ok(Loaded { reading: lowered.reading, format: Format::Bp, files, program: Some(program) })

@@ -144,6 +144,7 @@ impl Heard {
     fn hear(&mut self, event: &Event, at: Duration) {
         self.doing = None;
         match event {
+            Event::Fcr(_) => {}
             Event::Level(level) => self.level = Some(*level),
             Event::Exploring(seen) => {
                 if self.seen.is_some_and(|before| before.engine != seen.engine) {

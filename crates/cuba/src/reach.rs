@@ -6,6 +6,7 @@ use crate::engine::{Count, Lower};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
+use crate::outline::Outline;
 use crate::report::Said;
 use crate::show::{indented, plain_table, plural};
 use crate::style::{self, headed};
@@ -50,11 +51,13 @@ const MOST_LISTED: u128 = 10_000_000;
 const ROWS: usize = 1000;
 
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
+    let so_far = args.explore.watch(quiet, unknown, so_far);
     let loaded = args.explore.model.load()?;
+    so_far.read(&loaded);
     let question = if args.full { Question::Reachable } else { Question::Visible };
     let ExploreArgs { evidence, report, .. } = &args.explore;
     loaded.may_write(evidence.certificate().into_iter().chain(report.outputs()))?;
-    let explored = match args.explore.explore(&loaded, question, quiet) {
+    let explored = match args.explore.explore(&loaded, question, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
     };
@@ -71,14 +74,14 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let stdout = if args.explore.json {
         json::print(&json::analysis(file.clone(), &explored, &verdict, states, &loaded))
     } else {
-        let mut out = fitted(&table(&explored), terminal::width());
+        let mut out = fitted(&table(&explored.outline()), terminal::width());
         if states {
             out += "\n";
             out += &fitted(&new_states(&explored), terminal::width());
         }
         out += "\n";
         if explored.analysis.is_open() {
-            out += &explored.squeezed(terminal::width());
+            out += &explored.outline().squeezed(terminal::width());
         }
         let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
@@ -114,14 +117,12 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
     let is_converged = asked.collapse().is_some();
     match &analysis.conclusion {
         Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
-        Conclusion::Unknown(reason) if is_converged => {
-            format!("unknown: {known}, but there is no evidence that was checked; {}", explored.reason(*reason))
+        Conclusion::Unknown(_) if is_converged => {
+            format!("unknown: {known}, but there is no evidence that was checked; {}", explored.outline().why())
         }
-        Conclusion::Unknown(reason) if known.is_empty() => {
-            format!("unknown: (T({s}_k)) has not converged up to k = {}; {}", last.k, explored.reason(*reason))
-        }
-        Conclusion::Unknown(reason) => {
-            let why = explored.reason(*reason);
+        Conclusion::Unknown(_) if known.is_empty() => unknown(&explored.outline()),
+        Conclusion::Unknown(_) => {
+            let why = explored.outline().why();
             format!("unknown: {known}, but ({s}_k) has not converged up to k = {}; {why}", last.k)
         }
         Conclusion::Safe(_) | Conclusion::Unsafe { .. } | Conclusion::Contradiction(_) => {
@@ -130,24 +131,41 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
     }
 }
 
+/// The verdict, if nothing has converged.
+fn unknown(outline: &Outline<'_>) -> String {
+    let (why, s) = (outline.why(), outline.name());
+    match outline.last() {
+        Some(last) => format!("unknown: (T({s}_k)) has not converged up to k = {}; {why}", last.k),
+        None => format!("unknown: nothing is known yet; {why}"),
+    }
+}
+
+/// What is known, if the limits end it.
+fn so_far(outline: &Outline<'_>) -> String {
+    if outline.levels.is_empty() {
+        return String::new();
+    }
+    let width = terminal::width();
+    fitted(&table(outline), width) + "\n" + &outline.squeezed(width)
+}
+
 /// The reachability table.
-pub(crate) fn table(explored: &Explored<'_>) -> String {
-    let analysis = &explored.analysis;
+pub(crate) fn table(outline: &Outline<'_>) -> String {
     let mut table = plain_table();
     // Where there were too many states, the last levels have tuples.
-    let is_counted = |count: fn(&Level) -> Option<Count>| analysis.levels.iter().any(|level| count(level).is_some());
+    let is_counted = |count: fn(&Level) -> Option<Count>| outline.levels.iter().any(|level| count(level).is_some());
     let (states, tuples) = (is_counted(|level| level.reachable), is_counted(|level| level.tuples));
-    let s = explored.levels();
+    let s = outline.name();
     let mut heading = vec!["k".to_owned()];
     heading.extend(states.then_some(["|R_k|", "new"]).into_iter().flatten().map(str::to_owned));
     heading.extend(tuples.then(|| "|S_k|".to_owned()));
     heading.extend([format!("|T({s}_k)|"), "new".to_owned(), "|T(R)| ≤".to_owned(), String::new()]);
     table.add_row(&heading);
-    let sequences = [(format!("{s}_k"), &analysis.lower_sequence), (format!("T({s}_k)"), &analysis.visible_sequence)];
+    let sequences = [(format!("{s}_k"), &outline.lower_sequence), (format!("T({s}_k)"), &outline.visible_sequence)];
     let mut pauses = sequences.map(|(name, sequence)| (name, sequence.pauses().peekable()));
-    let count = analysis.levels.len();
+    let count = outline.levels.len();
     let mut by = None;
-    for level in &analysis.levels {
+    for level in outline.levels {
         let mut remarks = Vec::new();
         if let Some((_, rung)) = level.upper.filter(|(_, rung)| by.replace(*rung) != Some(*rung)) {
             remarks.push(format!("by {rung}"));

@@ -36,6 +36,11 @@ pub(crate) fn plain_error(message: &str) -> String {
     one(&[], &Diagnostic::error(message)) + "\n"
 }
 
+/// A warning that is about no text.
+pub(crate) fn plain_warning(message: &str) -> String {
+    one(&[], &Diagnostic::warning(message)) + "\n"
+}
+
 fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,

@@ -12,8 +12,8 @@ use crate::engine::{Climbed, Outcome};
 use crate::explore::Explored;
 use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
+use crate::limits;
 use crate::load::Loaded;
-use crate::numbers;
 use crate::output::write;
 use crate::reach;
 use crate::show::plural;
@@ -191,9 +191,9 @@ impl<'a> Page<'a> {
             evidence: evidence(explored),
             k: analysis.k(),
             chart,
-            levels: plain(&reach::table(explored)),
+            levels: plain(&reach::table(&explored.outline())),
             rungs: analysis.rungs.iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| plain(&explored.squeezed(None))),
+            squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -244,8 +244,8 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
         None => "not known",
     };
     facts.push(fixed("finite context reachability", fcr.to_owned()));
-    let mut limits = vec![format!("memory {}", numbers::bytes(options.memory))];
-    limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs())));
+    let mut limits = vec![format!("memory {}", limits::memory())];
+    limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs_f64())));
     limits.extend(options.max_contexts.map(|k| plural(k, "context")));
     limits.extend(options.max_depth.map(|depth| format!("A_{depth}")));
     limits.extend(options.max_tuples.map(|tuples| plural(tuples, "tuple")));

@@ -2,8 +2,10 @@
 
 use crate::automaton::PsaArgs;
 use crate::cli::{Answer, Stopped, exit};
+use crate::fault;
 use crate::graph::{self, GraphArgs};
 use crate::json;
+use crate::limits::{self, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
 use crate::picture::PictureArgs;
 use crate::terminal::{self, fitted, length};
@@ -37,13 +39,18 @@ pub(crate) struct Show {
     picture: PictureArgs,
     #[command(flatten)]
     graph: GraphArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.watch(quiet, |ended| Err(Stopped::Limit(ended.to_string())));
     let loaded = args.model.load()?;
+    limits::enter(Phase::Searching);
+    fault::here("Searching");
     let file = shown(&args.model.file);
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
@@ -64,6 +71,7 @@ pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
         }
         (None, None) if args.picture.is_wanted() => match args.graph.explore(&loaded, quiet) {
             Ok(explored) => {
+                limits::check()?;
                 let picture = graph::picture(&explored, &loaded)?;
                 args.picture.draw(&picture, ", or stop earlier with --max-contexts")?
             }

@@ -6,6 +6,7 @@ use crate::evidence::write_trace;
 use crate::explore::ExploreArgs;
 use crate::json;
 use crate::load::{Loaded, shown};
+use crate::outline::Outline;
 use crate::report::Said;
 use crate::show::plural;
 use crate::{source, style, terminal, trace};
@@ -40,8 +41,10 @@ pub(crate) struct Verify {
 }
 
 pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
-    let loaded = args.explore.model.load()?;
     let file = shown(&args.explore.model.file);
+    let so_far = args.explore.watch(quiet, unknown, squeezed);
+    let loaded = args.explore.model.load()?;
+    so_far.read(&loaded);
     // A label of a program that nobody can reach is a question all the same.
     let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
     if loaded.problem().property().bad.is_empty() && !is_asked {
@@ -56,7 +59,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     }
     let ExploreArgs { evidence, report, .. } = &args.explore;
     loaded.may_write(args.trace.iter().chain(evidence.certificate()).chain(report.outputs()))?;
-    let explored = match args.explore.explore(&loaded, Question::Verify, quiet) {
+    let explored = match args.explore.explore(&loaded, Question::Verify, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
     };
@@ -75,11 +78,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             };
             (format!("unsafe: {bad} with {contexts}, and with no fewer"), exit::UNSAFE)
         }
-        Conclusion::Unknown(reason) => {
-            let (k, why) = (plural(explored.analysis.k(), "context"), explored.reason(*reason));
-            let beyond = if let Reason::LongTrace { .. } = reason { "" } else { ", open beyond" };
-            (format!("unknown: safe up to {k}{beyond}; {why}"), exit::UNKNOWN)
-        }
+        Conclusion::Unknown(_) => (unknown(&explored.outline()), exit::UNKNOWN),
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
     let verdict = verdict + &loaded.assuming() + args.explore.evidence.doubt(&explored);
@@ -91,7 +90,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
                 Some(program) => source::steps(&loaded, program, trace, terminal::width()),
                 None => trace::steps(system, trace, terminal::width()),
             },
-            Conclusion::Unknown(_) if explored.analysis.is_open() => explored.squeezed(terminal::width()),
+            Conclusion::Unknown(_) if explored.analysis.is_open() => squeezed(&explored.outline()),
             _ => String::new(),
         };
         let _ = writeln!(out, "{}", style::verdict(&verdict));
@@ -106,6 +105,22 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let said = Said { file: &file, asked: asked(&loaded), patterns: patterns(&loaded), verdict: &verdict };
     args.explore.report.write(&said, &explored, &loaded, &mut answer);
     Ok(answer)
+}
+
+/// The verdict, if there is no answer.
+pub(crate) fn unknown(outline: &Outline<'_>) -> String {
+    let why = outline.why();
+    let Some(last) = outline.last() else { return format!("unknown: nothing is known yet; {why}") };
+    let beyond = if let Some(Reason::LongTrace { .. }) = outline.reason { "" } else { ", open beyond" };
+    format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
+}
+
+/// What is known, if there is no answer, and something is.
+fn squeezed(outline: &Outline<'_>) -> String {
+    if outline.levels.is_empty() && outline.rungs.is_empty() {
+        return String::new();
+    }
+    outline.squeezed(terminal::width())
 }
 
 /// The question, in words.

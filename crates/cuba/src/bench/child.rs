@@ -29,8 +29,8 @@ pub(super) struct Found {
     pub(super) verdict: String,
     pub(super) reason: String,
     pub(super) peak_memory_bytes: Option<u64>,
-    threads: usize,
-    contexts: usize,
+    threads: Option<usize>,
+    contexts: Option<usize>,
     proved_by: Option<String>,
     fcr: Option<bool>,
     sequence: Vec<Level>,
@@ -43,15 +43,16 @@ struct Level {
 }
 
 impl Found {
-    pub(super) fn answer(&self) -> BenchAnswerJson {
-        BenchAnswerJson {
-            threads: self.threads,
-            contexts: self.contexts,
+    /// Nothing, if a limit came before anything was known.
+    pub(super) fn answer(&self) -> Option<BenchAnswerJson> {
+        Some(BenchAnswerJson {
+            threads: self.threads?,
+            contexts: self.contexts?,
             proved_by: self.proved_by.clone(),
             fcr: self.fcr,
             visible: self.sequence.last().and_then(|level| level.visible),
             collapse: self.collapse,
-        }
+        })
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
         );
         let Ended::Answered(found) = ended(&script, 60, false) else { panic!("there is an answer") };
         assert_eq!((&*found.verdict, found.peak_memory_bytes), ("safe", Some(7)));
-        let answer = found.answer();
+        let answer = found.answer().unwrap();
         assert_eq!((answer.contexts, answer.collapse.visible), (4, Some(3)));
         assert_eq!(answer.visible, Some(u128::MAX));
     }

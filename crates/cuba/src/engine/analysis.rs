@@ -22,14 +22,13 @@ use super::keep::{Keeper, Start};
 use super::ladder::{Ladder, Rung};
 use super::lower::{Engine, Lower, Statistics};
 use super::psa::Psa;
-use super::race::{Cancel, End, Halt, Race};
+use super::race::{Cancel, End, Halt, Race, Stop};
 use super::sequence::ObservationSequence;
 use super::squeeze::{LowerEnd, LowerOutcome, Squeeze, Timed};
 use super::upper::{Climbed, Invariant, Outcome, UpperEnd};
 use cpds::{Problem, Trace, VisibleState};
 use serde::{Deserialize, Serialize};
 use std::panic::resume_unwind;
-use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -69,8 +68,8 @@ pub struct Options {
     pub jobs: usize,
     /// When to give up.
     pub timeout: Option<Duration>,
-    /// A flag for giving up at once.
-    pub interrupt: Option<&'static AtomicBool>,
+    /// Somebody who may say that everything is to stop at once.
+    pub interrupt: Option<&'static Stop>,
 }
 
 impl Default for Options {
@@ -111,6 +110,18 @@ pub struct Level {
     pub(super) visible_grew: bool,
     /// How many visible states were left above when the level was finished, and by which rung.
     pub upper: Option<(Count, Rung)>,
+}
+
+impl Level {
+    /// What these levels say of (R_k), or of (S_k), and of (T(R_k)).
+    pub fn sequences(levels: &[Level]) -> (ObservationSequence, ObservationSequence) {
+        let mut sequences = (ObservationSequence::default(), ObservationSequence::default());
+        for level in levels.iter().skip(1) {
+            sequences.0.observe(level.grew);
+            sequences.1.observe(level.visible_grew);
+        }
+        sequences
+    }
 }
 
 /// The result of an analysis.
@@ -224,6 +235,7 @@ pub fn analyse_from<'a>(
 ) -> Analysis<'a> {
     let cancel = Cancel::when(options.interrupt, options.timeout);
     let fcr = Fcr::within(problem.system(), options.memory / 4 / Psa::BYTES_A_TRANSITION, &cancel).ok();
+    event(Event::Fcr(fcr.as_ref().map(Fcr::holds)));
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, &cancel), keeper);
@@ -291,10 +303,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a, '_>, fcr: Option<Fcr>, upper: UpperEnd<'a>
         between: None,
         conclusion: Conclusion::Unknown(Reason::ContextBound),
     };
-    for level in analysis.levels.iter().skip(1) {
-        analysis.lower_sequence.observe(level.grew);
-        analysis.visible_sequence.observe(level.visible_grew);
-    }
+    (analysis.lower_sequence, analysis.visible_sequence) = Level::sequences(&analysis.levels);
     if found.collapsed(&outcome) {
         analysis.lower_sequence.converges();
     }
@@ -410,6 +419,7 @@ impl Found<'_, '_> {
             (LowerOutcome::Unknown(reason @ Reason::LongTrace { .. }), _) => reason,
             (LowerOutcome::Halted(Halt::Interrupted), _) | (_, Some(Halt::Interrupted)) => Reason::Interrupted,
             (LowerOutcome::Halted(Halt::TimeOut), _) | (_, Some(Halt::TimeOut)) => Reason::TimeOut,
+            (LowerOutcome::Halted(Halt::Memory), _) | (_, Some(Halt::Memory)) => Reason::Memory,
             (LowerOutcome::Unknown(reason), _) => reason,
             (LowerOutcome::Halted(Halt::Beaten) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
                 unreachable!("then there is an answer")

@@ -56,7 +56,7 @@ pub use languages::{LanguageId, Languages};
 pub use lower::{Engine, Glimpse, Lower, Statistics};
 pub use overapproximation::{Cut, Overapproximation, Progress};
 pub use psa::{Inner, Made, Psa, PsaState, TooLarge};
-pub use race::{Cancel, End, Halt};
+pub use race::{Cancel, End, Halt, Stop};
 pub use reachable::Reachable;
 pub use returns::{Returns, Under};
 pub use run::Run;

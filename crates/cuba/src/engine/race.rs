@@ -14,7 +14,7 @@
 use crate::fault;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Which end.
@@ -41,21 +41,26 @@ pub enum Halt {
     Interrupted,
     /// There is no time left.
     TimeOut,
+    /// The process has all the memory that it may have.
+    Memory,
 }
+
+/// Why everything is to stop, as soon as it is: for whoever watches from outside.
+pub type Stop = OnceLock<Halt>;
 
 /// Whether to stop at once, whatever it is that is being done.
 #[derive(Clone, Default, Debug)]
 pub struct Cancel {
     done: Arc<AtomicBool>,
-    interrupt: Option<&'static AtomicBool>,
+    stop: Option<&'static Stop>,
     until: Option<Instant>,
 }
 
 impl Cancel {
-    /// Stops when the flag is set, or after so much time.
-    pub fn when(interrupt: Option<&'static AtomicBool>, timeout: Option<Duration>) -> Self {
+    /// Stops when somebody says so, or after so much time.
+    pub fn when(stop: Option<&'static Stop>, timeout: Option<Duration>) -> Self {
         let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Cancel { done: Arc::default(), interrupt, until }
+        Cancel { done: Arc::default(), stop, until }
     }
 
     /// The same, with an end of its own.
@@ -71,8 +76,8 @@ impl Cancel {
     pub fn why(&self) -> Option<Halt> {
         if self.done.load(Ordering::Relaxed) {
             Some(Halt::Beaten)
-        } else if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            Some(Halt::Interrupted)
+        } else if let Some(why) = self.stop.and_then(|stop| stop.get()) {
+            Some(*why)
         } else if self.until.is_some_and(|until| Instant::now() >= until) {
             Some(Halt::TimeOut)
         } else {
@@ -263,18 +268,17 @@ mod tests {
 
     #[test]
     fn both_stop_when_they_are_told_to() {
-        static STOP: AtomicBool = AtomicBool::new(false);
-        for jobs in [1, 2] {
-            STOP.store(false, Ordering::Relaxed);
-            let race = Race::new(jobs, &Cancel::when(Some(&STOP), None));
+        static STOPS: [Stop; 2] = [const { Stop::new() }; 2];
+        for (jobs, stop, why) in [(1, &STOPS[0], Halt::Interrupted), (2, &STOPS[1], Halt::Memory)] {
+            let race = Race::new(jobs, &Cancel::when(Some(stop), None));
             thread::scope(|scope| {
                 let ends = [End::Upper, End::Lower].map(|end| {
                     let race = &race;
                     scope.spawn(move || finish(race, end, 1, None))
                 });
-                STOP.store(true, Ordering::Relaxed);
+                stop.set(why).unwrap();
                 for end in ends {
-                    assert_eq!(end.join().unwrap().1, Some(Halt::Interrupted));
+                    assert_eq!(end.join().unwrap().1, Some(why));
                 }
             });
         }

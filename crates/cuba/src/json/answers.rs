@@ -5,8 +5,11 @@ use crate::engine::analysis::Conclusion;
 use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
+use crate::known::{Known, Model};
+use crate::limits;
 use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
+use crate::outline::Outline;
 use crate::show::thread_state;
 use crate::source;
 use cpds::{Program, SharedState, Stack, VisibleState};
@@ -25,13 +28,13 @@ pub struct AnalysisJson {
     pub verdict: &'static str,
     /// The verdict in words, with its reason.
     pub reason: String,
-    /// How many threads the system has.
-    pub threads: usize,
+    /// How many threads the system has; null if a limit came before that was known.
+    pub threads: Option<usize>,
     /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise the last k for which R_k was
-    /// computed: for `unknown`, no bad state is reachable with up to that many contexts.
-    pub contexts: usize,
-    /// The engine that answered: `explicit` or `symbolic`.
-    pub engine: &'static str,
+    /// computed: for `unknown`, no bad state is reachable with up to that many contexts; null if there is no such k.
+    pub contexts: Option<usize>,
+    /// The engine that answered: `explicit` or `symbolic`; null if a limit came before that was known.
+    pub engine: Option<&'static str>,
     /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
     /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
@@ -62,12 +65,14 @@ pub struct AnalysisJson {
     /// The evidence for the answer, if there is an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceJson>,
-    /// What the exploration took; these numbers depend on `--no-symmetry`.
-    pub statistics: Statistics,
+    /// What the exploration took; these numbers depend on `--no-symmetry`. Null if a limit ended it from outside.
+    pub statistics: Option<Statistics>,
     /// The time for the analysis, in seconds.
     pub time_s: f64,
     /// The most memory that the process has had; null where the operating system does not say.
     pub peak_memory_bytes: Option<u64>,
+    /// The most that it may have: `--memory`, or a share of what the machine has.
+    pub memory_limit_bytes: usize,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
 }
@@ -224,7 +229,7 @@ pub struct BetweenJson {
 pub struct FcrJson {
     /// The file that was read.
     pub file: String,
-    /// Whether finite context reachability holds, by Thm. 17; null if the memory was not enough to find out.
+    /// Whether finite context reachability holds, by Thm. 17; null if a limit came before it was found out.
     pub fcr: Option<bool>,
     /// The verdict in words.
     pub reason: String,
@@ -236,6 +241,8 @@ pub struct FcrJson {
     pub time_s: f64,
     /// The most memory that the process has had; null where the operating system does not say.
     pub peak_memory_bytes: Option<u64>,
+    /// The most that it may have: `--memory`, or a share of what the machine has.
+    pub memory_limit_bytes: usize,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
 }
@@ -279,9 +286,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, fcr: Option<&Fcr>, reason: &str
     };
     let programs = fcr.into_iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
     FcrJson {
-        file,
         fcr: fcr.map(Fcr::holds),
-        reason: reason.to_owned(),
         programs: programs
             .map(|(program, refuted)| ContextsJson {
                 name: program.name().to_owned(),
@@ -290,9 +295,23 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, fcr: Option<&Fcr>, reason: &str
             })
             .collect(),
         assumptions: loaded.assumptions().to_vec(),
+        warnings: super::warnings(&loaded.reading),
+        ..no_fcr(file, reason, time)
+    }
+}
+
+/// If a limit has ended it from outside.
+pub(crate) fn no_fcr(file: String, reason: &str, time: Duration) -> FcrJson {
+    FcrJson {
+        file,
+        fcr: None,
+        reason: reason.to_owned(),
+        programs: Vec::new(),
+        assumptions: Vec::new(),
         time_s: time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
-        warnings: super::warnings(&loaded.reading),
+        memory_limit_bytes: limits::memory().bytes,
+        warnings: Vec::new(),
     }
 }
 
@@ -304,7 +323,7 @@ pub(crate) fn analysis(
     loaded: &Loaded,
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
-    let (lower, explicit) = (&analysis.lower, analysis.lower.engine() == Engine::Explicit);
+    let lower = &analysis.lower;
     let verdict = match &analysis.conclusion {
         Conclusion::Safe(_) => "safe",
         Conclusion::Converged(_) => "converged",
@@ -326,37 +345,17 @@ pub(crate) fn analysis(
         }
         Lower::Symbolic(_) => None,
     };
-    let sequence = analysis.levels.iter().map(|level| LevelJson {
-        k: level.k,
-        reachable: level.reachable.and_then(Count::exact),
-        symbolic: level.tuples.map(Count::exact),
-        visible: level.visible.exact(),
-        upper: level.upper.and_then(|(left, _)| left.exact()),
-        new_states: if states { new_states(level.k) } else { None },
-        new_visible_states: states.then(|| visible(&lower.visible().states(level.k))),
-    });
-    let pauses_if = |wanted: bool| if wanted { pauses(&analysis.lower_sequence) } else { Vec::new() };
+    let mut object = outlined(file, &explored.outline(), reason);
+    for level in object.sequence.iter_mut().filter(|_| states) {
+        level.new_states = new_states(level.k);
+        level.new_visible_states = Some(visible(&lower.visible().states(level.k)));
+    }
     AnalysisJson {
-        file,
         verdict,
-        reason: reason.to_owned(),
-        threads: system.thread_count(),
-        contexts: trace.as_ref().map_or(analysis.k(), |trace| trace.contexts.len()),
-        engine: if explicit { "explicit" } else { "symbolic" },
+        threads: Some(system.thread_count()),
+        contexts: trace.as_ref().map(|trace| trace.contexts.len()).or(object.contexts),
         proved_by: analysis.proved_by(),
-        fcr: analysis.fcr.as_ref().map(Fcr::holds),
-        sequence: sequence.collect(),
-        collapse: CollapseJson {
-            reachable: analysis.collapse_of_states,
-            symbolic: if explicit { None } else { analysis.lower_sequence.collapse() },
-            visible: analysis.visible_sequence.collapse(),
-        },
-        pauses: PausesJson {
-            reachable: pauses_if(explicit),
-            symbolic: pauses_if(!explicit),
-            visible: pauses(&analysis.visible_sequence),
-        },
-        upper: analysis.rungs.iter().map(upper).collect(),
+        collapse: CollapseJson { reachable: analysis.collapse_of_states, ..object.collapse },
         between: analysis.between.as_ref().map(|between| BetweenJson {
             count: between.count.exact(),
             states: visible(&between.states),
@@ -367,10 +366,65 @@ pub(crate) fn analysis(
         assumptions: loaded.assumptions().to_vec(),
         error,
         evidence: explored.made.as_ref().map(evidence),
-        statistics: analysis.statistics,
+        statistics: Some(analysis.statistics),
         time_s: explored.time.as_secs_f64(),
-        peak_memory_bytes: peak_memory_bytes(),
         warnings: super::warnings(&loaded.reading),
+        ..object
+    }
+}
+
+/// What is known of an analysis that a limit has ended from outside.
+pub(crate) fn so_far(file: String, outline: &Outline<'_>, reason: &str, known: &Known) -> AnalysisJson {
+    let object = AnalysisJson { time_s: known.time().as_secs_f64(), ..outlined(file, outline, reason) };
+    let Some(Model { threads, assumptions, warnings, .. }) = &known.model else { return object };
+    AnalysisJson { threads: Some(*threads), assumptions: assumptions.clone(), warnings: warnings.clone(), ..object }
+}
+
+/// What there is to tell of every analysis.
+fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
+    let is_symbolic = outline.engine == Some(Engine::Symbolic);
+    let sequence = outline.levels.iter().map(|level| LevelJson {
+        k: level.k,
+        reachable: level.reachable.and_then(Count::exact),
+        symbolic: level.tuples.map(Count::exact),
+        visible: level.visible.exact(),
+        upper: level.upper.and_then(|(left, _)| left.exact()),
+        new_states: None,
+        new_visible_states: None,
+    });
+    let pauses_if = |wanted: bool| if wanted { pauses(&outline.lower_sequence) } else { Vec::new() };
+    AnalysisJson {
+        file,
+        verdict: "unknown",
+        reason: reason.to_owned(),
+        threads: None,
+        contexts: outline.last().map(|level| level.k),
+        engine: outline.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
+        proved_by: None,
+        fcr: outline.fcr,
+        sequence: sequence.collect(),
+        collapse: CollapseJson {
+            reachable: None,
+            symbolic: outline.lower_sequence.collapse().filter(|_| is_symbolic),
+            visible: outline.visible_sequence.collapse(),
+        },
+        pauses: PausesJson {
+            reachable: pauses_if(!is_symbolic),
+            symbolic: pauses_if(is_symbolic),
+            visible: pauses(&outline.visible_sequence),
+        },
+        upper: outline.rungs.iter().map(upper).collect(),
+        between: None,
+        visible_states: None,
+        trace: None,
+        assumptions: Vec::new(),
+        error: None,
+        evidence: None,
+        statistics: None,
+        time_s: 0.0,
+        peak_memory_bytes: peak_memory_bytes(),
+        memory_limit_bytes: limits::memory().bytes,
+        warnings: Vec::new(),
     }
 }
 

@@ -9,10 +9,11 @@ use cpds_testing::oracle;
 use cpds_testing::overapproximation::cut_off;
 use cpds_testing::renaming::renamed;
 use cuba::engine::analysis::{Analysis, Conclusion, Event, Options, Question, Reason, analyse};
-use cuba::engine::{Abstraction, Blown, Climbed, Count, Cut, Engine, Ladder, Limits, Outcome, Overapproximation, Rung};
+use cuba::engine::{
+    Abstraction, Blown, Climbed, Count, Cut, Engine, Halt, Ladder, Limits, Outcome, Overapproximation, Rung, Stop,
+};
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const LIMITS: Limits = Limits { tuples: 150, memory: 1 << 24 };
@@ -226,11 +227,10 @@ const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 /// a `thread::scope`, so that `analyse` comes back only when they have ended.)
 #[test]
 fn an_endless_run_can_be_stopped() {
-    static STOP: AtomicBool = AtomicBool::new(false);
+    static STOPS: [Stop; 2] = [const { Stop::new() }; 2];
     let problem = problem(MIRROR);
-    for jobs in [1, 2] {
-        STOP.store(false, Ordering::Relaxed);
-        let options = Options { jobs, interrupt: Some(&STOP), ..Options::default() };
+    for (jobs, stop) in [1, 2].into_iter().zip(&STOPS) {
+        let options = Options { jobs, interrupt: Some(stop), ..Options::default() };
         let seen = Cell::new((0, 0));
         // Stopped from outside, as by Ctrl-C, once both ends have shown that they go on.
         let found = analyse(&problem, Question::Verify, options, |event| {
@@ -241,7 +241,9 @@ fn an_endless_run_can_be_stopped() {
                 _ => {}
             }
             seen.set((k, depth));
-            STOP.fetch_or(k > 20 && depth > 5, Ordering::Relaxed);
+            if k > 20 && depth > 5 {
+                let _ = stop.set(Halt::Interrupted);
+            }
         });
         assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Interrupted));
         assert!(found.k() >= 20, "safe up to {} contexts", found.k());

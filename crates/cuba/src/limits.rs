@@ -1,0 +1,251 @@
+//! What the process may take: `--timeout`, `--memory`, the user's patience, and the guard that sees to all of them.
+//!
+//! What can stop by itself is told to ([`stop`]), and then says what it has found. Not everything can: lowering a program, say, or a
+//! table that grows. So if there is no answer a moment later, or if the memory goes on growing, the guard itself says what is known by
+//! then, and ends the process. Only one of them speaks: who takes the word first ([`take_the_word`]).
+
+use crate::cli::{Answer, Stopped, exit, heading, remark, say};
+use crate::engine::{Halt, Stop};
+use crate::explore::{duration, size};
+use crate::{fault, interrupt, machine, numbers, output, progress, render};
+use clap::Args;
+use std::fmt::{self, Display, Formatter};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a run may take: the same for every verb.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LimitArgs {
+    /// Stop when the process would take more
+    ///
+    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it have].
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
+    memory: Option<usize>,
+    /// Stop after this time, and print what is known
+    ///
+    /// E.g. 500ms, 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
+    timeout: Option<Duration>,
+}
+
+/// How long what can stop by itself may take for that: then there is time left to end the process within half a second.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How often the guard looks; and how often when there is not much memory left.
+const LOOK: Duration = Duration::from_millis(10);
+const CLOSE_LOOK: Duration = Duration::from_millis(3);
+
+/// The process alone takes some memory. Less than this is a limit for its tables, and for nothing else.
+const LEAST: usize = 64 << 20;
+
+/// What may be taken where the system does not say what there is.
+const USUAL: usize = 4 << 30;
+
+impl LimitArgs {
+    /// From now on the limits hold. At a limit, `tell` says what is known by then.
+    pub(crate) fn watch(self, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static) {
+        let there_is = machine::memory_bytes().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let memory = *MEMORY.get_or_init(|| Memory::new(self.memory, there_is));
+        if let (Some(there_is), false) = (there_is.filter(|&there_is| there_is < memory.bytes), quiet) {
+            let (asked, there_is) = (numbers::bytes(memory.bytes), numbers::bytes(there_is));
+            let more = format!("--memory: {asked} is more than the {there_is} that this machine lets us have");
+            remark(&render::plain_warning(&more));
+        }
+        interrupt::listen();
+        let until = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        if self.timeout == Some(Duration::ZERO) {
+            let _ = stop().set(Halt::TimeOut);
+        }
+        // Without a thread, what can stop by itself still does.
+        let _ = thread::Builder::new().name("guard".to_owned()).spawn(move || guard(until, memory, quiet, tell));
+    }
+
+    /// How long it may take.
+    pub(crate) fn timeout(self) -> Option<Duration> {
+        self.timeout
+    }
+}
+
+/// How much memory the process may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Memory {
+    pub(crate) bytes: usize,
+    /// If nobody asked for so much, what it is of.
+    of: Option<&'static str>,
+}
+
+static MEMORY: OnceLock<Memory> = OnceLock::new();
+
+/// How much memory the process may take.
+pub(crate) fn memory() -> Memory {
+    *MEMORY.get_or_init(|| Memory { bytes: USUAL, of: None })
+}
+
+impl Memory {
+    fn new(asked: Option<usize>, there_is: Option<usize>) -> Self {
+        match (asked, there_is) {
+            (Some(bytes), _) => Memory { bytes, of: None },
+            (None, Some(all)) => Memory { bytes: all - all / 4, of: Some("three quarters of what this machine has") },
+            (None, None) => Memory { bytes: USUAL, of: Some("as this machine does not say what it has") },
+        }
+    }
+
+    /// For whoever does not know how to have more.
+    pub(crate) fn hint(self) -> String {
+        format!("{self}{} see --memory", if self.of.is_some() { ";" } else { "," })
+    }
+
+    /// What the tables of an analysis may take of it. The rest is for the model, the evidence, and what the system takes for itself.
+    pub(crate) fn for_tables(self) -> usize {
+        const SMALL: usize = LEAST / 2;
+        if self.bytes <= SMALL { self.bytes } else { SMALL.max(self.bytes / 4 * 3) }
+    }
+}
+
+impl Display for Memory {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", numbers::bytes(self.bytes))?;
+        self.of.map_or(Ok(()), |of| write!(f, ", {of}"))
+    }
+}
+
+/// Says to everything that can stop by itself that it has to.
+pub(crate) fn stop() -> &'static Stop {
+    static STOP: Stop = Stop::new();
+    &STOP
+}
+
+/// What can take long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    Starting,
+    Reading,
+    Lowering,
+    Searching,
+    MakingEvidence,
+    CheckingEvidence,
+    Writing,
+}
+
+impl Phase {
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Phase::Starting => "starting",
+            Phase::Reading => "reading the model",
+            Phase::Lowering => "making a system of the program",
+            Phase::Searching => "searching",
+            Phase::MakingEvidence => "making the evidence",
+            Phase::CheckingEvidence => "checking the evidence",
+            Phase::Writing => "writing it down",
+        }
+    }
+}
+
+static PHASE: Mutex<Phase> = Mutex::new(Phase::Starting);
+
+/// What is being done.
+pub(crate) fn phase() -> Phase {
+    *PHASE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is being done from now on.
+pub(crate) fn enter(phase: Phase) {
+    *PHASE.lock().unwrap_or_else(PoisonError::into_inner) = phase;
+    if phase != Phase::Searching {
+        fault::here(&format!("{phase:?}"));
+    }
+}
+
+/// Whether there is still time and memory. What was stopped in the middle is no answer.
+pub(crate) fn check() -> Result<(), Stopped> {
+    let phase = phase();
+    match stop().get() {
+        Some(&why) => Err(Stopped::Limit(Ended { why, phase }.to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Why the guard ends the process, and what was being done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) why: Halt,
+    pub(crate) phase: Phase,
+}
+
+impl Display for Ended {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let doing = self.phase.words();
+        match self.why {
+            Halt::Interrupted | Halt::Beaten => write!(f, "it was interrupted while {doing}"),
+            Halt::TimeOut => write!(f, "--timeout ends it while {doing}"),
+            Halt::Memory => write!(f, "{doing} does not fit into the memory of {}", memory().hint()),
+        }
+    }
+}
+
+static WORD: Mutex<()> = Mutex::new(());
+
+/// Who has the word speaks, and then the process ends. If another one has it, this does not return.
+pub(crate) fn take_the_word() {
+    let word: MutexGuard<'_, ()> = WORD.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::forget(word);
+}
+
+/// Ends the process, whatever else is going on. Nothing but this and `main` does.
+pub(crate) fn leave(code: u8) -> ! {
+    output::abandon();
+    std::process::exit(code.into())
+}
+
+/// Waits until a limit is reached, and then sees to it that the process ends.
+fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped>) {
+    let most = memory.bytes.max(LEAST) as u64;
+    // Since when everything is to stop, and whether there was an answer by then.
+    let mut stopped = None;
+    let (why, was_told) = loop {
+        let resident = machine::resident_bytes().unwrap_or(0);
+        if until.is_some_and(|until| Instant::now() >= until) {
+            let _ = stop().set(Halt::TimeOut);
+        }
+        if resident > most {
+            let _ = stop().set(Halt::Memory);
+        }
+        if let Some(&why) = stop().get() {
+            let (since, was_told) = *stopped.get_or_insert_with(|| (Instant::now(), WORD.try_lock().is_err()));
+            if since.elapsed() >= PATIENCE || resident > most + most / 20 {
+                break (why, was_told);
+            }
+        }
+        thread::sleep(if resident > most / 4 * 3 { CLOSE_LOOK } else { LOOK });
+    };
+    let phase = phase();
+    match WORD.try_lock() {
+        Ok(_word) => {
+            let answer = tell(Ended { why, phase });
+            let _nothing_is_drawn = progress::clear();
+            leave(say(answer, quiet));
+        }
+        // An answer that comes after Ctrl-C may take its time; there is another Ctrl-C for that.
+        Err(_) if was_told && why == Halt::Interrupted => leave(exit::UNKNOWN),
+        Err(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_much_memory() {
+        assert_eq!(Memory::new(Some(500 << 20), Some(1 << 40)).hint(), "500.00 MiB, see --memory");
+        let share = Memory::new(None, Some(24 << 30));
+        assert_eq!(share.hint(), "18.00 GiB, three quarters of what this machine has; see --memory");
+        assert_eq!(Memory::new(None, None).bytes, 4 << 30);
+        assert_eq!(Memory::new(Some(0), None).for_tables(), 0);
+        let tables = |bytes| Memory::new(Some(bytes), None).for_tables();
+        assert_eq!([1 << 20, 32 << 20, 64 << 20].map(tables), [1 << 20, 32 << 20, 48 << 20]);
+        let sizes: Vec<usize> = (0..200).map(|mib| tables(mib << 20)).collect();
+        assert!(sizes.is_sorted(), "more memory is never less");
+    }
+}

@@ -1,0 +1,204 @@
+//! Limits: whatever is being done, at a limit there is a complete answer, with exit code 5. In debug builds `CUBA_FAULT` makes a phase wait
+//! for ever, deaf to everything, and perhaps take more and more memory meanwhile.
+
+#![cfg(all(unix, debug_assertions))]
+
+use crate::common::{Ran, cuba, fits, in_repository};
+use cpds_testing::corpus::repository;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+const ENDLESS: &str = "models/squeeze/mirror.cpds";
+const PROGRAM: &str = "models/table2/turns.bp";
+
+/// Every phase of an analysis, with a model that gets there, and what was being done.
+const PHASES: [(&str, &str, &str); 6] = [
+    ("Reading", ENDLESS, "reading the model"),
+    ("Lowering", PROGRAM, "making a system of the program"),
+    ("Searching", ENDLESS, ""),
+    ("MakingEvidence", PROGRAM, "making the evidence"),
+    ("CheckingEvidence", PROGRAM, "checking the evidence"),
+    ("Writing", PROGRAM, "writing it down"),
+];
+
+/// Starts `cuba`, and waits until it is held in this phase.
+fn held(phase: &str, grow: bool, args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.env_remove("CLICOLOR_FORCE").env("CUBA_FAULT", format!("{}:{phase}", if grow { "grow" } else { "hang" }));
+    command.args(args).current_dir(repository()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    let stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap()).read_line(&mut line);
+    assert_eq!((stderr.unwrap(), &*line), (5, "held\n"), "{phase}");
+    child
+}
+
+fn ran(mut child: Child) -> Ran {
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    Ran { code: child.wait().unwrap().code().expect("cuba ends by itself"), stdout, stderr }
+}
+
+/// The same, ended by signals.
+fn ended_by(signals: &[&str], phase: &str, args: &[&str]) -> Ran {
+    let child = held(phase, false, args);
+    let kill = signals.iter().map(|signal| format!("kill -{signal} {};", child.id())).collect::<String>();
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    ran(child)
+}
+
+/// What `--json` has printed, which has to be complete.
+fn object(schema: &str, ran: &Ran) -> Value {
+    assert_eq!((ran.code, &*ran.stderr), (5, ""), "{}", ran.stdout);
+    let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+    fits(schema, &object, &ran.stdout);
+    object
+}
+
+#[test]
+fn an_interrupt_in_every_phase() {
+    for verb in ["verify", "reach"] {
+        for (phase, model, doing) in PHASES {
+            let told = ended_by(&["INT"], phase, &[verb, model]);
+            assert_eq!((told.code, &*told.stderr), (5, ""), "{phase}");
+            let last = told.stdout.lines().last().unwrap();
+            let why =
+                if doing.is_empty() { "it was interrupted" } else { &format!("it was interrupted while {doing}") };
+            assert!(last.starts_with("unknown: ") && last.ends_with(why), "{phase}: {last}");
+            let is_early = ["Reading", "Lowering"].contains(&phase);
+            assert_eq!(last.contains("nothing is known yet"), is_early, "{last}");
+            assert_eq!(told.stdout.contains(" reached: T("), !is_early, "{}", told.stdout);
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_in_every_phase_as_json() {
+    for (phase, model, _) in PHASES {
+        let object = object("analysis", &ended_by(&["TERM"], phase, &["verify", model, "--json"]));
+        assert_eq!(object["verdict"], "unknown");
+        let levels = object["sequence"].as_array().unwrap().len();
+        match phase {
+            "Reading" | "Lowering" => {
+                assert!(levels == 0 && object["contexts"].is_null() && object["threads"].is_null())
+            }
+            _ => assert_eq!(object["contexts"].as_u64().unwrap() + 1, levels as u64),
+        }
+    }
+    let searched = object("analysis", &ended_by(&["INT"], "Searching", &["reach", ENDLESS, "--json"]));
+    assert!(searched["contexts"].as_u64().unwrap() >= 2 && searched["threads"] == 2, "{searched}");
+    assert_eq!(searched["engine"], "explicit");
+}
+
+/// What comes between the table and the verdict depends on how far both ends were.
+#[test]
+fn the_table_so_far() {
+    let ran = ended_by(&["INT"], "Searching", &["reach", ENDLESS]);
+    let table: String = ran
+        .stdout
+        .lines()
+        .take(4)
+        .map(|line| line.split_whitespace().take(5).collect::<Vec<_>>().join(" ") + "\n")
+        .collect();
+    assert_snapshot!(table, @"");
+}
+
+#[test]
+fn the_time_ends_in_every_phase() {
+    for (phase, model, doing) in PHASES {
+        let object = object("analysis", &ran(held(phase, false, &["verify", model, "--timeout=1500ms", "--json"])));
+        let reason = object["reason"].as_str().unwrap();
+        let why = if doing.is_empty() {
+            "--timeout ends the search there"
+        } else {
+            &format!("--timeout ends it while {doing}")
+        };
+        assert!(reason.ends_with(why), "{reason}");
+    }
+}
+
+/// The limit holds within a tenth.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_ends_in_every_phase() {
+    for (phase, model, doing) in PHASES {
+        let object = object("analysis", &ran(held(phase, true, &["verify", model, "--memory=100M", "--json"])));
+        let reason = object["reason"].as_str().unwrap();
+        let what = if doing.is_empty() { "does not fit" } else { &format!("{doing} does not fit") };
+        assert!(reason.contains(what) && reason.ends_with("into the memory of 100.00 MiB, see --memory"), "{reason}");
+        assert_eq!(object["memory_limit_bytes"], 100 << 20);
+        let peak = object["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak > 100 << 20 && peak < 110 << 20, "{phase}: {peak}");
+    }
+}
+
+/// The second one does not wait for what is known.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let ran = ended_by(&["INT", "TERM"], "Searching", &["verify", ENDLESS]);
+    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (5, "", ""));
+}
+
+#[test]
+fn the_other_verbs() {
+    let fcr = ["fcr", "models/paper/fig2.cpds"];
+    for (phase, doing) in [("Reading", "reading the model"), ("Searching", "searching")] {
+        let told = ended_by(&["INT"], phase, &fcr);
+        assert_eq!((told.code, told.stdout), (5, format!("unknown: it was interrupted while {doing}\n")));
+        let object = object("fcr", &ended_by(&["TERM"], phase, &[fcr[0], fcr[1], "--json"]));
+        assert_eq!((&object["fcr"], &object["programs"]), (&Value::Null, &Value::Array(Vec::new())));
+    }
+    let shows: [(&str, &[&str]); 4] = [
+        ("Searching", &["show", "models/paper/fig1.cpds", "--svg"]),
+        ("Searching", &["show", "models/paper/fig2.cpds", "--psa", "foo", "--json"]),
+        ("Lowering", &["show", PROGRAM]),
+        ("Lowering", &["convert", PROGRAM, "--to=cpds", "--json"]),
+    ];
+    for (phase, args) in shows {
+        let told = ended_by(&["INT"], phase, args);
+        let doing = if phase == "Lowering" { "making a system of the program" } else { "searching" };
+        assert_eq!((told.code, &*told.stdout), (5, ""));
+        assert_eq!(told.stderr, format!("unknown: it was interrupted while {doing}\n"));
+        let limited = [args, &["--timeout=1s"]].concat();
+        assert_eq!(ran(held(phase, false, &limited)).stderr, format!("unknown: --timeout ends it while {doing}\n"));
+        let limited = [args, &["--memory=64M"]].concat();
+        let told = ran(held(phase, true, &limited));
+        assert_eq!((told.code, &*told.stdout), (5, ""));
+        assert!(told.stderr.ends_with("does not fit into the memory of 64.00 MiB, see --memory\n"), "{}", told.stderr);
+    }
+}
+
+/// Nothing is left behind.
+#[test]
+fn nothing_is_half_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("turns.cpds");
+    let told = ended_by(&["INT"], "Writing", &["convert", PROGRAM, "--to=cpds", "-o", output.to_str().unwrap()]);
+    assert_eq!((told.code, &*told.stderr), (5, "unknown: it was interrupted while writing it down\n"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn how_much_memory_there_is() {
+    let of = |args: &[&str]| -> Value { serde_json::from_str(&in_repository(args).stdout).unwrap() };
+    let all = of(&["verify", "models/paper/fig1.cpds", "--json"])["memory_limit_bytes"].as_u64().unwrap();
+    assert!(all > 64 << 20, "{all}");
+    let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--memory", "9000T"]);
+    assert_eq!(ran.code, 10);
+    let warned = ran.stderr.starts_with("warning: --memory: 9000.00 TiB is more than the ");
+    assert!(warned && ran.stderr.ends_with(" that this machine lets us have\n"), "{}", ran.stderr);
+    let quiet = in_repository(&["--quiet", "verify", "models/paper/fig1.cpds", "--memory", "9000T"]);
+    assert_eq!((quiet.code, &*quiet.stderr), (10, ""));
+    let stats = in_repository(&["verify", "models/paper/fig1.cpds", "--stats"]).stderr;
+    assert!(
+        stats.contains("\nmemory: at most ") && stats.contains("three quarters of what this machine has"),
+        "{stats}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let help = cuba(folder.path(), &["verify", "--help"]).stdout;
+    assert!(help.contains("three quarters of what the machine lets it have"), "{help}");
+}
