@@ -89,7 +89,9 @@ impl EvidenceArgs {
             Conclusion::Safe(proof) | Conclusion::Converged(proof) if is_checked || self.certificate.is_some() => {
                 let is_exact = matches!(explored.analysis.conclusion, Conclusion::Converged(_));
                 let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
-                match explored.analysis.certificate(proof, explored.options.memory, &cancel) {
+                // The tables are still there, and have three quarters of the memory at most.
+                let room = (explored.options.memory / 3 * 4).saturating_sub(explored.analysis.statistics.table_bytes());
+                match explored.analysis.certificate(proof, room, &cancel) {
                     Ok(certificate) => (Evidence::Certificate(certificate), claim),
                     Err(_) if is_checked => {
                         explored.analysis.conclusion = Conclusion::Unknown(reason());

@@ -267,23 +267,21 @@ impl Explored<'_> {
     }
 
     pub(crate) fn statistics(&self) -> String {
-        let (counters, bytes) = match self.analysis.statistics {
-            Statistics::Explicit { states_kept, expansions, stacks, table_bytes, .. } => {
-                let counters =
-                    [plural(states_kept, "state") + " kept", plural(expansions, "expansion"), plural(stacks, "stack")];
-                (counters.join(", "), table_bytes)
+        let statistics = &self.analysis.statistics;
+        let counters = match *statistics {
+            Statistics::Explicit { states_kept, expansions, stacks, .. } => {
+                [plural(states_kept, "state") + " kept", plural(expansions, "expansion"), plural(stacks, "stack")]
+                    .join(", ")
             }
-            Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, table_bytes, .. } => {
-                let counters = [
-                    plural(tuples_kept, "tuple") + " kept",
-                    plural(expansions, "expansion"),
-                    plural(languages, "language"),
-                    format!("post* computed {} with {}", times(posts), plural(transitions, "transition")),
-                ];
-                (counters.join(", "), table_bytes)
-            }
+            Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, .. } => [
+                plural(tuples_kept, "tuple") + " kept",
+                plural(expansions, "expansion"),
+                plural(languages, "language"),
+                format!("post* computed {} with {}", times(posts), plural(transitions, "transition")),
+            ]
+            .join(", "),
         };
-        let (tables, time) = (numbers::bytes(bytes), self.time.as_secs_f64() * 1000.0);
+        let (tables, time) = (numbers::bytes(statistics.table_bytes()), self.time.as_secs_f64() * 1000.0);
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
     }
 

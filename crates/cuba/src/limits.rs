@@ -29,8 +29,10 @@ pub(crate) struct LimitArgs {
     timeout: Option<Duration>,
 }
 
-/// How long what can stop by itself may take for that: then there is time left to end the process within half a second.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// How long what can stop by itself may take for that. The user should not wait for half a second, the end of the process included.
+fn patience(why: Halt) -> Duration {
+    Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 300 })
+}
 
 /// How often the guard looks; and how often when there is not much memory left.
 const LOOK: Duration = Duration::from_millis(10);
@@ -157,11 +159,10 @@ pub(crate) fn enter(phase: Phase) {
     }
 }
 
-/// Whether there is still time and memory. What was stopped in the middle is no answer.
+/// Whether nothing has stopped the search so far. What was stopped in the middle is no answer.
 pub(crate) fn check() -> Result<(), Stopped> {
-    let phase = phase();
     match stop().get() {
-        Some(&why) => Err(Stopped::Limit(Ended { why, phase }.to_string())),
+        Some(&why) => Err(Stopped::Limit(Ended { why, phase: Phase::Searching }.to_string())),
         None => Ok(()),
     }
 }
@@ -205,15 +206,17 @@ fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(
     let mut stopped = None;
     let (why, was_told) = loop {
         let resident = machine::resident_bytes().unwrap_or(0);
-        if until.is_some_and(|until| Instant::now() >= until) {
+        // An answer that is being told is told to its end, unless the user says so.
+        let is_told = WORD.try_lock().is_err();
+        if until.is_some_and(|until| Instant::now() >= until) && !is_told {
             let _ = stop().set(Halt::TimeOut);
         }
-        if resident > most {
+        if resident > most && !is_told {
             let _ = stop().set(Halt::Memory);
         }
         if let Some(&why) = stop().get() {
-            let (since, was_told) = *stopped.get_or_insert_with(|| (Instant::now(), WORD.try_lock().is_err()));
-            if since.elapsed() >= PATIENCE || resident > most + most / 20 {
+            let (since, was_told) = *stopped.get_or_insert_with(|| (Instant::now(), is_told));
+            if since.elapsed() >= patience(why) || resident > most + most / 20 {
                 break (why, was_told);
             }
         }

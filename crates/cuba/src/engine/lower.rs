@@ -139,6 +139,13 @@ impl Statistics {
         }
     }
 
+    /// The bytes that the tables have at the end.
+    pub fn table_bytes(&self) -> usize {
+        match *self {
+            Statistics::Explicit { table_bytes, .. } | Statistics::Symbolic { table_bytes, .. } => table_bytes,
+        }
+    }
+
     /// How many visible states are kept.
     pub(super) fn visible_kept(&self) -> usize {
         match *self {

@@ -352,5 +352,7 @@ fn what_it_took() {
     assert!(time.ends_with(" ms"), "{time}");
     let (what, times) = evidence.split_once(", made in ").unwrap();
     assert_snapshot!(what, @"certificate with 4 tuples over 7 languages");
-    assert!(times.contains(" ms, checked in ") && times.ends_with(" ms\n"), "{times}");
+    let (times, memory) = times.split_once('\n').unwrap();
+    assert!(times.contains(" ms, checked in ") && times.ends_with(" ms"), "{times}");
+    assert!(memory.starts_with("memory: at most ") && memory.ends_with('\n'), "{memory}");
 }

@@ -98,7 +98,7 @@ fn bad_limits() {
         ran.stderr.lines().next().unwrap().to_owned()
     };
     assert_snapshot!(error("--jobs", "0"), @"error: invalid value '0' for '--jobs <N>': a number from 1 on");
-    assert_snapshot!(error("--timeout", "soon"), @"error: invalid value 'soon' for '--timeout <TIME>': a number with s, m, h or d behind it");
+    assert_snapshot!(error("--timeout", "soon"), @"error: invalid value 'soon' for '--timeout <TIME>': a number with ms, s, m, h or d behind it");
     assert_snapshot!(error("--engine", "Z_1"), @"error: invalid value 'Z_1' for '--engine <ENGINE>': one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …");
     assert_snapshot!(error("--max-depth", "-1"), @"error: unexpected argument '-1' found");
 }
