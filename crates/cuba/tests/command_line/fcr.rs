@@ -47,6 +47,7 @@ fn as_json() {
     let mut object: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(object["time_s"].take().is_f64());
     object["peak_memory_bytes"].take();
+    object["memory_limit_bytes"].take();
     let action = json!({
         "label": null,
         "kind": "push",
@@ -64,6 +65,7 @@ fn as_json() {
             "programs": [{"name": "recurse", "finite": false, "loop": {"start": "0|a", "end": "0|a a", "steps": steps}}],
             "time_s": null,
             "peak_memory_bytes": null,
+            "memory_limit_bytes": null,
             "warnings": [],
         })
     );

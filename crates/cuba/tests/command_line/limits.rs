@@ -46,8 +46,8 @@ fn ran(mut child: Child) -> Ran {
 /// The same, ended by signals.
 fn ended_by(signals: &[&str], phase: &str, args: &[&str]) -> Ran {
     let child = held(phase, false, args);
-    let kill = signals.iter().map(|signal| format!("kill -{signal} {};", child.id())).collect::<String>();
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {}", child.id())).collect();
+    assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
     ran(child)
 }
 
@@ -84,7 +84,7 @@ fn an_interrupt_in_every_phase_as_json() {
         let levels = object["sequence"].as_array().unwrap().len();
         match phase {
             "Reading" | "Lowering" => {
-                assert!(levels == 0 && object["contexts"].is_null() && object["threads"].is_null())
+                assert!(levels == 0 && object["contexts"].is_null() && object["threads"].is_null());
             }
             _ => assert_eq!(object["contexts"].as_u64().unwrap() + 1, levels as u64),
         }

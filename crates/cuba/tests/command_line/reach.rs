@@ -210,6 +210,7 @@ fn as_json() {
         assert!(value.take().is_f64(), "{time:?}");
     }
     assert!(object["peak_memory_bytes"].take().as_u64().is_none_or(|bytes| bytes > 100_000));
+    assert!(object["memory_limit_bytes"].take().is_u64());
     let new_states: Vec<Value> =
         object["sequence"].as_array_mut().unwrap().iter_mut().map(|level| level["new_states"].take()).collect();
     assert_eq!(new_states[3], json!(["0|1,4 6", "1|2,4 6"]));
@@ -241,6 +242,7 @@ fn as_json() {
       },
       "fcr": true,
       "file": "models/paper/fig1.cpds",
+      "memory_limit_bytes": null,
       "pauses": {
         "reachable": [],
         "symbolic": [],

@@ -213,5 +213,9 @@ fn short_help_has_a_line_for_each_option() {
           --instances <F=N,…>  Start these functions of a .bp file, not main
           --threads <N>        How many threads a .bp file may create
           --label <LABEL>      Take it as bad to be at this label of a .bp file
+
+    Limits:
+          --memory <SIZE>   Stop when the process would take more
+          --timeout <TIME>  Stop after this time, and print what is known
     ");
 }
