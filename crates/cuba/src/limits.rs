@@ -31,7 +31,7 @@ pub(crate) struct LimitArgs {
 
 /// How long what can stop by itself may take for that. The user should not wait for half a second, the end of the process included.
 fn patience(why: Halt) -> Duration {
-    Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 300 })
+    Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
 }
 
 /// How often the guard looks; and how often when there is not much memory left.
