@@ -30,6 +30,17 @@ pub(crate) fn check(
     exact: bool,
     effort: Effort<'_>,
 ) -> Result<(), Rejected> {
+    check_marked(problem, certificate, exact, effort, RandomState::new().hash_one(0) | 1)
+}
+
+/// The same, with a factor for marks. It may be any: marks say where to look, and not what is so.
+fn check_marked(
+    problem: &Problem,
+    certificate: &Certificate,
+    exact: bool,
+    effort: Effort<'_>,
+    factor: u64,
+) -> Result<(), Rejected> {
     let places = Places::new(problem.system(), &certificate.groups)?;
     let (shared, states) = (problem.system().shared_names().len(), certificate.automaton.len());
     let mut rows = Vec::new();
@@ -50,7 +61,7 @@ pub(crate) fn check(
         covered: HashSet::new(),
         differs: 1,
         completing: HashMap::new(),
-        factor: RandomState::new().hash_one(0) | 1,
+        factor,
         having: HashMap::new(),
         including: HashMap::new(),
         remembered: 0,
@@ -429,4 +440,37 @@ fn can_be_matched(fits: &[Vec<bool>]) -> bool {
     }
     let mut taken = vec![None; fits.len()];
     (0..fits.len()).all(|row| place(row, fits, &mut vec![false; fits.len()], &mut taken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Automaton;
+
+    /// Where all marks are the same, every tuple may be the one that is looked for, and none is taken for another.
+    #[test]
+    fn marks_decide_nothing() {
+        let model = "shared 0 1; init 0|a,x\nthread A { symbols a b; (0,a) -> (1,b) }\nthread B { symbols x y }";
+        let problem: Problem = model.parse().unwrap();
+        let symbols = problem.system().symbol_names();
+        let mut automaton = Automaton::default();
+        automaton.push(true, []);
+        for name in ["a", "b", "x", "y"] {
+            automaton.push(false, [(Symbol(symbols.get(name).unwrap()), 0)]);
+        }
+        let [a, b, x, y] = [1, 2, 3, 4];
+        let checked = |second: [u32; 3], factor: u64| {
+            let tuples = [[0, a, x], second].concat();
+            let groups = vec![vec![ThreadId(0)], vec![ThreadId(1)]];
+            let certificate = Certificate { groups, automaton: automaton.clone(), tuples, visible: None };
+            check_marked(&problem, &certificate, false, Effort { steps: 0, next: 0, go_on: &|_| true }, factor)
+        };
+        for factor in [0, 1, u64::MAX] {
+            assert_eq!(checked([1, b, x], factor), Ok(()));
+            for other in [[1, b, y], [1, a, x], [0, b, x], [1, x, b]] {
+                let rejected = checked(other, factor);
+                assert!(matches!(rejected, Err(Rejected::Violated(Condition::Step, _))), "{other:?}: {rejected:?}");
+            }
+        }
+    }
 }

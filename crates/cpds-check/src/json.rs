@@ -88,6 +88,7 @@ pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
     }
     let of_certificate = evidence.shared.is_some()
         || evidence.symbols.is_some()
+        || evidence.groups.is_some()
         || [&evidence.automaton, &evidence.tuples, &evidence.visible].into_iter().any(Option::is_some);
     let of_trace = evidence.contexts.is_some()
         || evidence.context_count.is_some()

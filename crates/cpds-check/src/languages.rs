@@ -195,3 +195,27 @@ fn leads_nowhere(given: &Automaton, count: u32) -> Option<u32> {
     }
     (0..count).find(|&state| !leads[state as usize])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    /// Often enough that a check ends soon after it should, and seldom enough that asking costs nothing.
+    #[test]
+    fn it_is_asked_now_and_then() {
+        let asked = RefCell::new(Vec::new());
+        let go_on = |steps| {
+            asked.borrow_mut().push(steps);
+            steps < 500_000
+        };
+        let automaton = Automaton::default();
+        let mut languages = Languages::new(&automaton, Effort { steps: 0, next: 0, go_on: &go_on }).unwrap();
+        let went_on = (0..1_000_000).take_while(|_| languages.spend(1000).is_ok()).count();
+        assert!((499..520).contains(&went_on), "{went_on}");
+        for pair in asked.borrow().windows(2) {
+            assert!((10_000..20_000).contains(&(pair[1] - pair[0])), "{pair:?}");
+        }
+        assert_eq!(languages.spend(20_000), Err(Rejected::Stopped));
+    }
+}

@@ -152,6 +152,11 @@ fn unions() {
     assert_eq!(certificate(&larger), "accepted");
     let smaller = [("[1, 1, 3]", "[1, 5, 4], [1, 2, 3]")];
     assert!(certificate(&smaller).starts_with("rejected: condition (ii)"));
+    // b*, as what has an even number of symbols and what has an odd one.
+    let even_and_odd = [("[1]],", "[1], [1, 2, 7], [0, 2, 6]],"), ("[1, 1, 3]", "[1, 6, 3], [1, 7, 3]")];
+    assert_eq!(certificate(&even_and_odd), "accepted");
+    let only_even = [("[1]],", "[1], [1, 2, 7], [0, 2, 6]],"), ("[1, 1, 3]", "[1, 6, 3]")];
+    assert!(certificate(&only_even).starts_with("rejected: condition (ii)"));
     let without_one = [("[1, 1, 3]", "[1, 2, 3]")];
     assert_eq!(
         certificate(&without_one),
@@ -274,6 +279,40 @@ fn exactness_with_groups() {
     }
 }
 
+/// Two threads that are alike, and are not at the same place: their tops are not mixed up, and may come in any order.
+#[test]
+fn exactness_with_different_languages_in_a_group() {
+    let model = "shared 0; init 0|b,c\nthread A * 2 { symbols a b c }";
+    let exact = |visible: &str| {
+        let evidence = format!(
+            r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b", "c"],
+            "groups": [[1, 2]], "automaton": [[0, 1, 2, 3, 2], [0, 2, 2], [1]], "tuples": [[0, 0, 1]], "visible": [{visible}]}}"#
+        );
+        told(model, &evidence, &[], Claim::Exact)
+    };
+    assert_eq!(exact("[0, 1, 2], [0, 2, 3]"), "accepted");
+    assert_eq!(exact("[0, 3, 2], [0, 2, 1]"), "accepted");
+    for missing in ["[0, 1, 2]", "[0, 2, 3]", "[0, 1, 1], [0, 1, 3], [0, 3, 3]"] {
+        assert_eq!(exact(missing), "rejected: visible states: tuples[0] has a visible state that is not listed");
+    }
+}
+
+/// Whatever a trace was found for, its last state fits one of the bad patterns.
+#[test]
+fn the_last_state_is_bad() {
+    let model = |bad: &str| problem(&MODEL.replace("bad 1|b,-", bad));
+    let found_for = model("bad 1|b,*");
+    let evidence = read(&found_for, TRACE.replace("MODEL", &found_for.fingerprint()).as_bytes()).unwrap();
+    let told = |bad: &str| check(&model(bad), &evidence, Claim::Verdict, &|_| true);
+    for bad in ["bad 1|b,*", "bad 1|b,x", "bad *|b,x", "bad *|*,*", "bad 0|*,*; bad 1|*,*"] {
+        assert_eq!(told(bad), Ok(()), "{bad}");
+    }
+    let not_bad = Rejected::Violated(Condition::Bad, "the last state, ⟨1|b,x⟩, is not bad".to_owned());
+    for bad in ["", "bad 0|b,x", "bad 1|a,x", "bad 1|b,y", "bad 1|b,-", "bad *|*,y", "bad 0|*,*"] {
+        assert_eq!(told(bad), Err(not_bad.clone()), "{bad}");
+    }
+}
+
 #[test]
 fn what_is_not_a_trace() {
     let pop = r#"  {"action": {"label": null, "kind": "pop", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": []}}, "state": "0|b,x"},
@@ -324,7 +363,37 @@ fn what_is_not_a_trace() {
         told(MODEL, TRACE, &[], Claim::Verdict),
         "rejected: condition (iii), bad states: `bad` is no bad pattern of the model, or the last state does not fit it"
     );
-    assert_eq!(trace(&[("\"thread\": 1", "\"thread\": 2")]), "malformed: the model has no thread 2 with the name `A`");
+    for thread in [0, 2, 3] {
+        assert_eq!(
+            trace(&[("\"thread\": 1", &format!("\"thread\": {thread}"))]),
+            format!("malformed: the model has no thread {thread} with the name `A`")
+        );
+    }
+    // A trace shows one visible state, and not all.
+    let model = MODEL.replace("bad 1|b,-", "bad 1|b,*");
+    assert_eq!(
+        told(&model, TRACE, &[], Claim::Exact),
+        "rejected: visible states: a trace says nothing of all visible states"
+    );
+}
+
+/// Evidence is of one kind. Whatever it has of the other one, even a single member, is not passed over.
+#[test]
+fn both_a_certificate_and_a_trace() {
+    let both = "malformed: members of a certificate and of a trace";
+    for member in [
+        r#""context_count": 1"#,
+        r#""contexts": []"#,
+        r#""bad": "1|b,-""#,
+        r#""state": "0|a,x""#,
+        r#""initial": "0|a,x""#,
+    ] {
+        assert_eq!(certificate(&[("\"tuples\"", &format!("{member},\n\"tuples\""))]), both, "{member}");
+    }
+    for member in ["shared", "symbols", "groups", "automaton", "tuples", "visible"] {
+        let member = format!("\"{member}\": []");
+        assert_eq!(trace(&[("\"bad\"", &format!("{member},\n\"bad\""))]), both, "{member}");
+    }
 }
 
 #[test]
