@@ -38,3 +38,7 @@ browser:
 benchexec:
     cargo build
     python3 -m pytest contrib/benchexec
+
+# Mutation testing of a package (needs cargo-mutants), of some files with ARGS: just mutants cuba -f crates/cuba/src/engine/race.rs
+mutants PACKAGE *ARGS:
+    CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_CASES=32 cargo mutants --package {{PACKAGE}} --output target/mutants {{ARGS}}
