@@ -227,6 +227,13 @@ mod tests {
         assert_eq!(pop.apply(Q[0], &Stack::from_top([A])), None, "another shared state");
     }
 
+    /// The words that traces are written with.
+    #[test]
+    fn kinds_have_words() {
+        let words = ActionKind::ALL.map(ActionKind::word);
+        assert_eq!(words, ["pop", "overwrite", "push", "empty-overwrite", "empty-push"]);
+    }
+
     #[test]
     fn what_is_not_an_action() {
         let new = |read: &[Symbol], written: &[Symbol]| Action::new((Q[0], read), (Q[1], written)).unwrap_err();

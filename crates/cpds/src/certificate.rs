@@ -69,3 +69,28 @@ impl Certificate {
         self.tuples.chunks_exact(1 + threads).map(|tuple| (SharedState(tuple[0]), &tuple[1..]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_keep_their_transitions_and_tuples_their_languages() {
+        let [a, b] = [0, 1].map(Symbol);
+        let mut automaton = Automaton::default();
+        assert_eq!((automaton.len(), automaton.transition_count()), (0, 0));
+        automaton.push(false, [(a, 1), (b, 2)]);
+        automaton.push(true, []);
+        automaton.push(true, [(b, 1)]);
+        automaton.push(false, [(a, 2)]);
+        assert_eq!((automaton.len(), automaton.transition_count()), (4, 4));
+        let out: Vec<&[(Symbol, u32)]> = (0..4).map(|state| automaton.out(state)).collect();
+        assert_eq!(out, [&[(a, 1), (b, 2)][..], &[], &[(b, 1)], &[(a, 2)]]);
+        assert_eq!([0, 1, 2, 3].map(|state| automaton.is_accepting(state)), [false, true, true, false]);
+
+        let groups = vec![vec![ThreadId(1)], vec![ThreadId(0), ThreadId(2)]];
+        let certificate = Certificate { groups, automaton, tuples: vec![5, 0, 1, 2, 6, 3, 3, 0], visible: None };
+        let tuples: Vec<_> = certificate.tuples().collect();
+        assert_eq!(tuples, [(SharedState(5), &[0, 1, 2][..]), (SharedState(6), &[3, 3, 0])]);
+    }
+}

@@ -264,8 +264,46 @@ mod tests {
     fn a_flood_is_counted_but_not_kept() {
         let mut diagnostics = Diagnostics::default();
         for _ in 0..1000 {
+            diagnostics.warning(|| Diagnostic::warning("x"));
+        }
+        assert_eq!((diagnostics.kept().len(), diagnostics.warnings(), diagnostics.is_ok()), (100, 1000, true));
+        for _ in 0..1000 {
             diagnostics.error(|| Diagnostic::error("x"));
         }
-        assert_eq!((diagnostics.kept().len(), diagnostics.errors(), diagnostics.is_ok()), (100, 1000, false));
+        assert_eq!((diagnostics.kept().len(), diagnostics.errors(), diagnostics.is_ok()), (200, 1000, false));
+        assert_eq!(diagnostics.warnings(), 1000);
+    }
+
+    /// Errors first, and each in the order of the text.
+    #[test]
+    fn one_line_each() {
+        let at = |start, end| Span { source: 0, start, end };
+        let mut diagnostics = Diagnostics::default();
+        diagnostics.warning(|| Diagnostic::warning("w").at(at(0, 1), ""));
+        diagnostics.error(|| Diagnostic::error("e2").at(at(3, 4), ""));
+        diagnostics.error(|| Diagnostic::error("e1").at(at(0, 1), ""));
+        diagnostics.sort();
+        let error = ReadError { sources: vec![Source::new("x", "a\nbc")], diagnostics };
+        assert_eq!(error.to_string(), "x:1:1: error: e1\nx:2:2: error: e2\nx:1:1: warning: w");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text() {
+        let told = |bytes: &[u8]| {
+            let error = Source::decode("x", bytes).unwrap_err();
+            let [diagnostic] = error.diagnostics.kept() else { panic!("one is enough") };
+            let (span, label) = diagnostic.label.clone().unwrap();
+            (span.start, span.end, label, diagnostic.help.clone().unwrap())
+        };
+        let (utf8, utf16) = ("save the file as UTF-8".to_owned(), "it looks like UTF-16; save it as UTF-8".to_owned());
+        assert_eq!(told(b"ab\xffc"), (2, 5, "byte 0xff".to_owned(), utf8));
+        assert_eq!(told(b"\xff\xfea\0"), (0, 3, "byte 0xff".to_owned(), utf16.clone()));
+        assert_eq!(told(b"\xfe\xff\0a"), (0, 3, "byte 0xfe".to_owned(), utf16));
+        assert_eq!(Source::decode("x", b"\xef\xbb\xbfab"), Ok(Source::new("x", "ab")));
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(printable("aε\u{1b}[1m\u{202e}b"), "aε\\u{1b}[1m\\u{202e}b");
     }
 }

@@ -337,6 +337,24 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_asked_of_a_program() {
+        let pop = |top| Action::Pop { from: Q, top: Symbol(top), to: Q };
+        let program = program(2, &[0, 1, 0], &[pop(0), pop(1), Action::EmptyOverwrite { from: Q, to: Q }]).unwrap();
+        let count = ActionKind::ALL.map(|kind| program.count(kind));
+        assert_eq!(count, [2, 0, 0, 1, 0]);
+        assert_eq!((program.alphabet().len(), program.alphabet().is_empty()), (2, false));
+        assert!(Alphabet::new([]).is_empty());
+    }
+
+    #[test]
+    fn copies_are_numbered() {
+        let text = "shared 0; init 0|-,-,-,-; thread A { }\n thread B * 2 { }\n thread C { }";
+        let problem: crate::Problem = text.parse().unwrap();
+        let names = problem.system().threads().map(|thread| problem.system().thread_name(thread));
+        assert_eq!(names.collect::<Vec<_>>(), ["A", "B#1", "B#2", "C"]);
+    }
+
+    #[test]
     fn rules_are_found_by_their_source_in_the_order_of_the_text() {
         let rule = |from, new| Action::EmptyPush { from: SharedState(from), to: Q, new: Symbol(new) };
         let program = program(1, &[0, 1], &[rule(1, 0), rule(0, 1), rule(1, 1), rule(0, 0)]).unwrap();

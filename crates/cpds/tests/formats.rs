@@ -210,3 +210,33 @@ fn the_largest_systems_convert() {
         assert!(text.parse::<Problem>().is_err(), "{text}");
     }
 }
+
+/// `--init` and `--target` replace what the files say, and a mistake in them is a mistake.
+#[test]
+fn what_is_given_replaces_what_the_files_say() {
+    let text = "shared 0 1; init 0|a; bad 1|b; thread P { symbols a b }";
+    let read = |init: &[&str], bad: &[&str]| {
+        let mut reader = Reader::cpds(Source::new("x", text));
+        if !init.is_empty() {
+            reader.replace_initial(init.iter().map(|&text| text.into()));
+        }
+        if !bad.is_empty() {
+            reader.replace_bad(bad.iter().map(|&text| text.into()));
+        }
+        let problem = reader.finish().map_err(|error| error.to_string())?.problem;
+        let system = problem.system();
+        let init: Vec<_> = system.initial().iter().map(|state| system.text(state).to_string()).collect();
+        let bad: Vec<_> = problem.property().bad.iter().map(|state| system.text(state).to_string()).collect();
+        Ok::<_, String>((init.join(" "), bad.join(" ")))
+    };
+    let told = |init: &str, bad: &str| Ok((init.to_owned(), bad.to_owned()));
+    assert_eq!(read(&[], &[]), told("0|a", "1|b"));
+    assert_eq!(read(&["1|a b", "0|-"], &[]), told("1|a b 0|-", "1|b"));
+    assert_eq!(read(&[], &["*|a", "0|-"]), told("0|a", "*|a 0|-"));
+    // Nothing is said of initial states that are missing, as somebody tried to give one.
+    assert_eq!(
+        read(&["1"], &[]),
+        Err("text:1:2: error: expected `|` after the shared state, found end of text".to_owned())
+    );
+    assert_eq!(read(&["1|a; 0|a"], &[]), Err("text:1:6: error: expected the end of the state, found `0`".to_owned()));
+}
