@@ -157,6 +157,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_a_name() {
+        let longest = "a".repeat(MAX_NAME);
+        for name in ["17", "main.3", "⊥", "a.", ".", &longest] {
+            assert!(is_name(name), "{name}");
+        }
+        for not in ["", "a b", "0..3", "..", "ε", "a|b", "a\u{202e}", "\n", &format!("{longest}a")] {
+            assert!(!is_name(not), "{not:?}");
+        }
+    }
+
+    #[test]
     fn plain_numbers() {
         assert_eq!(plain_number("0"), Some(0));
         assert_eq!(plain_number("17"), Some(17));
