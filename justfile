@@ -42,3 +42,7 @@ benchexec:
 # Mutation testing of a package (needs cargo-mutants), of some files with ARGS: just mutants cuba -f crates/cuba/src/engine/race.rs
 mutants PACKAGE *ARGS:
     CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_CASES=32 cargo mutants --package {{PACKAGE}} --output target/mutants {{ARGS}}
+
+# How long inputs that are built to exhaust take, and how much memory
+hostile:
+    cargo test --release -p cuba --test command_line -- --ignored hostile --nocapture

@@ -46,10 +46,15 @@ pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(starts_name) && text.chars().all(continues_name) && !text.contains("..") && text != "_"
 }
 
-/// Cuts a text into tokens.
+/// The most tokens: a program with more would have too many places.
+pub(crate) const MOST_TOKENS: usize = 1 << 19;
+
+/// Cuts a text into tokens; of one that has too many, those and one more.
 pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
     let (mut found, mut at, mut origin) = (Vec::new(), 0, None);
-    while let Some(c) = text[at..].chars().next() {
+    while found.len() <= MOST_TOKENS
+        && let Some(c) = text[at..].chars().next()
+    {
         let rest = &text[at..];
         if c.is_whitespace() {
             at += c.len_utf8();

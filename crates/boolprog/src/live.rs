@@ -18,13 +18,15 @@ pub(crate) fn live(graph: &Graph) -> Vec<u64> {
     }
     // Backwards, until nothing changes.
     let mut changed: Vec<usize> = (0..graph.nodes.len()).collect();
+    let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {
+        is_waiting[node] = false;
         let after = graph.successors(node).into_iter().fold(0, |after, next| after | live[next]);
         let (read, written) = access(graph, node, &live);
         let now = always | read | after & !written;
         if live[node] != now {
             live[node] = now;
-            changed.extend(&before[node]);
+            changed.extend(before[node].iter().filter(|&&node| !std::mem::replace(&mut is_waiting[node], true)));
         }
     }
     live

@@ -5,7 +5,7 @@ mod statement;
 
 pub(crate) use statement::STARTS;
 
-use crate::lex::{Lexeme, Token, is_name, lex};
+use crate::lex::{Lexeme, MOST_TOKENS, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 use cpds::{MAX_NAME, Source};
@@ -69,6 +69,15 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
     let bracket = lexemes.iter().find(|lexeme| matches!(text(lexeme), "{" | "begin"));
     let dialect = if bracket.is_some_and(|lexeme| text(lexeme) == "begin") { Dialect::Slam } else { Dialect::Paper };
     let told_by = bracket.map(|lexeme| lexeme.span);
+    if lexemes.len() > MOST_TOKENS {
+        let last = lexemes[MOST_TOKENS].span;
+        diagnostics.error(|| {
+            Diagnostic::error("too large a program")
+                .at(last, format!("more than {MOST_TOKENS} words and signs"))
+                .help("leave out what the property does not depend on")
+        });
+        return (Program { dialect, variables: Vec::new(), functions: Vec::new() }, BTreeSet::new());
+    }
     Parser { told_by, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) }.program()
 }
 

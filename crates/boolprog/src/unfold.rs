@@ -225,10 +225,14 @@ impl Exploration<'_, '_> {
     /// The steps of a combination.
     fn expand(&mut self, program: usize, from: u32, top: u32) -> Result<(), TooLarge> {
         let mut steps = self.machine.steps(&self.shared[from as usize], &self.frames[top as usize]);
-        // Few, and rarely twice.
-        for i in (1..steps.len()).rev() {
-            if steps[..i].contains(&steps[i]) {
-                steps.remove(i);
+        // Mostly few, and rarely twice.
+        if steps.len() > 64 {
+            steps = Table::from_iter(steps).into_iter().collect();
+        } else {
+            for i in (1..steps.len()).rev() {
+                if steps[..i].contains(&steps[i]) {
+                    steps.remove(i);
+                }
             }
         }
         for (shared, effect) in steps {

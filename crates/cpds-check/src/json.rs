@@ -1,5 +1,6 @@
 //! Evidence as JSON (`docs/evidence.md`), read as a stream: the text is never in memory as a whole.
 
+use crate::text::{Bounded, Few, Lists};
 use crate::{Condition, Evidence, Rejected};
 use cpds::{
     Action, Automaton, Certificate, Context, Cpds, Problem, SharedState, Symbol, ThreadId, Trace, TraceStep,
@@ -7,7 +8,7 @@ use cpds::{
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::io::Read;
+use std::io::{BufReader, Read};
 
 const VERSION: u32 = 1;
 
@@ -23,12 +24,12 @@ struct EvidenceJson {
     _cuba: Option<String>,
     #[serde(rename = "proved_by")]
     _proved_by: Option<String>,
-    shared: Option<Vec<String>>,
-    symbols: Option<Vec<String>>,
-    groups: Option<Vec<Vec<u32>>>,
-    automaton: Option<Vec<Vec<u32>>>,
-    tuples: Option<Vec<Vec<u32>>>,
-    visible: Option<Vec<Vec<u32>>>,
+    shared: Option<Few<String>>,
+    symbols: Option<Few<String>>,
+    groups: Option<Lists>,
+    automaton: Option<Lists>,
+    tuples: Option<Lists>,
+    visible: Option<Lists>,
     // A trace.
     context_count: Option<usize>,
     bad: Option<String>,
@@ -68,7 +69,7 @@ struct ActionJson {
 #[serde(deny_unknown_fields)]
 struct SideJson {
     shared: String,
-    word: Vec<String>,
+    word: Few<String>,
 }
 
 /// Reads evidence about a problem.
@@ -76,8 +77,8 @@ struct SideJson {
 /// # Errors
 /// If it is malformed, or about another problem.
 pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
-    let evidence: EvidenceJson =
-        serde_json::from_reader(text).map_err(|error| Rejected::Malformed(error.to_string()))?;
+    let evidence: EvidenceJson = serde_json::from_reader(BufReader::with_capacity(1 << 16, Bounded::new(text)))
+        .map_err(|error| Rejected::Malformed(brief(&error.to_string())))?;
     if evidence.version != VERSION {
         return malformed(format!("version {}; this is a checker for version {VERSION}", evidence.version));
     }
@@ -107,6 +108,16 @@ fn malformed<T>(what: String) -> Result<T, Rejected> {
     Err(Rejected::Malformed(what))
 }
 
+/// What is wrong with the text, which may quote it at length: the beginning, and the end, which says where.
+fn brief(message: &str) -> String {
+    let count = message.chars().count();
+    if count <= 500 {
+        return message.to_owned();
+    }
+    let end: String = message.chars().skip(count - 100).collect();
+    format!("{}…{end}", message.chars().take(200).collect::<String>())
+}
+
 /// A text as it can be shown.
 fn shown(text: &str) -> String {
     text.chars().take(100).flat_map(char::escape_debug).collect()
@@ -119,10 +130,10 @@ fn there<T>(member: Option<T>, name: &str) -> Result<T, Rejected> {
 fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rejected> {
     // From the numbers in the file to the model's.
     let mut shared = Vec::new();
-    for name in there(evidence.shared, "shared")? {
+    for name in there(evidence.shared, "shared")?.0 {
         shared.push(shared_state(system, &name)?);
     }
-    let symbols = there(evidence.symbols, "symbols")?;
+    let symbols = there(evidence.symbols, "symbols")?.0;
     if symbols.first().map(String::as_str) != Some("-") {
         return malformed("symbols: the first is not `-`, the empty word".to_owned());
     }
@@ -134,9 +145,8 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
     let top = |number: u32| tops.get(number as usize).copied();
 
     let mut groups = Vec::new();
-    for group in there(evidence.groups, "groups")? {
-        let threads: Option<Vec<ThreadId>> =
-            group.into_iter().map(|thread| thread.checked_sub(1).map(ThreadId)).collect();
+    for group in there(evidence.groups, "groups")?.iter() {
+        let threads: Option<Vec<ThreadId>> = group.iter().map(|thread| thread.checked_sub(1).map(ThreadId)).collect();
         groups.push(threads.ok_or_else(|| Rejected::Malformed("groups: threads are counted from 1".to_owned()))?);
     }
     if groups.iter().map(Vec::len).sum::<usize>() != system.thread_count() {
@@ -155,7 +165,7 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
         }
     }
     let mut tuples = Vec::new();
-    for (number, tuple) in there(evidence.tuples, "tuples")?.into_iter().enumerate() {
+    for (number, tuple) in there(evidence.tuples, "tuples")?.iter().enumerate() {
         match tuple.split_first().and_then(|(&q, languages)| Some((shared(q)?, languages))) {
             Some((q, languages)) if languages.len() == system.thread_count() => {
                 tuples.push(q.0);
@@ -171,7 +181,7 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
     };
     let visible = match evidence.visible {
         None => None,
-        Some(rows) => match rows.iter().map(|row| visible_state(row)).collect() {
+        Some(rows) => match rows.iter().map(visible_state).collect() {
             None => return malformed("visible: not a shared state and a symbol for each thread".to_owned()),
             visible => visible,
         },
@@ -229,7 +239,7 @@ fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected
 /// The position of an action among those of a thread.
 fn rule(system: &Cpds, thread: ThreadId, action: &ActionJson) -> Result<Option<usize>, Rejected> {
     let side = |side: &SideJson| -> Result<_, Rejected> {
-        let word = side.word.iter().map(|name| symbol(system, name)).collect::<Result<Vec<_>, _>>()?;
+        let word = side.word.0.iter().map(|name| symbol(system, name)).collect::<Result<Vec<_>, _>>()?;
         Ok((shared_state(system, &side.shared)?, word))
     };
     let ((q, read), (to, written)) = (side(&action.from)?, side(&action.to)?);

@@ -7,13 +7,14 @@
 //! This crate knows what a system is from `cpds`, and nothing about how evidence is found. What an action does is written down here
 //! again, from §2.1 of the paper (`step.rs`), and so is all that is to be known about automata (`languages.rs`). The conditions on
 //! certificates are in `invariant.rs` (`invariant/exact.rs` for the list of visible states), those on traces in `replay.rs`; `json.rs`
-//! reads both.
+//! reads both, from a text that is bounded (`text.rs`).
 
 mod invariant;
 mod json;
 mod languages;
 mod replay;
 mod step;
+mod text;
 
 pub use json::read;
 

@@ -3,6 +3,7 @@
 use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fmt::Write as _;
+use std::io::{self, Read};
 
 const MODEL: &str = "shared 0; init 0|a; bad 0|-\nthread A { symbols a b; (0,a) -> (0,a b); (0,a) -> (0,b) }";
 
@@ -94,6 +95,57 @@ fn deep_nesting() {
         let told = with("[[0, 0], [0, 2]]", &deep);
         assert!(told.starts_with("malformed: "), "{told}");
     }
+}
+
+/// Texts that go on and on are not read to their end, which may not come.
+#[test]
+fn endless_texts() {
+    let told = |start: &str, rest: &[u8]| {
+        let text = start.as_bytes().chain(Endless { bytes: rest.to_vec(), at: 0 });
+        read(&problem(), text).unwrap_err().to_string()
+    };
+    for (start, rest, why) in [
+        ("{\"format\": \"", "x", "a string of more than 16777216 bytes"),
+        ("{\"shared\": [\"\\\"", ", \\\"", "a string of more than 16777216 bytes"),
+        ("", " ", "a row of blanks of more than 1048576 bytes"),
+        ("{\"version\": 1, \"tuples\": [[0", "\n", "a row of blanks of more than 1048576 bytes"),
+        ("{\"symbols\": [", "\"\",", "more than 2097152 names"),
+    ] {
+        let told = told(start, rest.as_bytes());
+        assert!(told.starts_with(&format!("malformed: {why} at line ")), "{start}: {told}");
+    }
+}
+
+/// But a string may be long, and what comes after it is read.
+#[test]
+fn long_strings() {
+    let source = "x".repeat(1 << 23);
+    let told = with("\"groups\"", &format!("\"proved_by\": \"{source}\",   \"groups\""));
+    assert_eq!(told, "accepted");
+}
+
+/// The same bytes again and again.
+struct Endless {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Endless {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        for byte in &mut *buffer {
+            *byte = self.bytes[self.at];
+            self.at = (self.at + 1) % self.bytes.len();
+        }
+        Ok(buffer.len())
+    }
+}
+
+/// What is wrong is told in few words, whatever the text has.
+#[test]
+fn long_names() {
+    let told = with("\"groups\"", &format!("\"{}\"", "x".repeat(1_000_000)));
+    assert!(told.starts_with("malformed: unknown field `xxx") && told.contains("x…"), "{told}");
+    assert!(told.len() < 1000 && told.contains("at line 2 column"), "{told}");
 }
 
 /// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is there is read once.

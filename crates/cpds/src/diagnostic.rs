@@ -33,8 +33,10 @@ impl Source {
             Ok(text) => return Ok(Source::new(name, text)),
             Err(error) => error,
         };
-        let lossy = Source { name: name.into(), text: String::from_utf8_lossy(bytes).into_owned() };
         let (start, byte) = (error.valid_up_to(), bytes[error.valid_up_to()]);
+        // What comes after the mistake is not shown: it may be long, and becomes longer here.
+        let shown = &bytes[..bytes.len().min(start + 100)];
+        let lossy = Source { name: name.into(), text: String::from_utf8_lossy(shown).into_owned() };
         let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
         let narrow = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
         let span = Span { source: 0, start: narrow(start), end: narrow(end) };
@@ -158,6 +160,8 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     const KEEP: usize = 100;
+    /// After so many errors nobody reads on.
+    const MANY: usize = 10_000;
 
     /// Adds an error. It is made only if it will be kept, so that a file of nothing but mistakes stays cheap.
     pub fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
@@ -182,6 +186,11 @@ impl Diagnostics {
     /// Whether there are no errors.
     pub fn is_ok(&self) -> bool {
         self.errors == 0
+    }
+
+    /// Whether there are so many errors that looking for more is of no use.
+    pub fn are_many(&self) -> bool {
+        self.errors >= Self::MANY
     }
 
     /// Those that were kept, in the order of the text; errors first.

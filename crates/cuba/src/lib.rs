@@ -29,7 +29,7 @@ pub mod panics;
 mod picture;
 mod progress;
 mod reach;
-mod render;
+pub mod render;
 mod report;
 mod show;
 mod source;

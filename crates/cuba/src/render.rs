@@ -1,18 +1,18 @@
 //! Diagnostics as text: the place underlined, what is wrong with it, and what to do.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 
 /// The errors, each a block of its own, then how many there are where not all are shown.
-pub(crate) fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
+pub fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Error, diagnostics.errors(), "error")
 }
 
 /// The warnings, in the same way.
-pub(crate) fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
+pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
 }
 
@@ -41,6 +41,9 @@ pub(crate) fn plain_warning(message: &str) -> String {
     one(&[], &Diagnostic::warning(message)) + "\n"
 }
 
+/// Longer lines are not shown; what there is to say of them is.
+const LONGEST: usize = 20_000;
+
 fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -63,6 +66,12 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         let starts = near.iter().map(|((span, _), _)| span.start).min().expect("the first is near itself");
         let ends = near.iter().map(|((span, _), _)| span.end).max().expect("the first is near itself");
         let lines = lines_around(&source.text, starts as usize..ends as usize);
+        if lines.len() > LONGEST {
+            let (line, column) = source.position(starts);
+            group = group.element(Origin::path(&source.name).line(line).char_column(column));
+            group = group.elements(near.into_iter().map(|((_, label), _)| Level::NOTE.message(label)));
+            continue;
+        }
         let annotations = near.into_iter().map(|((span, label), kind)| {
             let range = span.start as usize - lines.start..span.end as usize - lines.start;
             kind.span(range).label(label)

@@ -16,4 +16,4 @@ mod read;
 
 pub use expected::{Collapse, Expected, Published, Run, Verdict};
 pub use find::{below, find};
-pub use read::runs;
+pub use read::{read, runs};

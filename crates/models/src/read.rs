@@ -15,8 +15,20 @@ pub fn runs(model: &Path) -> Result<Vec<Run>, ReadError> {
     if !path.exists() {
         return Ok(vec![Run::default()]);
     }
-    let source = read_text(&path)?;
-    read(&source.text).map_err(|mistake| mistake.in_file(source))
+    read(read_text(&path)?)
+}
+
+/// The longest text, and the most runs that it may tell of: what is said before the runs is kept for each.
+const MOST_BYTES: usize = 1 << 18;
+const MOST_RUNS: usize = 256;
+
+/// The runs that a TOML text tells of.
+pub fn read(source: Source) -> Result<Vec<Run>, ReadError> {
+    if source.text.len() > MOST_BYTES {
+        let message = format!("`{}` is larger than {} KiB", source.name, MOST_BYTES >> 10);
+        return Err(ReadError::new(Vec::new(), Diagnostic::error(message).help(HELP)));
+    }
+    read_runs(&source.text).map_err(|mistake| mistake.in_file(source))
 }
 
 /// What a run is started with, and what is told about it: the keys that are no answers.
@@ -32,12 +44,15 @@ impl Told {
     const KEYS: [&str; 4] = ["instances", "threads", "note", "published"];
 }
 
-fn read(text: &str) -> Result<Vec<Run>, Mistake> {
+fn read_runs(text: &str) -> Result<Vec<Run>, Mistake> {
     let no_run = |span: Range<usize>| Mistake { message: "a run begins with [[run]]".to_owned(), span };
     let mut file = DeTable::parse(text)?;
     let Some(runs) = file.get_mut().remove("run") else { return Ok(vec![run(file)?]) };
     let span = runs.span();
     let DeValue::Array(runs) = runs.into_inner() else { return Err(no_run(span)) };
+    if runs.len() > MOST_RUNS {
+        return Err(Mistake { message: format!("more than {MOST_RUNS} runs"), span });
+    }
     let read = |value: Spanned<DeValue<'_>>| {
         let span = value.span();
         let DeValue::Table(answers) = value.into_inner() else { return Err(no_run(span)) };
@@ -60,6 +75,8 @@ fn run(table: Spanned<DeTable<'_>>) -> Result<Run, Mistake> {
     Ok(Run { instances, threads, note, published, expected: Some(expected) })
 }
 
+const HELP: &str = "the answers expected of a model need nothing but a `verdict`, \"safe\" or \"unsafe\"";
+
 /// What is wrong, and where in the text.
 #[derive(Debug)]
 struct Mistake {
@@ -80,8 +97,7 @@ impl Mistake {
         let line_end = source.text.get(start..).and_then(|rest| rest.find('\n')).map_or(end, |length| start + length);
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         let span = Span { source: 0, start: narrow(start), end: narrow(end.min(line_end)) };
-        let help = "the answers expected of a model need nothing but a `verdict`, \"safe\" or \"unsafe\"";
-        ReadError::new(vec![source], Diagnostic::error(self.message).at(span, "").help(help))
+        ReadError::new(vec![source], Diagnostic::error(self.message).at(span, "").help(HELP))
     }
 }
 
@@ -92,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_enough() {
-        let [run] = &read("verdict = 'safe'").unwrap()[..] else { panic!("one run") };
+        let [run] = &read_runs("verdict = 'safe'").unwrap()[..] else { panic!("one run") };
         let expected = run.expected.as_ref().unwrap();
         assert_eq!((expected.verdict, expected.contexts, &run.instances), (Verdict::Safe, None, &None));
         assert!(expected.contradiction().is_some(), "but not in the collection");
@@ -112,7 +128,7 @@ mod tests {
             verdict = 'unsafe'
             contexts = 5
         ";
-        let [first, second] = &read(text).unwrap()[..] else { panic!("two runs") };
+        let [first, second] = &read_runs(text).unwrap()[..] else { panic!("two runs") };
         assert_eq!((first.threads, &first.instances, &first.note), (Some(2), &None, &None));
         assert_eq!((second.threads, second.instances.as_deref()), (None, Some("f=1,g=2")));
         assert_eq!(second.note.as_deref(), Some("why"));
@@ -125,7 +141,7 @@ mod tests {
 
     /// What is said of a text, with the place.
     fn refused(text: &str) -> String {
-        read(text).unwrap_err().in_file(Source::new("m.toml", text)).to_string()
+        read(Source::new("m.toml", text)).unwrap_err().to_string()
     }
 
     #[test]
@@ -147,6 +163,10 @@ mod tests {
             ("verdict = 'safe'\nrun = [1]".to_owned(), "m.toml:2:8: error: a run begins with [[run]]"),
             ("verdict = 'safe'\n[run]\nthreads = 2".to_owned(), "m.toml:2:1: error: a run begins with [[run]]"),
         ];
+        assert_eq!(refused(&" ".repeat(1 << 19)), "error: `m.toml` is larger than 256 KiB");
+        assert!(
+            refused(&format!("verdict = 'safe'\n{}", "[[run]]\n".repeat(257))).ends_with("error: more than 256 runs")
+        );
         for (text, start) in refusals {
             let refusal = refused(&text);
             assert!(refusal.starts_with(start), "{refusal}");

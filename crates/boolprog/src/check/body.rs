@@ -58,8 +58,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let function = self.function;
         let enforce = function.enforce.iter().map(|expr| self.formula(expr, None));
         let enforce: Vec<_> = enforce.collect();
-        let and = |a, b| Formula::Binary(Operator::And, Box::new(a), Box::new(b));
-        self.checker.graph.functions[self.index].enforce = enforce.into_iter().reduce(and);
+        self.checker.graph.functions[self.index].enforce = conjunction(enforce);
         let end = Place { span: function.end.0, origin: None };
         let end = self.node(Step::Return(vec![Formula::Choice; function.results]), 0, &end);
         let entry = self.statements(&function.body, end);
@@ -422,4 +421,19 @@ fn counted(number: usize, what: &str) -> String {
         1 => format!("1 {what}"),
         more => format!("{more} {what}s"),
     }
+}
+
+/// All of these together, as a tree that is not deep.
+fn conjunction(mut formulas: Vec<Formula>) -> Option<Formula> {
+    while formulas.len() > 1 {
+        let mut rest = formulas.into_iter();
+        formulas = Vec::new();
+        while let Some(a) = rest.next() {
+            formulas.push(match rest.next() {
+                Some(b) => Formula::Binary(Operator::And, Box::new(a), Box::new(b)),
+                None => a,
+            });
+        }
+    }
+    formulas.pop()
 }

@@ -141,12 +141,12 @@ pub(super) struct Alphabets {
     pub(super) of_program: Vec<(Alphabet, bool)>,
 }
 
-/// The alphabet of each program: what it declares, and in the artifact's format also what it mentions.
-pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Alphabets {
+/// The alphabet of each program: what it declares, and in the artifact's format also what it mentions; nothing if that is far too much.
+pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Alphabets> {
     let mut symbols = Names::default();
     let mut of_program = Vec::new();
     let mut kind = Kind::new("stack symbol", limits::SYMBOLS);
-    let in_states = mentioned_in_states(tree);
+    let (in_states, mut undeclared) = (mentioned_in_states(tree), 0);
     for (i, thread) in tree.threads.iter().enumerate() {
         kind.copies = u64::from(thread.copies).min(limits::THREADS);
         let mut complete = !thread.symbols_unclear;
@@ -170,6 +170,15 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
                 // Anything else can only come from the command line, and is reported as unknown.
                 if plain_number(name).is_some() && insert(name, span) == span {
                     outside.push(span);
+                    undeclared += 1;
+                }
+                if undeclared > limits::SYMBOLS {
+                    diagnostics.error(|| {
+                        Diagnostic::error("too many stack symbols")
+                            .at(span, format!("with this one, more than {} that are not declared", limits::SYMBOLS))
+                            .help("a system that large cannot be explored; look for a smaller model")
+                    });
+                    return None;
                 }
             }
             if complete {
@@ -180,7 +189,7 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
         }
         of_program.push((Alphabet::new(ordered), complete));
     }
-    Alphabets { symbols, of_program }
+    Some(Alphabets { symbols, of_program })
 }
 
 /// For each thread of the artifact's format, the symbols on its stack in `.init` and `.spec`.

@@ -26,12 +26,16 @@ impl<'a> Parser<'a> {
         Parser { sources, lexer, last: Span { source, start: 0, end: 0 }, diagnostics }
     }
 
+    /// The next token; none if there have been so many mistakes that nothing is gained by more.
     pub(super) fn peek(&mut self) -> Option<Token> {
+        if self.diagnostics.are_many() {
+            return None;
+        }
         self.lexer.peek().map(|lexeme| lexeme.token)
     }
 
     pub(super) fn next(&mut self) -> Option<Lexeme> {
-        let lexeme = self.lexer.next()?;
+        let lexeme = self.lexer.next().filter(|_| !self.diagnostics.are_many())?;
         self.last = lexeme.span;
         Some(lexeme)
     }

@@ -145,7 +145,10 @@ impl Parser<'_> {
         if self.take(Token::Epsilon).is_none() {
             written.push(self.pds_number("symbols, or `-` for none")?);
             while self.peek() == Some(Token::Name) {
-                written.push(self.pds_number("a symbol")?);
+                let symbol = self.pds_number("a symbol")?;
+                // More than two are too many; then the last one says where they end.
+                written.truncate(2);
+                written.push(symbol);
             }
         }
         self.as_action(from.to(self.last), None, (from, read.as_slice()), (to, &written))
@@ -190,7 +193,7 @@ impl Parser<'_> {
             let mut start = dotted.start;
             for part in self.text(dotted).split('.') {
                 let end = start + u32::try_from(part.len()).expect("part of a span");
-                word.push(Span { start, end, ..dotted });
+                push_up_to(limits::STACK_CELLS, word, Span { start, end, ..dotted });
                 start = end + 1;
             }
             word.reverse();

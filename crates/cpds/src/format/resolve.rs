@@ -43,7 +43,7 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
 
     let (shared, shared_complete) = declare::shared(sources, tree, diagnostics);
     let names = declare::thread_names(sources, tree, diagnostics);
-    let Alphabets { symbols, of_program } = declare::alphabets(sources, tree, diagnostics);
+    let Alphabets { symbols, of_program } = declare::alphabets(sources, tree, diagnostics)?;
     let programs = (0..).zip(&tree.threads).flat_map(|(i, t)| std::iter::repeat_n(i, t.copies as usize));
     let threads: Option<Vec<u32>> = count.map(|_| programs.collect());
     let scope = Scope {

@@ -14,6 +14,7 @@ mod evidence;
 mod faults;
 mod fcr;
 mod generate;
+mod hostile;
 mod limits;
 mod markdown;
 mod outputs;
