@@ -43,6 +43,10 @@ benchexec:
 mutants PACKAGE *ARGS:
     CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_CASES=32 cargo mutants --package {{PACKAGE}} --output target/mutants {{ARGS}}
 
+# Fuzz a target for some seconds (needs a nightly compiler and cargo-fuzz; fuzz/README.md lists the targets)
+fuzz TARGET SECONDS:
+    fuzz/run {{TARGET}} {{SECONDS}}
+
 # How long inputs that are built to exhaust take, and how much memory
 hostile:
     cargo test --release -p cuba --test command_line -- --ignored hostile --nocapture

@@ -1,0 +1,24 @@
+//! The corpora of the fuzz targets, without a fuzzer.
+
+#[path = "../../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "there it is a crate of its own")]
+mod fuzz;
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_kept_input_is_answered() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    for (target, run) in fuzz::TARGETS {
+        let folder = corpora.join(target);
+        let files: Vec<_> = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{target}: {error}")).collect();
+        assert!(!files.is_empty(), "{target}");
+        for file in files {
+            let path = file.unwrap().path();
+            // Told if it fails.
+            println!("{}", path.display());
+            run(&fs::read(&path).unwrap());
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! A Boolean program.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::bp(bytes));

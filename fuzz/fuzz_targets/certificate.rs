@@ -1,0 +1,4 @@
+//! A certificate that was true once.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::certificate(bytes));

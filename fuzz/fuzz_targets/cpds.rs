@@ -1,0 +1,4 @@
+//! A `.cpds` text.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::cpds(bytes));

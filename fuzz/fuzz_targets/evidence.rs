@@ -1,0 +1,4 @@
+//! A file with evidence.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::evidence(bytes));

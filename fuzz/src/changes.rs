@@ -1,0 +1,129 @@
+//! Bytes as choices: a small system, and what else to change.
+
+use cpds::{Problem, Property};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Choices, one byte each; the first ones when there are no more.
+pub(super) struct Choices<'b>(pub(super) &'b [u8]);
+
+impl Choices<'_> {
+    /// One of `n`; 0 if there are none.
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        usize::from(first).checked_rem(n).unwrap_or(0)
+    }
+
+    /// One of these, if there are any.
+    pub(super) fn one_of<'i, T>(&mut self, items: &'i mut [T]) -> Option<&'i mut T> {
+        let at = self.below(items.len());
+        items.get_mut(at)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// A small system as lines of text.
+#[derive(Clone)]
+pub(super) struct Draft {
+    shared: usize,
+    /// Symbols, copies, actions.
+    programs: Vec<(usize, usize, BTreeSet<String>)>,
+    initial: BTreeSet<String>,
+    bad: BTreeSet<String>,
+}
+
+impl Draft {
+    pub(super) fn new(choices: &mut Choices<'_>) -> Draft {
+        let mut draft = Draft {
+            shared: 1 + choices.below(3),
+            programs: Vec::new(),
+            initial: BTreeSet::new(),
+            bad: BTreeSet::new(),
+        };
+        for _ in 0..=choices.below(2) {
+            draft.programs.push((choices.below(4), 1 + choices.below(2), BTreeSet::new()));
+        }
+        for program in 0..draft.programs.len() {
+            for _ in 0..choices.below(9) {
+                draft.add_action(program, choices);
+            }
+        }
+        draft.add_initial(choices);
+        draft.add_bad(choices);
+        draft
+    }
+
+    /// Adds something: an action, an initial state or a bad pattern.
+    pub(super) fn grow(&mut self, choices: &mut Choices<'_>) {
+        match choices.below(4) {
+            0 => self.add_initial(choices),
+            1 => self.add_bad(choices),
+            _ => {
+                let program = choices.below(self.programs.len());
+                self.add_action(program, choices);
+            }
+        }
+    }
+
+    fn add_action(&mut self, program: usize, choices: &mut Choices<'_>) {
+        let symbols = self.programs[program].0;
+        let (from, to) = (choices.below(self.shared), choices.below(self.shared));
+        let read = word(symbols, choices, 1);
+        let written = word(symbols, choices, if read == "-" { 1 } else { 2 });
+        self.programs[program].2.insert(format!("({from},{read}) -> ({to},{written})"));
+    }
+
+    fn add_initial(&mut self, choices: &mut Choices<'_>) {
+        let state = self.state(choices, |symbols, choices| word(symbols, choices, 2));
+        self.initial.insert(state);
+    }
+
+    fn add_bad(&mut self, choices: &mut Choices<'_>) {
+        let any = |text: String, choices: &mut Choices<'_>| if choices.below(2) == 0 { "*".to_owned() } else { text };
+        let pattern = self.state(choices, |symbols, choices| any(word(symbols, choices, 1), choices));
+        self.bad.insert(pattern);
+    }
+
+    fn state(&self, choices: &mut Choices<'_>, stack: impl Fn(usize, &mut Choices<'_>) -> String) -> String {
+        let mut text = choices.below(self.shared).to_string();
+        let symbols = self.programs.iter().flat_map(|&(symbols, copies, _)| std::iter::repeat_n(symbols, copies));
+        for (thread, symbols) in symbols.enumerate() {
+            text += if thread == 0 { "|" } else { "," };
+            text += &stack(symbols, choices);
+        }
+        text
+    }
+
+    pub(super) fn problem(&self) -> Problem {
+        let mut text = format!("shared 0..{}\n", self.shared - 1);
+        for state in &self.initial {
+            writeln!(text, "init {state}").expect("writing to a string");
+        }
+        for pattern in &self.bad {
+            writeln!(text, "bad {pattern}").expect("writing to a string");
+        }
+        for (number, (symbols, copies, actions)) in self.programs.iter().enumerate() {
+            let symbols: String = (0..*symbols).map(|symbol| format!(" s{symbol}")).collect();
+            let symbols = if symbols.is_empty() { symbols } else { format!("symbols{symbols}\n") };
+            let actions: String = actions.iter().map(|action| format!("{action}\n")).collect();
+            write!(text, "thread T{number} * {copies} {{\n{symbols}{actions}}}\n").expect("writing to a string");
+        }
+        text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+}
+
+/// At most so many symbols, top first.
+fn word(symbols: usize, choices: &mut Choices<'_>, longest: usize) -> String {
+    let length = if symbols == 0 { 0 } else { choices.below(longest + 1) };
+    let names: Vec<String> = (0..length).map(|_| format!("s{}", choices.below(symbols))).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(" ") }
+}
+
+/// The same system, in which nothing is bad.
+pub(super) fn without_property(problem: &Problem) -> Problem {
+    Problem::new(problem.system().clone(), Property::default()).expect("no patterns")
+}

@@ -1,0 +1,27 @@
+//! What the fuzz targets do with their bytes. The tests of `cuba` take the kept corpora through the same functions, without a
+//! fuzzer.
+//!
+//! A panic is a finding, and so is too much time or memory, which the fuzzer watches over.
+
+mod certificate;
+mod changes;
+mod evidence;
+mod texts;
+mod trace;
+
+pub use certificate::certificate;
+pub use evidence::evidence;
+pub use texts::{bp, cpds, patterns, pds, toml};
+pub use trace::trace;
+
+/// The targets by name.
+pub const TARGETS: [(&str, fn(&[u8])); 8] = [
+    ("cpds", cpds),
+    ("pds", pds),
+    ("bp", bp),
+    ("toml", toml),
+    ("patterns", patterns),
+    ("evidence", evidence),
+    ("certificate", certificate),
+    ("trace", trace),
+];

@@ -1,0 +1,130 @@
+//! Texts: each is read, or refused with errors that can be shown; what was read is printed, and read back as the same.
+
+use boolprog::Asked;
+use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
+use cuba::render;
+
+/// Larger systems are not printed: it takes longer, and shows no more.
+const SMALL: usize = 5_000;
+
+/// A `.cpds` text.
+pub fn cpds(bytes: &[u8]) {
+    if let Some(text) = decoded("fuzz.cpds", bytes) {
+        is_read_back(Reader::cpds(text).finish());
+    }
+}
+
+/// A `.pds` text, a `.init` and a `.spec`, with bytes 0 between them.
+pub fn pds(bytes: &[u8]) {
+    let mut parts = bytes.splitn(3, |byte| *byte == 0);
+    let mut part = |name| parts.next().map(|bytes| decoded(name, bytes));
+    let Some(Some(pds)) = part("fuzz.pds") else { return };
+    let mut reader = Reader::pds(pds);
+    match part("fuzz.init") {
+        None => {}
+        Some(None) => return,
+        Some(Some(init)) => reader.init_file(init),
+    }
+    match part("fuzz.spec") {
+        None => {}
+        Some(None) => return,
+        Some(Some(spec)) => reader.spec_file(spec),
+    }
+    is_read_back(reader.finish());
+}
+
+/// A Boolean program.
+pub fn bp(bytes: &[u8]) {
+    let Some(text) = decoded("fuzz.bp", bytes) else { return };
+    let (program, diagnostics) = boolprog::parse(&text);
+    if diagnostics.is_ok() {
+        let printed = boolprog::print(&program);
+        let (again, diagnostics) = boolprog::parse(&Source::from(&*printed));
+        assert!(diagnostics.is_ok() && again == program, "{printed}");
+    }
+    // With many variables it may be worth the time that it takes.
+    let locals = program.functions.iter().map(|function| function.parameters.len() + function.locals.len());
+    if program.variables.len() + locals.max().unwrap_or(0) <= 8 {
+        lowered(text, Vec::new(), Asked::Errors);
+    }
+}
+
+/// Expected answers.
+pub fn toml(bytes: &[u8]) {
+    if let Some(text) = decoded("fuzz.toml", bytes) {
+        answered(cpds_models::read(text));
+    }
+}
+
+/// What options of the command line say of a fixed system or program; the first byte says which option it is.
+pub fn patterns(bytes: &[u8]) {
+    const SYSTEM: &str = "shared 0..2 x; init 0|a,b; bad 1|a,*\nthread A { symbols a b 7; (0,a) -> (1,a b) }\n\
+        thread B { symbols b c; (1,b) -> (0,-) }";
+    const PROGRAM: &str = "decl x, y := 0; decl thread_local z;\nvoid f() { decl l; L: l := x; M: assert !l | z; }\n\
+        void g(p) { x := p; L: skip; }\nvoid main() { start_thread f(); g(y); E: skip; }";
+    let Some((option, rest)) = bytes.split_first() else { return };
+    let Some(text) = decoded("--option", rest) else { return };
+    let mut system = Reader::cpds(SYSTEM.into());
+    match option {
+        b'i' => system.replace_initial([text]),
+        b'b' => system.replace_bad([text]),
+        b't' => return lowered(PROGRAM.into(), Vec::new(), Asked::Targets(vec![text.text])),
+        b'l' => return lowered(PROGRAM.into(), Vec::new(), Asked::Labels(vec![text.text])),
+        b'n' => {
+            let instance = |text: &str| {
+                let (function, number) = text.split_once('=')?;
+                Some((function.to_owned(), number.parse().ok()?))
+            };
+            let instances = text.text.split(',').map(instance).collect::<Option<_>>();
+            return instances.map_or((), |instances| lowered(PROGRAM.into(), instances, Asked::Errors));
+        }
+        _ => return,
+    }
+    is_read_back(system.finish());
+}
+
+fn lowered(text: Source, instances: Vec<(String, u32)>, asked: Asked) {
+    let options = boolprog::Options { instances, threads: Some(2), asked };
+    if let Some(lowered) = answered(boolprog::read(text, &options)) {
+        is_read_back(Ok(lowered.reading));
+    }
+}
+
+/// The text, if it is UTF-8.
+fn decoded(name: &str, bytes: &[u8]) -> Option<Source> {
+    answered(Source::decode(name, bytes))
+}
+
+/// What was read, or nothing if there are errors, which can be shown.
+fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
+    read.map_err(|error| {
+        assert_ne!(render::errors(&error.sources, &error.diagnostics), "");
+        assert_ne!(error.to_string(), "");
+    })
+    .ok()
+}
+
+fn is_read_back(read: Result<Reading, ReadError>) {
+    let Some(Reading { problem, sources, diagnostics }) = answered(read) else { return };
+    assert_eq!(render::errors(&sources, &diagnostics), "");
+    assert_eq!(render::warnings(&sources, &diagnostics) == "", diagnostics.warnings() == 0);
+    let system = problem.system();
+    let symbols = system.threads().map(|thread| system.program(thread).alphabet().len()).sum::<usize>();
+    if system.shared_names().len() + symbols > SMALL {
+        return;
+    }
+    let through_cpds =
+        |problem: &Problem| print_cpds(problem).parse::<Problem>().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(through_cpds(&problem), problem);
+    // Names become numbers there, and are kept from then on.
+    let numbered = through_pds(&problem);
+    assert_eq!(through_pds(&through_cpds(&numbered)), numbered);
+}
+
+fn through_pds(problem: &Problem) -> Problem {
+    let text = print_pds(problem);
+    let mut reader = Reader::pds(Source::new("printed.pds", text.pds));
+    reader.init_file(Source::new("printed.init", text.init));
+    reader.spec_file(Source::new("printed.spec", text.spec));
+    reader.finish().unwrap_or_else(|error| panic!("{error}")).problem
+}
