@@ -50,3 +50,11 @@ fuzz TARGET SECONDS:
 # How long inputs that are built to exhaust take, and how much memory
 hostile:
     cargo test --release -p cuba --test command_line -- --ignored hostile --nocapture
+
+# N random systems and a tenth as many programs through every engine, against the oracle; what disagrees is kept in crates/campaign/regressions
+campaign N SEED *OPTIONS:
+    cargo run --release -p cpds-campaign -- {{N}} {{SEED}} {{OPTIONS}}
+
+# `cuba bench` over N generated models with known answers: nothing wrong, nothing left running, memory flat
+soak N SEED:
+    bash .ci/soak {{N}} {{SEED}}

@@ -2,10 +2,11 @@
 //! level.
 
 use boolprog::syntax::{Program, Statement, StatementKind};
-use boolprog::{Asked, FramePlace, FrameView, Lowered, Options, SourceMap, StepKind, View, print, read};
+use boolprog::{Asked, Lowered, Options, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{Skipped, files, repository};
-use cpds_testing::interpreter::{self, ErrorKind, Limits, Place, ProjectedFrame, Projection};
+use cpds_testing::interpreter::{self, Limits, Place, ProjectedFrame, Projection};
+use cpds_testing::lowering::{State, compare, stood_for};
 use cpds_testing::oracle;
 use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
@@ -14,101 +15,10 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// What is compared of a frame: its function, its place if it is on top, and its variables, as far as they matter.
-type Frame = (usize, Option<FramePlace>, Vec<bool>);
-
-/// What is compared of a state.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum State {
-    Error(ErrorKind, u32),
-    Running { shared: Vec<bool>, threads: Vec<Vec<Frame>>, pending: Vec<(usize, Frame)> },
-}
-
-/// A state of the interpreter, whose stacks are outermost call first.
-fn interpreted(projection: &Projection, map: &SourceMap) -> State {
-    if let Some((kind, at)) = projection.error {
-        return State::Error(kind, at);
-    }
-    let frame = |frame: &ProjectedFrame, is_top: bool| {
-        let place = match frame.place {
-            Place::Results(at) => FramePlace::Results(at),
-            Place::Calling(at) => FramePlace::Calling(at),
-            Place::At(at) | Place::End(at) | Place::LeaveAtomic(at) => FramePlace::Before(at),
-        };
-        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
-        let locals = frame.locals.iter().zip(map.matters(place)).map(|(value, matters)| *value && matters);
-        (frame.function, is_top.then_some(place), thread_locals.chain(locals).collect())
-    };
-    let stack = |stack: &Vec<ProjectedFrame>| {
-        stack.iter().rev().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect::<Vec<Frame>>()
-    };
-    let starts = projection.pending.iter().enumerate();
-    let mut pending: Vec<_> =
-        starts.flat_map(|(pool, starts)| starts.iter().map(move |it| (pool, frame(it, true)))).collect();
-    pending.sort();
-    State::Running {
-        shared: projection.shared.clone(),
-        threads: projection.threads.iter().map(stack).collect(),
-        pending,
-    }
-}
-
-/// The states that a state of the system stands for: every choice of what is open, and matters.
-fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
-    if let Some((kind, at)) = view.error {
-        let kind = if kind == StepKind::Unlock { ErrorKind::Unlock } else { ErrorKind::Assert };
-        return vec![State::Error(kind, at)];
-    }
-    let values = |frame: &FrameView, is_top: bool| {
-        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
-        let local = |(value, matters): (&Option<bool>, bool)| if matters { *value } else { Some(false) };
-        thread_locals.chain(frame.locals.iter().zip(map.matters(frame.place)).map(local)).collect::<Vec<_>>()
-    };
-    // All values in a row, then back from the row.
-    let mut row: Vec<Option<bool>> = view.shared.clone();
-    for (depth, frame) in view.threads.iter().flat_map(|stack| stack.iter().enumerate()) {
-        row.extend(values(frame, depth == 0));
-    }
-    row.extend(view.pending.iter().flat_map(|(_, frame)| values(frame, true)));
-    let open: Vec<usize> = (0..row.len()).filter(|&i| row[i].is_none()).collect();
-    assert!(open.len() < 16, "small programs");
-    let choice = |choice: usize| {
-        let bit = |i: usize| row[i].unwrap_or_else(|| choice >> open.iter().position(|&at| at == i).unwrap() & 1 == 1);
-        let mut rest = (0..row.len()).map(bit);
-        let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<bool>>();
-        let shared = take(view.shared.len());
-        let mut frame = |frame: &FrameView, is_top: bool| {
-            (frame.function, is_top.then_some(frame.place), take(values(frame, is_top).len()))
-        };
-        let mut threads = Vec::new();
-        for stack in &view.threads {
-            threads.push(stack.iter().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect());
-        }
-        let mut pending: Vec<_> = view.pending.iter().map(|(pool, it)| (*pool, frame(it, true))).collect();
-        pending.sort();
-        State::Running { shared, threads, pending }
-    };
-    (0..1 << open.len()).map(choice).collect()
-}
-
-/// Compares both, up to so many contexts, if there are not too many states.
-fn compare(program: &Lowered, limits: Limits) -> Option<usize> {
-    let (system, map) = (program.reading.problem.system(), &program.map);
-    let expected = interpreter::levels(&program.program, map.threads(), limits)?;
-    let found = oracle::levels(system, limits.contexts, limits.height);
-    for k in 0..=limits.contexts {
-        let expected: BTreeSet<State> = expected.projections(k).iter().map(|it| interpreted(it, map)).collect();
-        let views = found.reachable[k].iter().map(|state| map.view(state)).filter(|view| !view.is_between);
-        let found: BTreeSet<State> = views.flat_map(|view| stood_for(&view, map)).collect();
-        let text = || &program.reading.sources[0].text;
-        if let Some(missing) = expected.difference(&found).next() {
-            panic!("k = {k}: the system does not have {missing:?} of\n{}", text());
-        }
-        if let Some(extra) = found.difference(&expected).next() {
-            panic!("k = {k}: the program does not have {extra:?}:\n{}", text());
-        }
-    }
-    Some(expected.reachable[limits.contexts].len())
+/// Compares both, if there are not too many states: how many there are.
+fn same(program: &Lowered, limits: Limits) -> Option<usize> {
+    let run = compare(program, limits).unwrap_or_else(|why| panic!("{why}:\n{}", program.reading.sources[0].text));
+    run.map(|run| run.reachable[limits.contexts].len())
 }
 
 /// A program that is shown as text.
@@ -163,7 +73,7 @@ proptest! {
     fn the_system_does_what_the_program_does(Printed(program) in printed(&Shape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         prop_assert_eq!(&lowered.program, &program, "printed and read back");
-        compare(&lowered, LIMITS);
+        same(&lowered, LIMITS);
     }
 
     /// Threads that are there from the start, of functions that are called, too, and may have parameters.
@@ -171,7 +81,7 @@ proptest! {
     fn with_instances(Printed(program) in printed(&Shape { creation: false, ..Shape::default() }), second in any::<prop::sample::Index>()) {
         let name = |index: usize| program.functions[index].name.text.clone();
         let instances = vec![(name(0), 1), (name(second.index(program.functions.len())), 1)];
-        compare(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
+        same(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
     }
 
     /// A label is reached with as many contexts as it takes a thread to stand there; and the place of a target is where the thread is.
@@ -309,7 +219,7 @@ fn small_programs() {
     ];
     for text in programs {
         let program = read(Source::from(text), &Options::default()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let size = compare(&program, Limits { contexts: 4, height: 4, states: 20_000 });
+        let size = same(&program, Limits { contexts: 4, height: 4, states: 20_000 });
         assert!(size.is_some_and(|size| size >= 10), "{size:?} states of\n{text}");
     }
 }
@@ -322,7 +232,7 @@ fn the_models_do_what_their_programs_do() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
         let program = read(Source::new(&name, text), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
-        match compare(&program, Limits { contexts: 3, height: 4, states: 4000 }) {
+        match same(&program, Limits { contexts: 3, height: 4, states: 4000 }) {
             Some(_) => compared += 1,
             None => skipped.add(&name, "there are too many states after three contexts"),
         }

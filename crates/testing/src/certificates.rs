@@ -1,6 +1,7 @@
 //! The conditions on a certificate, taken literally: every permutation is written out, and every tuple is compared with every other.
+//! And evidence with one thing changed, which a checker should not accept unless it is still evidence.
 
-use cpds::{Automaton, Certificate, GlobalState, Problem, SharedState, Stack, Symbol, Wild};
+use cpds::{Automaton, Certificate, GlobalState, Problem, SharedState, Stack, Symbol, Trace, Wild};
 use std::collections::BTreeSet;
 
 type Tuple = (SharedState, Vec<u32>);
@@ -16,7 +17,16 @@ pub fn is_invariant(problem: &Problem, certificate: &Certificate) -> bool {
 
 /// Whether a state is in a certificate.
 pub fn contains(certificate: &Certificate, state: &GlobalState) -> bool {
-    has(certificate, &permuted(certificate), state)
+    first_lost(certificate, std::iter::once(state)).is_none()
+}
+
+/// The first of these states that is not in a certificate.
+pub fn first_lost<'s>(
+    certificate: &Certificate,
+    mut states: impl Iterator<Item = &'s GlobalState>,
+) -> Option<&'s GlobalState> {
+    let all = permuted(certificate);
+    states.find(|state| !has(certificate, &all, state))
 }
 
 /// The tuples, with every permutation within groups: closed under swaps.
@@ -106,4 +116,84 @@ fn is_bad(problem: &Problem, certificate: &Certificate, (q, languages): &Tuple) 
         (pattern.shared == Wild::Any || pattern.shared == Wild::Is(*q)) && pattern.tops.iter().zip(languages).all(fits)
     };
     problem.property().bad.iter().any(is_fitting)
+}
+
+/// A certificate with one thing changed; `at` says where. None if there is nothing to change.
+pub fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certificate> {
+    let mut changed = certificate.clone();
+    let width = 1 + certificate.groups.iter().map(Vec::len).sum::<usize>();
+    let tuple = at % (certificate.tuples.len() / width).max(1) * width;
+    let states = certificate.automaton.len();
+    let (state, place) = (at % states, at / states);
+    let mut automaton: Vec<(bool, Vec<(Symbol, u32)>)> = (0..number(states))
+        .map(|state| (certificate.automaton.is_accepting(state), certificate.automaton.out(state).to_vec()))
+        .collect();
+    match what {
+        "drop a tuple" => drop(changed.tuples.drain(tuple..tuple + width)),
+        "another language in a tuple" => {
+            changed.tuples[tuple + 1 + place % (width - 1)] = number(at / 7 % states);
+        }
+        "another shared state in a tuple" => changed.tuples[tuple] = number(at / 7 % 2),
+        "swap threads" if width > 2 => changed.tuples.swap(tuple + 1, tuple + 2),
+        "one group" => changed.groups = vec![certificate.groups.concat()],
+        "accept, or do not" => automaton[state].0 ^= true,
+        "drop a transition" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1.remove(place);
+        }
+        "lead elsewhere" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1[place].1 = number(at / 7 % states);
+        }
+        "another symbol" if !automaton[state].1.is_empty() => {
+            let place = place % automaton[state].1.len();
+            automaton[state].1[place].0 = Symbol(number(at / 7 % 4));
+        }
+        _ => return None,
+    }
+    changed.automaton = Automaton::default();
+    for (accepting, mut out) in automaton {
+        out.sort_unstable();
+        changed.automaton.push(accepting, out);
+    }
+    (changed != *certificate).then_some(changed)
+}
+
+/// The things that can be changed.
+pub const CHANGES: [&str; 9] = [
+    "drop a tuple",
+    "another language in a tuple",
+    "another shared state in a tuple",
+    "swap threads",
+    "one group",
+    "accept, or do not",
+    "drop a transition",
+    "lead elsewhere",
+    "another symbol",
+];
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).expect("few")
+}
+
+/// A trace with one thing changed, in many ways: something left out, exchanged, or said wrongly.
+pub fn changed_traces(trace: &Trace) -> Vec<Trace> {
+    let mut changed = Vec::new();
+    let mut change = |change: &dyn Fn(&mut Trace)| {
+        let mut other = trace.clone();
+        change(&mut other);
+        changed.extend((other != *trace).then_some(other));
+    };
+    for (number, context) in trace.contexts.iter().enumerate() {
+        change(&|trace| drop(trace.contexts.remove(number)));
+        change(&|trace| trace.contexts.swap(0, number));
+        for step in 0..context.steps.len() {
+            change(&|trace| drop(trace.contexts[number].steps.remove(step)));
+            change(&|trace| trace.contexts[number].steps.swap(0, step));
+            change(&|trace| trace.contexts[number].steps[step].rule += 1);
+            change(&|trace| trace.contexts[number].steps[step].state.shared.0 ^= 1);
+            change(&|trace| trace.contexts[number].steps[step].state.stacks.reverse());
+        }
+    }
+    changed
 }

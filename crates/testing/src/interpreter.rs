@@ -64,7 +64,7 @@ impl Levels {
 }
 
 /// A program with its threads, ready to run.
-struct Machine<'a> {
+pub struct Machine<'a> {
     program: &'a Program,
     threads: &'a Threads,
     functions: Vec<Code<'a>>,
@@ -142,7 +142,8 @@ impl<'a> Code<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(program: &'a Program, threads: &'a Threads) -> Self {
+    /// The program with these threads.
+    pub fn new(program: &'a Program, threads: &'a Threads) -> Self {
         let roots = threads.roots.iter().flat_map(|&(_, copies)| (0..copies).map(|_| None));
         let places = threads.pools.iter().enumerate();
         let places = places.flat_map(|(i, pool)| (0..pool.places).map(move |_| Some(i)));
@@ -151,7 +152,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The states before the first step, one for each choice of values.
-    fn initial(&self) -> BTreeSet<State> {
+    pub fn initial(&self) -> BTreeSet<State> {
         let shared = all(self.variables(false).map(|variable| variable.value));
         let empty = |shared| State {
             error: None,
@@ -192,7 +193,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The states after a step of the thread.
-    fn steps(&self, state: &State, thread: usize) -> Vec<State> {
+    pub fn steps(&self, state: &State, thread: usize) -> Vec<State> {
         let kept_out = state.section.as_ref().is_some_and(|section| section.thread != thread);
         if state.error.is_some() || kept_out {
             return Vec::new();

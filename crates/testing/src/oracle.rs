@@ -43,6 +43,17 @@ pub fn one_context(
     start: &GlobalState,
     max_height: usize,
 ) -> (BTreeSet<GlobalState>, bool) {
+    one_context_of(system, thread, start, max_height, usize::MAX).expect("there is no limit")
+}
+
+/// The same; nothing if there are more than so many states.
+fn one_context_of(
+    system: &Cpds,
+    thread: ThreadId,
+    start: &GlobalState,
+    max_height: usize,
+    max_states: usize,
+) -> Option<(BTreeSet<GlobalState>, bool)> {
     let mut reached = BTreeSet::from([start.clone()]);
     let mut queue = VecDeque::from([start.clone()]);
     let mut exact = true;
@@ -54,8 +65,11 @@ pub fn one_context(
                 queue.push_back(step.state);
             }
         }
+        if reached.len() > max_states {
+            return None;
+        }
     }
-    (reached, exact)
+    Some((reached, exact))
 }
 
 /// Whether `thread` alone reaches finitely many states from every stack of height at most one (the condition of Thm. 17).
@@ -64,17 +78,25 @@ pub fn one_context(
 /// repeated for ever: for each height between, take the last push to it; two of them start from the same (q,σ), so that
 /// ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε.
 pub fn finite_contexts(system: &Cpds, thread: ThreadId) -> bool {
+    finite_contexts_within(system, thread, usize::MAX).expect("there is no limit")
+}
+
+/// The same; nothing if it takes a context of more than so many states to find out.
+pub fn finite_contexts_within(system: &Cpds, thread: ThreadId, max_states: usize) -> Option<bool> {
     let program = system.program(thread);
     let pushes = program.rules().iter().filter(|rule| matches!(rule.action, Action::Push { .. }));
     let highest = 1 + pushes.map(|rule| rule.action.source()).collect::<BTreeSet<_>>().len();
     let tops = || std::iter::once(None).chain(program.alphabet().iter().map(Some));
-    (0..).map(SharedState).take(system.shared_names().len()).all(|shared| {
-        tops().all(|top| {
+    for shared in (0..).map(SharedState).take(system.shared_names().len()) {
+        for top in tops() {
             let mut start = GlobalState { shared, stacks: vec![Stack::default(); system.thread_count()] };
             start.stacks[thread.index()] = Stack::from_top(top);
-            one_context(system, thread, &start, highest).1
-        })
-    })
+            if !one_context_of(system, thread, &start, highest, max_states)?.1 {
+                return Some(false);
+            }
+        }
+    }
+    Some(true)
 }
 
 impl Levels {

@@ -24,6 +24,8 @@ pub struct Shape {
     pub actions: RangeInclusive<usize>,
     /// How many of ten actions start from the empty stack, roughly; 0 to 10.
     pub from_empty: u32,
+    /// How many symbols an action writes, at most 2: `0..=1` pushes nothing, `1..=2` pops nothing.
+    pub written: RangeInclusive<usize>,
     /// How many initial states.
     pub initial: RangeInclusive<usize>,
     /// The height of an initial stack.
@@ -44,6 +46,7 @@ impl Default for Shape {
             symbols: 0..=4,
             actions: 0..=9,
             from_empty: 2,
+            written: 0..=2,
             initial: 1..=2,
             height: 0..=3,
             bad: 0..=2,
@@ -61,8 +64,7 @@ pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
         let sizes: Vec<u32> = alphabets.iter().map(|&(size, _, _)| size).collect();
         let threads: Vec<u32> =
             alphabets.iter().flat_map(|&(size, _, copies)| std::iter::repeat_n(size, copies as usize)).collect();
-        let rules: Vec<_> =
-            sizes.iter().map(|&size| vec(rule(shared, size, shape.from_empty), shape.actions.clone())).collect();
+        let rules: Vec<_> = sizes.iter().map(|&size| vec(rule(shared, size, &shape), shape.actions.clone())).collect();
         let initial = vec(state(shared, &threads, &shape.height), shape.initial.clone());
         let bad = vec(pattern(shared, &threads), shape.bad.clone());
         let alike = shape.copies_start_alike;
@@ -107,13 +109,13 @@ fn word(symbols: u32, length: RangeInclusive<usize>) -> BoxedStrategy<Vec<Local>
     if symbols == 0 { Just(Vec::new()).boxed() } else { vec(0..symbols, length).boxed() }
 }
 
-fn rule(shared: u32, symbols: u32, from_empty: u32) -> impl Strategy<Value = RawRule> {
-    let from_empty = if symbols == 0 { 10 } else { from_empty.min(10) };
+fn rule(shared: u32, symbols: u32, shape: &Shape) -> impl Strategy<Value = RawRule> + use<> {
+    let from_empty = if symbols == 0 { 10 } else { shape.from_empty.min(10) };
     let read = prop_oneof![
         10 - from_empty => (0..symbols.max(1)).prop_map(Some),
         from_empty => Just(None),
     ];
-    (any::<bool>(), 0..shared, read, 0..shared, word(symbols, 0..=2)).prop_map(
+    (any::<bool>(), 0..shared, read, 0..shared, word(symbols, shape.written.clone())).prop_map(
         |(label, from, read, to, mut written)| {
             if read.is_none() {
                 written.truncate(1);

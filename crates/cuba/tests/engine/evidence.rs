@@ -1,9 +1,9 @@
 //! Every answer is checked by `cpds-check`, which knows nothing of the engines; and what was changed since is not accepted.
 
 use crate::laws::{law_on, shapes};
-use cpds::{Automaton, Certificate, Problem, Symbol, Trace};
+use cpds::{Certificate, Problem, Trace};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check};
-use cpds_testing::certificates::{contains, is_invariant};
+use cpds_testing::certificates::{CHANGES, changed, changed_traces, contains, is_invariant};
 use cpds_testing::corpus::models;
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle;
@@ -142,59 +142,6 @@ fn random_systems_in_every_way() {
     }
 }
 
-/// A certificate with one thing changed; `at` says where. None if there is nothing to change.
-fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certificate> {
-    let mut changed = certificate.clone();
-    let width = 1 + certificate.groups.iter().map(Vec::len).sum::<usize>();
-    let tuple = at % (certificate.tuples.len() / width).max(1) * width;
-    let states = certificate.automaton.len();
-    let (state, place) = (at % states, at / states);
-    let mut automaton: Vec<(bool, Vec<(Symbol, u32)>)> = (0..u32::try_from(states).unwrap())
-        .map(|state| (certificate.automaton.is_accepting(state), certificate.automaton.out(state).to_vec()))
-        .collect();
-    match what {
-        "drop a tuple" => drop(changed.tuples.drain(tuple..tuple + width)),
-        "another language in a tuple" => {
-            changed.tuples[tuple + 1 + place % (width - 1)] = u32::try_from(at / 7 % states).unwrap();
-        }
-        "another shared state in a tuple" => changed.tuples[tuple] = u32::try_from(at / 7 % 2).unwrap(),
-        "swap threads" if width > 2 => changed.tuples.swap(tuple + 1, tuple + 2),
-        "one group" => changed.groups = vec![certificate.groups.concat()],
-        "accept, or do not" => automaton[state].0 ^= true,
-        "drop a transition" if !automaton[state].1.is_empty() => {
-            let place = place % automaton[state].1.len();
-            automaton[state].1.remove(place);
-        }
-        "lead elsewhere" if !automaton[state].1.is_empty() => {
-            let place = place % automaton[state].1.len();
-            automaton[state].1[place].1 = u32::try_from(at / 7 % states).unwrap();
-        }
-        "another symbol" if !automaton[state].1.is_empty() => {
-            let place = place % automaton[state].1.len();
-            automaton[state].1[place].0 = Symbol(u32::try_from(at / 7 % 4).unwrap());
-        }
-        _ => return None,
-    }
-    changed.automaton = Automaton::default();
-    for (accepting, mut out) in automaton {
-        out.sort_unstable();
-        changed.automaton.push(accepting, out);
-    }
-    (changed != *certificate).then_some(changed)
-}
-
-const CHANGES: [&str; 9] = [
-    "drop a tuple",
-    "another language in a tuple",
-    "another shared state in a tuple",
-    "swap threads",
-    "one group",
-    "accept, or do not",
-    "drop a transition",
-    "lead elsewhere",
-    "another symbol",
-];
-
 /// A changed certificate may still be one: it may have lost what was not needed, or have more. What is accepted is what meets the
 /// conditions, taken literally, and has every reachable state, and no bad one. Most changes are fatal.
 #[test]
@@ -280,28 +227,12 @@ fn changed_traces() {
         assert_eq!(accept_trace(problem, &trace, contexts), Ok(()));
         assert!(accept_trace(problem, &trace, contexts + 1).is_err());
         assert!(contexts == 0 || accept_trace(problem, &trace, contexts - 1).is_err());
-        let rejects = |change: &dyn Fn(&mut Trace)| {
-            let mut changed = trace.clone();
-            change(&mut changed);
-            if changed != trace {
-                let contexts = changed.contexts.len();
-                let accepted = accept_trace(problem, &changed, contexts);
-                // It may still be a run to a bad state; the step relation of the vocabulary knows.
-                let is_one = changed.replay(problem.system()).is_ok() && problem.is_bad(changed.last());
-                assert_eq!(accepted.is_ok(), is_one, "{accepted:?}");
-                tried.set(tried.get() + usize::from(!is_one));
-            }
-        };
-        for (number, context) in trace.contexts.iter().enumerate() {
-            rejects(&|trace| drop(trace.contexts.remove(number)));
-            rejects(&|trace| trace.contexts.swap(0, number));
-            for step in 0..context.steps.len() {
-                rejects(&|trace| drop(trace.contexts[number].steps.remove(step)));
-                rejects(&|trace| trace.contexts[number].steps.swap(0, step));
-                rejects(&|trace| trace.contexts[number].steps[step].rule += 1);
-                rejects(&|trace| trace.contexts[number].steps[step].state.shared.0 ^= 1);
-                rejects(&|trace| trace.contexts[number].steps[step].state.stacks.reverse());
-            }
+        for changed in changed_traces(&trace) {
+            let accepted = accept_trace(problem, &changed, changed.contexts.len());
+            // It may still be a run to a bad state; the step relation of the vocabulary knows.
+            let is_one = changed.replay(problem.system()).is_ok() && problem.is_bad(changed.last());
+            assert_eq!(accepted.is_ok(), is_one, "{accepted:?}");
+            tried.set(tried.get() + usize::from(!is_one));
         }
         true
     });

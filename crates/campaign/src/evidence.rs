@@ -1,0 +1,111 @@
+//! Evidence is accepted by the checker; what was changed since is rejected, or is still evidence.
+
+use crate::judge::Answer;
+use crate::tally::Tally;
+use crate::truth::Truth;
+use crate::{Checked, ensure};
+use cpds::{Certificate, Problem, Trace};
+use cpds_check::{Claim, Condition, Evidence, Rejected};
+use cpds_testing::certificates::{CHANGES, changed, changed_traces, first_lost, is_invariant};
+use cuba::engine::Cancel;
+use cuba::engine::analysis::{Analysis, Conclusion};
+
+/// What a check may take.
+const STEPS: u64 = 1_000_000_000;
+
+/// What making a certificate may take, in bytes.
+const ROOM: usize = 1 << 28;
+
+/// The most tuples of a certificate that is changed: the conditions are then checked literally.
+const SMALL: usize = 30;
+
+/// How many reachable states are looked up in a certificate.
+const LOOKED_UP: usize = 100;
+
+/// Checks what there is for an answer; and, if a place is given, changes it there.
+pub fn check(
+    problem: &Problem,
+    answer: &Answer,
+    found: &Analysis<'_>,
+    truth: &Truth,
+    change_at: Option<u64>,
+    tally: &mut Tally,
+) -> Checked {
+    let (proof, claim) = match &found.conclusion {
+        Conclusion::Safe(proof) => (proof, Claim::Verdict),
+        Conclusion::Converged(proof) => (proof, Claim::Exact),
+        Conclusion::Unsafe { trace, .. } => return check_trace(problem, answer, trace, change_at, tally),
+        _ => return Ok(()),
+    };
+    let Ok(certificate) = found.certificate(proof, ROOM, &Cancel::default()) else {
+        return ensure("certificate-made", false, || format!("{}: there is room for it", answer.way));
+    };
+    let accepted = accept(problem, &Evidence::Certificate(certificate.clone()), claim);
+    ensure("certificate", accepted.is_ok(), || format!("{}: {accepted:?} for {proof:?}", answer.way))?;
+    tally.count("evidence", "certificates accepted");
+    let Some(at) = change_at.filter(|_| certificate.tuples().len() <= SMALL) else { return Ok(()) };
+    let lost = first_lost(&certificate, truth.levels.new.iter().flatten().take(LOOKED_UP));
+    ensure("certificate-has-everything", lost.is_none(), || format!("{}: {lost:?}", answer.way))?;
+    // A third of the changes at a time, each at another place.
+    let at = usize::try_from(at % (1 << 31)).expect("31 bits");
+    for (number, what) in CHANGES.into_iter().enumerate().skip(at % 3).step_by(3) {
+        if let Some(changed) = changed(&certificate, what, at / (number + 1)) {
+            check_changed(problem, truth, what, &changed, tally)?;
+        }
+    }
+    Ok(())
+}
+
+fn accept(problem: &Problem, evidence: &Evidence, claim: Claim) -> Result<(), Rejected> {
+    cpds_check::check(problem, evidence, claim, &|steps| steps < STEPS)
+}
+
+/// A certificate that was changed is accepted exactly if it is one.
+fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certificate, tally: &mut Tally) -> Checked {
+    let accepted = accept(problem, &Evidence::Certificate(changed.clone()), Claim::Verdict);
+    let is_one = || is_invariant(problem, changed);
+    match &accepted {
+        Ok(()) => {
+            let lost = first_lost(changed, truth.levels.new.iter().flatten().take(LOOKED_UP));
+            let is_true = truth.bad.is_none() && lost.is_none() && is_one();
+            ensure("changed-certificate", is_true, || format!("{what}: accepted, and {lost:?} is lost"))?;
+            tally.count("evidence", "changed certificates accepted, and still true");
+        }
+        // What is no automaton, or has no such groups, has no literal meaning.
+        Err(Rejected::Malformed(_) | Rejected::Violated(Condition::Groups, _)) => {
+            tally.count("evidence", "changed certificates rejected");
+        }
+        Err(_) => {
+            ensure("changed-certificate", !is_one(), || format!("{what}: {accepted:?}, but it is still one"))?;
+            tally.count("evidence", "changed certificates rejected");
+        }
+    }
+    Ok(())
+}
+
+fn check_trace(
+    problem: &Problem,
+    answer: &Answer,
+    trace: &Trace,
+    change_at: Option<u64>,
+    tally: &mut Tally,
+) -> Checked {
+    let accept = |trace: &Trace| {
+        accept(problem, &Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() }, Claim::Verdict)
+    };
+    let accepted = accept(trace);
+    ensure("trace", accepted.is_ok(), || format!("{}: {accepted:?}", answer.way))?;
+    tally.count("evidence", "traces accepted");
+    if change_at.is_none() {
+        return Ok(());
+    }
+    for changed in changed_traces(trace) {
+        let is_run = changed.replay(problem.system()).is_ok() && problem.is_bad(changed.last());
+        ensure("changed-trace", accept(&changed).is_ok() == is_run, || format!("{changed:?}"))?;
+        tally.count(
+            "evidence",
+            if is_run { "changed traces accepted, and still runs" } else { "changed traces rejected" },
+        );
+    }
+    Ok(())
+}

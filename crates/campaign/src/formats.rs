@@ -1,0 +1,62 @@
+//! What is printed and read again, or put under other numbers, gives the same answers.
+
+use crate::answers::limits;
+use crate::judge::Answer;
+use crate::tally::Tally;
+use crate::truth::Truth;
+use crate::{Checked, ensure};
+use cpds::{Problem, Reader, Source, print_cpds, print_pds};
+use cpds_testing::renaming::renamed;
+use cuba::engine::analysis::{Conclusion, Question, analyse};
+
+/// Our own format; and in turns the other one, or other names and orders.
+pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> Checked {
+    let text = print_cpds(problem);
+    match text.parse::<Problem>() {
+        Ok(read) => ensure("cpds-format", read == *problem, || text)?,
+        Err(error) => ensure("cpds-format", false, || format!("{error}\n{text}"))?,
+    }
+    tally.count("formats", "cpds and back, the same");
+    if turn.is_multiple_of(2) { pds(problem, truth, tally) } else { other_numbers(problem, truth, tally) }
+}
+
+fn pds(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
+    let text = print_pds(problem);
+    let mut reader = Reader::pds(Source::new("printed.pds", text.pds.clone()));
+    reader.init_file(Source::new("printed.init", text.init.clone()));
+    reader.spec_file(Source::new("printed.spec", text.spec.clone()));
+    let here = summary(problem, truth);
+    match reader.finish() {
+        Ok(reading) => {
+            let there = summary(&reading.problem, truth);
+            ensure("pds-format", here == there, || format!("{here}\n{there}\n{text:?}"))?;
+        }
+        Err(error) => ensure("pds-format", false, || format!("{error}\n{text:?}"))?,
+    }
+    tally.count("formats", "pds and back, the same answers");
+    Ok(())
+}
+
+fn other_numbers(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
+    let n = problem.system().thread_count();
+    let shared = u32::try_from(problem.system().shared_names().len()).expect("few");
+    let other =
+        renamed(problem, &(0..n).rev().collect::<Vec<_>>(), &(0..shared).map(|q| (q + 1) % shared).collect::<Vec<_>>());
+    let (here, there) = (summary(problem, truth), summary(&other.problem, truth));
+    ensure("renamed", here == there, || format!("{here}\n{there}"))?;
+    tally.count("formats", "renamed, the same answers");
+    Ok(())
+}
+
+/// What does not depend on names and numbers: the verdict, and how many states each level has.
+fn summary(problem: &Problem, truth: &Truth) -> String {
+    let answer =
+        Answer::of(String::new(), Question::Verify, &analyse(problem, Question::Verify, limits(truth), |_| ()));
+    let verdict = match &answer.conclusion {
+        Conclusion::Safe(_) => "safe".to_owned(),
+        Conclusion::Unsafe { trace, .. } => format!("unsafe with {} contexts", trace.contexts.len()),
+        Conclusion::Unknown(_) => "unknown".to_owned(),
+        other => format!("{other:?}"),
+    };
+    format!("{verdict} {:?} {:?}", answer.fcr, answer.levels)
+}

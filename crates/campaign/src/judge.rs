@@ -1,0 +1,188 @@
+//! An answer against the truth, and against other answers.
+
+use crate::truth::Truth;
+use crate::{Checked, ensure};
+use cpds::{Problem, VisibleState};
+use cuba::engine::Count;
+use cuba::engine::analysis::{Analysis, Conclusion, Question, Reason};
+use std::collections::BTreeSet;
+
+/// An answer, as data.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Which way it was found.
+    pub way: String,
+    /// What was asked.
+    pub question: Question,
+    /// The answer itself.
+    pub conclusion: Conclusion,
+    /// |R_k|, if states were counted, and |T(R_k)|, for each level that was finished.
+    pub levels: Vec<(Option<u128>, Option<u128>)>,
+    /// What was left above at each level.
+    pub upper: Vec<Option<u128>>,
+    /// T(R_k) for the last one, unless only a verdict was asked for.
+    pub visible: BTreeSet<VisibleState>,
+    /// Where (R_k) collapses.
+    pub collapse_of_states: Option<usize>,
+    /// Where (T(R_k)) collapses.
+    pub collapse_of_visible: Option<usize>,
+    /// What is neither reached nor ruled out, if that is known.
+    pub between: Option<BTreeSet<VisibleState>>,
+    /// Whether finite context reachability holds.
+    pub fcr: Option<bool>,
+}
+
+impl Answer {
+    /// What an analysis says.
+    pub fn of(way: String, question: Question, found: &Analysis<'_>) -> Answer {
+        let between = found.between.as_ref();
+        let levels_told = if question == Question::Verify { 0 } else { found.levels.len() };
+        let all = between.filter(|between| between.count.exact() == Some(between.states.len() as u128));
+        Answer {
+            way,
+            question,
+            conclusion: found.conclusion.clone(),
+            levels: found.levels.iter().map(|it| (it.reachable.and_then(Count::exact), it.visible.exact())).collect(),
+            upper: found.levels.iter().map(|level| level.upper.and_then(|(count, _)| count.exact())).collect(),
+            visible: (0..levels_told).flat_map(|k| found.lower.visible().states(k)).collect(),
+            collapse_of_states: found.collapse_of_states,
+            collapse_of_visible: found.visible_sequence.collapse(),
+            between: all.map(|between| between.states.clone()),
+            fcr: found.fcr.as_ref().map(cuba::engine::Fcr::holds),
+        }
+    }
+
+    /// The last k that was finished.
+    fn k(&self) -> usize {
+        self.levels.len().saturating_sub(1)
+    }
+
+    fn detail(&self, what: &str) -> String {
+        let mut conclusion = format!("{:?}", self.conclusion);
+        conclusion.truncate(conclusion.char_indices().nth(300).map_or(conclusion.len(), |(at, _)| at));
+        format!("{:?} {}: {what}; {conclusion}", self.question, self.way)
+    }
+}
+
+/// Whether an answer can be true.
+pub fn judge(problem: &Problem, truth: &Truth, answer: &Answer) -> Checked {
+    levels(truth, answer)?;
+    let bad = truth.bad;
+    let seen = |what: &str| answer.detail(&format!("{what}; the oracle has a bad state at {bad:?}"));
+    match &answer.conclusion {
+        Conclusion::Unsafe { trace, pattern } => {
+            let contexts = trace.contexts.len();
+            let is_bad = problem.property().bad.get(*pattern).is_some_and(|it| it.matches(&trace.last().visible()));
+            let is_run = trace.replay(problem.system()) == Ok(()) && is_bad;
+            ensure("unsafe-trace", is_run, || answer.detail("the trace is none"))?;
+            ensure("unsafe-contexts", truth.may_be_first_bad(contexts), || seen("not so many contexts"))?;
+        }
+        Conclusion::Unknown(Reason::LongTrace { contexts }) => {
+            ensure("unsafe-contexts", truth.may_be_first_bad(*contexts), || seen("not so many contexts"))?;
+        }
+        Conclusion::Safe(_) => ensure("safe", bad.is_none(), || seen("it is not safe"))?,
+        Conclusion::Converged(_) => {
+            let lost = truth.visible().find(|state| !answer.visible.contains(*state));
+            ensure("converged", lost.is_none(), || answer.detail(&format!("{lost:?} is reachable, too")))?;
+            if truth.levels.collapse().is_some() {
+                let all = truth.levels.visible_count(truth.levels.k());
+                ensure("converged", answer.visible.len() == all, || answer.detail("there are others"))?;
+            }
+        }
+        Conclusion::Unknown(_) => {
+            let is_safe = answer.question != Question::Verify || bad.is_none_or(|bad| bad > answer.k());
+            ensure("safe-up-to", is_safe, || seen("it is not safe so far"))?;
+            if let Some(between) = answer.between.as_ref().filter(|_| answer.question == Question::Visible) {
+                let is_open = between.is_disjoint(&answer.visible);
+                let lost = truth.visible().find(|state| !answer.visible.contains(*state) && !between.contains(*state));
+                let detail = || answer.detail(&format!("{lost:?} is ruled out, and reachable"));
+                ensure("between", is_open && lost.is_none(), detail)?;
+            }
+        }
+        Conclusion::Contradiction(_) => {
+            ensure("contradiction", false, || answer.detail("engines contradict each other"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of every level that was finished.
+fn levels(truth: &Truth, answer: &Answer) -> Checked {
+    let fcr = answer.fcr.is_none() || truth.fcr.is_none() || answer.fcr == truth.fcr;
+    ensure("fcr", fcr, || answer.detail("finite context reachability"))?;
+    let total = truth.levels.visible_count(truth.levels.k()) as u128;
+    for (k, &(reachable, visible)) in answer.levels.iter().enumerate() {
+        let low = answer.upper[k].is_some_and(|upper| upper < total);
+        ensure("upper", !low, || answer.detail(&format!("k = {k}: fewer states left above than there are, {total}")))?;
+        // Where nothing is new any more, the last level goes on.
+        let at = k.min(truth.levels.k());
+        if k > at && truth.levels.collapse().is_none() {
+            continue;
+        }
+        let known = (truth.levels.reachable_count(at) as u128, truth.levels.visible_count(at) as u128);
+        let detail = || answer.detail(&format!("k = {k}: {reachable:?} and {visible:?}, by the oracle {known:?}"));
+        let is_right = |found: Option<u128>, known: u128| {
+            found.is_none_or(|found| if truth.levels.is_exact(at) { found == known } else { found >= known })
+        };
+        ensure("level-counts", is_right(reachable, known.0) && is_right(visible, known.1), detail)?;
+    }
+    if let (Some(known), Some(found)) = (truth.levels.collapse(), answer.collapse_of_states) {
+        ensure("collapse-of-states", known == found, || answer.detail(&format!("{found}, by the oracle {known}")))?;
+    }
+    if let Some(found) = answer.collapse_of_visible {
+        let later = truth.levels.new_visible.iter().skip(found + 1).position(|new| !new.is_empty());
+        // A part of R_k may show late what R_k showed before.
+        let is_late = later.is_some_and(|later| truth.levels.is_exact(found + 1 + later));
+        ensure("collapse-of-visible", !is_late, || answer.detail(&format!("collapse at {found}, and more later")))?;
+        let is_early = truth.levels.is_exact(found)
+            && found > 0
+            && truth.levels.new_visible.get(found).is_some_and(BTreeSet::is_empty);
+        ensure("collapse-of-visible", !is_early, || {
+            answer.detail(&format!("collapse at {found}, and nothing is new there"))
+        })?;
+    }
+    Ok(())
+}
+
+/// What all definite answers agree on.
+#[derive(Clone, Debug, Default)]
+pub struct Agreed {
+    verdict: Option<(Option<usize>, String)>,
+    visible: Option<(BTreeSet<VisibleState>, String)>,
+    collapse_of_states: Option<(usize, String)>,
+    collapse_of_visible: Option<(usize, String)>,
+}
+
+impl Agreed {
+    /// One more answer.
+    pub fn with(&mut self, answer: &Answer) -> Checked {
+        let contexts = match &answer.conclusion {
+            Conclusion::Safe(_) => Some(None),
+            Conclusion::Unsafe { trace, .. } => Some(Some(trace.contexts.len())),
+            _ => None,
+        };
+        same("same-verdict", &mut self.verdict, contexts, answer)?;
+        let converged = matches!(answer.conclusion, Conclusion::Converged(_)).then(|| answer.visible.clone());
+        same("same-visible", &mut self.visible, converged, answer)?;
+        same("same-collapse-of-states", &mut self.collapse_of_states, answer.collapse_of_states, answer)?;
+        same("same-collapse-of-visible", &mut self.collapse_of_visible, answer.collapse_of_visible, answer)
+    }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(
+    law: &'static str,
+    agreed: &mut Option<(T, String)>,
+    found: Option<T>,
+    answer: &Answer,
+) -> Checked {
+    match (found, &agreed) {
+        (None, _) => Ok(()),
+        (Some(found), None) => {
+            *agreed = Some((found, format!("{:?} {}", answer.question, answer.way)));
+            Ok(())
+        }
+        (Some(found), Some((known, by))) => {
+            ensure(law, *known == found, || answer.detail(&format!("{found:?}, but {by} says {known:?}")))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! R_k and T(R_k) of both engines against the oracle, level by level, with symmetry and without.
+
+use crate::answers::has_symmetry;
+use crate::tally::Tally;
+use crate::truth::Truth;
+use crate::{Checked, ensure};
+use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+/// How many states or tuples are enough.
+const ENOUGH: usize = 2500;
+
+/// How many states of a level are looked up in tuples.
+const LOOKED_UP: usize = 50;
+
+/// Both engines.
+pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
+    let fcr = Fcr::new(problem.system());
+    is_decided(problem, &fcr, truth, tally)?;
+    for symmetry in [true, false].into_iter().filter(|&symmetry| symmetry || has_symmetry(problem)) {
+        if fcr.holds() {
+            explicit(problem, symmetry, truth, tally)?;
+        }
+        symbolic(problem, symmetry, truth, tally)?;
+    }
+    Ok(())
+}
+
+/// Whether finite context reachability holds is as the oracle says; a loop that refutes it is one.
+fn is_decided(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> Checked {
+    tally.count("finite context reachability", if fcr.holds() { "holds" } else { "does not hold" });
+    let answer = if truth.fcr.is_some() { "compared with the oracle" } else { "too large for the oracle" };
+    tally.count("finite context reachability", answer);
+    ensure("fcr", truth.fcr.is_none_or(|holds| holds == fcr.holds()), || format!("fcr: {:?}", fcr.loops))?;
+    for (found, program) in fcr.loops.iter().zip(problem.system().programs()) {
+        let is_loop = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(program));
+        ensure("fcr-loop", is_loop, || format!("{found:?}"))?;
+    }
+    Ok(())
+}
+
+/// States that one has, and the other one has not.
+fn difference<T: Ord + std::fmt::Debug>(found: &BTreeSet<T>, expected: &BTreeSet<T>) -> String {
+    let first = |a: &BTreeSet<T>, b: &BTreeSet<T>| format!("{:?}", a.difference(b).next());
+    format!("the engine alone has {}, the oracle alone {}", first(found, expected), first(expected, found))
+}
+
+fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally) -> Checked {
+    let mut reachable = Reachable::new(problem.system(), symmetry);
+    let (mut states, mut visible) = (BTreeSet::new(), BTreeSet::new());
+    for k in 0..=truth.levels.k() {
+        let enough = &mut |reachable: &Reachable<'_>| match reachable.kept() {
+            ..ENOUGH => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        if k > 0 && reachable.advance(enough).is_break() {
+            tally.count("levels", "explicit, too large");
+            break;
+        }
+        let (new, new_visible) = (reachable.states(k), reachable.visible().states(k));
+        let counted = reachable.new_states(k) == Count::from(new.len())
+            && reachable.visible().count(k) == Count::from(new_visible.len())
+            && reachable.has_new_states(k) != new.is_empty();
+        ensure("explicit-counts", counted, || format!("k = {k}, symmetry {symmetry}"))?;
+        if truth.levels.is_exact(k) {
+            let expected = (&truth.levels.new[k], &truth.levels.new_visible[k]);
+            let detail = |what: String| format!("k = {k}, symmetry {symmetry}: {what}");
+            ensure("explicit-states", new == *expected.0, || detail(difference(&new, expected.0)))?;
+            ensure("explicit-visible", new_visible == *expected.1, || detail(difference(&new_visible, expected.1)))?;
+            tally.count("levels", "explicit, the same");
+        } else {
+            states.extend(new);
+            visible.extend(new_visible);
+            let has =
+                |state: &&GlobalState| truth.levels.new[..truth.levels.exact].iter().any(|it| it.contains(*state));
+            let lost = truth.levels.new[k].iter().find(|state| !states.contains(*state) && !has(state));
+            ensure("explicit-states", lost.is_none(), || format!("k = {k}, symmetry {symmetry}: lost {lost:?}"))?;
+            tally.count("levels", "explicit, no less");
+        }
+    }
+    Ok(())
+}
+
+fn symbolic(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally) -> Checked {
+    let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory: 1 << 24 };
+    let mut tuples = Symbolic::new(problem.system(), options);
+    let (mut seen, mut expected): (BTreeSet<VisibleState>, BTreeSet<VisibleState>) = Default::default();
+    for k in 0..=truth.levels.k() {
+        let enough = &mut |tuples: &Symbolic<'_>| match tuples.kept() {
+            ..ENOUGH => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        };
+        if k > 0 && tuples.advance(enough).is_err() {
+            tally.count("levels", "symbolic, too large");
+            break;
+        }
+        let new = tuples.visible().states(k);
+        let is_counted = tuples.visible().count(k) == Count::from(new.len());
+        ensure("symbolic-counts", is_counted, || format!("k = {k}, symmetry {symmetry}"))?;
+        let is_exact = truth.levels.is_exact(k);
+        if is_exact {
+            let detail = || format!("k = {k}, symmetry {symmetry}: {}", difference(&new, &truth.levels.new_visible[k]));
+            ensure("symbolic-visible", new == truth.levels.new_visible[k], detail)?;
+        }
+        let extra = new.iter().find(|state| !truth.levels.new_visible[k].contains(*state)).cloned();
+        seen.extend(new);
+        expected.extend(truth.levels.new_visible[k].iter().cloned());
+        let lost = expected.difference(&seen).next();
+        ensure("symbolic-visible", lost.is_none(), || format!("k = {k}, symmetry {symmetry}: lost {lost:?}"))?;
+        for state in truth.levels.new[k].iter().take(LOOKED_UP) {
+            let is_new = !is_exact || k == 0 || !tuples.contains(k - 1, state);
+            let detail = || format!("k = {k}, symmetry {symmetry}: {state:?}, new {is_new}");
+            ensure("symbolic-states", is_new && tuples.contains(k, state), detail)?;
+        }
+        tally.count("levels", if is_exact { "symbolic, the same" } else { "symbolic, no less" });
+        if let Some(state) = extra.filter(|_| !is_exact && symmetry) {
+            is_reachable(problem, &state, k, tally)?;
+        }
+        if !tuples.grew(k) && k > 0 {
+            let collapse = tuples.collapse_of_states(k - 1);
+            let known = truth.levels.collapse();
+            let detail = || format!("collapse of R_k at {collapse:?}, by the oracle at {known:?}");
+            ensure("symbolic-collapse", known.is_none() || collapse == known, detail)?;
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What the oracle has not seen has a trace, with as many contexts as the level says.
+fn is_reachable(problem: &Problem, state: &VisibleState, k: usize, tally: &mut Tally) -> Checked {
+    let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
+    let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
+    let target = Problem::new(problem.system().clone(), Property { bad }).expect("it fits");
+    let options = Options {
+        engine: Some(Engine::Symbolic),
+        ladder: Ladder::None,
+        max_contexts: Some(k),
+        jobs: 1,
+        ..Options::default()
+    };
+    let found = analyse(&target, Question::Verify, options, |_| ());
+    let is_trace = match &found.conclusion {
+        Conclusion::Unsafe { trace, .. } => {
+            let is_run = trace.replay(target.system()) == Ok(()) && trace.last().visible() == *state;
+            is_run && trace.contexts.len() == k
+        }
+        _ => false,
+    };
+    tally.count("levels", "higher stacks than the oracle's, by a trace");
+    ensure("symbolic-trace", is_trace, || format!("k = {k}: {state:?} is visible, but {:?}", found.conclusion))
+}

@@ -1,0 +1,49 @@
+//! With hardly any room or time, the answer is the same or none.
+
+use crate::Checked;
+use crate::answers::{answered, limits};
+use crate::judge::Agreed;
+use crate::tally::Tally;
+use crate::truth::Truth;
+use cpds::Problem;
+use cuba::engine::Engine;
+use cuba::engine::analysis::{Options, Question, analyse};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+thread_local! {
+    /// The flag that stops the run of this thread.
+    static STOP: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+}
+
+/// Few contexts, little memory, stopped in the middle, no time.
+pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally: &mut Tally) -> Checked {
+    let usual = limits(truth);
+    let stop = STOP.with(|stop| *stop);
+    let question =
+        [Question::Verify, Question::Visible, Question::Reachable][usize::try_from(turn % 3).expect("small")];
+    let contexts = usize::try_from(turn % 4).expect("small");
+    let memory = 1 << (8 + turn % 10);
+    let engine = [None, Some(Engine::Explicit), Some(Engine::Symbolic)][usize::try_from(turn / 3 % 3).expect("small")];
+    let limited = [
+        ("few contexts", Question::Verify, Options { max_contexts: Some(contexts), ..usual }),
+        ("little memory", question, Options { memory, engine, ..usual }),
+        ("stopped", question, Options { interrupt: Some(stop), jobs: 1 + contexts % 2, engine, ..usual }),
+        ("no time", Question::Verify, Options { timeout: Some(Duration::from_micros(turn % 200)), ..usual }),
+    ];
+    // Two of them at a time.
+    for (name, question, options) in limited.into_iter().skip(usize::try_from(turn / 9 % 2).expect("small")).step_by(2)
+    {
+        stop.store(false, Ordering::Relaxed);
+        let mut heard = 0;
+        let found = analyse(problem, question, options, |_| {
+            heard += 1;
+            stop.store(heard > contexts, Ordering::Relaxed);
+        });
+        // It need not be the first answer, nor is it one that others have to agree with.
+        answered(problem, question, name, options, &found, truth, &mut agreed.clone())?;
+        stop.store(false, Ordering::Relaxed);
+        tally.count("limited runs, the same answer or none", name);
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! `campaign N SEED`: so many random systems, and a tenth as many programs, through everything that can answer.
+
+use clap::{Parser, Subcommand};
+use cpds_campaign::case::{Case, Finding, Kinds, Of};
+use cpds_campaign::tally::Tally;
+use cpds_campaign::{regression, suite};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Random systems and programs through every engine, against the oracle and against each other
+///
+/// Exit codes: 0 nothing was found, 1 something disagrees (and is kept as a regression), 2 usage.
+#[derive(Parser, Debug)]
+#[command(name = "campaign", args_conflicts_with_subcommands = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Other>,
+    /// How many systems
+    #[arg(default_value_t = 1000)]
+    systems: u64,
+    /// Where the random numbers start
+    #[arg(default_value_t = 0)]
+    seed: u64,
+    /// How many programs [default: a tenth as many]
+    #[arg(long)]
+    programs: Option<u64>,
+    /// How many cases at a time
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Start no further case after so many seconds
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// This one case alone, as it was named: SEED:NUMBER, or SEED:pNUMBER for a program
+    #[arg(long)]
+    case: Option<Case>,
+    /// Where findings are kept
+    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions"))]
+    regressions: PathBuf,
+}
+
+#[derive(Subcommand, Debug)]
+enum Other {
+    /// Write models with known answers, for `cuba bench`
+    Suite {
+        /// Where to
+        folder: PathBuf,
+        /// How many
+        models: u64,
+        /// Where the random numbers start
+        seed: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Some(Other::Suite { folder, models, seed }) = &arguments.command {
+        return match suite::write(folder, *models, *seed) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: `{}`: {error}", folder.display());
+                ExitCode::from(2)
+            }
+        };
+    }
+    // A panic is a finding, and told as such.
+    std::panic::set_hook(Box::new(|_| ()));
+    let cases = match arguments.case {
+        Some(case) => vec![case],
+        None => arguments.cases(),
+    };
+    let start = Instant::now();
+    let (tally, mut findings) = arguments.run(&cases, start);
+    findings.sort_by_key(|finding| (finding.case.of == Of::Program, finding.case.number));
+    print!("{tally}");
+    eprintln!("{} cases in {:.1} s", cases.len(), start.elapsed().as_secs_f64());
+    println!("{} of {} cases disagree", findings.len(), cases.len());
+    if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
+impl Arguments {
+    /// The cases, programs among systems.
+    fn cases(&self) -> Vec<Case> {
+        let programs = self.programs.unwrap_or(self.systems / 10);
+        let case = |of| move |number| Case { seed: self.seed, number, of };
+        let systems = (0..self.systems).map(case(Of::System));
+        systems.chain((0..programs).map(case(Of::Program))).collect()
+    }
+
+    fn run(&self, cases: &[Case], start: Instant) -> (Tally, Vec<Finding>) {
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let total = Mutex::new((Tally::default(), Vec::new()));
+        let is_over = || self.seconds.is_some_and(|seconds| start.elapsed() > Duration::from_secs(seconds));
+        thread::scope(|scope| {
+            for _ in 0..self.jobs.max(1) {
+                scope.spawn(|| {
+                    let (kinds, mut tally) = (Kinds::default(), Tally::default());
+                    while let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if is_over() {
+                            break;
+                        }
+                        let case_start = Instant::now();
+                        if let Err(finding) = kinds.run(case, &mut tally) {
+                            self.tell(&finding);
+                            total.lock().expect("nobody panics").1.push(*finding);
+                        }
+                        if case_start.elapsed() > Duration::from_secs(5) {
+                            eprintln!("case {case} took {:.1} s", case_start.elapsed().as_secs_f64());
+                        }
+                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        if done.is_multiple_of(1000) {
+                            eprintln!("{done} cases, {:.0} s", start.elapsed().as_secs_f64());
+                        }
+                    }
+                    total.lock().expect("nobody panics").0.merge(tally);
+                });
+            }
+        });
+        let (mut tally, findings) = total.into_inner().expect("nobody panics");
+        tally.add("cases", "done", done.into_inner());
+        (tally, findings)
+    }
+
+    fn tell(&self, finding: &Finding) {
+        let Finding { case, disagreement, text } = finding;
+        eprintln!("case {case}: {}\n{}\n{text}", disagreement.law, disagreement.detail);
+        match regression::save(&self.regressions, finding) {
+            Ok(path) => eprintln!("kept in {}", path.display()),
+            Err(error) => eprintln!("cannot be kept: {error}"),
+        }
+    }
+}

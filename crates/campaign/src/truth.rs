@@ -1,0 +1,56 @@
+//! What is known of a system without any engine.
+
+use cpds::{Problem, VisibleState};
+use cpds_testing::bounded::{self, Bounded, Bounds};
+use cpds_testing::oracle::finite_contexts_within;
+use cpds_testing::overapproximation::overapproximation;
+use std::collections::BTreeSet;
+
+/// How far the oracle goes: deep enough for what random systems do, and a few milliseconds.
+pub const BOUNDS: Bounds = Bounds { contexts: 12, height: 9, states: 400 };
+
+/// How many states a context may have, to find out whether it is finite.
+const CONTEXT: usize = 300;
+
+/// What the oracle knows.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    /// R_k and T(R_k), as far as they go.
+    pub levels: Bounded,
+    /// The least number of contexts with a bad state, as far as the levels go.
+    pub bad: Option<usize>,
+    /// Whether finite context reachability holds, if it is soon found out.
+    pub fcr: Option<bool>,
+    /// Z, straight from its definition.
+    pub z: BTreeSet<VisibleState>,
+}
+
+impl Truth {
+    /// By the oracle.
+    pub fn of(problem: &Problem) -> Truth {
+        Self::within(problem, BOUNDS)
+    }
+
+    /// The same, within other bounds.
+    pub fn within(problem: &Problem, bounds: Bounds) -> Truth {
+        let system = problem.system();
+        let levels = bounded::levels(system, bounds);
+        let mut threads = system.threads();
+        let fcr = threads.try_fold(true, |all, thread| Some(all && finite_contexts_within(system, thread, CONTEXT)?));
+        Truth { bad: levels.first_violation(problem), levels, fcr, z: overapproximation(system).z }
+    }
+
+    /// Whether the least number of contexts is known to be this one, or unknown.
+    pub fn may_be_first_bad(&self, contexts: usize) -> bool {
+        match self.bad {
+            // What was seen is reachable; with fewer, if something was left out.
+            Some(bad) => bad == contexts || contexts < bad && !self.levels.is_exact(contexts),
+            None => self.levels.collapse().is_none() && !self.levels.is_exact(contexts),
+        }
+    }
+
+    /// Everything that was seen.
+    pub fn visible(&self) -> impl Iterator<Item = &VisibleState> {
+        self.levels.new_visible.iter().flatten()
+    }
+}

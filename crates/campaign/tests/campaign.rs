@@ -1,0 +1,213 @@
+//! The campaign itself: that it notices what is wrong, makes it small, and keeps it; and what it has kept.
+
+use cpds::{Problem, VisibleState};
+use cpds_campaign::answers::LIMITS;
+use cpds_campaign::case::{Case, Finding, Kinds, Of, random, run_system};
+use cpds_campaign::judge::{Agreed, Answer, judge};
+use cpds_campaign::mutated::smaller;
+use cpds_campaign::tally::Tally;
+use cpds_campaign::truth::Truth;
+use cpds_campaign::{Disagreement, regression, shapes, suite, system};
+use cuba::engine::analysis::{Conclusion, Question, analyse};
+use std::path::Path;
+
+fn models(folder: &Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path());
+    let is_model = |path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "cpds" || it == "bp");
+    let mut models: Vec<_> = entries.filter(is_model).collect();
+    models.sort();
+    models
+}
+
+#[test]
+fn every_regression_is_passed() {
+    let models = models(&Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions"));
+    assert!(models.len() >= 5, "the classics are there");
+    for path in models {
+        let mut tally = Tally::default();
+        if let Err(Disagreement { law, detail }) = regression::check(&path, &mut tally) {
+            panic!("{}: {law}: {detail}", path.display());
+        }
+    }
+}
+
+/// Some cases of each kind. The real campaign has many more.
+#[test]
+fn a_few_cases_agree_and_are_the_same_again() {
+    let run = |numbers: std::ops::Range<u64>| {
+        let (kinds, mut tally) = (Kinds::default(), Tally::default());
+        for number in numbers {
+            for of in [Of::System, Of::Program].into_iter().take(1 + usize::from(number % 8 == 0)) {
+                let case = Case { seed: 1, number, of };
+                if let Err(finding) = kinds.run(case, &mut tally) {
+                    panic!("{case}: {:?}\n{}", finding.disagreement, finding.text);
+                }
+            }
+        }
+        tally
+    };
+    let together = run(0..60);
+    let mut apart = run(40..60);
+    apart.merge(run(0..40));
+    assert_eq!(together, apart, "a case does not depend on those before it");
+    assert!(together.of("levels", "symbolic, the same") > 50, "{together}");
+    assert!(together.of("evidence", "certificates accepted") > 50, "{together}");
+    assert!(together.of("evidence", "changed certificates rejected") > 50, "{together}");
+}
+
+/// An oracle that does not know of an action: the engines are then wrong, as it were.
+#[test]
+fn what_is_wrong_is_noticed_and_made_small() {
+    let without_an_action = |problem: &Problem| {
+        let actions = |problem: &Problem| problem.system().programs().iter().map(|it| it.rules().len()).sum::<usize>();
+        let fewer = smaller(problem).into_iter().find(|it| actions(it) < actions(problem));
+        Truth::of(&fewer.unwrap_or_else(|| problem.clone()))
+    };
+    let kinds = shapes::systems();
+    let mut found: Vec<Finding> = Vec::new();
+    for number in 0..12 {
+        let case = Case { seed: 3, number, of: Of::System };
+        let (mut runner, turn) = random(case);
+        let result = run_system(case, &kinds[0].strategy, &mut runner, &without_an_action, turn, &mut Tally::default());
+        found.extend(result.err().map(|finding| *finding));
+    }
+    assert!(found.len() >= 6, "in {} of 12", found.len());
+    for finding in &found {
+        let small: Problem = finding.text.parse().expect("a system");
+        let again = system::check(&small, &without_an_action, random(finding.case).1, &mut Tally::default());
+        assert_eq!(again.map_err(|it| it.law), Err(finding.disagreement.law), "what is left still fails");
+        let actions: usize = small.system().programs().iter().map(|program| program.rules().len()).sum();
+        assert!(actions <= 3, "{}", finding.text);
+        assert_eq!(system::check(&small, &Truth::of, 0, &mut Tally::default()), Ok(()), "and nothing is wrong with it");
+    }
+}
+
+#[test]
+fn what_was_found_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let disagreement = Disagreement { law: "unsafe-contexts", detail: "one\ntwo".to_owned() };
+    let system = "shared 0\ninit 0|a\nbad 0|-\nthread A { symbols a; (0,a) -> (0,-) }\n";
+    let case: Case = "7:12".parse().unwrap();
+    let finding = Finding { case, disagreement: disagreement.clone(), text: system.to_owned() };
+    let path = regression::save(folder.path(), &finding).unwrap();
+    assert_eq!(path.file_name().unwrap(), "unsafe-contexts-7-12.cpds");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("# unsafe-contexts\n# campaign --case 7:12\n# one\n# two\n"), "{text}");
+    assert_eq!(regression::check(&path, &mut Tally::default()), Ok(()));
+    let case: Case = "7:p3".parse().unwrap();
+    let finding = Finding { case, disagreement, text: "void main() { skip; }\n".to_owned() };
+    let path = regression::save(folder.path(), &finding).unwrap();
+    assert_eq!(path.file_name().unwrap(), "unsafe-contexts-7-3.bp");
+    assert_eq!(regression::check(&path, &mut Tally::default()), Ok(()));
+    assert_eq!(case.to_string(), "7:p3");
+    std::fs::write(&path, "void main() {").unwrap();
+    assert_eq!(regression::check(&path, &mut Tally::default()).unwrap_err().law, "regression-read");
+}
+
+const FIG_1: &str = include_str!("../../../models/paper/fig1.cpds");
+
+fn answer(problem: &Problem, question: Question) -> Answer {
+    Answer::of("as usual".to_owned(), question, &analyse(problem, question, LIMITS, |_| ()))
+}
+
+/// Whatever is said wrongly of Fig. 1 is noticed.
+#[test]
+fn a_false_answer_is_noticed() {
+    let problem: Problem = FIG_1.parse().unwrap();
+    let truth = Truth::of(&problem);
+    let law = |answer: &Answer| judge(&problem, &truth, answer).map_err(|it| it.law);
+    let right = answer(&problem, Question::Verify);
+    assert_eq!(law(&right), Ok(()));
+    let Conclusion::Unsafe { trace, pattern } = right.conclusion.clone() else { panic!("Fig. 1 is unsafe") };
+    let visible = answer(&problem, Question::Visible);
+    assert_eq!(law(&visible), Ok(()));
+    let Conclusion::Converged(proof) = visible.conclusion.clone() else { panic!("T(R) is known") };
+    let concludes = |conclusion| Answer { conclusion, ..right.clone() };
+    assert_eq!(law(&concludes(Conclusion::Safe(proof))), Err("safe"));
+    let mut shorter = trace.clone();
+    shorter.contexts.pop();
+    assert_eq!(law(&concludes(Conclusion::Unsafe { trace: shorter, pattern })), Err("unsafe-trace"));
+    let unknown = Conclusion::Unknown(cuba::engine::analysis::Reason::ContextBound);
+    let mut levels = visible.levels.clone();
+    assert!(levels.len() > 5);
+    assert_eq!(
+        law(&Answer { question: Question::Verify, levels: levels.clone(), ..concludes(unknown) }),
+        Err("safe-up-to")
+    );
+    levels[3].1 = levels[3].1.map(|count| count + 1);
+    assert_eq!(law(&Answer { levels, ..visible.clone() }), Err("level-counts"));
+    let mut fewer = visible.visible.clone();
+    let lost: VisibleState = fewer.pop_last().unwrap();
+    assert_eq!(law(&Answer { visible: fewer, ..visible.clone() }), Err("converged"), "{lost:?}");
+    for (collapse, wrong) in [(4, true), (5, false), (6, true)] {
+        let told = law(&Answer { collapse_of_visible: Some(collapse), ..visible.clone() });
+        assert_eq!(told, if wrong { Err("collapse-of-visible") } else { Ok(()) }, "{collapse}");
+    }
+    assert_eq!(
+        law(&Answer { upper: vec![Some(7)], levels: visible.levels[..1].to_vec(), ..visible.clone() }),
+        Err("upper")
+    );
+    assert_eq!(law(&Answer { fcr: Some(false), ..visible.clone() }), Err("fcr"));
+}
+
+/// A bad state that is said to need more contexts than it does, or fewer.
+#[test]
+fn a_false_number_of_contexts_is_noticed() {
+    let problem: Problem = FIG_1.parse().unwrap();
+    let truth = Truth::of(&problem);
+    assert_eq!((truth.bad, truth.may_be_first_bad(4)), (Some(4), true));
+    assert!(!truth.may_be_first_bad(3) && !truth.may_be_first_bad(5));
+    let right = answer(&problem, Question::Verify);
+    for bad in [None, Some(3), Some(5)] {
+        let wrong = Truth { bad, ..truth.clone() };
+        assert_eq!(judge(&problem, &wrong, &right).map_err(|it| it.law), Err("unsafe-contexts"), "{bad:?}");
+    }
+}
+
+#[test]
+fn answers_that_differ_are_noticed() {
+    let problem: Problem = FIG_1.parse().unwrap();
+    let mut agreed = Agreed::default();
+    let (verify, visible) = (answer(&problem, Question::Verify), answer(&problem, Question::Visible));
+    assert_eq!((agreed.with(&verify), agreed.with(&visible), agreed.with(&verify)), (Ok(()), Ok(()), Ok(())));
+    let Conclusion::Converged(proof) = visible.conclusion.clone() else { panic!("T(R) is known") };
+    let safe = Answer { conclusion: Conclusion::Safe(proof), ..verify };
+    assert_eq!(agreed.clone().with(&safe).unwrap_err().law, "same-verdict");
+    let mut fewer = visible.clone();
+    fewer.visible.pop_last();
+    assert_eq!(agreed.clone().with(&fewer).unwrap_err().law, "same-visible");
+    let later = Answer { collapse_of_visible: Some(6), ..visible };
+    assert_eq!(agreed.with(&later).unwrap_err().law, "same-collapse-of-visible");
+}
+
+/// The models can be read, and what is expected of them, too; a second time they are the same.
+#[test]
+fn a_suite_is_written() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for folder in &folders {
+        suite::write(folder.path(), 40, 5).unwrap();
+    }
+    let (first, second) = (models(folders[0].path()), models(folders[1].path()));
+    assert_eq!(first.len(), 40);
+    let mut expected = 0;
+    for (model, again) in first.iter().zip(&second) {
+        assert_eq!(std::fs::read(model).unwrap(), std::fs::read(again).unwrap());
+        let runs = cpds_models::runs(model).unwrap_or_else(|error| panic!("{error}"));
+        expected += runs.iter().filter(|run| run.expected.is_some()).count();
+    }
+    assert!(expected >= 30, "{expected}");
+}
+
+/// A trace of the system is a run of the program; another order of its contexts is none.
+#[test]
+fn a_trace_that_the_program_cannot_follow_is_noticed() {
+    let text = "decl x = 0; void f() { x := 1; } void g() { assume(x); assert(!x); } \
+                void main() { start_thread f(); start_thread g(); }";
+    let lowered = boolprog::read(cpds::Source::from(text), &boolprog::Options::default()).unwrap();
+    let found = analyse(&lowered.reading.problem, Question::Verify, LIMITS, |_| ());
+    let Conclusion::Unsafe { mut trace, .. } = found.conclusion else { panic!("the assertion fails") };
+    assert_eq!(cpds_testing::lowering::replay(&lowered, &trace), Ok(()));
+    let last = trace.contexts.len() - 1;
+    trace.contexts.swap(last - 1, last);
+    assert!(cpds_testing::lowering::replay(&lowered, &trace).is_err());
+}

@@ -1,0 +1,153 @@
+//! A Boolean program against the system that it was lowered to: the naive interpreter of the syntax tree against the naive exploration of the
+//! system, level by level; and runs of the system, as runs of the program.
+
+use crate::bounded::{self, Bounds};
+use crate::interpreter::{self, ErrorKind, Limits, Machine, Place, ProjectedFrame, Projection};
+use boolprog::{FramePlace, FrameView, Lowered, SourceMap, StepKind, View};
+use cpds::Trace;
+use std::collections::BTreeSet;
+
+/// What is compared of a frame: its function, its place if it is on top, and its variables, as far as they matter.
+pub type Frame = (usize, Option<FramePlace>, Vec<bool>);
+
+/// What is compared of a state.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum State {
+    /// What went wrong, and where.
+    Error(ErrorKind, u32),
+    /// Places and variables.
+    Running {
+        /// The shared variables.
+        shared: Vec<bool>,
+        /// The stack of each thread, innermost call first.
+        threads: Vec<Vec<Frame>>,
+        /// The threads that have not started, each with its pool.
+        pending: Vec<(usize, Frame)>,
+    },
+}
+
+/// A state of the interpreter, whose stacks are outermost call first.
+fn interpreted(projection: &Projection, map: &SourceMap) -> State {
+    if let Some((kind, at)) = projection.error {
+        return State::Error(kind, at);
+    }
+    let frame = |frame: &ProjectedFrame, is_top: bool| {
+        let place = match frame.place {
+            Place::Results(at) => FramePlace::Results(at),
+            Place::Calling(at) => FramePlace::Calling(at),
+            Place::At(at) | Place::End(at) | Place::LeaveAtomic(at) => FramePlace::Before(at),
+        };
+        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
+        let locals = frame.locals.iter().zip(map.matters(place)).map(|(value, matters)| *value && matters);
+        (frame.function, is_top.then_some(place), thread_locals.chain(locals).collect())
+    };
+    let stack = |stack: &Vec<ProjectedFrame>| {
+        stack.iter().rev().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect::<Vec<Frame>>()
+    };
+    let starts = projection.pending.iter().enumerate();
+    let mut pending: Vec<_> =
+        starts.flat_map(|(pool, starts)| starts.iter().map(move |it| (pool, frame(it, true)))).collect();
+    pending.sort();
+    State::Running {
+        shared: projection.shared.clone(),
+        threads: projection.threads.iter().map(stack).collect(),
+        pending,
+    }
+}
+
+/// The states that a state of the system stands for: every choice of what is open, and matters.
+pub fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
+    if let Some((kind, at)) = view.error {
+        let kind = if kind == StepKind::Unlock { ErrorKind::Unlock } else { ErrorKind::Assert };
+        return vec![State::Error(kind, at)];
+    }
+    let values = |frame: &FrameView, is_top: bool| {
+        let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
+        let local = |(value, matters): (&Option<bool>, bool)| if matters { *value } else { Some(false) };
+        thread_locals.chain(frame.locals.iter().zip(map.matters(frame.place)).map(local)).collect::<Vec<_>>()
+    };
+    // All values in a row, then back from the row.
+    let mut row: Vec<Option<bool>> = view.shared.clone();
+    for (depth, frame) in view.threads.iter().flat_map(|stack| stack.iter().enumerate()) {
+        row.extend(values(frame, depth == 0));
+    }
+    row.extend(view.pending.iter().flat_map(|(_, frame)| values(frame, true)));
+    let open: Vec<usize> = (0..row.len()).filter(|&i| row[i].is_none()).collect();
+    assert!(open.len() < 16, "small programs");
+    let choice = |choice: usize| {
+        let bit = |i: usize| row[i].unwrap_or_else(|| choice >> open.iter().position(|&at| at == i).unwrap() & 1 == 1);
+        let mut rest = (0..row.len()).map(bit);
+        let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<bool>>();
+        let shared = take(view.shared.len());
+        let mut frame = |frame: &FrameView, is_top: bool| {
+            (frame.function, is_top.then_some(frame.place), take(values(frame, is_top).len()))
+        };
+        let mut threads = Vec::new();
+        for stack in &view.threads {
+            threads.push(stack.iter().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect());
+        }
+        let mut pending: Vec<_> = view.pending.iter().map(|(pool, it)| (*pool, frame(it, true))).collect();
+        pending.sort();
+        State::Running { shared, threads, pending }
+    };
+    (0..1 << open.len()).map(choice).collect()
+}
+
+/// Compares both, up to so many contexts, if there are not too many states: those of the program.
+///
+/// # Errors
+/// What one of them has, and the other one has not.
+pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::Levels>, String> {
+    let (system, map) = (program.reading.problem.system(), &program.map);
+    let Some(run) = interpreter::levels(&program.program, map.threads(), limits) else { return Ok(None) };
+    let bounds = Bounds { contexts: limits.contexts, height: limits.height, states: usize::MAX };
+    let levels = bounded::levels(system, bounds);
+    let mut found: BTreeSet<State> = BTreeSet::new();
+    for k in 0..=limits.contexts {
+        let expected: BTreeSet<State> = run.projections(k).iter().map(|it| interpreted(it, map)).collect();
+        // Where nothing is new any more, there are no further levels.
+        let new = levels.new.get(k).into_iter().flatten();
+        let views = new.map(|state| map.view(state)).filter(|view| !view.is_between);
+        found.extend(views.flat_map(|view| stood_for(&view, map)));
+        if let Some(missing) = expected.difference(&found).next() {
+            return Err(format!("k = {k}: the system does not have {missing:?}"));
+        }
+        if let Some(extra) = found.difference(&expected).next() {
+            return Err(format!("k = {k}: the program does not have {extra:?}"));
+        }
+    }
+    Ok(Some(run))
+}
+
+/// Runs the program along a trace of the system: after each step of it that is none in between, the program can be in a state that the
+/// system's state stands for. A step of the system is at most a few of the program.
+///
+/// # Errors
+/// Where the program cannot follow; contexts and steps are counted from 1.
+pub fn replay(program: &Lowered, trace: &Trace) -> Result<(), String> {
+    let map = &program.map;
+    let machine = Machine::new(&program.program, map.threads());
+    let fitting = |states: BTreeSet<interpreter::State>, state: &cpds::GlobalState| {
+        let view = map.view(state);
+        if view.is_between {
+            return states;
+        }
+        let wanted: BTreeSet<State> = stood_for(&view, map).into_iter().collect();
+        states.into_iter().filter(|state| wanted.contains(&interpreted(&state.projection(), map))).collect()
+    };
+    let mut states = fitting(machine.initial(), &trace.initial);
+    for (number, context) in (1..).zip(&trace.contexts) {
+        for (step, after) in (1..).zip(&context.steps) {
+            let mut reached = states.clone();
+            for _ in 0..2 {
+                let steps = reached.iter().flat_map(|state| machine.steps(state, context.thread.index()));
+                reached = steps.collect::<BTreeSet<_>>().union(&reached).cloned().collect();
+            }
+            states = fitting(reached, &after.state);
+            if states.is_empty() {
+                return Err(format!("the program cannot take step {step} of context {number}"));
+            }
+        }
+    }
+    Ok(())
+}
