@@ -101,7 +101,8 @@ impl Kinds {
                 let Some((small, disagreement)) = fails(&kind.strategy, &mut runner, check, tally) else {
                     return Ok(());
                 };
-                let text = format!("// {:?}\n{}", start(&small, turn), print(&small));
+                let options = start(&small, turn);
+                let text = with_start(&(small, options));
                 Err(Box::new(Finding { case, disagreement, text }))
             }
         }
@@ -122,6 +123,19 @@ impl Kinds {
         let options = start(&program, turn);
         (program, options)
     }
+
+    /// What a case stands for, as text.
+    pub fn text(&self, case: Case) -> String {
+        match case.of {
+            Of::System => print_cpds(&self.system(case)),
+            Of::Program => with_start(&self.program(case)),
+        }
+    }
+}
+
+/// A program, with a remark on how it is started.
+fn with_start((program, options): &(Program, boolprog::Options)) -> String {
+    format!("// {:?}\n{}", options, print(program))
 }
 
 fn drawn<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {

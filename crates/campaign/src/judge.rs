@@ -57,6 +57,15 @@ impl Answer {
         self.levels.len().saturating_sub(1)
     }
 
+    /// Safe, or unsafe with so many contexts, if it says either.
+    pub fn verdict(&self) -> Option<Option<usize>> {
+        match &self.conclusion {
+            Conclusion::Safe(_) => Some(None),
+            Conclusion::Unsafe { trace, .. } => Some(Some(trace.contexts.len())),
+            _ => None,
+        }
+    }
+
     fn detail(&self, what: &str) -> String {
         let mut conclusion = format!("{:?}", self.conclusion);
         conclusion.truncate(conclusion.char_indices().nth(300).map_or(conclusion.len(), |(at, _)| at));
@@ -112,7 +121,7 @@ fn levels(truth: &Truth, answer: &Answer) -> Checked {
     ensure("fcr", fcr, || answer.detail("finite context reachability"))?;
     let total = truth.levels.visible_count(truth.levels.k()) as u128;
     for (k, &(reachable, visible)) in answer.levels.iter().enumerate() {
-        let low = answer.upper[k].is_some_and(|upper| upper < total);
+        let low = answer.upper.get(k).is_some_and(|upper| upper.is_some_and(|upper| upper < total));
         ensure("upper", !low, || answer.detail(&format!("k = {k}: fewer states left above than there are, {total}")))?;
         // Where nothing is new any more, the last level goes on.
         let at = k.min(truth.levels.k());
@@ -156,12 +165,7 @@ pub struct Agreed {
 impl Agreed {
     /// One more answer.
     pub fn with(&mut self, answer: &Answer) -> Checked {
-        let contexts = match &answer.conclusion {
-            Conclusion::Safe(_) => Some(None),
-            Conclusion::Unsafe { trace, .. } => Some(Some(trace.contexts.len())),
-            _ => None,
-        };
-        same("same-verdict", &mut self.verdict, contexts, answer)?;
+        same("same-verdict", &mut self.verdict, answer.verdict(), answer)?;
         let converged = matches!(answer.conclusion, Conclusion::Converged(_)).then(|| answer.visible.clone());
         same("same-visible", &mut self.visible, converged, answer)?;
         same("same-collapse-of-states", &mut self.collapse_of_states, answer.collapse_of_states, answer)?;

@@ -42,6 +42,9 @@ struct Arguments {
     regressions: PathBuf,
 }
 
+/// No case takes a tenth of this, on a machine that has time for it.
+const TOO_LONG: Duration = Duration::from_secs(120);
+
 #[derive(Subcommand, Debug)]
 enum Other {
     /// Write models with known answers, for `cuba bench`
@@ -72,12 +75,15 @@ fn main() -> ExitCode {
         Some(case) => vec![case],
         None => arguments.cases(),
     };
+    if let Some(case) = arguments.case {
+        println!("{}", Kinds::default().text(case));
+    }
     let start = Instant::now();
     let (tally, mut findings) = arguments.run(&cases, start);
     findings.sort_by_key(|finding| (finding.case.of == Of::Program, finding.case.number));
     print!("{tally}");
-    eprintln!("{} cases in {:.1} s", cases.len(), start.elapsed().as_secs_f64());
-    println!("{} of {} cases disagree", findings.len(), cases.len());
+    eprintln!("{:.1} s", start.elapsed().as_secs_f64());
+    println!("{} of {} cases disagree", findings.len(), tally.of("cases", "done"));
     if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
@@ -93,30 +99,36 @@ impl Arguments {
     fn run(&self, cases: &[Case], start: Instant) -> (Tally, Vec<Finding>) {
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let total = Mutex::new((Tally::default(), Vec::new()));
+        let workers: Vec<Mutex<Option<(Case, Instant)>>> = (0..self.jobs.max(1)).map(|_| Mutex::new(None)).collect();
         let is_over = || self.seconds.is_some_and(|seconds| start.elapsed() > Duration::from_secs(seconds));
+        let work = |at: &Mutex<Option<(Case, Instant)>>| {
+            let (kinds, mut tally) = (Kinds::default(), Tally::default());
+            while let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !is_over()) {
+                *at.lock().expect("nobody panics") = Some((case, Instant::now()));
+                if let Err(finding) = kinds.run(case, &mut tally) {
+                    self.tell(&finding);
+                    total.lock().expect("nobody panics").1.push(*finding);
+                }
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                if done.is_multiple_of(1000) {
+                    eprintln!("{done} cases, {:.0} s", start.elapsed().as_secs_f64());
+                }
+            }
+            *at.lock().expect("nobody panics") = None;
+            total.lock().expect("nobody panics").0.merge(tally);
+        };
         thread::scope(|scope| {
-            for _ in 0..self.jobs.max(1) {
-                scope.spawn(|| {
-                    let (kinds, mut tally) = (Kinds::default(), Tally::default());
-                    while let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if is_over() {
-                            break;
-                        }
-                        let case_start = Instant::now();
-                        if let Err(finding) = kinds.run(case, &mut tally) {
-                            self.tell(&finding);
-                            total.lock().expect("nobody panics").1.push(*finding);
-                        }
-                        if case_start.elapsed() > Duration::from_secs(5) {
-                            eprintln!("case {case} took {:.1} s", case_start.elapsed().as_secs_f64());
-                        }
-                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                        if done.is_multiple_of(1000) {
-                            eprintln!("{done} cases, {:.0} s", start.elapsed().as_secs_f64());
-                        }
+            let running: Vec<_> = workers.iter().map(|at| scope.spawn(|| work(at))).collect();
+            let mut told: Option<Case> = None;
+            while running.iter().any(|worker| !worker.is_finished()) {
+                thread::sleep(Duration::from_millis(20));
+                // Whatever a case does is limited in work. One that goes on all the same cannot be stopped, but named.
+                for (case, since) in workers.iter().filter_map(|at| *at.lock().expect("nobody panics")) {
+                    if since.elapsed() > TOO_LONG && told != Some(case) {
+                        eprintln!("case {case} has not ended after {} s", TOO_LONG.as_secs());
+                        told = Some(case);
                     }
-                    total.lock().expect("nobody panics").0.merge(tally);
-                });
+                }
             }
         });
         let (mut tally, findings) = total.into_inner().expect("nobody panics");
