@@ -1,7 +1,7 @@
 //! What is printed and read again, or put under other numbers, gives the same answers.
 
 use crate::answers::limits;
-use crate::judge::Answer;
+use crate::judge::{Answer, Verdict};
 use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, ensure};
@@ -52,7 +52,7 @@ fn other_numbers(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked
 /// them, and so may whether there is an answer within limits, and how many levels were finished by then.
 #[derive(Debug)]
 struct Summary {
-    verdict: Option<Option<usize>>,
+    verdict: Option<Verdict>,
     fcr: Option<bool>,
     levels: Vec<(Option<u128>, Option<u128>)>,
 }

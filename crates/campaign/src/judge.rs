@@ -32,6 +32,14 @@ pub struct Answer {
     pub fcr: Option<bool>,
 }
 
+/// Safe, or unsafe with so many contexts and no fewer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Verdict {
+    Safe,
+    Unsafe(usize),
+}
+
 impl Answer {
     /// What an analysis says.
     pub fn of(way: String, question: Question, found: &Analysis<'_>) -> Answer {
@@ -57,11 +65,11 @@ impl Answer {
         self.levels.len().saturating_sub(1)
     }
 
-    /// Safe, or unsafe with so many contexts, if it says either.
-    pub fn verdict(&self) -> Option<Option<usize>> {
+    /// The verdict, if there is one.
+    pub fn verdict(&self) -> Option<Verdict> {
         match &self.conclusion {
-            Conclusion::Safe(_) => Some(None),
-            Conclusion::Unsafe { trace, .. } => Some(Some(trace.contexts.len())),
+            Conclusion::Safe(_) => Some(Verdict::Safe),
+            Conclusion::Unsafe { trace, .. } => Some(Verdict::Unsafe(trace.contexts.len())),
             _ => None,
         }
     }
@@ -156,7 +164,7 @@ fn levels(truth: &Truth, answer: &Answer) -> Checked {
 /// What all definite answers agree on.
 #[derive(Clone, Debug, Default)]
 pub struct Agreed {
-    verdict: Option<(Option<usize>, String)>,
+    verdict: Option<(Verdict, String)>,
     visible: Option<(BTreeSet<VisibleState>, String)>,
     collapse_of_states: Option<(usize, String)>,
     collapse_of_visible: Option<(usize, String)>,
