@@ -114,7 +114,9 @@ impl Parts {
             4 => {
                 let at = choices.below(states);
                 let transition = self.states.get_mut(at).and_then(|(_, out)| choices.one_of(out));
-                transition.into_iter().for_each(|(_, to)| *to = narrow(choices.below(states)));
+                if let Some((_, to)) = transition {
+                    *to = narrow(choices.below(states));
+                }
             }
             5 => {
                 let (at, transition) = (choices.below(states), (symbol(choices), narrow(choices.below(states))));

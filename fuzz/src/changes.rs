@@ -107,10 +107,11 @@ impl Draft {
             writeln!(text, "bad {pattern}").expect("writing to a string");
         }
         for (number, (symbols, copies, actions)) in self.programs.iter().enumerate() {
-            let symbols: String = (0..*symbols).map(|symbol| format!(" s{symbol}")).collect();
-            let symbols = if symbols.is_empty() { symbols } else { format!("symbols{symbols}\n") };
-            let actions: String = actions.iter().map(|action| format!("{action}\n")).collect();
-            write!(text, "thread T{number} * {copies} {{\n{symbols}{actions}}}\n").expect("writing to a string");
+            let symbols: Vec<String> = (0..*symbols).map(|symbol| format!(" s{symbol}")).collect();
+            let symbols = if symbols.is_empty() { String::new() } else { format!("symbols{}", symbols.concat()) };
+            let actions: Vec<String> = actions.iter().map(ToString::to_string).collect();
+            let actions = actions.join("\n");
+            write!(text, "thread T{number} * {copies} {{\n{symbols}\n{actions}\n}}\n").expect("writing to a string");
         }
         text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
     }

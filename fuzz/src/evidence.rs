@@ -32,7 +32,7 @@ pub fn evidence(bytes: &[u8]) {
                 (Ok(()), Evidence::Trace { .. }, _) => assert!(!is_safe && claim == Claim::Verdict),
                 (Ok(()), Evidence::Certificate(_), Claim::Verdict) => assert!(is_safe),
                 (Ok(()), Evidence::Certificate(certificate), Claim::Exact) => {
-                    has_what_is_reachable(&problem, certificate)
+                    has_what_is_reachable(&problem, certificate);
                 }
                 (Err(rejected), ..) => assert!(matches!(rejected, Rejected::Stopped) || rejected.to_string() != ""),
             }

@@ -14,8 +14,11 @@ pub use evidence::evidence;
 pub use texts::{bp, cpds, patterns, pds, toml};
 pub use trace::trace;
 
+/// What is done with bytes.
+pub type Target = fn(&[u8]);
+
 /// The targets by name.
-pub const TARGETS: [(&str, fn(&[u8])); 8] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("cpds", cpds),
     ("pds", pds),
     ("bp", bp),

@@ -107,7 +107,7 @@ fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
 fn is_read_back(read: Result<Reading, ReadError>) {
     let Some(Reading { problem, sources, diagnostics }) = answered(read) else { return };
     assert_eq!(render::errors(&sources, &diagnostics), "");
-    assert_eq!(render::warnings(&sources, &diagnostics) == "", diagnostics.warnings() == 0);
+    assert_eq!(render::warnings(&sources, &diagnostics).is_empty(), diagnostics.warnings() == 0);
     let system = problem.system();
     let symbols = system.threads().map(|thread| system.program(thread).alphabet().len()).sum::<usize>();
     if system.shared_names().len() + symbols > SMALL {

@@ -6,20 +6,15 @@ use crate::judge::Agreed;
 use crate::tally::Tally;
 use crate::truth::Truth;
 use cpds::Problem;
-use cuba::engine::Engine;
 use cuba::engine::analysis::{Options, Question, analyse};
-use std::sync::atomic::{AtomicBool, Ordering};
+use cuba::engine::{Engine, Halt, Stop};
 use std::time::Duration;
-
-thread_local! {
-    /// The flag that stops the run of this thread.
-    static STOP: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
-}
 
 /// Few contexts, little memory, stopped in the middle, no time.
 pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally: &mut Tally) -> Checked {
     let usual = limits(truth);
-    let stop = STOP.with(|stop| *stop);
+    // A few bytes for each case.
+    let stop: &'static Stop = Box::leak(Box::default());
     let question =
         [Question::Verify, Question::Visible, Question::Reachable][usize::try_from(turn % 3).expect("small")];
     let contexts = usize::try_from(turn % 4).expect("small");
@@ -34,15 +29,15 @@ pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally
     // Two of them at a time.
     for (name, question, options) in limited.into_iter().skip(usize::try_from(turn / 9 % 2).expect("small")).step_by(2)
     {
-        stop.store(false, Ordering::Relaxed);
         let mut heard = 0;
         let found = analyse(problem, question, options, |_| {
             heard += 1;
-            stop.store(heard > contexts, Ordering::Relaxed);
+            if heard > contexts && options.interrupt.is_some() {
+                let _ = stop.set(Halt::Interrupted);
+            }
         });
         // It need not be the first answer, nor is it one that others have to agree with.
         answered(problem, question, name, options, &found, truth, &mut agreed.clone())?;
-        stop.store(false, Ordering::Relaxed);
         tally.count("limited runs, the same answer or none", name);
     }
     Ok(())
