@@ -202,9 +202,9 @@ pub(crate) fn leave(code: u8) -> ! {
 /// Waits until a limit is reached, and then sees to it that the process ends.
 fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped>) {
     let most = memory.bytes.max(LEAST) as u64;
-    // Since when everything is to stop, and whether there was an answer by then.
+    // Since when everything is to stop, whether there was an answer by then, and what was being done.
     let mut stopped = None;
-    let (why, was_told) = loop {
+    let (why, was_told, phase) = loop {
         let resident = machine::resident_bytes().unwrap_or(0);
         // An answer that is being told is told to its end, unless the user says so.
         let is_told = WORD.try_lock().is_err();
@@ -215,14 +215,14 @@ fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(
             let _ = stop().set(Halt::Memory);
         }
         if let Some(&why) = stop().get() {
-            let (since, was_told) = *stopped.get_or_insert_with(|| (Instant::now(), is_told));
+            let now = || (Instant::now(), is_told, phase());
+            let (since, was_told, phase) = *stopped.get_or_insert_with(now);
             if since.elapsed() >= patience(why) || resident > most + most / 20 {
-                break (why, was_told);
+                break (why, was_told, phase);
             }
         }
         thread::sleep(if resident > most / 4 * 3 { CLOSE_LOOK } else { LOOK });
     };
-    let phase = phase();
     match WORD.try_lock() {
         Ok(_word) => {
             let answer = tell(Ended { why, phase });

@@ -216,7 +216,7 @@ fn no_certificate_is_accepted_for_an_unsafe_system() {
 
 /// Every change to a trace is fatal: it is a run with a certain end, and a run has no slack.
 #[test]
-fn changed_traces() {
+fn a_changed_trace_is_rejected() {
     let tried = Cell::new(0);
     law_on(&shapes(), 1500, |problem| {
         let options = Options { max_contexts: Some(5), memory: 1 << 23, ..Options::default() };
