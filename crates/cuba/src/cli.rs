@@ -8,6 +8,7 @@ use crate::generate::{self, Completions, Man};
 use crate::limits;
 use crate::reach::{self, Reach};
 use crate::render;
+use crate::resume::{self, Resume};
 use crate::show::{self, Show};
 use crate::verify::{self, Verify};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
@@ -35,10 +36,10 @@ pub mod exit {
 #[command(name = "cuba", version, max_term_width = 100, after_long_help = EXAMPLES)]
 pub struct Cli {
     #[command(subcommand)]
-    verb: Verb,
+    pub(crate) verb: Verb,
     /// Print no warnings, and show no progress
     #[arg(long, short, global = true, display_order = 100)]
-    quiet: bool,
+    pub(crate) quiet: bool,
     /// Use colours
     #[arg(long, global = true, display_order = 100, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
@@ -70,11 +71,13 @@ pub(crate) mod heading {
 }
 
 #[derive(Subcommand, Debug)]
-enum Verb {
+pub(crate) enum Verb {
     /// Decide whether a bad state is reachable, with any number of contexts
     Verify(Verify),
     /// Compute what is reachable with k = 0, 1, … contexts, until nothing new can appear
     Reach(Reach),
+    /// Go on with a run from its checkpoint
+    Resume(Resume),
     /// Decide whether finite context reachability holds; if not, show the loop
     Fcr(Fcr),
     /// Print the model as it was understood, or steps, or draw what is reachable, or a store automaton
@@ -102,6 +105,12 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// Nothing but why it cannot be done.
+    pub(crate) fn refused(why: &str) -> Self {
+        let errors = render::plain_error(why);
+        Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }
+    }
+
     /// What there is to say after a file was written, or was not. The answer stands all the same.
     pub(crate) fn wrote(&mut self, written: Result<String, String>) {
         match written {
@@ -159,6 +168,7 @@ pub fn run(cli: &Cli) -> u8 {
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, cli.quiet),
         Verb::Reach(args) => reach::answer(args, cli.quiet),
+        Verb::Resume(args) => resume::answer(args, cli.quiet),
         Verb::Fcr(args) => fcr::answer(args, cli.quiet),
         Verb::Show(args) => show::answer(args, cli.quiet),
         Verb::Convert(args) => convert::answer(args, cli.quiet),

@@ -174,7 +174,7 @@ mod tests {
     fn explored<'a>(problem: &'a cpds::Problem, of: &'a cpds::Problem, options: Options) -> Explored<'a> {
         let analysis = analyse(of, Question::Verify, Options::default(), |_| ());
         assert!(matches!(analysis.conclusion, Conclusion::Safe(_)));
-        Explored { problem, analysis, options, time: Duration::ZERO, made: None }
+        Explored { problem, analysis, options, time: Duration::ZERO, made: None, kept: None }
     }
 
     const CHECKED: EvidenceArgs = EvidenceArgs { certificate: None, no_check: false };

@@ -1,8 +1,10 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
 use crate::bundle;
+use crate::checkpoint::{Checkpoint, CheckpointArgs, Resumed};
 use crate::cli::{Answer, exit, heading};
-use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, analyse};
+use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, analyse_from};
+use crate::engine::keep::{Keeper, Start};
 use crate::engine::{Engine, Fcr, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::fault;
@@ -70,6 +72,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) evidence: EvidenceArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArgs,
 }
 
 /// What can be asked for with `--engine`.
@@ -140,6 +144,19 @@ pub(crate) struct Explored<'a> {
     pub(crate) time: Duration,
     /// The evidence for the answer.
     pub(crate) made: Option<Made>,
+    /// What there is to say of the checkpoint.
+    pub(crate) kept: Option<String>,
+}
+
+/// How an analysis is made, apart from what is asked.
+pub(crate) struct Setup<'s> {
+    pub(crate) options: Options,
+    pub(crate) evidence: &'s EvidenceArgs,
+    pub(crate) so_far: &'s SoFar,
+    pub(crate) quiet: bool,
+    /// What both ends start with, and where they keep what they have.
+    pub(crate) start: Start,
+    pub(crate) checkpoint: Option<&'s Checkpoint>,
 }
 
 impl ExploreArgs {
@@ -189,25 +206,40 @@ impl ExploreArgs {
         quiet: bool,
     ) -> Result<Explored<'a>, Box<Answer>> {
         let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
-        let (options, evidence) = (self.options(), &self.evidence);
-        Self::explore_with(loaded.problem(), question, options, evidence, so_far, quiet, remarks)
+        let (start, checkpoint) =
+            self.checkpoint.begin(loaded.problem()).map_err(|why| Box::new(Answer::refused(&why)))?;
+        so_far.kept(checkpoint.as_ref().map(Checkpoint::note));
+        let setup = Setup {
+            options: self.options(),
+            evidence: &self.evidence,
+            so_far,
+            quiet,
+            start,
+            checkpoint: checkpoint.as_ref(),
+        };
+        Self::explore_with(loaded.problem(), question, setup, remarks)
+    }
+
+    /// Goes on from what a run with these options has kept. What limits it may be other.
+    pub(crate) fn go_on(&mut self, resumed: Resumed, limits: LimitArgs) {
+        self.checkpoint.go_on(resumed);
+        self.limits = limits.or(self.limits);
     }
 
     /// The same for whoever has no such arguments.
     pub(crate) fn explore_with<'a>(
         problem: &'a cpds::Problem,
         question: Question,
-        options: Options,
-        evidence: &EvidenceArgs,
-        so_far: &SoFar,
-        quiet: bool,
+        setup: Setup<'_>,
         remarks: impl Fn(&Explored<'_>) -> String,
     ) -> Result<Explored<'a>, Box<Answer>> {
+        let Setup { options, evidence, so_far, quiet, start: from, checkpoint } = setup;
         let progress = Progress::unless(quiet, progress::FCR, options.memory);
         let start = Instant::now();
         so_far.begin(options);
         limits::enter(Phase::Searching);
-        let analysis = analyse(problem, question, options, |event| {
+        let keeper = checkpoint.map(|checkpoint| checkpoint as &dyn Keeper);
+        let analysis = analyse_from(from, problem, question, options, keeper, |event| {
             so_far.hear(&event);
             if matches!(event, Event::Level(level) if level.k > 1) {
                 fault::here("Searching");
@@ -216,7 +248,8 @@ impl ExploreArgs {
                 progress.hear(&event);
             }
         });
-        let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None };
+        let time = start.elapsed() + checkpoint.map_or(Duration::ZERO, Checkpoint::time_before);
+        let mut explored = Explored { problem, analysis, options, time, made: None, kept: None };
         if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
             return Err(Box::new(explored.contradiction(contradiction, remarks(&explored))));
         }
@@ -232,6 +265,7 @@ impl ExploreArgs {
                 return Err(Box::new(explored.rejected(Path::new(""), &rejected, remarks(&explored))));
             }
         }
+        explored.kept = checkpoint.and_then(|checkpoint| checkpoint.over(&explored.analysis.conclusion));
         Ok(explored)
     }
 
@@ -243,6 +277,7 @@ impl ExploreArgs {
             remarks +=
                 "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
         }
+        remarks += explored.kept.as_deref().unwrap_or_default();
         if self.stats {
             remarks += &explored.statistics();
             remarks += &explored.made.as_ref().map_or(String::new(), Made::statistics);
@@ -394,6 +429,7 @@ fn times(n: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::analysis::analyse;
 
     #[test]
     fn sizes() {
@@ -418,7 +454,7 @@ mod tests {
             rung: Rung::Abstract(1),
             trace: Some((trace, pattern)),
         };
-        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None };
+        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
         let folder = tempfile::tempdir().unwrap();
         for number in 1..=2 {
             let answer = explored.report_to(folder.path(), &contradiction, String::new());

@@ -11,9 +11,10 @@
 
 use crate::cli::{Answer, Stopped};
 use crate::engine::analysis::{Conclusion, Options, Proof, Question};
+use crate::engine::keep::Start;
 use crate::engine::{Cancel, Engine, Glimpse, Lower, Returns, Under, below};
 use crate::evidence::EvidenceArgs;
-use crate::explore::{ExploreArgs, Explored};
+use crate::explore::{ExploreArgs, Explored, Setup};
 use crate::known::SoFar;
 use crate::limits;
 use crate::load::Loaded;
@@ -76,8 +77,9 @@ impl GraphArgs {
             ..Options::default()
         };
         let (problem, remarks) = (loaded.problem(), |_: &Explored<'_>| loaded.warnings());
-        let (evidence, so_far) = (EvidenceArgs::default(), SoFar::new());
-        ExploreArgs::explore_with(problem, Question::Visible, options, &evidence, &so_far, quiet, remarks)
+        let (evidence, so_far) = (&EvidenceArgs::default(), &SoFar::new());
+        let setup = Setup { options, evidence, so_far, quiet, start: Start::default(), checkpoint: None };
+        ExploreArgs::explore_with(problem, Question::Visible, setup, remarks)
     }
 }
 
@@ -251,8 +253,9 @@ mod tests {
     use std::cell::Cell;
 
     fn graph(problem: &Problem, options: Options) -> Graph {
-        let (args, none) = (EvidenceArgs::default(), |_: &Explored<'_>| String::new());
-        let explored = ExploreArgs::explore_with(problem, Question::Visible, options, &args, &SoFar::new(), true, none);
+        let (evidence, so_far) = (&EvidenceArgs::default(), &SoFar::new());
+        let setup = Setup { options, evidence, so_far, quiet: true, start: Start::default(), checkpoint: None };
+        let explored = ExploreArgs::explore_with(problem, Question::Visible, setup, |_| String::new());
         Graph::new(&explored.ok().expect("no engine is wrong")).unwrap()
     }
 

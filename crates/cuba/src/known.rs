@@ -29,6 +29,8 @@ pub(crate) struct Known {
     rungs: Vec<Climbed>,
     /// How many visible states are left above, and by which rung.
     left: Option<(Count, Rung)>,
+    /// What there is to say of a checkpoint.
+    kept: Option<String>,
 }
 
 /// What there is to say of a model.
@@ -72,6 +74,11 @@ impl SoFar {
         self.change(|known| known.model = Some(model));
     }
 
+    /// What there is to say of a checkpoint.
+    pub(crate) fn kept(&self, note: Option<String>) {
+        self.change(|known| known.kept = note);
+    }
+
     /// The search begins, with these options.
     pub(crate) fn begin(&self, options: Options) {
         self.change(|known| known.options = options);
@@ -94,7 +101,8 @@ impl SoFar {
         } else {
             (words.table)(&outline) + &style::verdict(&verdict) + "\n"
         };
-        let remarks = known.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
+        let mut remarks = known.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
+        remarks += known.kept.as_deref().unwrap_or_default();
         Answer { stdout, remarks, errors: String::new(), code: exit::UNKNOWN }
     }
 }
@@ -109,6 +117,7 @@ impl Known {
             levels: Vec::new(),
             rungs: Vec::new(),
             left: None,
+            kept: None,
         }
     }
 

@@ -63,6 +63,11 @@ impl LimitArgs {
         let _ = thread::Builder::new().name("guard".to_owned()).spawn(move || guard(until, memory, quiet, tell));
     }
 
+    /// These limits, and the other ones where these do not say.
+    pub(crate) fn or(self, others: Self) -> Self {
+        LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
+    }
+
     /// How long it may take.
     pub(crate) fn timeout(self) -> Option<Duration> {
         self.timeout

@@ -29,7 +29,7 @@ Examples:
 Exit codes: 0 converged, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Reach {
     #[command(flatten)]
-    explore: ExploreArgs,
+    pub(crate) explore: ExploreArgs,
     /// List the states that are new at each k
     #[arg(long)]
     states: bool,
@@ -55,8 +55,8 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     let loaded = args.explore.model.load()?;
     so_far.read(&loaded);
     let question = if args.full { Question::Reachable } else { Question::Visible };
-    let ExploreArgs { evidence, report, .. } = &args.explore;
-    loaded.may_write(evidence.certificate().into_iter().chain(report.outputs()))?;
+    let ExploreArgs { evidence, report, checkpoint, .. } = &args.explore;
+    loaded.may_write(evidence.certificate().into_iter().chain(report.outputs()).chain(checkpoint.output()))?;
     let explored = match args.explore.explore(&loaded, question, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -241,7 +241,8 @@ mod tests {
         let problem: cpds::Problem = include_str!("../../../models/paper/fig1.cpds").parse().unwrap();
         let options = Options::default();
         let analysis = analyse(&problem, Question::Visible, options, |_| ());
-        let mut explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None };
+        let mut explored =
+            Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
         assert!(verdict(&explored, false).starts_with("converged: T(R) has 8 visible states"));
         explored.analysis.conclusion = Conclusion::Unknown(Reason::TimeOut);
         let unknown = verdict(&explored, false);

@@ -32,7 +32,7 @@ Examples:
 Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Verify {
     #[command(flatten)]
-    explore: ExploreArgs,
+    pub(crate) explore: ExploreArgs,
     /// Write the way to a bad state, if there is one, to this file
     ///
     /// As JSON for `cuba-check`; for trace viewers, if its name ends in .itf.json.
@@ -57,8 +57,10 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
-    let ExploreArgs { evidence, report, .. } = &args.explore;
-    loaded.may_write(args.trace.iter().chain(evidence.certificate()).chain(report.outputs()))?;
+    let ExploreArgs { evidence, report, checkpoint, .. } = &args.explore;
+    loaded.may_write(
+        args.trace.iter().chain(evidence.certificate()).chain(report.outputs()).chain(checkpoint.output()),
+    )?;
     let explored = match args.explore.explore(&loaded, Question::Verify, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),

@@ -129,10 +129,10 @@ impl LowerOutcome {
 }
 
 impl LowerEnd<'_> {
-    /// Writes down what is kept of an end that is over.
-    pub(super) fn write(&self, outcome: &SavedOutcome, out: &mut dyn Write) -> Result<(), NotKept> {
+    /// Writes down what is kept between two levels, or of an end that is over.
+    pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), NotKept> {
         let LowerEnd { levels, lower, states, before, looked_at, .. } = self;
-        write(&(saved_levels(levels), lower, states, before, looked_at, Some(outcome)), out)
+        write(&(saved_levels(levels), lower, states, before, looked_at, outcome), out)
     }
 }
 

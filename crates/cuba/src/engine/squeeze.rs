@@ -182,7 +182,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             end.enough = Some(self.race.gives_up(end.before + work(&end.lower.glimpse())));
         }
         if let Some(outcome) = end.outcome.kept() {
-            self.keep_when_over(End::Lower, &|out| end.write(&outcome, out));
+            self.keep_when_over(End::Lower, &|out| end.write(Some(&outcome), out));
         }
         end
     }
@@ -208,6 +208,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             {
                 return outcome;
             }
+            self.keep_if_due(End::Lower, &|out| end.write(None, out));
 
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
             let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;

@@ -179,6 +179,9 @@ impl<'a> Squeeze<'a, '_> {
         let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
         let is_open_ended = max_contexts.is_none() && max_depth.is_none() && max_tuples.is_none();
         loop {
+            if end.begun.is_none() {
+                self.keep_if_due(End::Upper, &|out| end.write(None, out));
+            }
             let (step, begun) = match end.begun.take() {
                 Some((step, begun)) => (step, Some(begun)),
                 None => match self.next_step(&mut end.climb) {
@@ -340,9 +343,7 @@ impl<'a> Squeeze<'a, '_> {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
             work = tuples.work();
             self.tick(rung, end.climb.clock.after(rung, work))?;
-            if tuples.is_going() {
-                self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::Widened(tuples))), out));
-            }
+            self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::Widened(tuples))), out));
             ControlFlow::Continue(())
         };
         let found = Abstraction::watched(tuples, limits, &mut watch);

@@ -7,6 +7,7 @@ mod bad_programs;
 mod bad_text;
 mod bench;
 mod book;
+mod checkpoint;
 mod common;
 mod convert;
 mod docs;

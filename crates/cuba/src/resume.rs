@@ -1,0 +1,49 @@
+//! `cuba resume`: goes on with a run from its checkpoint.
+
+use crate::checkpoint::Resumed;
+use crate::cli::{Answer, Cli, Stopped, Verb};
+use crate::limits::LimitArgs;
+use crate::load::shown;
+use crate::{reach, verify};
+use clap::{Args, Parser as _};
+use std::env;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Everything is as it was asked for when the run began: in the same folder, with
+the same options; only what limits it may be other.
+
+Examples:
+  cuba verify big.cpds --checkpoint big.checkpoint
+  cuba resume big.checkpoint
+  cuba resume big.checkpoint --timeout 2h --memory 16G
+
+Exit codes: those of the run that goes on")]
+pub(crate) struct Resume {
+    /// The file that --checkpoint has written
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(crate) fn answer(args: &Resume, quiet: bool) -> Result<Answer, Stopped> {
+    let resumed = Resumed::open(&args.file)?;
+    let (file, folder) = (shown(&args.file), &resumed.header.folder);
+    env::set_current_dir(folder).map_err(|error| {
+        Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
+    })?;
+    let asked = Cli::try_parse_from(&resumed.header.arguments);
+    match asked.map(|asked| (asked.quiet || quiet, asked.verb)) {
+        Ok((quiet, Verb::Verify(mut verify))) => {
+            verify.explore.go_on(resumed, args.limits);
+            verify::answer(&verify, quiet)
+        }
+        Ok((quiet, Verb::Reach(mut reach))) => {
+            reach.explore.go_on(resumed, args.limits);
+            reach::answer(&reach, quiet)
+        }
+        _ => Err(Stopped::Usage(format!("`{file}` is of a run that cannot go on"))),
+    }
+}
