@@ -71,11 +71,11 @@ impl EvidenceArgs {
     /// If the evidence is rejected: then there is a mistake in an engine, or in the checker.
     pub(crate) fn make(&self, explored: &mut Explored<'_>) -> Result<Option<Made>, Rejected> {
         let is_checked = !self.no_check;
-        fault::here("evidence");
         let start = Instant::now();
         let left = explored.options.timeout.map(|timeout| timeout.saturating_sub(explored.time));
         let cancel = Cancel::when(explored.options.interrupt, left);
         limits::enter(Phase::MakingEvidence);
+        fault::here("evidence");
         // Without time or memory for evidence there is no answer.
         let reason = || match cancel.why() {
             Some(Halt::TimeOut) => Reason::TimeOut,

@@ -248,8 +248,7 @@ impl ExploreArgs {
                 progress.hear(&event);
             }
         });
-        let time = start.elapsed() + checkpoint.map_or(Duration::ZERO, Checkpoint::time_before);
-        let mut explored = Explored { problem, analysis, options, time, made: None, kept: None };
+        let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None, kept: None };
         if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
             return Err(Box::new(explored.contradiction(contradiction, remarks(&explored))));
         }
@@ -265,6 +264,7 @@ impl ExploreArgs {
                 return Err(Box::new(explored.rejected(Path::new(""), &rejected, remarks(&explored))));
             }
         }
+        explored.time += checkpoint.map_or(Duration::ZERO, Checkpoint::time_before);
         explored.kept = checkpoint.and_then(|checkpoint| checkpoint.over(&explored.analysis.conclusion));
         Ok(explored)
     }

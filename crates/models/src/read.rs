@@ -84,9 +84,17 @@ struct Mistake {
     span: Range<usize>,
 }
 
+/// So much of a message is shown.
+const MOST_SHOWN: usize = 500;
+
 impl From<Error> for Mistake {
     fn from(error: Error) -> Self {
-        Mistake { message: error.message().to_owned(), span: error.span().unwrap_or_default() }
+        // What it quotes may be as long as the file.
+        let mut message: String = error.message().chars().take(MOST_SHOWN).collect();
+        if message.len() < error.message().len() {
+            message.push('…');
+        }
+        Mistake { message, span: error.span().unwrap_or_default() }
     }
 }
 

@@ -245,6 +245,11 @@ impl<'a> Symbolic<'a> {
         self.languages.cancelled_by(cancel);
     }
 
+    /// Whether no level was given up in the middle.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.is_going() || !self.unfinished
+    }
+
     /// Whether the last level has been begun, and is to go on.
     pub(super) fn is_going(&self) -> bool {
         self.going.is_some()

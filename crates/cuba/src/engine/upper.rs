@@ -343,7 +343,10 @@ impl<'a> Squeeze<'a, '_> {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
             work = tuples.work();
             self.tick(rung, end.climb.clock.after(rung, work))?;
-            self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::Widened(tuples))), out));
+            // Somebody may look for the last time, at what is too large.
+            if tuples.can_go_on() {
+                self.keep_if_due(End::Upper, &|out| end.write(Some((step, BegunTables::Widened(tuples))), out));
+            }
             ControlFlow::Continue(())
         };
         let found = Abstraction::watched(tuples, limits, &mut watch);

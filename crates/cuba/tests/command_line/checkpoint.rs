@@ -138,7 +138,7 @@ fn a_checkpoint_replaces_nothing() {
     assert_snapshot!(run("there"), @"error: `there` is there already; go on from it with `cuba resume there`, or remove it");
     assert_snapshot!(run("mirror.cpds"), @"error: `mirror.cpds` is an input; write to another file");
     assert_snapshot!(run("c.gz"), @"error: `c.gz`: a checkpoint is compressed anyway; give it another name");
-    assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: No such file or directory (os error 2)");
+    assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: there is no folder `no`");
     assert_eq!(fs::read_to_string(folder.path().join("there")).unwrap(), "something");
     // With an answer there is nothing to go on with.
     let answered = cuba(folder.path(), &["verify", "mirror.cpds", "--max-contexts", "3", "--checkpoint", "c"]);

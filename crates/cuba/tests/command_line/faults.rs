@@ -83,7 +83,7 @@ fn what_is_in_the_bundle_runs_again() {
     let Some(ran) = with_fault("evidence", folder.path(), &args) else { return };
     assert_eq!(ran.code, 6);
     let told = bundle(&folder.path().join("cuba-panic-1.json"));
-    assert_eq!(told["phase"], "making and checking the evidence");
+    assert_eq!(told["phase"], "making the evidence");
     assert!(told["options"].as_str().unwrap().contains("max_contexts: Some(7)"), "{told:#}");
     assert_eq!(told["cuba"], env!("CARGO_PKG_VERSION"));
     let again = tempfile::tempdir().unwrap();

@@ -174,7 +174,7 @@ fn programs(n: usize) -> Vec<Case> {
         bp("many functions", each(most(6), "void f{}() { }\n") + "void main() { }", "\ninit "),
         bp(
             "a long chain of calls",
-            each(most(10), "void f{}() { call g(); }\n") + "void g() { } void main() { }",
+            each(most(12), "void f{}() { call g(); }\n") + "void g() { } void main() { }",
             "\ninit ",
         ),
         bp(
