@@ -160,3 +160,65 @@ pub struct Between {
     /// Those of them that are bad, if that is the question; likewise.
     pub bad: BTreeSet<VisibleState>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::visible::VisibleLevels;
+    use super::*;
+    use cpds::Problem;
+
+    /// Three rungs; between the first and the second there is one that came to nothing.
+    #[test]
+    fn what_is_left_is_what_all_rungs_have() {
+        let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
+        let system = problem.system();
+        let symmetry = Symmetry::new(system, true);
+        let set = |tops: &str| {
+            let mut visible = VisibleLevels::new(system, &symmetry);
+            for top in tops.chars() {
+                let symbol = system.symbol_names().get(&top.to_string()).unwrap();
+                visible.insert(0, &mut [symbol + 1]);
+            }
+            visible.into_set()
+        };
+        let names = |states: &BTreeSet<VisibleState>| -> Vec<String> {
+            states.iter().map(|state| system.text(state).to_string()).collect()
+        };
+        let bad = Bad::new(problem.property(), &symmetry);
+        let mut ceiling = Ceiling::new(symmetry.clone());
+        assert_eq!(ceiling.without_bad(&bad, 0), None);
+        for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde")] {
+            ceiling.lower(number, Arc::new(set(tops)));
+        }
+
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.kept(number)), [4, 4, 3, 2]);
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.count(number).to_string()), ["4", "4", "3", "2"]);
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.ruled_out(number).to_string()), ["0", "0", "1", "1"]);
+        assert_eq!([0, 2].map(|number| ceiling.without_bad(&bad, number)), [None, None]);
+        assert_eq!(ceiling.without_bad(&bad, 3), Some(BTreeSet::from([2, 3])));
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.helped(number).len()), [0, 0, 1, 2]);
+        assert_eq!((ceiling.helped(2), ceiling.helped(3)), (BTreeSet::from([2]), BTreeSet::from([2, 3])));
+
+        let missing = |number, tops, reached| {
+            let (state, by) = ceiling.missing(number, &set(tops), reached)?;
+            Some((system.text(&state).to_string(), by))
+        };
+        assert_eq!([missing(0, "adb", 3), missing(2, "adb", 1), missing(3, "ac", 2)], [None, None, None]);
+        assert_eq!(missing(2, "adb", 3), Some(("0|d".to_owned(), Some(2))));
+        assert_eq!(missing(3, "acb", 3), Some(("0|b".to_owned(), Some(3))));
+        assert_eq!(missing(0, "ae", 2), Some(("0|e".to_owned(), None)), "it was never there");
+
+        let between = |number, tops, reached| {
+            let visible = set(tops);
+            let between = ceiling.between(number, (&visible, reached), Some((&bad, problem.property()))).unwrap();
+            assert_eq!(between.count.to_string(), between.states.len().to_string());
+            (names(&between.states), names(&between.bad))
+        };
+        let list = |states: &[&str]| states.iter().map(|&state| state.to_owned()).collect::<Vec<_>>();
+        assert_eq!(between(0, "a", 1), (list(&["0|b", "0|c", "0|d"]), list(&["0|b", "0|d"])));
+        assert_eq!(between(0, "ab", 1), (list(&["0|b", "0|c", "0|d"]), list(&["0|b", "0|d"])), "b comes later");
+        assert_eq!(between(2, "a", 1), (list(&["0|b", "0|c"]), list(&["0|b"])));
+        assert_eq!(between(3, "a", 1), (list(&["0|c"]), list(&[])));
+        assert_eq!(between(3, "ac", 2), (list(&[]), list(&[])));
+    }
+}
