@@ -327,9 +327,9 @@ impl<'a> Lower<'a> {
     /// it is too long to be written out.
     pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
         match self {
-            Lower::Explicit(reachable) => Some(reachable.trace_to_visible(visible, |shared, tops| {
+            Lower::Explicit(reachable) => reachable.trace_to_visible(visible, |shared, tops| {
                 bad.arrange(pattern, shared, |position, top| tops[position] == top)
-            })),
+            }),
             Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
         }
     }

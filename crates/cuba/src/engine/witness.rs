@@ -10,6 +10,7 @@
 use super::moves::ThreadState;
 use super::reachable::Reachable;
 use super::stacks::StackId;
+use super::symbolic_witness::MOST_SYMBOLS;
 use cpds::{Context, GlobalState, SharedState, ThreadId, Trace, TraceStep};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -22,13 +23,13 @@ struct State {
 }
 
 impl Reachable<'_> {
-    /// A trace to a state with this visible state, with the least number of contexts. `arrange` says how to permute a sorted
-    /// state with this shared state and these tops: for each position, where its stack is.
+    /// A trace to a state with this visible state, with the least number of contexts; none if it is too long to be written out.
+    /// `arrange` says how to permute a sorted state with this shared state and these tops: for each position, where its stack is.
     pub(super) fn trace_to_visible(
         &mut self,
         visible: usize,
         arrange: impl Fn(u32, &[u32]) -> Option<Vec<usize>>,
-    ) -> Trace {
+    ) -> Option<Trace> {
         let wanted = self.visible().set().row(visible).to_vec();
         let (mut tops, mut row) = (Vec::new(), wanted.clone());
         let id = (0..self.states.len()).find(|&id| {
@@ -45,19 +46,26 @@ impl Reachable<'_> {
         self.trace(level, State { shared, stacks })
     }
 
-    /// A trace with k contexts to a state of level k.
-    fn trace(&mut self, k: usize, state: State) -> Trace {
+    /// A trace with k contexts to a state of level k, unless its states have too many symbols together.
+    fn trace(&mut self, k: usize, state: State) -> Option<Trace> {
         let mut contexts = Vec::new();
+        let mut symbols = 0;
         let mut state = state;
         for level in (0..k).rev() {
             let (thread, path) = self.last_context(level, &state);
             let mut before = state.clone();
             (before.shared, before.stacks[thread.index()]) = path[0];
+            let height = |&stack: &StackId| self.stacks.height(stack) as usize;
+            let others: usize = before.stacks.iter().map(height).sum::<usize>() - height(&path[0].1);
+            symbols += path[1..].iter().map(|(_, stack)| others + height(stack)).sum::<usize>();
+            if symbols > MOST_SYMBOLS {
+                return None;
+            }
             contexts.push(self.context(thread, &before, &path));
             state = before;
         }
         contexts.reverse();
-        Trace { initial: self.global_state(state.shared, &state.stacks), contexts }
+        Some(Trace { initial: self.global_state(state.shared, &state.stacks), contexts })
     }
 
     /// A thread that reached `state` from a state of this level with the least number of steps, and the thread states it went
