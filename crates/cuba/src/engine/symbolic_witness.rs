@@ -11,7 +11,7 @@ use super::visible::top;
 use cpds::{Action, Context, GlobalState, Program, SharedState, Stack, ThreadId, Trace, TraceStep};
 
 /// A trace with more stack symbols in all its states than this is not written out; a stack counts for a few.
-pub(super) const MOST_SYMBOLS: usize = 1 << 24;
+const MOST_SYMBOLS: usize = 1 << 24;
 const SYMBOLS_A_STACK: usize = 8;
 
 impl Symbolic<'_> {

@@ -10,10 +10,12 @@
 use super::moves::ThreadState;
 use super::reachable::Reachable;
 use super::stacks::StackId;
-use super::symbolic_witness::MOST_SYMBOLS;
 use cpds::{Context, GlobalState, SharedState, ThreadId, Trace, TraceStep};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+
+/// A trace with more stack symbols in all its states than this is not written out. It was found step by step, so this may be much.
+const MOST_SYMBOLS: usize = 1 << 26;
 
 /// A state with its own order of threads, not a sorted one.
 #[derive(Clone)]
