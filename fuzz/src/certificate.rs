@@ -1,7 +1,7 @@
 //! A certificate of a small system, as the engines make it, with changes to it, and to the system. If the checker accepts it, the
 //! naive oracle does, and nothing that is soon reachable is missing in it; and the other way round.
 
-use super::changes::{Choices, Draft, without_property};
+use super::changes::{Choices, Draft, limits, without_property};
 use super::evidence::has_what_is_reachable;
 use cpds::{Automaton, Certificate, Problem, Symbol};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
@@ -32,14 +32,7 @@ pub fn certificate(bytes: &[u8]) {
 
 /// A certificate of one of the engines; accepted, and the same after it was written and read.
 fn made(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
-    let limits = Options {
-        max_contexts: Some(5),
-        max_tuples: Some(100),
-        max_depth: Some(1),
-        memory: 1 << 22,
-        jobs: 1,
-        ..Options::default()
-    };
+    let limits = limits();
     let options = match choices.below(4) {
         0 => limits,
         1 => Options { symmetry: false, ..limits },

@@ -1,8 +1,21 @@
 //! Bytes as choices: a small system, and what else to change.
 
 use cpds::{Problem, Property};
+use cuba::engine::analysis::Options;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+/// What the engines may take for evidence: little, and always the same.
+pub(super) fn limits() -> Options {
+    Options {
+        max_contexts: Some(5),
+        max_tuples: Some(100),
+        max_depth: Some(1),
+        memory: 1 << 22,
+        jobs: 1,
+        ..Options::default()
+    }
+}
 
 /// Choices, one byte each; the first ones when there are no more.
 pub(super) struct Choices<'b>(pub(super) &'b [u8]);

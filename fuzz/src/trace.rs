@@ -1,26 +1,18 @@
 //! A trace of a small system, as the engines find it, with changes to it, and to the system. The checker accepts what is a trace by
 //! the step relation of the vocabulary and leads to a bad state, and nothing else.
 
-use super::changes::{Choices, Draft};
+use super::changes::{Choices, Draft, limits};
 use cpds::{Problem, SharedState, Stack, Symbol, ThreadId, Trace};
 use cpds_check::{Claim, Evidence, check};
 use cpds_testing::oracle;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::analysis::{Conclusion, Question, analyse};
 
 /// Choices of a system and of changes.
 pub fn trace(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let mut draft = Draft::new(&mut choices);
     let problem = draft.problem();
-    let options = Options {
-        max_contexts: Some(5),
-        max_tuples: Some(100),
-        max_depth: Some(1),
-        memory: 1 << 22,
-        jobs: 1,
-        ..Options::default()
-    };
-    let Conclusion::Unsafe { mut trace, .. } = analyse(&problem, Question::Verify, options, |_| ()).conclusion else {
+    let Conclusion::Unsafe { mut trace, .. } = analyse(&problem, Question::Verify, limits(), |_| ()).conclusion else {
         return;
     };
     assert_eq!(accepted(&problem, &trace, trace.contexts.len()), Ok(()));

@@ -2,12 +2,12 @@
 
 use crate::bundle::{self, Panic};
 use crate::cli::{exit, remark};
-use crate::{bench, output, progress};
+use crate::{bench, limits, progress};
 use cpds::diagnostic::printable;
 use std::backtrace::Backtrace;
 use std::panic::{PanicHookInfo, set_hook};
 use std::sync::{Mutex, PoisonError};
-use std::{process, thread};
+use std::thread;
 
 /// Held by the first one that panics, and never released: all others wait here for the end.
 static END: Mutex<()> = Mutex::new(());
@@ -17,14 +17,13 @@ pub fn report() {
     set_hook(Box::new(|info| {
         let _end = END.lock().unwrap_or_else(PoisonError::into_inner);
         let _lock = progress::clear();
-        output::abandon();
         bench::abandon();
         let panic = Panic::new(info);
         let message = panic.message.lines().next().unwrap_or_default();
         let what = format!("{} ({})", printable(message), panic.location);
         remark(&format!("error: this is a mistake in cuba itself, not in your input: {what}; please report it\n"));
         remark(&bundle::panic(&panic));
-        process::exit(exit::INTERNAL.into());
+        limits::leave(exit::INTERNAL);
     }));
 }
 
