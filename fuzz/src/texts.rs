@@ -92,7 +92,7 @@ fn lowered(text: Source, instances: Vec<(String, u32)>, asked: Asked) {
 
 /// The text, if it is UTF-8.
 fn decoded(name: &str, bytes: &[u8]) -> Option<Source> {
-    answered(Source::decode(name, bytes))
+    answered(Source::decode(name, bytes.to_vec()))
 }
 
 /// What was read, or nothing if there are errors, which can be shown.

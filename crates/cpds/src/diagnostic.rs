@@ -27,11 +27,13 @@ impl Source {
     }
 
     /// The text that these bytes are, if they are UTF-8.
-    pub fn decode(name: impl Into<String>, bytes: &[u8]) -> Result<Self, ReadError> {
-        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let error = match str::from_utf8(bytes) {
+    pub fn decode(name: impl Into<String>, mut bytes: Vec<u8>) -> Result<Self, ReadError> {
+        if bytes.starts_with("\u{feff}".as_bytes()) {
+            bytes.drain(..3);
+        }
+        let (error, bytes) = match String::from_utf8(bytes) {
             Ok(text) => return Ok(Source::new(name, text)),
-            Err(error) => error,
+            Err(error) => (error.utf8_error(), error.into_bytes()),
         };
         let (start, byte) = (error.valid_up_to(), bytes[error.valid_up_to()]);
         // What comes after the mistake is not shown: it may be long, and becomes longer here.
@@ -299,7 +301,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text() {
         let told = |bytes: &[u8]| {
-            let error = Source::decode("x", bytes).unwrap_err();
+            let error = Source::decode("x", bytes.to_vec()).unwrap_err();
             let [diagnostic] = error.diagnostics.kept() else { panic!("one is enough") };
             let (span, label) = diagnostic.label.clone().unwrap();
             (span.start, span.end, label, diagnostic.help.clone().unwrap())
@@ -308,7 +310,7 @@ mod tests {
         assert_eq!(told(b"ab\xffc"), (2, 5, "byte 0xff".to_owned(), utf8));
         assert_eq!(told(b"\xff\xfea\0"), (0, 3, "byte 0xff".to_owned(), utf16.clone()));
         assert_eq!(told(b"\xfe\xff\0a"), (0, 3, "byte 0xfe".to_owned(), utf16));
-        assert_eq!(Source::decode("x", b"\xef\xbb\xbfab"), Ok(Source::new("x", "ab")));
+        assert_eq!(Source::decode("x", b"\xef\xbb\xbfab".to_vec()), Ok(Source::new("x", "ab")));
     }
 
     #[test]

@@ -224,7 +224,7 @@ impl Bench {
     /// Makes the runs, as many at a time as may be; those that were made when the user did not want to wait any longer.
     fn run_all(&self, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
         let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
-        let interrupted = interrupt::flag();
+        interrupt::listen();
         let progress = Progress::unless(quiet, "starting", self.memory);
         let done = AtomicUsize::new(0);
         let next = AtomicUsize::new(0);
@@ -240,7 +240,7 @@ impl Bench {
                     progress.tell(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
                 }
                 fault::here("bench");
-                let (ended, time) = child::run(&mut self.command(&cuba, task), self.limit(), interrupted);
+                let (ended, time) = child::run(&mut self.command(&cuba, task), self.limit(), interrupt::flag());
                 let Some(row) = task.made(ended, time) else { break };
                 made.push((number, row));
                 done.fetch_add(1, Ordering::Relaxed);

@@ -1,26 +1,28 @@
 //! `--checkpoint`: what a long run has by now, in a file from which `cuba resume` goes on.
 //!
-//! The file has a line that says what it is, a header that says of which run it is, what each end of the search has kept
+//! The file has a line that says what it is, a header that says of which run it is, with a checksum, what each end of the search has kept
 //! (`engine/keep.rs`), compressed in blocks, and a checksum of all that. It is written anew each time, beside the old one, which it then
 //! replaces: whenever the process is killed, one of the two is there, and whole. An end that keeps something copies what the other one
-//! has kept before.
+//! has kept before. A run has its file open and locked: no other one goes on from it meanwhile.
 
-use crate::cli::{Stopped, heading};
+use crate::cli::{Stopped, heading, remark};
 use crate::engine::End;
 use crate::engine::analysis::{Conclusion, Reason};
 use crate::engine::keep::{Keeper, NotKept, Start};
 use crate::explore::duration;
-use crate::fault;
+use crate::limits::Phase;
 use crate::load::shown;
-use crate::output;
+use crate::{fault, limits, output, progress, render};
 use clap::Args;
+use cpds::diagnostic::printable;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How a run keeps what it has.
@@ -33,7 +35,7 @@ pub(crate) struct CheckpointArgs {
     checkpoint: Option<PathBuf>,
     /// How often that is written
     ///
-    /// Also what may be lost if the process is killed.
+    /// Also what may be lost if the process is killed. At most half of the time is spent with that.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, requires = "checkpoint", help_heading = heading::LIMITS)]
     checkpoint_every: Duration,
     /// What `cuba resume` goes on from.
@@ -56,7 +58,10 @@ impl CheckpointArgs {
     pub(crate) fn begin(&self, problem: &cpds::Problem) -> Result<(Start, Option<Checkpoint>), String> {
         let every = self.checkpoint_every;
         match (&self.resumed, &self.checkpoint) {
-            (Some(resumed), _) => resumed.start(problem, every).map(|(start, checkpoint)| (start, Some(checkpoint))),
+            (Some(resumed), _) => {
+                limits::enter(Phase::Restoring);
+                resumed.start(problem, every).map(|(start, checkpoint)| (start, Some(checkpoint)))
+            }
             (None, Some(path)) => Ok((Start::default(), Some(Checkpoint::new(path, every, Header::new(problem)?)?))),
             (None, None) => Ok((Start::default(), None)),
         }
@@ -64,7 +69,7 @@ impl CheckpointArgs {
 }
 
 /// What the file begins with; the number changes with anything that is kept.
-const MAGIC: &[u8] = b"cuba checkpoint 1\n";
+const MAGIC: &[u8] = b"cuba checkpoint 2\n";
 
 /// What all versions begin with.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";
@@ -83,7 +88,7 @@ pub(crate) struct Header {
     /// The command line.
     pub(crate) arguments: Vec<String>,
     /// The folder in which it was given.
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: String,
     /// The name of the problem in evidence for it.
     problem: String,
     /// How much time the run has taken so far.
@@ -93,11 +98,15 @@ pub(crate) struct Header {
 impl Header {
     /// Of this run.
     fn new(problem: &cpds::Problem) -> Result<Self, String> {
-        let arguments = std::env::args_os().map(std::ffi::OsString::into_string).collect::<Result<_, _>>();
+        let text = |word: OsString| {
+            word.into_string()
+                .map_err(|word| format!("--checkpoint: `{}` is not UTF-8", printable(&word.to_string_lossy())))
+        };
+        let folder = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
         Ok(Header {
             cuba: env!("CARGO_PKG_VERSION").to_owned(),
-            arguments: arguments.map_err(|argument| format!("--checkpoint: {} is not UTF-8", argument.display()))?,
-            folder: std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?,
+            arguments: std::env::args_os().map(text).collect::<Result<_, _>>()?,
+            folder: text(folder.into_os_string())?,
             problem: problem.fingerprint(),
             time: Duration::ZERO,
         })
@@ -110,15 +119,23 @@ pub(crate) struct Checkpoint {
     every: Duration,
     header: Header,
     start: Instant,
-    state: Mutex<State>,
+    file: Mutex<Parts>,
+    ends: Mutex<[Kept; 2]>,
 }
 
-struct State {
-    /// When each end has kept something, or the run began.
-    last: [Instant; 2],
-    /// What each end has kept, as a part of the file.
+/// The file as it is now, and what each end has kept, as a part of it.
+#[derive(Debug)]
+struct Parts {
+    file: File,
     parts: [Range<u64>; 2],
-    /// Why something could not be kept.
+}
+
+/// What is known of an end.
+struct Kept {
+    /// When it has kept something, or the run began; and how long that took.
+    last: Instant,
+    took: Duration,
+    /// Why it could not.
     error: Option<String>,
 }
 
@@ -128,22 +145,26 @@ const ENDS: [End; 2] = [End::Upper, End::Lower];
 impl Checkpoint {
     /// A new file for a run that begins.
     fn new(path: &Path, every: Duration, header: Header) -> Result<Self, String> {
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            return Err(format!("`{}`: a checkpoint is compressed anyway; give it another name", shown(path)));
+        let name = shown(path);
+        match path.symlink_metadata() {
+            Ok(found) if found.is_file() => {
+                return Err(format!(
+                    "`{name}` is there already; go on from it with `cuba resume {name}`, or remove it"
+                ));
+            }
+            Ok(_) => return Err(format!("`{name}` is there already, and no checkpoint; give another name")),
+            Err(_) => {}
         }
-        if path.symlink_metadata().is_ok() {
-            let path = shown(path);
-            return Err(format!("`{path}` is there already; go on from it with `cuba resume {path}`, or remove it"));
-        }
-        let checkpoint = Self::of(path, every, header, [0..0, 0..0]);
-        checkpoint.write(None, &|_| Ok(()))?;
-        Ok(checkpoint)
+        let file = output::replace(path, |out| write(out, &header, |_, part| part.nothing()).map(drop))
+            .map_err(|error| format!("cannot write `{name}`: {error}"))?;
+        Ok(Self::of(path, every, header, Parts { file, parts: [0..0, 0..0] }))
     }
 
-    fn of(path: &Path, every: Duration, header: Header, parts: [Range<u64>; 2]) -> Self {
+    fn of(path: &Path, every: Duration, header: Header, file: Parts) -> Self {
         let now = Instant::now();
-        let state = Mutex::new(State { last: [now; 2], parts, error: None });
-        Checkpoint { path: path.to_owned(), every, header, start: now, state }
+        let ends = [(); 2].map(|()| Kept { last: now, took: Duration::ZERO, error: None });
+        let (file, ends) = (Mutex::new(file), Mutex::new(ends));
+        Checkpoint { path: path.to_owned(), every, header, start: now, file, ends }
     }
 
     /// How much time earlier runs have taken.
@@ -151,72 +172,128 @@ impl Checkpoint {
         self.header.time
     }
 
-    /// The run is over. If there is something left to do, says how; otherwise nobody has to go on from here.
+    /// The run is over. If there is something left to do, says how; otherwise nobody has to go on from here once that was told.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
         use Reason::{Interrupted, Memory, TimeOut, Unchecked};
         if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Unchecked) = conclusion {
             return Some(self.note());
         }
-        let _ = std::fs::remove_file(&self.path);
+        *lock(&DONE) = Some(self.path.clone());
         None
     }
 
     /// How to go on from here; or why that is not possible.
     pub(crate) fn note(&self) -> String {
         let path = shown(&self.path);
-        match &self.state.lock().unwrap_or_else(PoisonError::into_inner).error {
+        match lock(&self.ends).iter().find_map(|end| end.error.as_deref()) {
             None => format!("note: `cuba resume {path}` goes on from the last checkpoint\n"),
-            Some(error) => format!("warning: not everything is in the checkpoint: {error}\n"),
+            Some(error) => format!("warning: not everything is in the checkpoint `{path}`: {error}\n"),
         }
     }
 
     /// Writes the file anew: what one end has to keep now, and what the other one has kept before.
-    fn write(&self, end: Option<End>, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> Result<(), String> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
+        let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
-        let header = serde_json::to_vec(&header).expect("a few texts");
         let mut parts = [0..0, 0..0];
-        output::write(&self.path, |out| {
-            let mut out = Summed { out, sum: Hasher::new(), written: 0 };
-            out.write_all(MAGIC)?;
-            out.write_all(&u32::try_from(header.len()).map_err(io::Error::other)?.to_le_bytes())?;
-            out.write_all(&header)?;
-            for (number, &each) in ENDS.iter().enumerate() {
-                let start = out.written;
-                let before = &state.parts[number];
-                if Some(each) == end {
-                    let mut blocks = Blocks { out: &mut out, block: Vec::with_capacity(BLOCK) };
-                    content(&mut blocks).map_err(|error| io::Error::other(error.to_string()))?;
-                    blocks.finish()?;
+        let file = output::replace(&self.path, |out| {
+            parts = write(out, &header, |number, part| {
+                let before = &current.parts[number];
+                if ENDS[number] == end {
+                    part.compress(content)
                 } else if before.is_empty() {
-                    out.write_all(&0_u32.to_le_bytes())?;
+                    part.nothing()
                 } else {
-                    let mut old = File::open(&self.path)?;
+                    let mut old = &current.file;
                     old.seek(SeekFrom::Start(before.start))?;
-                    io::copy(&mut old.take(before.end - before.start), &mut out)?;
+                    part.copy(&mut old.take(before.end - before.start))
                 }
-                parts[number] = start..out.written;
-            }
-            let sum = out.sum.clone().finalize();
-            out.write_all(&sum.to_le_bytes())
+            })?;
+            Ok(())
         })?;
-        state.parts = parts;
+        *current = Parts { file, parts };
         Ok(())
     }
 }
 
+/// The checkpoint of a run that has come to its end.
+static DONE: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Everything was told and written: there is nothing to go on from.
+pub(crate) fn remove() {
+    if let Some(path) = lock(&DONE).take() {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Keeper for Checkpoint {
     fn is_due(&self, end: End) -> bool {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).last[end as usize].elapsed() >= self.every
+        let kept = &lock(&self.ends)[end as usize];
+        // The other one may be writing; then there is something better to do than to wait.
+        kept.last.elapsed() >= self.every.max(kept.took) && self.file.try_lock().is_ok()
     }
 
     fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
-        let written = self.write(Some(end), write);
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.last[end as usize] = Instant::now();
-        state.error = written.err();
-        drop(state);
+        let start = Instant::now();
+        let error = self.write(end, write).err().map(|error| error.to_string());
+        let now = Instant::now();
+        let before = std::mem::replace(
+            &mut lock(&self.ends)[end as usize],
+            Kept { last: now, took: now - start, error: error.clone() },
+        );
+        if let Some(error) = error.filter(|_| before.error.is_none()) {
+            let _nothing_is_drawn = progress::clear();
+            remark(&render::plain_warning(&format!(
+                "the checkpoint `{}` cannot be written: {error}",
+                shown(&self.path)
+            )));
+        }
         fault::here("checkpoint");
+    }
+}
+
+/// Writes a file, part by part, and says where the parts are.
+fn write(
+    out: &mut dyn Write,
+    header: &Header,
+    mut put: impl FnMut(usize, Part<'_, '_>) -> io::Result<()>,
+) -> io::Result<[Range<u64>; 2]> {
+    let header = serde_json::to_vec(header).map_err(io::Error::other)?;
+    let mut out = Summed { out, sum: Hasher::new(), written: 0 };
+    out.write_all(MAGIC)?;
+    out.write_all(&u32::try_from(header.len()).map_err(io::Error::other)?.to_le_bytes())?;
+    out.write_all(&header)?;
+    out.write_sum()?;
+    let mut parts = [0..0, 0..0];
+    for (number, range) in parts.iter_mut().enumerate() {
+        let start = out.written;
+        put(number, Part(&mut out))?;
+        *range = start..out.written;
+    }
+    out.write_sum()?;
+    Ok(parts)
+}
+
+/// A part of the file that is to be written now.
+struct Part<'p, 'w>(&'p mut Summed<'w>);
+
+impl Part<'_, '_> {
+    fn nothing(self) -> io::Result<()> {
+        self.0.write_all(&0_u32.to_le_bytes())
+    }
+
+    fn copy(self, old: &mut dyn Read) -> io::Result<()> {
+        io::copy(old, self.0).map(drop)
+    }
+
+    fn compress(self, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
+        let mut blocks = Blocks { out: self.0, block: Vec::with_capacity(BLOCK) };
+        content(&mut blocks)?;
+        blocks.finish()
     }
 }
 
@@ -225,33 +302,38 @@ impl Keeper for Checkpoint {
 pub(crate) struct Resumed {
     path: PathBuf,
     pub(crate) header: Header,
-    parts: [Range<u64>; 2],
+    file: File,
 }
 
 impl Resumed {
-    /// Reads the header, and checks the rest.
+    /// Reads the header.
     ///
     /// # Errors
-    /// If it is no such file, or not a whole one.
+    /// If it is no such file, or another run is at work on it.
     pub(crate) fn open(path: &Path) -> Result<Self, Stopped> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Self::read(&path).map_err(|why| Stopped::Usage(format!("`{}` {why}", shown(&path))))
+        Self::opened(&path).map_err(|why| Stopped::Usage(format!("`{}` {why}", shown(&path))))
     }
 
-    fn read(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
-        let mut input = Summing { input: BufReader::with_capacity(1 << 16, file), sum: Hasher::new(), read: 0 };
-        let mut magic = [0; MAGIC.len()];
-        input.fill(&mut magic)?;
-        if magic != MAGIC {
-            return Err(if magic.starts_with(ANY_VERSION) {
-                "is a checkpoint of another version of cuba; go on with that one".to_owned()
-            } else {
-                "is no checkpoint".to_owned()
-            });
+    fn opened(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|error| cannot_be_read(&error))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err("is no checkpoint".to_owned());
         }
-        let mut header = vec![0; input.length()?.min(LONGEST_HEADER)];
-        input.fill(&mut header)?;
+        output::lock(&file).map_err(|_| BUSY)?;
+        if !output::is_at(path, &file) {
+            return Err(BUSY.to_owned());
+        }
+        let header = Summing::new(&file).header()?;
+        Ok(Resumed { path: path.to_owned(), header, file })
+    }
+
+    /// Where the parts are. Everything must be as it was written.
+    fn parts(&self) -> Result<[Range<u64>; 2], String> {
+        let mut file = &self.file;
+        file.rewind().map_err(|error| cannot_be_read(&error))?;
+        let mut input = Summing::new(file);
+        input.header()?;
         let mut parts = [0..0, 0..0];
         let mut block = Vec::new();
         for part in &mut parts {
@@ -267,15 +349,11 @@ impl Resumed {
             // A part with nothing in it but its end is none.
             *part = if input.read - start > 4 { start..input.read } else { 0..0 };
         }
-        let sum = input.sum.clone().finalize();
-        if input.length()? != sum as usize {
+        input.check()?;
+        if file.metadata().map_err(|error| cannot_be_read(&error))?.len() != input.read {
             return Err(DAMAGED.to_owned());
         }
-        let header: Header = serde_json::from_slice(&header).map_err(|_| DAMAGED)?;
-        if header.cuba != env!("CARGO_PKG_VERSION") {
-            return Err(format!("is a checkpoint of cuba {}; go on with that one", header.cuba));
-        }
-        Ok(Resumed { path: path.to_owned(), header, parts })
+        Ok(parts)
     }
 
     /// What both ends start with, and where they keep what they have from now on. The problem must be the same.
@@ -284,18 +362,26 @@ impl Resumed {
         if self.header.problem != problem.fingerprint() {
             return Err(format!("`{path}` is a checkpoint for a model that has been changed since"));
         }
+        let parts = self.parts().map_err(|why| format!("`{path}` {why}"))?;
         let mut start = Start::default();
-        for (&end, part) in ENDS.iter().zip(&self.parts).filter(|(_, part)| !part.is_empty()) {
-            let mut read = || -> Result<(), String> {
-                let mut file = File::open(&self.path).map_err(|error| error.to_string())?;
-                file.seek(SeekFrom::Start(part.start)).map_err(|error| error.to_string())?;
+        for (&end, part) in ENDS.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
+            let mut read = || -> io::Result<()> {
+                let mut file = &self.file;
+                file.seek(SeekFrom::Start(part.start))?;
                 let mut input = Unblocked { input: BufReader::new(file), block: Vec::new(), at: 0 };
-                start.read(end, &mut input).map_err(|error| error.to_string())
+                start.read(end, &mut input)
             };
             read().map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
         }
-        Ok((start, Checkpoint::of(&self.path, every, self.header.clone(), self.parts.clone())))
+        let file = self.file.try_clone().map_err(|error| format!("`{path}` {}", cannot_be_read(&error)))?;
+        Ok((start, Checkpoint::of(&self.path, every, self.header.clone(), Parts { file, parts })))
     }
+}
+
+const BUSY: &str = "is the checkpoint of a run that goes on";
+
+fn cannot_be_read(error: &io::Error) -> String {
+    format!("cannot be read: {error}")
 }
 
 const DAMAGED: &str = "is damaged: it is not as it was written";
@@ -305,6 +391,13 @@ struct Summed<'w> {
     out: &'w mut dyn Write,
     sum: Hasher,
     written: u64,
+}
+
+impl Summed<'_> {
+    fn write_sum(&mut self) -> io::Result<()> {
+        let sum = self.sum.clone().finalize();
+        self.write_all(&sum.to_le_bytes())
+    }
 }
 
 impl Write for Summed<'_> {
@@ -321,18 +414,48 @@ impl Write for Summed<'_> {
 }
 
 /// What is read, likewise.
-struct Summing {
-    input: BufReader<File>,
+struct Summing<'f> {
+    input: BufReader<&'f File>,
     sum: Hasher,
     read: u64,
 }
 
-impl Summing {
+impl<'f> Summing<'f> {
+    fn new(file: &'f File) -> Self {
+        Summing { input: BufReader::with_capacity(1 << 16, file), sum: Hasher::new(), read: 0 }
+    }
+
+    fn header(&mut self) -> Result<Header, String> {
+        let mut magic = [0; MAGIC.len()];
+        self.fill(&mut magic)?;
+        if magic != MAGIC {
+            return Err(if magic.starts_with(ANY_VERSION) {
+                "is a checkpoint of another version of cuba; go on with that one".to_owned()
+            } else {
+                "is no checkpoint".to_owned()
+            });
+        }
+        let mut header = vec![0; self.length()?.min(LONGEST_HEADER)];
+        self.fill(&mut header)?;
+        self.check()?;
+        let header: Header = serde_json::from_slice(&header).map_err(|_| DAMAGED)?;
+        if header.cuba != env!("CARGO_PKG_VERSION") {
+            return Err(format!("is a checkpoint of cuba {}; go on with that one", header.cuba));
+        }
+        Ok(header)
+    }
+
+    /// Whether the checksum of all that was read comes next.
+    fn check(&mut self) -> Result<(), String> {
+        let sum = self.sum.clone().finalize();
+        if self.length()? == sum as usize { Ok(()) } else { Err(DAMAGED.to_owned()) }
+    }
+
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), String> {
         self.input.read_exact(bytes).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof if self.read == 0 => "is no checkpoint".to_owned(),
             io::ErrorKind::UnexpectedEof => DAMAGED.to_owned(),
-            _ => format!("cannot be read: {error}"),
+            _ => cannot_be_read(&error),
         })?;
         self.sum.update(bytes);
         self.read += bytes.len() as u64;
@@ -385,13 +508,13 @@ impl Write for Blocks<'_, '_> {
 }
 
 /// Reads what was compressed in blocks.
-struct Unblocked {
-    input: BufReader<File>,
+struct Unblocked<'f> {
+    input: BufReader<&'f File>,
     block: Vec<u8>,
     at: usize,
 }
 
-impl Read for Unblocked {
+impl Read for Unblocked<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
             let mut length = [0; 4];

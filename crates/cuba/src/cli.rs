@@ -2,6 +2,7 @@
 
 use crate::bench::{self, Bench};
 use crate::bundle;
+use crate::checkpoint;
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
@@ -177,7 +178,11 @@ pub fn run(cli: &Cli) -> u8 {
         Verb::Man(args) => generate::man(args),
     };
     limits::take_the_word();
-    say(result, cli.quiet)
+    let code = say(result, cli.quiet);
+    if code != exit::USAGE {
+        checkpoint::remove();
+    }
+    code
 }
 
 /// Prints what a verb has to say, and gives the exit code. Who calls this has the word.

@@ -22,6 +22,7 @@ use cpds_check::Rejected;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The options of an exploration.
@@ -208,14 +209,15 @@ impl ExploreArgs {
         let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
         let (start, checkpoint) =
             self.checkpoint.begin(loaded.problem()).map_err(|why| Box::new(Answer::refused(&why)))?;
-        so_far.kept(checkpoint.as_ref().map(Checkpoint::note));
+        let checkpoint = checkpoint.map(Arc::new);
+        so_far.kept(checkpoint.clone());
         let setup = Setup {
             options: self.options(),
             evidence: &self.evidence,
             so_far,
             quiet,
             start,
-            checkpoint: checkpoint.as_ref(),
+            checkpoint: checkpoint.as_deref(),
         };
         Self::explore_with(loaded.problem(), question, setup, remarks)
     }

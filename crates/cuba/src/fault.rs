@@ -24,7 +24,7 @@ pub(crate) fn here(place: &str) {
                 let mut taken = Vec::new();
                 loop {
                     if fault == "grow" {
-                        taken.push(vec![1_u8; 1 << 20]);
+                        taken.push(vec![1_u8; 2 << 20]);
                     }
                     thread::sleep(Duration::from_millis(10));
                 }

@@ -10,7 +10,6 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// A flag that is set when the user does not want to wait any longer.
 pub(crate) fn flag() -> &'static AtomicBool {
-    listen();
     &INTERRUPTED
 }
 
@@ -18,13 +17,33 @@ pub(crate) fn flag() -> &'static AtomicBool {
 pub(crate) fn listen() {
     static LISTEN: Once = Once::new();
     LISTEN.call_once(|| {
-        // Where there are no signals, there is nothing to listen to.
-        let _ = ctrlc::set_handler(|| {
+        on_each(|| {
             let _ = limits::stop().set(Halt::Interrupted);
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            if INTERRUPTED.swap(true, Ordering::SeqCst) {
                 let _nothing_is_drawn = progress::clear();
                 limits::leave(exit::UNKNOWN);
             }
         });
     });
+}
+
+/// Whoever starts us may not want us to hear some signals, as `nohup` does; then we do not.
+#[cfg(unix)]
+fn on_each(heard: impl Fn() + Send + 'static) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !crate::machine::is_ignored(signal));
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
+        // Without a thread, they end us as they end others.
+        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for _ in signals.forever() {
+                heard();
+            }
+        });
+    }
+}
+
+#[cfg(not(unix))]
+fn on_each(heard: impl Fn() + Send + 'static) {
+    // Where there is nothing to listen to, nobody interrupts.
+    let _ = ctrlc::set_handler(heard);
 }

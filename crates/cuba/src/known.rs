@@ -3,6 +3,7 @@
 //! It comes from events alone. Of what both ends make of it together nothing is here, and so there is never an answer: one whose evidence
 //! was not checked is none.
 
+use crate::checkpoint::Checkpoint;
 use crate::cli::{Answer, exit};
 use crate::engine::analysis::{Event, Level, Options, Reason};
 use crate::engine::{Climbed, Count, Engine, Halt, Outcome, Rung};
@@ -29,8 +30,8 @@ pub(crate) struct Known {
     rungs: Vec<Climbed>,
     /// How many visible states are left above, and by which rung.
     left: Option<(Count, Rung)>,
-    /// What there is to say of a checkpoint.
-    kept: Option<String>,
+    /// Where what there is is kept.
+    checkpoint: Option<Arc<Checkpoint>>,
 }
 
 /// What there is to say of a model.
@@ -74,9 +75,9 @@ impl SoFar {
         self.change(|known| known.model = Some(model));
     }
 
-    /// What there is to say of a checkpoint.
-    pub(crate) fn kept(&self, note: Option<String>) {
-        self.change(|known| known.kept = note);
+    /// What there is is kept here.
+    pub(crate) fn kept(&self, checkpoint: Option<Arc<Checkpoint>>) {
+        self.change(|known| known.checkpoint = checkpoint);
     }
 
     /// The search begins, with these options.
@@ -102,7 +103,7 @@ impl SoFar {
             (words.table)(&outline) + &style::verdict(&verdict) + "\n"
         };
         let mut remarks = known.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
-        remarks += known.kept.as_deref().unwrap_or_default();
+        remarks += &known.checkpoint.as_ref().map_or(String::new(), |checkpoint| checkpoint.note());
         Answer { stdout, remarks, errors: String::new(), code: exit::UNKNOWN }
     }
 }
@@ -117,7 +118,7 @@ impl Known {
             levels: Vec::new(),
             rungs: Vec::new(),
             left: None,
-            kept: None,
+            checkpoint: None,
         }
     }
 

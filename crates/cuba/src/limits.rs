@@ -7,9 +7,10 @@
 use crate::cli::{Answer, Stopped, exit, heading, remark, say};
 use crate::engine::{Halt, Stop};
 use crate::explore::{duration, size};
-use crate::{fault, interrupt, machine, numbers, output, progress, render};
+use crate::{bench, fault, interrupt, machine, numbers, output, progress, render};
 use clap::Args;
 use std::fmt::{self, Display, Formatter};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ pub(crate) struct LimitArgs {
     /// Stop when the process would take more
     ///
     /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it have].
+    /// Less than 64M is for tables alone: the process takes some memory anyway.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
     memory: Option<usize>,
     /// Stop after this time, and print what is known
@@ -129,6 +131,7 @@ pub(crate) enum Phase {
     Starting,
     Reading,
     Lowering,
+    Restoring,
     Searching,
     MakingEvidence,
     CheckingEvidence,
@@ -141,6 +144,7 @@ impl Phase {
             Phase::Starting => "starting",
             Phase::Reading => "reading the model",
             Phase::Lowering => "making a system of the program",
+            Phase::Restoring => "reading the checkpoint",
             Phase::Searching => "searching",
             Phase::MakingEvidence => "making the evidence",
             Phase::CheckingEvidence => "checking the evidence",
@@ -192,14 +196,19 @@ impl Display for Ended {
 
 static WORD: Mutex<()> = Mutex::new(());
 
+/// Whether somebody has the word whom nobody had interrupted by then.
+static UNHURRIED: AtomicBool = AtomicBool::new(false);
+
 /// Who has the word speaks, and then the process ends. If another one has it, this does not return.
 pub(crate) fn take_the_word() {
     let word: MutexGuard<'_, ()> = WORD.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::forget(word);
+    UNHURRIED.store(!interrupt::flag().load(Ordering::SeqCst), Ordering::SeqCst);
 }
 
 /// Ends the process, whatever else is going on. Nothing but this and `main` does.
 pub(crate) fn leave(code: u8) -> ! {
+    bench::abandon();
     output::abandon();
     std::process::exit(code.into())
 }
@@ -207,9 +216,9 @@ pub(crate) fn leave(code: u8) -> ! {
 /// Waits until a limit is reached, and then sees to it that the process ends.
 fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped>) {
     let most = memory.bytes.max(LEAST) as u64;
-    // Since when everything is to stop, whether there was an answer by then, and what was being done.
-    let mut stopped = None;
-    let (why, was_told, phase) = loop {
+    // Since when everything is to stop, and what was being done; and since when the user does not want to wait for an answer that is told.
+    let (mut stopped, mut hurried) = (None, None);
+    loop {
         let resident = machine::resident_bytes().unwrap_or(0);
         // An answer that is being told is told to its end, unless the user says so.
         let is_told = WORD.try_lock().is_err();
@@ -220,23 +229,22 @@ fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(
             let _ = stop().set(Halt::Memory);
         }
         if let Some(&why) = stop().get() {
-            let now = || (Instant::now(), is_told, phase());
-            let (since, was_told, phase) = *stopped.get_or_insert_with(now);
-            if since.elapsed() >= patience(why) || resident > most + most / 20 {
-                break (why, was_told, phase);
+            let (since, phase) = *stopped.get_or_insert_with(|| (Instant::now(), phase()));
+            let is_late = since.elapsed() >= patience(why) || resident > most + most / 20;
+            if is_late && let Ok(_word) = WORD.try_lock() {
+                let answer = tell(Ended { why, phase });
+                let _nothing_is_drawn = progress::clear();
+                leave(say(answer, quiet));
+            }
+        }
+        // An answer that comes after Ctrl-C may take its time; there is another Ctrl-C for that.
+        if interrupt::flag().load(Ordering::SeqCst) && UNHURRIED.load(Ordering::SeqCst) {
+            let since: Instant = *hurried.get_or_insert_with(Instant::now);
+            if since.elapsed() >= patience(Halt::Interrupted) {
+                leave(exit::UNKNOWN);
             }
         }
         thread::sleep(if resident > most / 4 * 3 { CLOSE_LOOK } else { LOOK });
-    };
-    match WORD.try_lock() {
-        Ok(_word) => {
-            let answer = tell(Ended { why, phase });
-            let _nothing_is_drawn = progress::clear();
-            leave(say(answer, quiet));
-        }
-        // An answer that comes after Ctrl-C may take its time; there is another Ctrl-C for that.
-        Err(_) if was_told && why == Halt::Interrupted => leave(exit::UNKNOWN),
-        Err(_) => {}
     }
 }
 

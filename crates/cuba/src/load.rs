@@ -201,7 +201,7 @@ mod tests {
 
     /// Reads bytes as every kind of file and shows what there is to say. Nothing may panic.
     fn answers(bytes: &[u8]) {
-        let source = match Source::decode("fuzz", bytes) {
+        let source = match Source::decode("fuzz", bytes.to_vec()) {
             Ok(source) => source,
             Err(ReadError { sources, diagnostics }) => {
                 assert!(render::errors(&sources, &diagnostics).contains("not UTF-8"));

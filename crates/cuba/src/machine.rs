@@ -23,6 +23,20 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     machine.into_iter().chain(groups).chain(of_limits(&of_process("limits"))).min()
 }
 
+/// Whether a signal was to be ignored when we were started, where the system says so.
+#[cfg(unix)]
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
+}
+
+/// Whether it says so here: `SigIgn: 0000000000000001`, a bit for each signal from 1 on.
+#[cfg(unix)]
+fn ignores(status: &str, signal: i32) -> bool {
+    let signals = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let signals = signals.and_then(|signals| u64::from_str_radix(signals.trim(), 16).ok());
+    signals.is_some_and(|signals| (signals >> (signal - 1)) & 1 == 1)
+}
+
 /// The line of a field, in bytes: `VmRSS:   12345 kB`.
 fn kilobytes(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
@@ -67,11 +81,14 @@ fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     Some((fields.next()?, root, file))
 }
 
-/// The least limit of `/proc/self/limits` on memory.
+/// The memory that the limits in `/proc/self/limits` leave. What they limit is what was asked for, not what is used: each thread has set aside
+/// some before it needs any, and a table that grows asks for twice of what it has.
 fn of_limits(limits: &str) -> Option<u64> {
+    const ASIDE: u64 = 128 << 20;
     let of =
         |name: &str| limits.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
-    ["Max address space", "Max data size"].into_iter().filter_map(of).min()
+    let least: u64 = ["Max address space", "Max data size"].into_iter().filter_map(of).min()?;
+    Some(least.saturating_sub(ASIDE) / 2)
 }
 
 #[cfg(test)]
@@ -139,9 +156,17 @@ mod tests {
     fn limits_of_the_process() {
         let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
             Max data size             unlimited            unlimited            bytes\n\
-            Max address space         4194304              unlimited            bytes\n";
-        assert_eq!(of_limits(limits), Some(4_194_304));
+            Max address space         136314880            unlimited            bytes\n";
+        assert_eq!(of_limits(limits), Some(1 << 20));
         assert_eq!(of_limits(""), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn signals_that_are_not_heard() {
+        let status = "SigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\nSigCgt:\tffffffffffffffff\n";
+        assert_eq!([1, 2, 13, 15].map(|signal| ignores(status, signal)), [true, false, true, false]);
+        assert!(!ignores("", 1));
     }
 
     #[cfg(target_os = "linux")]

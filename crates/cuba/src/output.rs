@@ -7,7 +7,7 @@ use crate::fault;
 use crate::load::shown;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -39,6 +39,47 @@ pub(crate) fn prepare(
     };
     let file = to(path, put).map_err(|error| cannot(path, &error))?;
     Ok(Prepared { path, file })
+}
+
+/// Writes a file anew that nobody else is to write or to read meanwhile: it is given open and locked. It is never written in place.
+pub(crate) fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<File> {
+    let Target::File(target) = target(path)? else { return Err(io::Error::other("it is not a regular file")) };
+    let mut new = Unfinished::beside(&target)?;
+    if let Ok(old) = fs::metadata(&target) {
+        keep(&new.file, &old)?;
+    }
+    let mut out = BufWriter::with_capacity(1 << 16, &mut new.file);
+    content(&mut out)?;
+    out.flush()?;
+    drop(out);
+    new.file.sync_all()?;
+    let file = new.file.try_clone()?;
+    lock(&file)?;
+    new.replaces(&target)?;
+    Ok(file)
+}
+
+/// Locks a file until it is closed, unless another process has. Where files cannot be locked, nobody has.
+pub(crate) fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is at work on it")),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Whether a file that is open still has this name.
+pub(crate) fn is_at(path: &Path, file: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let same = |open: Metadata, named: Metadata| (open.dev(), open.ino()) == (named.dev(), named.ino());
+        file.metadata().ok().zip(fs::metadata(path).ok()).is_some_and(|(open, named)| same(open, named))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, file);
+        true
+    }
 }
 
 fn cannot(path: &Path, error: &io::Error) -> String {
@@ -186,11 +227,13 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what is being written, for whoever ends the process while others are at work.
+/// Removes what is being written, for whoever ends the process while others are at work. Nothing new is begun.
 pub(crate) fn abandon() {
-    for path in unfinished().drain(..) {
+    let mut unfinished = unfinished();
+    for path in unfinished.drain(..) {
         let _ = fs::remove_file(path);
     }
+    std::mem::forget(unfinished);
 }
 
 /// A new file that is being written. It is gone if it is not finished.

@@ -2,7 +2,7 @@
 
 use crate::bundle::{self, Panic};
 use crate::cli::{exit, remark};
-use crate::{bench, limits, progress};
+use crate::{limits, progress};
 use cpds::diagnostic::printable;
 use std::backtrace::Backtrace;
 use std::panic::{PanicHookInfo, set_hook};
@@ -17,7 +17,6 @@ pub fn report() {
     set_hook(Box::new(|info| {
         let _end = END.lock().unwrap_or_else(PoisonError::into_inner);
         let _lock = progress::clear();
-        bench::abandon();
         let panic = Panic::new(info);
         let message = panic.message.lines().next().unwrap_or_default();
         let what = format!("{} ({})", printable(message), panic.location);

@@ -1,13 +1,14 @@
 //! `cuba resume`: goes on with a run from its checkpoint.
 
+use crate::bundle;
 use crate::checkpoint::Resumed;
-use crate::cli::{Answer, Cli, Stopped, Verb};
+use crate::cli::{Answer, Cli, Stopped, Verb, remark};
 use crate::limits::LimitArgs;
 use crate::load::shown;
 use crate::{reach, verify};
 use clap::{Args, Parser as _};
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -30,11 +31,18 @@ pub(crate) struct Resume {
 
 pub(crate) fn answer(args: &Resume, quiet: bool) -> Result<Answer, Stopped> {
     let resumed = Resumed::open(&args.file)?;
-    let (file, folder) = (shown(&args.file), &resumed.header.folder);
-    env::set_current_dir(folder).map_err(|error| {
-        Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
-    })?;
+    let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
+    let is_here = env::current_dir().is_ok_and(|here| here == folder);
+    if !is_here {
+        env::set_current_dir(folder).map_err(|error| {
+            Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
+        })?;
+        if !quiet {
+            remark(&format!("note: everything is read and written in `{}`, where the run began\n", shown(folder)));
+        }
+    }
     let asked = Cli::try_parse_from(&resumed.header.arguments);
+    bundle::has_options(format!("{args:?}, {asked:?}"));
     match asked.map(|asked| (asked.quiet || quiet, asked.verb)) {
         Ok((quiet, Verb::Verify(mut verify))) => {
             verify.explore.go_on(resumed, args.limits);

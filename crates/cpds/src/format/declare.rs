@@ -73,7 +73,7 @@ fn declare(
 pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> (Names, bool) {
     let mut names = Names::default();
     if tree.shared.is_empty() && !tree.shared_unclear {
-        let mut mentions = tree.threads.iter().flat_map(|t| &t.actions).flat_map(|a| [a.from, a.to]).peekable();
+        let mut mentions = tree.threads.iter().flat_map(|t| &t.actions).flat_map(|a| [a.from(), a.to()]).peekable();
         let at = mentions.peek().copied().unwrap_or(file_start());
         let used: Names = mentions.map(|span| text(sources, span)).collect();
         diagnostics.error(|| {

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Larger files are refused before they fill the memory.
-const MAX_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// The file formats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +129,7 @@ fn missing(path: &Path) -> ReadError {
 
 /// Reads a text file: UTF-8, with or without a byte order mark.
 pub fn read_text(path: &Path) -> Result<Source, ReadError> {
-    Source::decode(shown(path), &read_bytes(path)?)
+    Source::decode(shown(path), read_bytes(path)?)
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {

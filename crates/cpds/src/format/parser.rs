@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
     ) -> Parsed<ActionNode> {
         let Some(why) = NotAnAction::because(read.len(), written.len()) else {
             let written = [written.first().copied(), written.get(1).copied()];
-            return Ok(ActionNode { span, label, from, read: read.first().copied(), to, written });
+            return Ok(ActionNode::new(span, label, (from, read.first().copied()), (to, written)));
         };
         let (word, text, help) = match why {
             NotAnAction::ReadsBelowTop => {

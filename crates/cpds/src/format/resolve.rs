@@ -120,7 +120,7 @@ fn rules(scope: &Scope<'_>, program: usize, thread: &ThreadNode, diagnostics: &m
         let Some(action) = scope.action(program, node, diagnostics) else { continue };
         let first = *places.entry(action).or_insert(node.span);
         if first == node.span {
-            rules.push(Rule { label: node.label.map(|span| text(scope.sources, span).into()), action });
+            rules.push(Rule { label: node.label().map(|span| text(scope.sources, span).into()), action });
         } else {
             repeated("action", first, node.span, diagnostics);
         }

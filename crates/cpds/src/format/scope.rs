@@ -105,10 +105,10 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn action(&self, program: usize, node: &ActionNode, diagnostics: &mut Diagnostics) -> Option<Action> {
-        let from = self.shared(node.from, diagnostics);
-        let read = self.word(program, node.read.as_slice(), diagnostics);
-        let to = self.shared(node.to, diagnostics);
-        let written: Vec<_> = node.written.into_iter().flatten().collect();
+        let from = self.shared(node.from(), diagnostics);
+        let read = self.word(program, node.read().as_slice(), diagnostics);
+        let to = self.shared(node.to(), diagnostics);
+        let written: Vec<_> = node.written().collect();
         let written = self.word(program, &written, diagnostics);
         Some(Action::new((from?, &read?), (to?, &written?)).expect("the parser has checked its shape"))
     }

@@ -3,6 +3,7 @@
 //! A name is a [`Span`]; its text stays in the source.
 
 use crate::diagnostic::{Source, Span};
+use std::num::NonZeroU32;
 
 /// What a text says, whichever format it is written in.
 #[derive(Default)]
@@ -59,20 +60,75 @@ pub(super) struct ThreadNode {
     pub(super) actions: Vec<ActionNode>,
 }
 
+/// An action. There may be millions of them, so that each name takes eight bytes, also if there is none.
 #[derive(Clone, Copy)]
 pub(super) struct ActionNode {
     pub(super) span: Span,
-    pub(super) label: Option<Span>,
-    pub(super) from: Span,
-    pub(super) read: Option<Span>,
-    pub(super) to: Span,
-    pub(super) written: [Option<Span>; 2],
+    label: Option<Word>,
+    from: Word,
+    read: Option<Word>,
+    to: Word,
+    written: [Option<Word>; 2],
+}
+
+/// A name in the same source as the action that mentions it.
+#[derive(Clone, Copy)]
+struct Word {
+    start: u32,
+    end: NonZeroU32,
+}
+
+impl Word {
+    fn new(span: Span) -> Word {
+        Word { start: span.start, end: NonZeroU32::new(span.end).expect("a name is not empty") }
+    }
+
+    fn in_source(self, source: u32) -> Span {
+        Span { source, start: self.start, end: self.end.get() }
+    }
 }
 
 impl ActionNode {
+    pub(super) fn new(
+        span: Span,
+        label: Option<Span>,
+        (from, read): (Span, Option<Span>),
+        (to, written): (Span, [Option<Span>; 2]),
+    ) -> Self {
+        ActionNode {
+            span,
+            label: label.map(Word::new),
+            from: Word::new(from),
+            read: read.map(Word::new),
+            to: Word::new(to),
+            written: written.map(|word| word.map(Word::new)),
+        }
+    }
+
+    pub(super) fn label(&self) -> Option<Span> {
+        self.label.map(|word| word.in_source(self.span.source))
+    }
+
+    pub(super) fn from(&self) -> Span {
+        self.from.in_source(self.span.source)
+    }
+
+    pub(super) fn read(&self) -> Option<Span> {
+        self.read.map(|word| word.in_source(self.span.source))
+    }
+
+    pub(super) fn to(&self) -> Span {
+        self.to.in_source(self.span.source)
+    }
+
+    pub(super) fn written(&self) -> impl Iterator<Item = Span> + use<> {
+        let source = self.span.source;
+        self.written.into_iter().flatten().map(move |word| word.in_source(source))
+    }
+
     /// Where symbols are mentioned.
     pub(super) fn symbols(&self) -> impl Iterator<Item = Span> + use<> {
-        self.read.into_iter().chain(self.written.into_iter().flatten())
+        self.read().into_iter().chain(self.written())
     }
 }
 

@@ -70,13 +70,15 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
     std::os::unix::process::CommandExt::process_group(command, 0);
     let start = Instant::now();
     let failed = |error: io::Error| Ended::Failed { why: format!("cannot run it: {error}"), code: exit::INTERNAL };
+    let mut running = lock(&RUNNING);
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return (failed(error), start.elapsed()),
     };
     let (stdout, stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
     let child = Arc::new(Mutex::new(child));
-    lock(&RUNNING).push(Arc::clone(&child));
+    running.push(Arc::clone(&child));
+    drop(running);
     thread::scope(|scope| {
         // Dropped when there is nothing more to read, which wakes us up.
         let (reading, wait) = channel::<()>();
@@ -113,11 +115,13 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
 /// Those that run.
 static RUNNING: Mutex<Vec<Arc<Mutex<Child>>>> = Mutex::new(Vec::new());
 
-/// Ends all that run, for whoever ends this process while others wait for them.
+/// Ends all that run, for whoever ends this process while others wait for them. No other one begins.
 pub(crate) fn abandon() {
-    for child in &*lock(&RUNNING) {
+    let running = lock(&RUNNING);
+    for child in &*running {
         end(&mut lock(child));
     }
+    std::mem::forget(running);
 }
 
 fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {

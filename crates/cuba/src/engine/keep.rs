@@ -18,7 +18,7 @@ use super::symbolic::{SavedSymbolic, Symbolic};
 use super::symmetry::Symmetry;
 use super::upper::{Begun, Climb, Climbed, Invariant, Step, UpperEnd};
 use serde::{Deserialize, Serialize};
-use std::io::{BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,8 +31,8 @@ pub trait Keeper: Sync {
     fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>);
 }
 
-/// What was kept cannot be read, or not be written.
-pub type NotKept = postcard::Error;
+/// Why what was kept cannot be read, or not be written.
+pub type NotKept = io::Error;
 
 /// What the ends start with: what another run has kept, or nothing.
 #[derive(Default)]
@@ -55,12 +55,14 @@ impl Start {
 
 fn write(content: &impl Serialize, out: &mut dyn Write) -> Result<(), NotKept> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
-    postcard::to_io(content, &mut out)?;
-    out.flush().map_err(|_| NotKept::SerializeBufferFull)
+    // Of a write that fails, postcard does not say why; the next one does.
+    let written = postcard::to_io(content, &mut out).map(drop);
+    out.flush()?;
+    written.map_err(io::Error::other)
 }
 
 fn read<T: for<'de> Deserialize<'de>>(input: &mut dyn Read) -> Result<T, NotKept> {
-    postcard::from_io((input, &mut [])).map(|(content, _)| content)
+    postcard::from_io((input, &mut [])).map(|(content, _)| content).map_err(io::Error::other)
 }
 
 impl Squeeze<'_, '_> {
@@ -118,12 +120,16 @@ fn saved_levels(levels: &[Timed<(Level, Statistics)>]) -> Vec<SavedLevel> {
 }
 
 impl LowerOutcome {
-    /// What is kept of it, unless there is nothing left to do for anybody.
+    /// What is kept of it, unless there is nothing left to do for anybody; or unless what was kept before is better to go on from: with more
+    /// memory there is more.
     pub(super) fn kept(&self) -> Option<SavedOutcome> {
         match *self {
+            LowerOutcome::Unknown(Reason::Memory)
+            | LowerOutcome::Unsafe { .. }
+            | LowerOutcome::Halted(_)
+            | LowerOutcome::Disagree(_) => None,
             LowerOutcome::Collapsed(time) => Some(SavedOutcome::Collapsed(time)),
             LowerOutcome::Unknown(reason) => Some(SavedOutcome::Unknown(reason)),
-            LowerOutcome::Unsafe { .. } | LowerOutcome::Halted(_) | LowerOutcome::Disagree(_) => None,
         }
     }
 }

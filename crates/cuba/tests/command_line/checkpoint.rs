@@ -1,26 +1,47 @@
 //! Checkpoints: a run that was killed goes on, and comes to the same; what is no checkpoint is refused.
 
-use crate::common::{Ran, cuba};
+use crate::common::{Ran, at_once, cuba};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Runs that go on for a while: explicit, symbolic, and from above.
-const LONG: [&[&str]; 3] = [
-    &["verify", "mirror.cpds", "--max-contexts", "8000", "--json"],
-    &["reach", "mirror.cpds", "--engine", "symbolic", "--max-contexts", "80", "--json"],
-    &["verify", "mirror.cpds", "--engine", "abstract", "--max-contexts", "10", "--max-depth", "7", "--json"],
+/// Runs that go on for a while, and the evidence that they write: explicit, symbolic, and from above.
+const LONG: [(&[&str], Option<&str>); 5] = [
+    (&["verify", "mirror.cpds", "--max-contexts", "8000", "--json"], None),
+    (&["reach", "mirror.cpds", "--engine", "symbolic", "--max-contexts", "80", "--json"], None),
+    (&["verify", "mirror.cpds", "--engine", "abstract", "--max-contexts", "10", "--max-depth", "7", "--json"], None),
+    (&["verify", "turns.cpds", "--trace", "t.json", "--json"], Some("t.json")),
+    (
+        &["reach", "bluetooth-3.bp", "--instances", "adder=2,stopper=1", "--certificate", "c.json", "--json"],
+        Some("c.json"),
+    ),
 ];
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::copy(repository().join("models/squeeze/mirror.cpds"), folder.path().join("mirror.cpds")).unwrap();
+    for model in ["squeeze/mirror.cpds", "squeeze/reentrant-lock.cpds", "table2/bluetooth-3.bp"] {
+        let name = Path::new(model).file_name().unwrap();
+        fs::copy(repository().join("models").join(model), folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("turns.cpds"), turns(6000)).unwrap();
     folder
+}
+
+/// Two threads take turns, so often, and then it goes wrong.
+fn turns(count: usize) -> String {
+    let actions = |thread: usize, symbol: &str| -> String {
+        let turns = (0..count).filter(|turn| turn % 2 == thread);
+        turns.fold(String::new(), |text, turn| text + &format!("  ({turn},{symbol}) -> ({},{symbol})\n", turn + 1))
+    };
+    let (first, second) = (actions(0, "a"), actions(1, "b"));
+    let threads = format!("thread A {{\n  symbols a\n{first}}}\nthread B {{\n  symbols b\n{second}}}\n");
+    format!("shared 0..{count}\ninit 0|a,b\nbad {count}|*,*\n{threads}")
 }
 
 /// Everything but times, and what depends on the machine.
@@ -40,8 +61,8 @@ fn without_times(text: &str) -> Value {
     value
 }
 
-/// Runs it with checkpoints, and kills it some time after the first one; then goes on until there is an answer.
-fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Ran {
+/// Runs it with checkpoints, and kills it some time after the first one; then goes on until there is an answer. Nothing, if there was one before.
+fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Option<Ran> {
     let file = folder.join("c.checkpoint");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.args(args).args(["--checkpoint", "c.checkpoint", "--checkpoint-every", "20ms"]);
@@ -54,21 +75,92 @@ fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Ran {
     sleep(after);
     let _ = child.kill();
     child.wait().unwrap();
-    if file.exists() { cuba(folder, &["resume", "c.checkpoint"]) } else { cuba(folder, args) }
+    file.exists().then(|| cuba(folder, &["resume", "c.checkpoint"]))
 }
 
 #[test]
 fn a_run_that_was_killed_goes_on() {
-    for args in LONG {
+    at_once(&LONG, |&(args, evidence)| {
         let folder = folder();
-        let whole = without_times(&cuba(folder.path(), args).stdout);
-        for after in [0, 100, 400] {
-            let resumed = killed_and_resumed(folder.path(), args, Duration::from_millis(after));
-            assert_eq!((resumed.code, &*resumed.stderr), (5, ""), "{args:?}");
-            assert_eq!(without_times(&resumed.stdout), whole, "{args:?} after {after} ms");
+        let whole = cuba(folder.path(), args);
+        let written = || evidence.map(|name| fs::read(folder.path().join(name)).unwrap());
+        let evidence = written();
+        let mut goes_on = 0;
+        for after in [0, 0, 100, 400] {
+            let after = Duration::from_millis(after);
+            let Some(resumed) = killed_and_resumed(folder.path(), args, after) else { continue };
+            assert_eq!((resumed.code, &*resumed.stderr), (whole.code, ""), "{args:?}");
+            assert_eq!(without_times(&resumed.stdout), without_times(&whole.stdout), "{args:?} after {after:?}");
+            assert!(written() == evidence, "{args:?} after {after:?}");
             assert!(!folder.path().join("c.checkpoint").exists(), "there is nothing left to do");
+            goes_on += 1;
         }
+        assert!(goes_on > 0, "{args:?} was always quicker than we are");
+    });
+}
+
+/// As long as the answer is not told, and everything written, there is something to go on from.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_cannot_be_written() {
+    let folder = folder();
+    let verify = ["verify", "reentrant-lock.cpds", "--checkpoint", "c", "--certificate", "/dev/full"];
+    for args in [&verify[..], &["resume", "c"]] {
+        let ran = cuba(folder.path(), args);
+        assert_eq!(ran.code, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("cannot write `/dev/full`: No space left on device"), "{}", ran.stderr);
+        assert!(folder.path().join("c").exists());
     }
+}
+
+/// Two runs that go on from one file would write over each other's.
+#[cfg(debug_assertions)]
+#[test]
+fn a_run_that_goes_on_is_alone() {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.args(["verify", "mirror.cpds", "--checkpoint", "c", "--checkpoint-every", "20ms"]);
+    command.env("CUBA_FAULT", "hang:checkpoint").current_dir(folder.path()).stderr(Stdio::piped());
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let refused = cuba(folder.path(), &["resume", "c"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!((&*line, refused.code), ("held\n", 1));
+    assert!(refused.stderr.ends_with("c` is the checkpoint of a run that goes on\n"), "{}", refused.stderr);
+    assert_eq!(cuba(folder.path(), &["resume", "c", "--timeout", "100ms"]).code, 5);
+}
+
+/// What did not fit into the memory may fit into more.
+#[test]
+fn more_memory() {
+    let folder = folder();
+    let limits = ["--engine=explicit", "--memory=1M", "--max-contexts=2000", "--timeout=1500ms"];
+    let verify = ["verify", "mirror.cpds", "--json", "--checkpoint=c", "--checkpoint-every=20ms"];
+    let contexts = |args: &[&str]| {
+        let told = cuba(folder.path(), args);
+        assert_eq!(told.code, 5, "{}", told.stderr);
+        serde_json::from_str::<Value>(&told.stdout).unwrap()["contexts"].as_u64().unwrap()
+    };
+    let [little, more] = [[&verify[..], &limits].concat(), vec!["resume", "c", "--memory=200M", "--timeout=4s"]]
+        .map(|args| contexts(&args));
+    assert!(little < 2000 && little < more, "{little}, {more}");
+}
+
+/// What cannot be kept is told at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_is_no_room() {
+    let folder = folder();
+    let run = "ulimit -f 20; trap '' XFSZ; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", run, "sh", env!("CARGO_BIN_EXE_cuba"), "verify", "mirror.cpds", "--timeout=2s"]);
+    let ran = command.args(["--checkpoint=c", "--checkpoint-every=20ms"]).current_dir(folder.path()).output().unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(5), "{stderr}");
+    assert!(stderr.starts_with("warning: the checkpoint `c` cannot be written: File too large"), "{stderr}");
+    assert!(stderr.contains("warning: not everything is in the checkpoint `c`: File too large"), "{stderr}");
 }
 
 /// A file of a run that was stopped, with something in it.
@@ -106,6 +198,8 @@ fn what_is_no_checkpoint_is_refused() {
     let whole = checkpoint(folder.path());
     assert_snapshot!(refused(folder.path(), b""), @"error: `/c` is no checkpoint");
     assert_snapshot!(refused(folder.path(), b"shared 0\ninit 0|a\nthread A { symbols a }\n"), @"error: `/c` is no checkpoint");
+    let and_more = [&whole[..], b"!"].concat();
+    assert_snapshot!(refused(folder.path(), &and_more), @"error: `/c` is damaged: it is not as it was written");
     let other = [b"cuba checkpoint 0\n", &whole[18..]].concat();
     assert_snapshot!(refused(folder.path(), &other), @"error: `/c` is a checkpoint of another version of cuba; go on with that one");
     for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
@@ -137,7 +231,7 @@ fn a_checkpoint_replaces_nothing() {
     fs::write(folder.path().join("there"), "something").unwrap();
     assert_snapshot!(run("there"), @"error: `there` is there already; go on from it with `cuba resume there`, or remove it");
     assert_snapshot!(run("mirror.cpds"), @"error: `mirror.cpds` is an input; write to another file");
-    assert_snapshot!(run("c.gz"), @"error: `c.gz`: a checkpoint is compressed anyway; give it another name");
+    assert_snapshot!(run("."), @"error: `.` is there already, and no checkpoint; give another name");
     assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: there is no folder `no`");
     assert_eq!(fs::read_to_string(folder.path().join("there")).unwrap(), "something");
     // With an answer there is nothing to go on with.

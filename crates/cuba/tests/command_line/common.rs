@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
+use std::thread;
 
 /// The other binary, which is built for the occasion if it is not there.
 pub(crate) static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -37,6 +38,15 @@ pub(crate) fn cuba_with(folder: &Path, variables: &[(&str, &str)], args: &[&str]
     let Output { status, stdout, stderr } = command.args(args).current_dir(folder).output().expect("cuba starts");
     let text = |bytes| String::from_utf8(bytes).expect("cuba prints UTF-8");
     Ran { code: status.code().expect("cuba ends by itself"), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// Checks all of them at once: what waits does not keep the others waiting.
+pub(crate) fn at_once<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
+    thread::scope(|scope| {
+        for item in items {
+            scope.spawn(|| check(item));
+        }
+    });
 }
 
 /// Shows a file with this content, which must be refused; what standard error says.

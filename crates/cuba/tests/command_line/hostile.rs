@@ -102,7 +102,7 @@ fn systems(n: usize) -> Vec<Case> {
         cpds("line ends", "\n".repeat(n), "error: the file declares nothing"),
         cpds("zeros", "\0".repeat(n), "error: expected `shared`, `init`, `bad` or `thread`, found `\\u{0}`"),
         Case::new("no text", "m.cpds", vec![0xff; n], "error: the file is not UTF-8 text"),
-        Case::new("a large file", "m.cpds", vec![b' '; (64 << 20) + 1], "error: `m.cpds` is larger than 64 MiB"),
+        Case::new("a large file", "m.cpds", vec![b' '; (32 << 20) + 1], "error: `m.cpds` is larger than 32 MiB"),
         Case::new("2^64 shared states", "m.pds", "18446744073709551615\nPDA 0 1\n", "error: too many shared states")
             .and("m.init", "0|0"),
         Case::new("2^32 symbols", "m.pds", "1\nPDA 0 4294967295\n", "error: too many stack symbols")
@@ -125,6 +125,13 @@ fn systems(n: usize) -> Vec<Case> {
             "m.pds",
             format!("1\nPDA 0 1\n{}", each((n / 20).max(1_050_000), "0 {} -> 0 0\n")),
             "error: too many stack symbols",
+        )
+        .and("m.init", "0|0"),
+        Case::new(
+            "many actions, and a mistake",
+            "m.pds",
+            format!("1\nPDA 0 1\n{}x", "0 0 -> 0 0\n".repeat(n / 11)),
+            "error: expected `PDA` or an action",
         )
         .and("m.init", "0|0"),
     ]
@@ -249,7 +256,7 @@ fn write(folder: &Path, case: &Case) {
 fn in_full() {
     let folder = tempfile::Builder::new().tempdir_in(repository().join("target")).unwrap();
     let mut too_much = Vec::new();
-    for case in [systems(50_000_000), programs(50_000_000), answers(20_000_000)].into_iter().flatten() {
+    for case in [systems(33_000_000), programs(33_000_000), answers(20_000_000)].into_iter().flatten() {
         write(folder.path(), &case);
         let (seconds, megabytes) = measured(folder.path(), &case.args);
         println!("{:8} {:40} {seconds:6.2} s {megabytes:6} MB", case.files[0].0, case.what);

@@ -3,13 +3,16 @@
 
 #![cfg(all(unix, debug_assertions))]
 
-use crate::common::{Ran, cuba, fits, in_repository};
+use crate::common::{Ran, at_once, cuba, fits, in_repository};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 const ENDLESS: &str = "models/squeeze/mirror.cpds";
 const PROGRAM: &str = "models/table2/turns.bp";
@@ -27,8 +30,13 @@ const PHASES: [(&str, &str, &str); 6] = [
 /// Starts `cuba`, and waits until it is held in this phase.
 fn held(phase: &str, grow: bool, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.args(args);
+    started(phase, grow, command)
+}
+
+fn started(phase: &str, grow: bool, mut command: Command) -> Child {
     command.env_remove("CLICOLOR_FORCE").env("CUBA_FAULT", format!("{}:{phase}", if grow { "grow" } else { "hang" }));
-    command.args(args).current_dir(repository()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(repository()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
     let stderr = BufReader::with_capacity(1, child.stderr.as_mut().unwrap()).read_line(&mut line);
@@ -45,10 +53,17 @@ fn ran(mut child: Child) -> Ran {
 
 /// The same, ended by signals.
 fn ended_by(signals: &[&str], phase: &str, args: &[&str]) -> Ran {
-    let child = held(phase, false, args);
-    let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {}", child.id())).collect();
-    assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
+    signalled(signals, held(phase, false, args))
+}
+
+fn signalled(signals: &[&str], child: Child) -> Ran {
+    kill(signals, child.id());
     ran(child)
+}
+
+fn kill(signals: &[&str], process: u32) {
+    let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {process}")).collect();
+    assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
 }
 
 /// What `--json` has printed, which has to be complete.
@@ -110,7 +125,7 @@ fn the_table_so_far() {
 
 #[test]
 fn the_time_ends_in_every_phase() {
-    for (phase, model, doing) in PHASES {
+    at_once(&PHASES, |&(phase, model, doing)| {
         let object = object("analysis", &ran(held(phase, false, &["verify", model, "--timeout=1500ms", "--json"])));
         let reason = object["reason"].as_str().unwrap();
         let why = if doing.is_empty() {
@@ -119,14 +134,14 @@ fn the_time_ends_in_every_phase() {
             &format!("--timeout ends it while {doing}")
         };
         assert!(reason.ends_with(why), "{reason}");
-    }
+    });
 }
 
 /// The limit holds within a tenth, where the guard gets its turn; a busy machine may keep it waiting.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_memory_ends_in_every_phase() {
-    for (phase, model, doing) in PHASES {
+    at_once(&PHASES, |&(phase, model, doing)| {
         let object = object("analysis", &ran(held(phase, true, &["verify", model, "--memory=100M", "--json"])));
         let reason = object["reason"].as_str().unwrap();
         let what = if doing.is_empty() { "does not fit" } else { &format!("{doing} does not fit") };
@@ -134,7 +149,7 @@ fn the_memory_ends_in_every_phase() {
         assert_eq!(object["memory_limit_bytes"], 100 << 20);
         let peak = object["peak_memory_bytes"].as_u64().unwrap();
         assert!(peak > 100 << 20 && peak < 200 << 20, "{phase}: {peak}");
-    }
+    });
 }
 
 /// The second one does not wait for what is known.
@@ -159,7 +174,7 @@ fn the_other_verbs() {
         ("Lowering", &["show", PROGRAM]),
         ("Lowering", &["convert", PROGRAM, "--to=cpds", "--json"]),
     ];
-    for (phase, args) in shows {
+    at_once(&shows, |&(phase, args)| {
         let told = ended_by(&["INT"], phase, args);
         let doing = if phase == "Lowering" { "making a system of the program" } else { "searching" };
         assert_eq!((told.code, &*told.stdout), (5, ""));
@@ -170,7 +185,57 @@ fn the_other_verbs() {
         let told = ran(held(phase, true, &limited));
         assert_eq!((told.code, &*told.stdout), (5, ""));
         assert!(told.stderr.ends_with("does not fit into the memory of 64.00 MiB, see --memory\n"), "{}", told.stderr);
+    });
+}
+
+/// Whoever starts us with `nohup` does not want us to hear that the terminal is gone.
+#[test]
+fn a_signal_that_is_not_to_be_heard() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_cuba"), "verify", ENDLESS]);
+    let told = signalled(&["HUP", "INT"], started("Searching", false, command));
+    let last = told.stdout.lines().last().expect("the first one that is heard asks for what is known");
+    assert!(told.code == 5 && last.ends_with("it was interrupted"), "{last}");
+}
+
+/// A second signal ends what `cuba bench` has started, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_runs_on_after_bench() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    command.args(["bench", "models/tiny", "--jobs=2"]).env("CUBA_FAULT", "hang:Reading").current_dir(repository());
+    let bench = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let parent = bench.id().to_string();
+    // `4711 (cuba) S 4710 …`: the process that has started it comes second after the name.
+    let children = || -> Vec<PathBuf> {
+        let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+        let is_child = |process: &PathBuf| {
+            let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+            stat.rsplit(')').next().and_then(|fields| fields.split_whitespace().nth(1)) == Some(&parent)
+        };
+        processes.filter(is_child).collect()
+    };
+    let mut started = children();
+    while started.len() < 2 {
+        sleep(Duration::from_millis(5));
+        started = children();
     }
+    assert_eq!(signalled(&["INT", "TERM"], bench).code, 5);
+    assert!(started.iter().all(|process| !process.exists()), "{started:?}");
+}
+
+/// Who does not read the answer at a limit can still end it.
+#[test]
+fn an_answer_that_nobody_reads() {
+    let args = ["verify", ENDLESS, "--engine", "explicit", "--timeout", "1s", "--json"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
+    let child = command.args(args).current_dir(repository()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = child.unwrap();
+    sleep(Duration::from_millis(2500));
+    if child.try_wait().unwrap().is_none() {
+        kill(&["TERM"], child.id());
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
 /// Nothing is left behind.
