@@ -5,11 +5,13 @@
 
 mod certificate;
 mod changes;
+mod checkpoint;
 mod evidence;
 mod texts;
 mod trace;
 
 pub use certificate::certificate;
+pub use checkpoint::checkpoint;
 pub use evidence::evidence;
 pub use texts::{bp, cpds, patterns, pds, toml};
 pub use trace::trace;
@@ -18,7 +20,7 @@ pub use trace::trace;
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("cpds", cpds),
     ("pds", pds),
     ("bp", bp),
@@ -27,4 +29,5 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("evidence", evidence),
     ("certificate", certificate),
     ("trace", trace),
+    ("checkpoint", checkpoint),
 ];

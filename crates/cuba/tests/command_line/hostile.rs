@@ -223,7 +223,7 @@ fn systems_that_are_refused() {
 
 #[test]
 fn programs_that_are_refused() {
-    programs(3_000_000).iter().for_each(is_answered);
+    programs(1_400_000).iter().for_each(is_answered);
 }
 
 #[test]

@@ -126,10 +126,11 @@ fn intersections_with_interchangeable_threads() {
     }
 }
 
+/// The campaign does the same with many more.
 #[test]
 fn random_systems_in_every_way() {
     let (found, ways, turn) = (RefCell::new(BTreeMap::new()), ways(), Cell::new(0));
-    law_on(&shapes(), 2000, |problem| {
+    law_on(&shapes(), 500, |problem| {
         // The usual way, and three others in turns.
         turn.set(turn.get() % (ways.len() - 3) + 1);
         in_ways(&ways[..1], problem, &mut found.borrow_mut());
@@ -138,7 +139,7 @@ fn random_systems_in_every_way() {
     });
     let found = found.into_inner();
     for proof in ["R_k", "S_k", "Z", "matched-Z", "Z_2", "Z_3", "A_0", "A_1", "a trace"] {
-        assert!(found.get(proof).is_some_and(|&count| count > 30), "{proof}: {found:?}");
+        assert!(found.get(proof).is_some_and(|&count| count > 7), "{proof}: {found:?}");
     }
 }
 
@@ -148,7 +149,7 @@ fn random_systems_in_every_way() {
 fn changed_certificates() {
     let counts: RefCell<BTreeMap<&str, [usize; 2]>> = RefCell::default();
     let at = Cell::new(0_usize);
-    law_on(&shapes(), 600, |problem| {
+    law_on(&shapes(), 300, |problem| {
         let levels = oracle::levels(problem.system(), 3, 4);
         let reached = levels.reachable.last().expect("R_0");
         let rungs = [Rung::Z, Rung::MatchedZ, Rung::Abstract(1)].map(Ladder::Only);
@@ -186,7 +187,7 @@ fn changed_certificates() {
         true
     });
     for (what, [rejected, accepted]) in counts.into_inner() {
-        assert!(rejected > 100, "{what}: {rejected} rejected, {accepted} accepted");
+        assert!(rejected > 50, "{what}: {rejected} rejected, {accepted} accepted");
     }
 }
 
@@ -194,7 +195,7 @@ fn changed_certificates() {
 #[test]
 fn no_certificate_is_accepted_for_an_unsafe_system() {
     let (tried, ways, turn) = (Cell::new(0), ways(), Cell::new(0));
-    law_on(&shapes(), 800, |problem| {
+    law_on(&shapes(), 400, |problem| {
         if oracle::levels(problem.system(), 3, 4).first_violation(problem).is_none() {
             return false;
         }
@@ -211,7 +212,7 @@ fn no_certificate_is_accepted_for_an_unsafe_system() {
         }
         true
     });
-    assert!(tried.get() > 1000, "{}", tried.get());
+    assert!(tried.get() > 500, "{}", tried.get());
 }
 
 /// Every change to a trace is fatal: it is a run with a certain end, and a run has no slack.

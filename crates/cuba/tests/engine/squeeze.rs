@@ -40,7 +40,7 @@ fn reached(problem: &Problem) -> BTreeSet<VisibleState> {
 #[test]
 fn every_rung_has_every_reachable_state() {
     let tight = Cell::new([0; 7]);
-    let worth_it = law_on(&shapes(), 2500, |problem| {
+    let worth_it = law_on(&shapes(), 1000, |problem| {
         let reached = reached(problem);
         let cuts = [Cut::Z, Cut::matched(1), Cut::matched(2), Cut::matched(3)].map(|cut| Some(z(problem, cut, true)));
         let widened = [0, 1, 2].map(|depth| a(problem, depth, true));
@@ -62,7 +62,7 @@ fn every_rung_has_every_reachable_state() {
         }
         z.len() > reached.len()
     });
-    assert!(worth_it > 500, "in only {worth_it} systems is Z more than what is reached");
+    assert!(worth_it > 200, "in only {worth_it} systems is Z more than what is reached");
     let [z, matched, _, _, a_0, a_1, _] = tight.get();
     assert!(z < matched && matched < a_0 && a_0 < a_1, "how often each is what is reached: {:?}", tight.get());
 }
