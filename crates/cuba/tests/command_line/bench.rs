@@ -1,6 +1,6 @@
 //! `cuba bench`. Times and memory are in its output, and not in these tests.
 
-use crate::common::{Ran, cuba, done, fits, in_repository};
+use crate::common::{Ran, cuba, done, fits, in_repository, kill};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -459,7 +459,7 @@ fn an_interrupt_ends_what_runs_and_keeps_what_was_done() {
     while processes(&endless) == 0 {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(Command::new("kill").args(["-INT", &bench.id().to_string()]).status().unwrap().success());
+    kill(&["INT"], &bench);
     let output = bench.wait_with_output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), &*output.stderr), (Some(5), &b""[..]));

@@ -4,7 +4,7 @@ use cpds_testing::corpus::repository;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 use std::sync::LazyLock;
 use std::thread;
 
@@ -38,6 +38,12 @@ pub(crate) fn cuba_with(folder: &Path, variables: &[(&str, &str)], args: &[&str]
     let Output { status, stdout, stderr } = command.args(args).current_dir(folder).output().expect("cuba starts");
     let text = |bytes| String::from_utf8(bytes).expect("cuba prints UTF-8");
     Ran { code: status.code().expect("cuba ends by itself"), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// Sends signals to a process, one right after the other.
+pub(crate) fn kill(signals: &[&str], child: &Child) {
+    let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {}", child.id())).collect();
+    assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
 }
 
 /// Checks all of them at once: what waits does not keep the others waiting.

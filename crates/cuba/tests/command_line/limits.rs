@@ -3,7 +3,7 @@
 
 #![cfg(all(unix, debug_assertions))]
 
-use crate::common::{Ran, at_once, cuba, fits, in_repository};
+use crate::common::{Ran, at_once, cuba, fits, in_repository, kill};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -57,13 +57,8 @@ fn ended_by(signals: &[&str], phase: &str, args: &[&str]) -> Ran {
 }
 
 fn signalled(signals: &[&str], child: Child) -> Ran {
-    kill(signals, child.id());
+    kill(signals, &child);
     ran(child)
-}
-
-fn kill(signals: &[&str], process: u32) {
-    let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {process}")).collect();
-    assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
 }
 
 /// What `--json` has printed, which has to be complete.
@@ -233,7 +228,7 @@ fn an_answer_that_nobody_reads() {
     let mut child = child.unwrap();
     sleep(Duration::from_millis(2500));
     if child.try_wait().unwrap().is_none() {
-        kill(&["TERM"], child.id());
+        kill(&["TERM"], &child);
     }
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }

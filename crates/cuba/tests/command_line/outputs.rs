@@ -1,7 +1,7 @@
 //! How files are written: all of it, or nothing; through links; and never over an input.
 #![cfg(unix)]
 
-use crate::common::{Ran, cuba};
+use crate::common::{Ran, cuba, kill};
 use crate::faults::models;
 use insta::assert_snapshot;
 use std::fs::{self, Permissions};
@@ -288,10 +288,6 @@ fn start(folder: &Path, fault: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn signal(child: &Child, signal: &str) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
-}
-
 /// Whoever is killed leaves the old file, or all of the new one.
 #[test]
 fn killed_in_the_middle() {
@@ -335,7 +331,7 @@ fn interrupted_in_the_middle() {
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
         assert!(start.elapsed() < Duration::from_secs(60));
-        signal(&child, "-INT");
+        kill(&["INT"], &child);
         thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(child.wait().unwrap().code(), Some(5));

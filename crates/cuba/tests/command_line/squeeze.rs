@@ -1,6 +1,6 @@
 //! Both ends on the command line: engines by name, threads, and being stopped.
 
-use crate::common::in_repository;
+use crate::common::{in_repository, kill};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn interrupted() {
             .spawn()
             .unwrap();
         sleep(Duration::from_secs(1));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        kill(&["INT"], &child);
         let ran = child.wait_with_output().unwrap();
         let text = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(5), "{text}");
