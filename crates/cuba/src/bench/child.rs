@@ -2,7 +2,9 @@
 
 use crate::cli::exit;
 use crate::json::{BenchAnswerJson, BenchCollapseJson};
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt::{self, Formatter};
 use std::io::{self, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,13 +35,37 @@ pub(super) struct Found {
     contexts: Option<usize>,
     proved_by: Option<String>,
     fcr: Option<bool>,
-    sequence: Vec<Level>,
+    #[serde(rename = "sequence", deserialize_with = "last")]
+    last: Option<Level>,
     collapse: BenchCollapseJson,
 }
 
 #[derive(Deserialize)]
 struct Level {
     visible: Option<u128>,
+}
+
+/// The last level. There may be very many, and nobody asks for the others.
+fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<Level>, D::Error> {
+    struct Last;
+
+    impl<'de> Visitor<'de> for Last {
+        type Value = Option<Level>;
+
+        fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            f.write_str("levels")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut levels: A) -> Result<Option<Level>, A::Error> {
+            let mut last = None;
+            while let Some(level) = levels.next_element()? {
+                last = Some(level);
+            }
+            Ok(last)
+        }
+    }
+
+    sequence.deserialize_seq(Last)
 }
 
 impl Found {
@@ -50,7 +76,7 @@ impl Found {
             contexts: self.contexts?,
             proved_by: self.proved_by.clone(),
             fcr: self.fcr,
-            visible: self.sequence.last().and_then(|level| level.visible),
+            visible: self.last.as_ref().and_then(|level| level.visible),
             collapse: self.collapse,
         })
     }
