@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
-    /// Three rungs; between the first and the second there is one that came to nothing.
+    /// Four rungs; between the first and the second there is one that came to nothing. The last one rules out nothing bad.
     #[test]
     fn what_is_left_is_what_all_rungs_have() {
         let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
@@ -187,7 +187,7 @@ mod tests {
         let bad = Bad::new(problem.property(), &symmetry);
         let mut ceiling = Ceiling::new(symmetry.clone());
         assert_eq!(ceiling.without_bad(&bad, 0), None);
-        for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde")] {
+        for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde"), (4, "ade")] {
             ceiling.lower(number, Arc::new(set(tops)));
         }
 
@@ -195,9 +195,14 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|number| ceiling.count(number).to_string()), ["4", "4", "3", "2"]);
         assert_eq!([0, 1, 2, 3].map(|number| ceiling.ruled_out(number).to_string()), ["0", "0", "1", "1"]);
         assert_eq!([0, 2].map(|number| ceiling.without_bad(&bad, number)), [None, None]);
-        assert_eq!(ceiling.without_bad(&bad, 3), Some(BTreeSet::from([2, 3])));
+        assert_eq!(
+            [3, 4].map(|number| ceiling.without_bad(&bad, number)),
+            [(); 2].map(|()| Some(BTreeSet::from([2, 3])))
+        );
         assert_eq!([0, 1, 2, 3].map(|number| ceiling.helped(number).len()), [0, 0, 1, 2]);
         assert_eq!((ceiling.helped(2), ceiling.helped(3)), (BTreeSet::from([2]), BTreeSet::from([2, 3])));
+
+        assert_eq!(ceiling.bytes(), set("abcd").bytes_after(0) + 4 * size_of::<u32>());
 
         let missing = |number, tops, reached| {
             let (state, by) = ceiling.missing(number, &set(tops), reached)?;

@@ -154,6 +154,22 @@ mod tests {
         assert_eq!(widen(&mut languages, given, 3), given);
     }
 
+    /// {xa} stays as it is, {xa, yb} does not; and what has been changed once is not exact any more.
+    #[test]
+    fn it_is_exact_until_a_language_is_changed() {
+        let mut languages = Languages::default();
+        let (same, other) = (language(&mut languages, &["xa"]), language(&mut languages, &["xa", "yb"]));
+        let mut widening = Widening::new(0);
+        let after: Vec<bool> = [same, same, other, same]
+            .into_iter()
+            .map(|language| {
+                widening.widen(&mut languages, language, usize::MAX).unwrap();
+                widening.is_exact()
+            })
+            .collect();
+        assert_eq!(after, [true, true, false, false]);
+    }
+
     proptest! {
         /// Of every language that post* comes to: what the module says is true of the result.
         #[test]
