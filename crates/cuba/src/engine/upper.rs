@@ -454,3 +454,145 @@ impl<'a> UpperEnd<'a> {
         Bound { visible, ruled_out, left, generators, is_exact, kept, kept_left, is_safe }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lower::Engine;
+    use super::super::race::{Cancel, Race};
+    use super::*;
+    use cpds::Problem;
+    use std::sync::mpsc::channel;
+
+    fn fig_1() -> Problem {
+        include_str!("../../../../models/paper/fig1.cpds").parse().unwrap()
+    }
+
+    fn squeeze(problem: &Problem, question: Question, options: Options) -> Squeeze<'_, 'static> {
+        Squeeze::new(problem, question, options, Engine::Explicit, Race::new(2, &Cancel::default()), None)
+    }
+
+    fn climbed<'a>(squeeze: &Squeeze<'a, '_>) -> UpperEnd<'a> {
+        squeeze.climb_from_above(None, &channel().0)
+    }
+
+    fn outcomes(end: &UpperEnd<'_>) -> Vec<(String, Outcome)> {
+        end.rungs.iter().map(|rung| (rung.what.rung.to_string(), rung.what.outcome.clone())).collect()
+    }
+
+    #[test]
+    fn z_has_a_head_start_and_every_other_rung_takes_some_time() {
+        let mut clock = Clock::default();
+        clock.add(Rung::Z, HEAD_START - 1);
+        assert_eq!((clock.time(), clock.after(Rung::Z, 5), clock.after(Rung::MatchedZ, 8)), (0, 4, 7));
+        clock.add(Rung::MatchedZ, 8);
+        clock.add(Rung::CutOff(2), 5);
+        assert_eq!(clock.time(), 7 + RUNG + 5);
+        clock.add(Rung::Abstract(0), 10);
+        assert_eq!(clock.time(), 7 + 2 * RUNG + 5 + 10 * SYMBOLIC);
+    }
+
+    /// Deeper rungs and those that had too many tuples take turns; and where there is A_d, Z_{d+1} is left out.
+    #[test]
+    fn what_is_next() {
+        let problem = fig_1();
+        let options = Options { max_contexts: Some(0), ..Options::default() };
+        let squeeze = squeeze(&problem, Question::Verify, options);
+        let mut climb = UpperEnd::new(Symmetry::new(problem.system(), true)).climb;
+        let next = |climb: &mut Climb, count: usize| -> Vec<String> {
+            let steps = std::iter::from_fn(|| squeeze.next_step(climb)).take(count);
+            steps.map(|Step { rung, tuples }| format!("{rung} {tuples}")).collect()
+        };
+        assert_eq!(next(&mut climb, 4), ["Z 100000", "matched-Z 100000", "A_0 100000", "A_1 100000"]);
+        climb.deepest = Some(1);
+        assert_eq!(next(&mut climb, 1), ["A_2 100000"]);
+        climb.again.push_back(Step { rung: Rung::Abstract(2), tuples: 7 });
+        assert_eq!(next(&mut climb, 3), ["Z_3 100000", "A_2 7", "A_3 100000"]);
+        assert_eq!(next(&mut climb, 9), ["Z_4 100000", "A_4 100000", "Z_5 100000"], "so deep, and no deeper");
+    }
+
+    /// After the lower end has given up, only Z is worth it, and only for a proof. After both ends have met, nothing is.
+    #[test]
+    fn when_there_is_nothing_left_to_rule_out() {
+        let problem = fig_1();
+        let goes_on = |squeeze: &Squeeze<'_, '_>, rung, time| squeeze.tick(rung, time).is_continue();
+        for question in [Question::Verify, Question::Visible, Question::Reachable] {
+            let squeeze = squeeze(&problem, question, Options::default());
+            assert!(goes_on(&squeeze, Rung::Abstract(0), 1 << 40));
+            let enough = squeeze.race.gives_up(100);
+            assert!(goes_on(&squeeze, Rung::Abstract(0), enough) && !goes_on(&squeeze, Rung::Abstract(0), enough + 1));
+            assert!(!goes_on(&squeeze, Rung::CutOff(2), 1 << 40));
+            for rung in [Rung::Z, Rung::MatchedZ] {
+                assert_eq!(goes_on(&squeeze, rung, enough + 1), question == Question::Verify);
+            }
+        }
+        let squeeze = squeeze(&problem, Question::Reachable, Options::default());
+        for (end, time, states) in [(End::Upper, 5, 9), (End::Lower, 7, 6), (End::Upper, 6, 8), (End::Lower, 9, 8)] {
+            assert_eq!(squeeze.met(), None);
+            squeeze.tell(end, time, states);
+        }
+        // That nothing changes any more is no news.
+        squeeze.tell(End::Lower, 11, 8);
+        squeeze.tell(End::Upper, 12, 8);
+        assert_eq!(squeeze.met(), Some(9));
+        assert!(goes_on(&squeeze, Rung::Z, 9) && !goes_on(&squeeze, Rung::Z, 10));
+        // More than is left cannot have been reached: both stop at once.
+        squeeze.tell(End::Lower, 13, 9);
+        assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Beaten)));
+    }
+
+    /// Z may be as large as it gets; what comes after matched-Z has a limit.
+    #[test]
+    fn too_many_tuples() {
+        let problem = fig_1();
+        let squeeze = |tuples| {
+            let options = Options { max_depth: Some(1), max_tuples: Some(tuples), ..Options::default() };
+            squeeze(&problem, Question::Visible, options)
+        };
+        let end = climbed(&squeeze(1));
+        let outcomes = outcomes(&end);
+        let names: Vec<&str> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Z", "matched-Z", "A_0", "A_1", "Z_2"]);
+        let generators = outcomes.iter().map(|(_, outcome)| match outcome {
+            Outcome::Bound(bound) => bound.generators.map(|(g, popped)| (g.to_string(), popped.to_string())),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(generators.take(2).collect::<Vec<_>>(), [Some(("2".to_owned(), "2".to_owned())), None]);
+        assert!(outcomes[2..].iter().all(|(_, outcome)| *outcome == Outcome::TooManyTuples(1)), "{outcomes:?}");
+    }
+
+    /// A limit that is named holds: nothing is tried again with more.
+    #[test]
+    fn nothing_is_tried_again_beyond_a_limit_that_is_named() {
+        let problem = fig_1();
+        let squeeze = squeeze(&problem, Question::Visible, Options { max_tuples: Some(1), ..Options::default() });
+        squeeze.race.concludes(20 * RUNG);
+        let end = climbed(&squeeze);
+        assert_eq!(end.halted, Some(Halt::Beaten));
+        let deep = outcomes(&end).split_off(2);
+        assert!(deep.len() > 5 && deep.iter().all(|(_, it)| *it == Outcome::TooManyTuples(1)), "{deep:?}");
+    }
+
+    /// Without memory there is no rung; after two deep ones the others are not tried.
+    #[test]
+    fn no_memory() {
+        let problem = fig_1();
+        let options = Options { memory: 0, max_depth: Some(4), ..Options::default() };
+        let end = climbed(&squeeze(&problem, Question::Verify, options));
+        let too_large = ["Z", "matched-Z", "A_0", "A_1"].map(|name| (name.to_owned(), Outcome::TooLarge));
+        assert_eq!(outcomes(&end), too_large);
+    }
+
+    /// The ladder has a quarter of the memory; what its rungs have left is in use.
+    #[test]
+    fn the_memory_in_use() {
+        let problem = fig_1();
+        let options = Options { max_depth: Some(1), memory: 1 << 24, ..Options::default() };
+        let squeeze = squeeze(&problem, Question::Visible, options);
+        let end = climbed(&squeeze);
+        let proofs: Vec<usize> = end.invariants.iter().flatten().map(Invariant::bytes).collect();
+        assert!(proofs.len() > 2 && proofs.iter().all(|&bytes| bytes > 16), "{proofs:?}");
+        assert_eq!(end.bytes(), end.ceiling.bytes() + proofs.iter().sum::<usize>());
+        let left = Limits { tuples: 1, memory: (1 << 22) - 1000 };
+        assert_eq!(squeeze.in_use(left, 24), 1024);
+    }
+}
