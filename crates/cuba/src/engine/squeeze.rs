@@ -337,3 +337,70 @@ impl<'a> LowerEnd<'a> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::analysis::analyse;
+    use super::super::ladder::Rung;
+    use super::super::race::Cancel;
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
+
+    fn squeeze(problem: &Problem, engine: Engine, options: Options) -> Squeeze<'_, 'static> {
+        Squeeze::new(problem, Question::Visible, options, engine, Race::new(2, &Cancel::default()), None)
+    }
+
+    /// The ladder has the quarter that is left. Tuples come after states only if nobody says what the levels are made of.
+    #[test]
+    fn the_memory_is_shared() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        let shares = |named: Option<Engine>, engine: Engine| {
+            let squeeze = squeeze(&problem, engine, Options { engine: named, memory: 4003, ..Options::default() });
+            [false, true].map(|is_second| squeeze.lower_memory(is_second))
+        };
+        assert_eq!(shares(None, Engine::Explicit), [2003, 1000]);
+        assert_eq!(shares(None, Engine::Symbolic), [3003, 3003]);
+        assert_eq!(shares(Some(Engine::Explicit), Engine::Explicit), [3003, 3003]);
+    }
+
+    /// The initial states take no time. Who gives up at a time lets the other one have as much.
+    #[test]
+    fn time_is_work() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, SYMBOLIC)] {
+            let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
+            let end = squeeze(&problem, engine, options).climb_from_below(None, &channel().0);
+            let (first, last) = (end.levels.first().unwrap().time, end.levels.last().unwrap().time);
+            assert_eq!((first, last), (0, end.lower.glimpse().work * unit));
+            assert!(last > 64, "{last}");
+            assert_eq!(end.enough, Some(last));
+        }
+    }
+
+    /// Who names a depth sees all rungs up to there, although there is nothing left to do below.
+    #[test]
+    fn a_depth_that_is_named_is_gone_to() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        let rungs = |max_depth| {
+            let options = Options { max_contexts: Some(0), max_depth, ..Options::default() };
+            let found = analyse(&problem, Question::Visible, options, |_| ());
+            found.rungs.iter().map(|climbed| climbed.rung).collect::<Vec<_>>()
+        };
+        assert_eq!(rungs(None), [Rung::Z, Rung::MatchedZ]);
+        assert_eq!(rungs(Some(1)), [Rung::Z, Rung::MatchedZ, Rung::Abstract(0), Rung::Abstract(1)]);
+    }
+
+    /// A level that is computed again has to be the same.
+    #[test]
+    fn a_level_that_differs_is_found_out() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        let lower = Lower::new(problem.system(), Engine::Explicit, true, usize::MAX, &Cancel::default());
+        let mut end = LowerEnd::new(lower);
+        assert!(end.finish_level(0) && end.finish_level(0));
+        assert_eq!(end.levels.len(), 1);
+        end.levels[0].what.0.new_visible = Count::ZERO;
+        assert!(!end.finish_level(0));
+    }
+}
