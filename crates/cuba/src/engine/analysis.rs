@@ -481,6 +481,7 @@ impl Analysis<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::packed::PackedSet;
+    use super::super::symmetry::Symmetry;
     use super::super::upper::Bound;
     use super::super::visible::VisibleLevels;
     use super::*;
@@ -489,6 +490,21 @@ mod tests {
     use std::sync::Arc;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
+
+    /// A rung that has ruled out so many states, and left so many.
+    fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed> {
+        let bound = Bound {
+            visible: Count::ZERO,
+            ruled_out: Count::from(ruled_out),
+            left: Count::from(left),
+            generators: None,
+            is_exact: false,
+            kept: left,
+            kept_left: left,
+            is_safe: true,
+        };
+        Timed { time, what: Climbed { rung, outcome: Outcome::Bound(bound) } }
+    }
 
     /// A rung that has nothing at all is found out, whoever is first.
     #[test]
@@ -504,18 +520,7 @@ mod tests {
             let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
             for _ in 0..2 {
                 upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
-                let bound = Bound {
-                    visible: Count::ZERO,
-                    ruled_out: Count::ZERO,
-                    left: Count::ZERO,
-                    generators: None,
-                    is_exact: false,
-                    kept: 0,
-                    kept_left: 0,
-                    is_safe: true,
-                };
-                let climbed = Climbed { rung: Rung::CutOff(7), outcome: Outcome::Bound(bound) };
-                upper.rungs.push(Timed { time: 0, what: climbed });
+                upper.rungs.push(bound(0, Rung::CutOff(7), 0, 0));
             }
             let found = conclude(&squeeze, None, upper, lower);
             let Conclusion::Contradiction(Contradiction::RuledOut { rung, trace, .. }) = found.conclusion else {
@@ -523,6 +528,33 @@ mod tests {
             };
             assert_eq!((rung, trace.is_some()), (Rung::CutOff(7), question == Question::Verify));
         }
+    }
+
+    /// What was left above when a level was finished is told with the rung that last ruled something out; a rung of the same time
+    /// was there.
+    #[test]
+    fn a_level_knows_what_was_left_at_its_time() {
+        let problem: Problem = FIG_1.parse().unwrap();
+        let race = Race::new(2, &Cancel::default());
+        let options = Options { max_contexts: Some(0), ..Options::default() };
+        let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
+        let mut level = squeeze.climb_from_below(None, &channel().0).levels.remove(0);
+        let too_large = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
+        let rungs = [
+            Timed { time: 1, what: too_large },
+            bound(2, Rung::Z, 0, 10),
+            bound(5, Rung::MatchedZ, 0, 10),
+            bound(9, Rung::CutOff(2), 4, 6),
+            bound(9, Rung::CutOff(3), 0, 6),
+        ];
+        let ceiling = Ceiling::new(Symmetry::new(problem.system(), true));
+        let found = Found { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
+        let told = [1, 2, 5, 8, 9].map(|time| {
+            level.time = time;
+            found.level(&level).upper.map(|(left, rung)| (left.to_string(), rung))
+        });
+        let [ten, six] = [("10", Rung::Z), ("6", Rung::CutOff(2))].map(|(left, rung)| Some((left.to_owned(), rung)));
+        assert_eq!(told, [None, ten.clone(), ten.clone(), ten, six]);
     }
 
     /// Both ends one after the other, in one order or the other: each has done all it can before the other one begins, as the

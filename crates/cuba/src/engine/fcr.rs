@@ -192,3 +192,34 @@ impl Psa {
         Loop { run, shared, top: symbol, grown }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Problem;
+
+    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise, is none.
+    #[test]
+    fn only_a_loop_replays() {
+        let text = "shared 0 1; init 0|a; thread A { symbols a b; (0,a) -> (1,b a); (1,b) -> (0,a); (0,b) -> (0,b) }";
+        let problem: Problem = text.parse().unwrap();
+        let program = &problem.system().programs()[0];
+        let [a, b] = ["a", "b"].map(|name| Symbol(problem.system().symbol_names().get(name).unwrap()));
+        let a_loop = |shared, word: &[Symbol], rules: &[usize], top, grown: &[Symbol]| {
+            let start = (SharedState(shared), Stack::from_top(word.iter().copied()));
+            let run = Some(Run { start, rules: rules.to_vec() });
+            Loop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
+        };
+        let found = a_loop(0, &[a], &[0, 1], a, &[a]);
+        assert!(found.replays(program));
+        let others = [
+            Loop { run: None, ..found.clone() },
+            a_loop(1, &[b, a], &[1], a, &[a]),
+            a_loop(0, &[a], &[0, 1], a, &[a, a]),
+            a_loop(0, &[a], &[0, 1], a, &[]),
+            a_loop(0, &[b], &[2], b, &[]),
+        ];
+        assert_eq!(others.map(|other| other.replays(program)), [false; 5]);
+        assert!(Fcr::new(problem.system()).loops[0].as_ref().is_some_and(|found| found.replays(program)));
+    }
+}
