@@ -423,6 +423,7 @@ impl<'a> Overapproximation<'a> {
 mod tests {
     use super::*;
     use cpds::Problem;
+    use cpds_testing::overapproximation::cut_off;
 
     fn overapproximation(text: &str) -> (&'static Problem, Overapproximation<'static>) {
         let problem: &Problem = Box::leak(Box::new(text.parse().unwrap()));
@@ -473,6 +474,20 @@ mod tests {
         let (problem, _) = overapproximation(text);
         let size = |cut| Overapproximation::cut_off(problem.system(), cut, true).size();
         assert_eq!(size(Cut::matched(3)), Count::from(4));
+    }
+
+    const WORDS: &str = "shared 0 1; init 0|a,c b
+        thread A { symbols a b c; (0,a) -> (1,b a); (1,b) -> (0,c b); (0,c) -> (1,-); (1,a) -> (0,-); (0,b) -> (1,a c) }
+        thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }";
+
+    /// There are more words than symbols, and rows become wider as they are found.
+    #[test]
+    fn there_is_room_for_every_word() {
+        let (problem, _) = overapproximation(WORDS);
+        for height in 1..=4 {
+            let found = Overapproximation::cut_off(problem.system(), Cut::matched(height), true);
+            assert_eq!(found.states(), cut_off(problem.system(), height), "height {height}");
+        }
     }
 
     /// As printed, Alg. 2 would let b emerge here.
