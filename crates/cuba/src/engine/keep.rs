@@ -257,13 +257,14 @@ impl<'a> Squeeze<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::analysis::{Analysis, Conclusion, Options, Proof, Question, analyse, analyse_from};
+    use super::super::analysis::{Analysis, Conclusion, Event, Options, Proof, Question, analyse, analyse_from};
     use super::super::race::Cancel;
     use super::*;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
     use std::cell::Cell;
+    use std::collections::BTreeSet;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -327,8 +328,15 @@ mod tests {
                         start.read(end, &mut &**kept).unwrap();
                     }
                 }
-                let resumed = analyse_from(start, problem, question, options, None, |_| ());
+                let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
+                let resumed = analyse_from(start, problem, question, options, None, |event| match event {
+                    Event::Level(level) => _ = levels.insert(level.k),
+                    Event::Climbed(climbed) => ladder.push(climbed),
+                    _ => {}
+                });
                 assert_eq!(told(&resumed), whole, "{question:?} {options:?}");
+                assert!(resumed.levels.iter().all(|level| levels.contains(&level.k)), "what was kept is told again");
+                assert!(ladder.starts_with(&resumed.rungs), "what was kept is told again");
                 runs += usize::from(lower.is_some() || upper.is_some());
             }
         }
