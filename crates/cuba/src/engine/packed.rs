@@ -150,7 +150,7 @@ fn bits_for(count: usize) -> u32 {
 /// In a large set each look at a place or a row waits for the memory. [`prefetch`](Self::prefetch) lets many wait at once;
 /// this is why the table is our own (docs/design/003-own-hash-table.md).
 #[derive(Serialize, Deserialize)]
-#[serde(from = "Rows")]
+#[serde(try_from = "Rows")]
 pub(crate) struct PackedSet {
     layout: Layout,
     rows: Vec<u64>,
@@ -170,9 +170,14 @@ struct Rows {
     rows: Vec<u64>,
 }
 
-impl From<Rows> for PackedSet {
+impl TryFrom<Rows> for PackedSet {
+    type Error = &'static str;
+
     /// With as many places as if the rows had come one by one.
-    fn from(Rows { layout, rows }: Rows) -> Self {
+    fn try_from(Rows { layout, rows }: Rows) -> Result<Self, Self::Error> {
+        if layout.words == 0 || !rows.len().is_multiple_of(layout.words) || rows.len() / layout.words > Self::MAX_LEN {
+            return Err("rows that are none");
+        }
         let mut set = PackedSet { len: rows.len() / layout.words, rows, ..PackedSet::new(layout) };
         while set.len >= Self::room(set.places.len()) {
             let doublings = doublings(set.places.len());
@@ -180,7 +185,7 @@ impl From<Rows> for PackedSet {
             set.shift -= doublings;
         }
         set.fill_places();
-        set
+        Ok(set)
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const EMPTY: StackId = 0;
 
 /// Every stack that was asked for, and what is below its top.
 #[derive(Deserialize)]
-#[serde(from = "Vec<(u32, StackId)>")]
+#[serde(try_from = "Vec<(u32, StackId)>")]
 pub(crate) struct Stacks {
     /// By number. The entry for ε is not looked at, except for its height.
     cells: Vec<Cell>,
@@ -44,13 +44,18 @@ impl Serialize for Stacks {
     }
 }
 
-impl From<Vec<(u32, StackId)>> for Stacks {
-    fn from(cells: Vec<(u32, StackId)>) -> Self {
+impl TryFrom<Vec<(u32, StackId)>> for Stacks {
+    type Error = &'static str;
+
+    fn try_from(cells: Vec<(u32, StackId)>) -> Result<Self, Self::Error> {
         let mut stacks = Stacks::default();
         for (top, rest) in cells {
+            if rest as usize >= stacks.len() {
+                return Err("a stack without its rest");
+            }
             stacks.push(Symbol(top), rest);
         }
-        stacks
+        Ok(stacks)
     }
 }
 
