@@ -106,6 +106,9 @@ fn hash(name: &str) -> u64 {
 
 /// Whether `c` may stand in a name: anything visible that the formats do not use as punctuation.
 pub(crate) fn is_name_char(c: char) -> bool {
+    if c.is_ascii_alphanumeric() {
+        return true; // nearly always
+    }
     let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '⟨' | '⟩');
     let mark = matches!(c, '|' | ',' | ';' | ':' | '*' | '#' | '"' | '`' | '-' | '→' | 'ε');
     !bracket && !mark && !c.is_whitespace() && !is_invisible(c)

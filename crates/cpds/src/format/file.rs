@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Larger files are refused before they fill the memory.
-const MAX_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The file formats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use super::syntax::{StateNode, ThreadNode, Tree, WildNode, file_start, text};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::system::limits;
 use crate::{Alphabet, Cpds, ModelError, Problem, Program, Property, Rule};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Builds the model that the tree describes, unless something is wrong with it.
 pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Problem> {
@@ -114,7 +114,7 @@ pub(super) fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics
 
 /// Δ of one program. Δ is a set, so a repeated action changes nothing; but it may be a slip.
 fn rules(scope: &Scope<'_>, program: usize, thread: &ThreadNode, diagnostics: &mut Diagnostics) -> Vec<Rule> {
-    let mut places = HashMap::new();
+    let mut places = FxHashMap::default();
     let mut rules = Vec::with_capacity(thread.actions.len());
     for node in &thread.actions {
         let Some(action) = scope.action(program, node, diagnostics) else { continue };
@@ -144,7 +144,7 @@ fn all_states<T: Clone + Eq + std::hash::Hash>(
     diagnostics: &mut Diagnostics,
     resolve: impl Fn(&StateNode, &mut Diagnostics) -> Option<T>,
 ) -> Vec<T> {
-    let mut places: HashMap<T, Span> = HashMap::new();
+    let mut places: FxHashMap<T, Span> = FxHashMap::default();
     let mut states = Vec::new();
     for node in nodes {
         let Some(state) = resolve(node, diagnostics) else { continue };

@@ -87,7 +87,7 @@ fn systems(n: usize) -> Vec<Case> {
         ),
         cpds(
             "a high stack",
-            format!("shared 0\ninit 0|{}\n{THREAD}", "a ".repeat(n.max(1_100_000))),
+            format!("shared 0\ninit 0|{}\n{THREAD}", "a ".repeat((n / 2).max(1_100_000))),
             "error: too many initial states, or too high stacks",
         ),
         cpds("many brackets", format!("shared 0\nthread A {}", "{".repeat(n)), "error: "),
@@ -102,7 +102,7 @@ fn systems(n: usize) -> Vec<Case> {
         cpds("line ends", "\n".repeat(n), "error: the file declares nothing"),
         cpds("zeros", "\0".repeat(n), "error: expected `shared`, `init`, `bad` or `thread`, found `\\u{0}`"),
         Case::new("no text", "m.cpds", vec![0xff; n], "error: the file is not UTF-8 text"),
-        Case::new("a large file", "m.cpds", vec![b' '; (32 << 20) + 1], "error: `m.cpds` is larger than 32 MiB"),
+        Case::new("a large file", "m.cpds", vec![b' '; (16 << 20) + 1], "error: `m.cpds` is larger than 16 MiB"),
         Case::new("2^64 shared states", "m.pds", "18446744073709551615\nPDA 0 1\n", "error: too many shared states")
             .and("m.init", "0|0"),
         Case::new("2^32 symbols", "m.pds", "1\nPDA 0 4294967295\n", "error: too many stack symbols")
@@ -117,7 +117,7 @@ fn systems(n: usize) -> Vec<Case> {
         )
         .and("m.init", "0|0"),
         Case::new("a high stack", "m.pds", "1\nPDA 0 1\n", "error: too many initial states, or too high stacks")
-            .and("m.init", format!("0|{}0", "0.".repeat(n.max(1_100_000)))),
+            .and("m.init", format!("0|{}0", "0.".repeat((n / 2 - 1).max(1_100_000)))),
         Case::new("a long number", "m.pds", format!("1\nPDA 0 {}", "1".repeat(n)), "is too large a number")
             .and("m.init", "0|0"),
         Case::new(
@@ -256,7 +256,7 @@ fn write(folder: &Path, case: &Case) {
 fn in_full() {
     let folder = tempfile::Builder::new().tempdir_in(repository().join("target")).unwrap();
     let mut too_much = Vec::new();
-    for case in [systems(33_000_000), programs(33_000_000), answers(20_000_000)].into_iter().flatten() {
+    for case in [systems(16_500_000), programs(16_500_000), answers(16_500_000)].into_iter().flatten() {
         write(folder.path(), &case);
         let (seconds, megabytes) = measured(folder.path(), &case.args);
         println!("{:8} {:40} {seconds:6.2} s {megabytes:6} MB", case.files[0].0, case.what);
