@@ -557,6 +557,66 @@ mod tests {
         assert_eq!(told, [None, ten.clone(), ten.clone(), ten, six]);
     }
 
+    /// A proof names the rung that does it alone; or else those that ruled something out, and the first one, unless that is Z.
+    #[test]
+    fn a_proof_names_the_rungs_that_it_takes() {
+        let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
+        let (system, race) = (problem.system(), Race::new(2, &Cancel::default()));
+        let squeeze = Squeeze::new(&problem, Question::Verify, Options::default(), Engine::Explicit, race, None);
+        let symmetry = Symmetry::new(system, true);
+        let mut ceiling = Ceiling::new(symmetry.clone());
+        // The second rung came to nothing, and what comes after the fourth one came too late.
+        for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde"), (4, "a")] {
+            let mut visible = VisibleLevels::new(system, &symmetry);
+            for top in tops.chars() {
+                visible.insert(0, &mut [system.symbol_names().get(&top.to_string()).unwrap() + 1]);
+            }
+            ceiling.lower(number, Arc::new(visible.into_set()));
+        }
+        let proofs = |first: Rung, is_safe: bool| {
+            let too_large = Timed { time: 0, what: Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge } };
+            let mut rungs =
+                [bound(0, first, 0, 4), too_large, bound(0, Rung::CutOff(2), 1, 4), bound(0, Rung::CutOff(3), 1, 4)];
+            for rung in &mut rungs {
+                if let Outcome::Bound(bound) = &mut rung.what.outcome {
+                    bound.is_safe = is_safe;
+                }
+            }
+            let found =
+                Found { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
+            [found.bounded_without_bad(3), found.bounded_by(2), found.bounded_by(4)]
+        };
+        let [both, alone] = [vec![Rung::CutOff(2), Rung::CutOff(3)], vec![Rung::CutOff(3)]].map(Proof::Bounded);
+        let all = Proof::Bounded(vec![Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3)]);
+        let [z, matched] = [Rung::Z, Rung::MatchedZ].map(|rung| Proof::Bounded(vec![rung]));
+        assert_eq!(proofs(Rung::Z, false), [both.clone(), both.clone(), z.clone()]);
+        assert_eq!(proofs(Rung::MatchedZ, false), [all.clone(), all, matched]);
+        assert_eq!(proofs(Rung::Z, true), [alone, both, z]);
+    }
+
+    /// Where states one by one are too many and tuples come after, what is told is that of whoever got further: of the states in
+    /// Fig. 1, of the tuples where two threads have 2^8 stacks each.
+    #[test]
+    fn whoever_got_further_is_told() {
+        let push = |i: usize| format!("(0,a{i}) -> (0,a{} b)\n(0,a{i}) -> (0,a{} c)", i + 1, i + 1);
+        let (symbols, steps): (Vec<_>, Vec<_>) = (0..8).map(|i| (format!("a{i}"), push(i))).unzip();
+        let (symbols, steps) = (symbols.join(" "), steps.join("\n"));
+        let pushing = format!("shared 0; init 0|a0,a0\nthread A * 2 {{ symbols {symbols} a8 b c\n{steps}\n}}");
+        for (text, engine, step) in [(FIG_1, Engine::Explicit, 2000), (&pushing, Engine::Symbolic, 16_000)] {
+            let problem: Problem = text.parse().unwrap();
+            let mut told = 0;
+            for memory in (1..20).map(|i| step * i) {
+                let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..Options::default() };
+                let found = analyse(&problem, Question::Reachable, options, |_| ());
+                let is_symbolic = found.lower.engine() == Engine::Symbolic;
+                assert!(found.lower.k() >= found.k(), "{memory}");
+                assert!(found.levels.iter().all(|level| level.tuples.is_some() == is_symbolic), "{memory}");
+                told += usize::from(found.lower.engine() == engine);
+            }
+            assert!(told > 3, "{engine:?}: {told}");
+        }
+    }
+
     /// Both ends one after the other, in one order or the other: each has done all it can before the other one begins, as the
     /// slowest and the quickest of threads would.
     fn one_after_the_other(problem: &Problem, question: Question, options: Options, upper_first: bool) -> String {

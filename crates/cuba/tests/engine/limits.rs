@@ -52,6 +52,7 @@ fn no_bad_state_in_z_is_an_answer_before_anything_is_explored() {
     let found = verify(&problem, Options { max_contexts: Some(0), ..Options::default() });
     assert_eq!(found.conclusion, by(Rung::Z));
     assert_eq!((found.lower.k(), found.lower.glimpse().expansions), (0, 0));
+    assert_eq!(found.between, None, "there is an answer");
 }
 
 /// A bad initial state takes no context at all.
