@@ -490,6 +490,30 @@ mod tests {
         }
     }
 
+    /// Whoever watches sees how many transitions there were, and may stop it. Every state but the first one takes one, at least.
+    #[test]
+    fn it_can_be_stopped() {
+        let (problem, _) = overapproximation(WORDS);
+        let growing = || {
+            Growing::new(problem.system(), Symmetry::new(problem.system(), true), Cut::matched(2), usize::MAX).unwrap()
+        };
+        let mut seen = Vec::new();
+        let whole = Overapproximation::within(growing(), usize::MAX, &mut |growing| {
+            seen.push(growing.progress().taken);
+            ControlFlow::<()>::Continue(())
+        });
+        let (whole, taken) = whole.expect("nothing stops it");
+        assert!(taken + 1 >= whole.states.set.len() as u64 && taken > 2 * PULSE as u64, "{taken}");
+        assert!(seen.is_sorted() && seen[0] == 0 && seen[seen.len() - 1] + 2 * PULSE as u64 > taken, "{seen:?}");
+        let stopped = Overapproximation::within(growing(), usize::MAX, &mut |growing| match growing.progress().taken {
+            0 => ControlFlow::Continue(()),
+            taken => ControlFlow::Break(taken),
+        });
+        assert!(matches!(stopped, Err(Unfinished::Stopped(1..))));
+        let nothing = Overapproximation::within(growing(), 0, &mut |_| ControlFlow::<()>::Continue(()));
+        assert!(matches!(nothing, Err(Unfinished::TooLarge)));
+    }
+
     /// As printed, Alg. 2 would let b emerge here.
     #[test]
     fn nothing_emerges_from_the_empty_stack() {
