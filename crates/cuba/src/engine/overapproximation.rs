@@ -454,6 +454,14 @@ mod tests {
         assert_eq!(shown(problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
     }
 
+    /// ⟨0|b⟩ emerges from a pop, and then b is written again.
+    #[test]
+    fn what_was_popped_once_was_popped() {
+        let (problem, z) =
+            overapproximation("shared 0; init 0|a b; thread A { symbols a b; (0,a) -> (0,-); (0,b) -> (0,b) }");
+        assert_eq!(shown(problem, &z.popped()), ["⟨0|ε⟩", "⟨0|b⟩"]);
+    }
+
     /// Two calls of different procedures: with matched returns each comes back to its caller.
     #[test]
     fn matched_returns_rule_out_what_z_has() {
@@ -476,11 +484,12 @@ mod tests {
         assert_eq!(size(Cut::matched(3)), Count::from(4));
     }
 
-    const WORDS: &str = "shared 0 1; init 0|a,c b
+    const WORDS: &str = "shared 0 1; init 0|a,c b,-*29
         thread A { symbols a b c; (0,a) -> (1,b a); (1,b) -> (0,c b); (0,c) -> (1,-); (1,a) -> (0,-); (0,b) -> (1,a c) }
-        thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }";
+        thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }
+        thread C * 29 { symbols a b c }";
 
-    /// There are more words than symbols, and rows become wider as they are found.
+    /// There are more words than symbols. With two bits a thread, a row is full; so rows become wider.
     #[test]
     fn there_is_room_for_every_word() {
         let (problem, _) = overapproximation(WORDS);
