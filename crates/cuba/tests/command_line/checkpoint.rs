@@ -5,7 +5,6 @@ use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -117,6 +116,7 @@ fn an_answer_that_cannot_be_written() {
 #[cfg(debug_assertions)]
 #[test]
 fn a_run_that_goes_on_is_alone() {
+    use std::io::{BufRead as _, BufReader};
     let folder = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.args(["verify", "mirror.cpds", "--checkpoint", "c", "--checkpoint-every", "20ms"]);
