@@ -198,6 +198,18 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
+    /// Where there is no loop, all transitions have to be seen.
+    #[test]
+    fn there_may_be_too_many_transitions() {
+        let problem: Problem =
+            "shared 0; init 0|a; thread A { symbols a b c; (0,a) -> (0,b c); (0,b) -> (0,c c); (0,c) -> (0,-) }"
+                .parse()
+                .unwrap();
+        let within = |limit| Fcr::within(problem.system(), limit, &Cancel::default());
+        assert_eq!(within(2), Err(TooLarge));
+        assert!(within(1000).is_ok_and(|fcr| fcr.holds()));
+    }
+
     /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise, is none.
     #[test]
     fn only_a_loop_replays() {
