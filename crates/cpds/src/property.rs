@@ -166,6 +166,9 @@ mod tests {
         }
         let property = Property { bad: vec![pattern(Is(1), &[Any, Any]), pattern(Is(0), &[Any, Is(None)])] };
         assert_eq!(property.violation(&state), Some(&property.bad[1]));
+        let bad = |bad| Problem::new(problem().system, Property { bad }).unwrap();
+        assert!(bad(property.bad.clone()).is_bad(&problem().system.initial()[0]));
+        assert!(!bad(property.bad[..1].to_vec()).is_bad(&problem().system.initial()[0]));
     }
 
     #[test]

@@ -240,3 +240,45 @@ fn what_is_given_replaces_what_the_files_say() {
     );
     assert_eq!(read(&["1|a; 0|a"], &[]), Err("text:1:6: error: expected the end of the state, found `0`".to_owned()));
 }
+
+/// What is wrong with states. A stack that is written once for several threads is looked up for each program.
+#[test]
+fn states_that_do_not_fit_are_refused() {
+    let told = |states: &str| {
+        let text = format!("shared 0; {states}\nthread A {{ symbols a }}\nthread B {{ symbols b }}");
+        read_cpds(&text).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(told("init 0|a,b; bad 0|a,*"), Ok(()));
+    for (states, why) in [
+        ("init 0|a*2", "1:18: error: unknown stack symbol `a`"),
+        ("init 0|a", "1:16: error: a state with 1 stack in a system with 2 threads"),
+        ("init 0|a,b,b", "1:16: error: a state with 3 stacks in a system with 2 threads"),
+        ("init 0|a,b; bad 0|a a,*", "1:29: error: a bad pattern describes visible states"),
+        ("init 0|*,b", "1:18: error: `*` in a state"),
+    ] {
+        let error = told(states).unwrap_err();
+        assert!(error.starts_with(&format!("printed.cpds:{why}")), "{states}: {error}");
+    }
+}
+
+/// `07` is a number in the artifact's format, and a name of its own in the other one.
+#[test]
+fn numbers_and_names() {
+    let names = read_cpds("shared 7 07 007 0 00; init 07|a; thread A { symbols a }").unwrap().problem;
+    assert_eq!(names.system().shared_names().len(), 5);
+    let numbers = read_pds("8\nPDA 00 01\n007 01 -> 000 1\n", "7|1", "").unwrap();
+    let twice = read_pds("8\nPDA 0 1\n7 1 -> 0 1\n07 01 -> 00 01\n", "7|1", "").unwrap();
+    assert_eq!(print_cpds(&numbers.problem), print_cpds(&twice.problem));
+    assert_eq!(numbers.diagnostics.kept(), []);
+    let [warning] = twice.diagnostics.kept() else { panic!("{:?}", twice.diagnostics.kept()) };
+    assert_eq!(warning.message, "action given twice");
+}
+
+/// How many there are does not depend on how high they are; but all of them count.
+#[test]
+fn ranges() {
+    let shared = |ranges: &str| format!("shared {ranges}; init 9000000|a; thread A {{ symbols a }}").parse::<Problem>();
+    assert_eq!(shared("9000000..9000009").unwrap().system().shared_names().len(), 10);
+    let error = shared("0..600000 9000000..9600000").unwrap_err().to_string();
+    assert!(error.contains("too many shared states"), "{error}");
+}
