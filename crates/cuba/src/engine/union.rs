@@ -59,3 +59,26 @@ fn has_more(languages: &Languages, tuple: &[u32], others: &[&[u32]], effort: &mu
     }
     Some(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::analysis::{Options, Question, analyse};
+    use super::super::lower::Engine;
+    use cpds::Problem;
+
+    /// ⟨3|a,x⟩ and ⟨3|b,x⟩ come from different contexts, and are two tuples; with a third context A makes one of them, which neither of the two covers,
+    /// and nothing new.
+    #[test]
+    fn several_tuples_may_cover_one_together() {
+        let text = "shared 0 1 2 3; init 0|p,x
+            thread A { symbols p a b; (0,p) -> (1,a); (0,p) -> (2,b); (3,a) -> (3,b) }
+            thread B { symbols x; (1,x) -> (3,x); (2,x) -> (3,x) }";
+        let problem: Problem = text.parse().unwrap();
+        let options = |engine| Options { engine: Some(engine), ..Options::default() };
+        let collapses = [Engine::Explicit, Engine::Symbolic].map(|engine| {
+            let found = analyse(&problem, Question::Reachable, options(engine), |_| ());
+            (found.lower_sequence.collapse(), found.collapse_of_states)
+        });
+        assert_eq!(collapses, [(Some(2), Some(2)), (Some(3), Some(2))]);
+    }
+}
