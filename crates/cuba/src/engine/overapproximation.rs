@@ -499,6 +499,19 @@ mod tests {
         }
     }
 
+    /// a, b and c take each other's place: what lies under a is found under b, c and then a again, and so what lies under c has to go round, too.
+    #[test]
+    fn what_lies_under_a_loop_goes_round() {
+        let (problem, _) = overapproximation(
+            "shared 0 1; init 0|s
+            thread A { symbols s a b c r t; (0,s) -> (0,a r); (0,s) -> (0,c t); (0,a) -> (0,b); (0,b) -> (0,c); (0,c) -> (0,a); (0,b) -> (1,-) }",
+        );
+        let found = Overapproximation::cut_off(problem.system(), Cut::matched(1), true).states();
+        assert_eq!(found, cut_off(problem.system(), 1));
+        let tops = found.iter().filter(|state| state.shared.0 == 1).count();
+        assert_eq!(tops, 2, "r and t");
+    }
+
     /// Whoever watches sees how many transitions there were, and may stop it. Every state but the first one takes one, at least.
     #[test]
     fn it_can_be_stopped() {
