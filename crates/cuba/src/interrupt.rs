@@ -27,11 +27,13 @@ pub(crate) fn listen() {
     });
 }
 
-/// Whoever starts us may not want us to hear some signals, as `nohup` does; then we do not.
+/// Whoever starts us with `nohup` does not want us to hear that the terminal is gone. (What a script starts in the background does not hear Ctrl-C
+/// either, by custom; but then nobody could ask it for what it knows.)
 #[cfg(unix)]
 fn on_each(heard: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !crate::machine::is_ignored(signal));
+    let hang_up = (!crate::machine::is_ignored(SIGHUP)).then_some(SIGHUP);
+    let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up);
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
         // Without a thread, they end us as they end others.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
