@@ -12,6 +12,7 @@ use crate::engine::keep::{Keeper, NotKept, Start};
 use crate::explore::duration;
 use crate::limits::Phase;
 use crate::load::shown;
+use crate::panics::lock;
 use crate::{fault, limits, output, progress, render};
 use clap::Args;
 use cpds::diagnostic::printable;
@@ -22,7 +23,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How a run keeps what it has.
@@ -224,10 +225,6 @@ pub(crate) fn remove() {
     if let Some(path) = lock(&DONE).take() {
         let _ = std::fs::remove_file(path);
     }
-}
-
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Keeper for Checkpoint {

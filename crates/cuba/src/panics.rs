@@ -6,7 +6,7 @@ use crate::{limits, progress};
 use cpds::diagnostic::printable;
 use std::backtrace::Backtrace;
 use std::panic::{PanicHookInfo, set_hook};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Held by the first one that panics, and never released: all others wait here for the end.
@@ -15,7 +15,7 @@ static END: Mutex<()> = Mutex::new(());
 /// From now on, panics are reported.
 pub fn report() {
     set_hook(Box::new(|info| {
-        let _end = END.lock().unwrap_or_else(PoisonError::into_inner);
+        let _end = lock(&END);
         let _lock = progress::clear();
         let panic = Panic::new(info);
         let message = panic.message.lines().next().unwrap_or_default();
@@ -24,6 +24,11 @@ pub fn report() {
         remark(&bundle::panic(&panic));
         limits::leave(exit::INTERNAL);
     }));
+}
+
+/// Locks it, whatever became of whoever had it before: a panic ends everything.
+pub(crate) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Nobody leaves while a panic is being reported.

@@ -2,6 +2,7 @@
 
 use crate::cli::exit;
 use crate::json::{BenchAnswerJson, BenchCollapseJson};
+use crate::panics::lock;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt::{self, Formatter};
@@ -9,7 +10,7 @@ use std::io::{self, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -148,10 +149,6 @@ pub(crate) fn abandon() {
         end(&mut lock(child));
     }
     std::mem::forget(running);
-}
-
-fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends a process and waits until it has.
