@@ -92,7 +92,8 @@ fn large(family: Recursion) {
     let problem = family.problem();
     let before = peak_memory_bytes();
     let start = Instant::now();
-    let options = Options { symmetry: false, memory: 64 << 30, ..Options::default() };
+    let jobs = std::env::var("JOBS").map_or(2, |jobs| jobs.parse().expect("a number"));
+    let options = Options { symmetry: false, memory: 64 << 30, jobs, ladder: Ladder::None, ..Options::default() };
     let found = analyse(&problem, Question::Reachable, options, |_| ());
     let seconds = start.elapsed().as_secs_f64();
     let seen = found.lower.glimpse();

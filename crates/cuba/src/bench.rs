@@ -12,7 +12,7 @@ use crate::json::{self, BenchJson, BenchRunJson, Outcome};
 use crate::load::shown;
 use crate::output::{self, may_write};
 use crate::progress::Progress;
-use crate::{fault, style, terminal};
+use crate::{fault, machine, style, terminal};
 use child::Ended;
 pub(crate) use child::abandon;
 use clap::{Args, ValueEnum};
@@ -209,7 +209,7 @@ impl Bench {
     fn command(&self, cuba: &Path, Task { file, run }: &Task) -> Command {
         let mut command = Command::new(cuba);
         command.args([self.verb(), "--json", "--quiet"]).args(self.options());
-        command.arg(if self.jobs > 1 { "--jobs=1" } else { "--jobs=2" });
+        command.arg(format!("--jobs={}", (machine::cores() / self.jobs).max(1)));
         command.args(run.instances.iter().map(|instances| format!("--instances={instances}")));
         command.args(run.threads.iter().map(|threads| format!("--threads={threads}")));
         command.arg("--").arg(file);

@@ -11,6 +11,7 @@ use crate::fault;
 use crate::known::{SoFar, Words};
 use crate::limits::{self, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
+use crate::machine;
 use crate::numbers;
 use crate::outline::Outline;
 use crate::progress::{self, Progress};
@@ -58,11 +59,11 @@ pub(crate) struct ExploreArgs {
     no_symmetry: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// How many threads may work at a time
+    /// How many threads may work at a time [default: one for each core]
     ///
-    /// The answers are the same. There is work for two.
-    #[arg(long, short, value_name = "N", default_value_t = 2, value_parser = jobs, help_heading = heading::SEARCH)]
-    jobs: usize,
+    /// The answers are the same.
+    #[arg(long, short, value_name = "N", value_parser = jobs, help_heading = heading::SEARCH)]
+    jobs: Option<usize>,
     /// Say on standard error what it took
     #[arg(long)]
     stats: bool,
@@ -176,7 +177,7 @@ impl ExploreArgs {
             max_depth: self.max_depth,
             max_tuples: self.max_tuples,
             memory: limits::memory().for_tables(),
-            jobs: self.jobs,
+            jobs: self.jobs.unwrap_or_else(machine::cores),
             timeout: self.limits.timeout(),
             interrupt: Some(limits::stop()),
         }

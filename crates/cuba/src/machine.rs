@@ -23,6 +23,11 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     machine.into_iter().chain(groups).chain(of_limits(&of_process("limits"))).min()
 }
 
+/// How many cores there are for us.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Whether a signal was to be ignored when we were started, where the system says so.
 #[cfg(unix)]
 pub(crate) fn is_ignored(signal: i32) -> bool {

@@ -58,13 +58,18 @@ impl Bad {
         first(named).into_iter().chain(first(&self.anywhere)).min()
     }
 
-    /// The first of these packed visible states that is bad, with its pattern.
+    /// The first bad one of these packed visible states, with its pattern: the one that fits the first pattern, and of several the
+    /// first in order. In which order they were found does not matter.
     pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
         let (layout, mut tops) = (visible.layout(), Vec::new());
-        ids.into_iter().find_map(|id| {
+        let bad = ids.filter_map(|id| {
             tops.clear();
             tops.extend(layout.locals(visible.row(id)));
             Some((id, self.violation(layout.shared(visible.row(id)), &tops)?))
+        });
+        bad.min_by_key(|&(id, pattern)| {
+            let row = visible.row(id);
+            (pattern, layout.shared(row), layout.locals(row).collect::<Vec<_>>())
         })
     }
 

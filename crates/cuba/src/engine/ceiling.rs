@@ -83,7 +83,7 @@ impl Ceiling {
     }
 
     fn count_of(&self, ids: Vec<usize>) -> Count {
-        self.set.as_ref().map_or(Count::ZERO, |set| self.symmetry.sum_of_orbits(set, ids.into_iter()))
+        self.set.as_ref().map_or(Count::ZERO, |set| self.symmetry.sum_of_orbits(set.rows(ids.into_iter())))
     }
 
     /// The rungs that have ruled out a bad state, if none is left after a rung.

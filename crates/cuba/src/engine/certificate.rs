@@ -24,7 +24,7 @@ use super::ladder::{Rung, names};
 use super::language::small;
 use super::lower::Lower;
 use super::minimal::Dfa;
-use super::packed::PackedSet;
+use super::packed::Layout;
 use super::psa::TooLarge;
 use super::race::Cancel;
 use super::symmetry::Symmetry;
@@ -127,16 +127,15 @@ impl<'a> Room<'a> {
 
 impl Tuples {
     /// The tuples of packed rows; `language` says which state of the automaton is meant at each position.
-    pub(super) fn new(
+    pub(super) fn new<'s>(
         symmetry: &Symmetry,
         automaton: Dfa,
-        (set, ids): (&PackedSet, impl Iterator<Item = usize>),
+        states: impl Iterator<Item = (&'s Layout, &'s [u64])>,
         language: impl Fn(usize, u32) -> u32,
         are_states: bool,
     ) -> Self {
         let mut rows = Vec::new();
-        for id in ids {
-            let (layout, row) = (set.layout(), set.row(id));
+        for (layout, row) in states {
             rows.push(layout.shared(row));
             let start = rows.len();
             rows.extend(layout.locals(row).enumerate().map(|(position, local)| language(position, local)));

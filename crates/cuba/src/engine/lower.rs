@@ -7,9 +7,12 @@ use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
 use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
+use super::wide::Crew;
 use cpds::{Certificate, Cpds, Trace};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// What the levels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -62,6 +65,8 @@ pub enum Statistics {
         highest_stack: u32,
         /// The bytes that the tables have at the end.
         table_bytes: usize,
+        /// The bytes of the tables for each state kept, all in, rounded up.
+        bytes_per_state: usize,
     },
     /// If the engine is `symbolic`.
     Symbolic {
@@ -93,6 +98,7 @@ impl Statistics {
                 stacks,
                 highest_stack,
                 table_bytes,
+                ..
             } => {
                 let [kept, visible, stacks, bytes] =
                     [states_kept, visible_states_kept, stacks, table_bytes].map(|n| n as u64);
@@ -126,6 +132,7 @@ impl Statistics {
                 stacks: a as usize,
                 highest_stack: b as u32,
                 table_bytes,
+                bytes_per_state: table_bytes.div_ceil(kept.max(1)),
             },
             Engine::Symbolic => Statistics::Symbolic {
                 tuples_kept: kept,
@@ -175,6 +182,8 @@ pub struct Glimpse<'e> {
     pub bytes_at_next_look: usize,
     /// T(R_k), and what there is of the next level.
     pub visible: &'e VisibleLevels,
+    /// Whether what there is of the next level depends on nothing but how far the level is, on no order.
+    pub(super) is_between_waves: bool,
     /// Everything.
     pub(super) tables: Tables<'e>,
 }
@@ -212,10 +221,11 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Stops in the middle of whatever it does when it is told to.
-    pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
-        if let Lower::Symbolic(tuples) = self {
-            tuples.cancelled_by(cancel);
+    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
+    pub(super) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
+        match self {
+            Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
+            Lower::Symbolic(tuples) => tuples.cancelled_by(cancel),
         }
     }
 
@@ -293,6 +303,7 @@ impl<'a> Lower<'a> {
                 stacks: reachable.stack_count(),
                 highest_stack: reachable.highest(),
                 table_bytes: reachable.bytes(),
+                bytes_per_state: reachable.bytes().div_ceil(reachable.kept().max(1)),
             },
             Lower::Symbolic(tuples) => Statistics::Symbolic {
                 tuples_kept: tuples.kept(),
@@ -345,6 +356,7 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
         bytes: reachable.bytes(),
         bytes_at_next_look: reachable.bytes_at_next_look(),
         visible: reachable.visible(),
+        is_between_waves: reachable.is_between_waves(),
         tables: Tables::Explicit(reachable),
     }
 }
@@ -359,6 +371,7 @@ fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
         bytes: tuples.bytes(),
         bytes_at_next_look: tuples.bytes_at_next_look(),
         visible: tuples.visible(),
+        is_between_waves: true,
         tables: Tables::Symbolic(tuples),
     }
 }

@@ -35,6 +35,7 @@ mod run;
 mod sequence;
 mod squeeze;
 mod stacks;
+mod states;
 mod symbolic;
 mod symbolic_witness;
 mod symmetry;
@@ -42,6 +43,7 @@ mod tops;
 mod union;
 mod upper;
 mod visible;
+mod wide;
 mod widening;
 mod witness;
 

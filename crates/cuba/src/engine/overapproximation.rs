@@ -95,7 +95,7 @@ impl<'a> CutOffStates<'a> {
         let mut automaton = Dfa::default();
         let languages: Vec<Vec<u32>> = self.threads.iter().map(|thread| thread.languages(&mut automaton)).collect();
         let language = |position: usize, word: u32| languages[self.group_of[position]][word as usize];
-        Tuples::new(&self.symmetry, automaton, (&self.set, 0..self.set.len()), language, true)
+        Tuples::new(&self.symmetry, automaton, self.set.rows(0..self.set.len()), language, true)
     }
 
     /// What M^n reaches.
@@ -385,7 +385,7 @@ impl<'a> Overapproximation<'a> {
 
     /// How many visible states there are.
     pub fn size(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.visible, 0..self.visible.len())
+        self.symmetry.sum_of_orbits(self.visible.rows(0..self.visible.len()))
     }
 
     /// The visible states.
@@ -405,12 +405,12 @@ impl<'a> Overapproximation<'a> {
 
     /// |G ∩ Z|.
     pub fn generator_count(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.visible, self.generators.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(self.visible.rows(self.generators.iter().map(|&id| id as usize)))
     }
 
     /// The size of the tighter set.
     pub fn popped_count(&self) -> Count {
-        self.symmetry.sum_of_orbits(&self.visible, self.popped.iter().map(|&id| id as usize))
+        self.symmetry.sum_of_orbits(self.visible.rows(self.popped.iter().map(|&id| id as usize)))
     }
 
     /// The visible states, and the cut-off ones.

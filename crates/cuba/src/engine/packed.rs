@@ -146,9 +146,6 @@ fn bits_for(count: usize) -> u32 {
 ///
 /// The rows are found by hashing with linear probing. A place holds the upper half of the row's hash and its number plus one;
 /// zero is free. Where a row belongs is given by the upper bits of its hash, so the table can grow without a look at the rows.
-///
-/// In a large set each look at a place or a row waits for the memory. [`prefetch`](Self::prefetch) lets many wait at once;
-/// this is why the table is our own (docs/design/003-own-hash-table.md).
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "Rows")]
 pub(crate) struct PackedSet {
@@ -221,16 +218,16 @@ impl PackedSet {
         &self.rows[id * words..][..words]
     }
 
+    /// The rows with these numbers.
+    pub(crate) fn rows(&self, ids: impl Iterator<Item = usize>) -> impl Iterator<Item = (&Layout, &[u64])> {
+        ids.map(|id| (&self.layout, self.row(id)))
+    }
+
     /// The number of a row, and whether it is new. The caller sees to it that there are never more than
     /// [`MAX_LEN`](Self::MAX_LEN).
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
-        self.insert_hashed(row, hash(row))
-    }
-
-    /// The same, with the row's [`hash`].
-    #[inline]
-    pub(crate) fn insert_hashed(&mut self, row: &[u64], hash: u64) -> (usize, bool) {
+        let hash = hash(row);
         match self.search(row, hash) {
             Ok(id) => (id, false),
             Err(place) => {
@@ -273,20 +270,6 @@ impl PackedSet {
     #[expect(clippy::cast_possible_truncation, reason = "there are at most 2^32 places")]
     fn home(&self, hash: u64) -> usize {
         (hash >> self.shift) as usize
-    }
-
-    /// Brings into the cache what [`insert_hashed`](Self::insert_hashed) will look at first. The loads do not depend on each
-    /// other, so that the processor waits for many of them at once.
-    pub(crate) fn prefetch(&self, hashes: &[u64]) {
-        // A small table is in the cache anyway.
-        if self.places.len() < 1 << 17 {
-            return;
-        }
-        let words = self.layout.words;
-        let entries = hashes.iter().map(|&hash| (hash, self.places[self.home(hash)]));
-        let likely = entries.filter(|(hash, entry)| entry & TAG == hash & TAG && *entry != 0);
-        let seen = likely.fold(0, |seen, (_, entry)| seen ^ self.rows[id_of(entry) * words]);
-        std::hint::black_box(seen);
     }
 
     /// Makes room.
@@ -364,19 +347,20 @@ fn id_of(entry: u64) -> usize {
 }
 
 /// Multiplies each word in, and mixes the upper half of the product into the lower. The last multiplication brings all bits
-/// to the upper ones, which count. On rows as they come, this spreads as well as chance would; one multiplication does not.
+/// to the upper ones, which count most, and these go into the lower ones. On rows as they come, this spreads as well as chance would; one multiplication does not.
 #[inline]
 pub(crate) fn hash(row: &[u64]) -> u64 {
     let mix = |hash: u64, &word: &u64| {
         let product = (hash ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
         product ^ (product >> 32)
     };
-    row.iter().fold(0, mix).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let hash = row.iter().fold(0, mix).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash ^ (hash >> 32)
 }
 
 /// Rows have one to three words in most cases: no call to compare memory.
 #[inline]
-fn same(a: &[u64], b: &[u64]) -> bool {
+pub(super) fn same(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
 }
 

@@ -13,7 +13,7 @@
 
 use crate::fault;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -103,6 +103,9 @@ pub(super) struct Race {
     enough: AtomicU64,
     /// For each end.
     cancels: [Cancel; 2],
+    /// How many threads the lower end may have. The upper one has one.
+    hands: Arc<AtomicUsize>,
+    jobs: usize,
     /// Whose turn it is, if only one may work at a time.
     turn: Option<(Mutex<End>, Condvar)>,
 }
@@ -115,6 +118,8 @@ impl Race {
             first: AtomicU64::new(DONE),
             enough: AtomicU64::new(DONE),
             cancels: [cancel.for_another(), cancel.for_another()],
+            hands: Arc::new(AtomicUsize::new(jobs.saturating_sub(1).max(1))),
+            jobs,
             turn,
         }
     }
@@ -176,9 +181,17 @@ impl Race {
         self.enough.load(Ordering::Relaxed)
     }
 
+    /// How many threads the lower end may have, at the moment.
+    pub(super) fn hands(&self) -> Arc<AtomicUsize> {
+        self.hands.clone()
+    }
+
     /// An end has nothing left to do, and does not keep the other one waiting.
     pub(super) fn leaves(&self, end: End) {
         self.time[end as usize].store(DONE, Ordering::Relaxed);
+        if end == End::Upper {
+            self.hands.store(self.jobs, Ordering::Relaxed);
+        }
         if let Some((turn, changed)) = &self.turn {
             *turn.lock().unwrap_or_else(PoisonError::into_inner) = end.other();
             changed.notify_all();

@@ -6,8 +6,16 @@
 //! - if thread i reached s at its level, i's context goes on from s at that level;
 //! - otherwise i starts a context in s, at the next level.
 //!
+//! A level comes in *waves*: the pairs that the first step of a context leads to, those that the second one leads to, and so on. What
+//! has been reached after a wave depends on nothing but its number: on no order, and not on how many work on it.
+//!
 //! States are numbered as they are found. So R_k is a prefix of the numbers, a level a range of them, and no state has to
 //! remember its level. No state remembers where it came from either: `witness.rs` finds out when it is wanted.
+//!
+//! # Rounds
+//! The pairs of a wave are expanded in order, and the states they lead to are numbered in the order in which they come up. One core
+//! does that one by one (here); several do it in *rounds* (`wide.rs`), in which the states get the same numbers. So everything that is
+//! counted is the same.
 //!
 //! # What is finite
 //! R_k may be infinite, and then its level never ends. Thm. 17 says beforehand when that cannot be (`fcr.rs`); who explores all
@@ -19,8 +27,10 @@ use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
 use super::reached_by::ReachedBy;
 use super::stacks::{StackId, Stacks};
+use super::states::States;
 use super::symmetry::{Successors, Symmetry};
 use super::visible::{VisibleLevels, top_number};
+use super::wide::Crew;
 use cpds::{Cpds, GlobalState, SharedState};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
@@ -32,80 +42,105 @@ pub struct Reachable<'a> {
     pub(super) symmetry: Symmetry,
     pub(super) stacks: Stacks,
     /// For each program, the thread states it has been seen in.
-    moves: Vec<Moves>,
-    programs: Vec<usize>,
+    pub(super) moves: Vec<Moves>,
+    pub(super) programs: Vec<usize>,
     /// The sorted states of R_k, in the order in which they were found.
-    pub(super) states: PackedSet,
+    pub(super) states: States,
     /// Level k has the states from `levels[k]` on, up to the next level.
     pub(super) levels: Vec<usize>,
-    reached_by: ReachedBy,
-    /// The same for the level before, while contexts start from its states; from those before this one they have.
-    was_reached_by: ReachedBy,
-    started: usize,
-    /// The states of the last level before this one are expanded for the threads that had reached them when it was their turn.
-    next: usize,
-    /// States before `next`, with the position of a thread that has reached them since.
-    reopened: Vec<(usize, usize)>,
-    batch: Batch,
-    visible: VisibleLevels,
+    /// Which threads have reached the states of the last level.
+    pub(super) reached_by: ReachedBy,
+    /// The states that contexts are still to go on from in this wave, each for the threads that `open` has of it.
+    pub(super) wave: Range<usize>,
+    open: ReachedBy,
+    /// The first state that `open` has.
+    opened: usize,
+    /// States before the wave that a thread has reached in the one before, for the first time; with its position.
+    reopened: Vec<Pair>,
+    /// The same for this wave.
+    pub(super) reopens: Vec<Pair>,
+    /// Pairs that are to be expanded next, from `done` on.
+    pub(super) pairs: Vec<Pair>,
+    pub(super) done: usize,
+    pub(super) visible: VisibleLevels,
     /// The states before this one are in `visible`.
-    projected: usize,
+    pub(super) projected: usize,
+    /// How many visible states there were when the watcher last looked between two waves.
+    seen: usize,
     /// Whether the last level is not finished.
     unfinished: bool,
     highest: u32,
-    expansions: u64,
+    pub(super) expansions: u64,
     /// When the watcher looks again, in expansions.
-    pulse: u64,
+    pub(super) pulse: u64,
+    batch: Batch,
     scratch: Scratch,
+    pub(super) crew: Crew,
 }
 
 /// What is saved of an exploration.
 pub(super) type SavedReachable = (
-    (Stacks, Vec<Moves>, PackedSet, Vec<usize>),
-    (ReachedBy, ReachedBy, usize, usize, Vec<(usize, usize)>, Batch),
-    ((PackedSet, Vec<usize>), usize, bool, u32, u64, u64),
+    (Stacks, Vec<Moves>, States, Vec<usize>, ReachedBy),
+    (Range<usize>, ReachedBy, usize, Vec<Pair>, Vec<Pair>, Vec<Pair>),
+    ((PackedSet, Vec<usize>), usize, usize, bool, u32, u64, u64),
 );
+
+/// A state, and a thread, by its position, that is to take its steps from there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Pair {
+    pub(super) id: u32,
+    pub(super) position: u16,
+}
 
 #[derive(Default)]
 struct Scratch {
     successors: Successors,
     found: Vec<ThreadState>,
     tops: Vec<u32>,
-    open: Vec<usize>,
 }
 
-/// Successors that wait to be looked up.
-#[derive(Default, Serialize, Deserialize)]
-pub(super) struct Batch {
+/// States that wait to be looked up: enough that the processor can wait for several parts of the memory at once.
+#[derive(Default)]
+struct Batch {
     rows: Vec<u64>,
     hashes: Vec<u64>,
     /// The position of the thread that reached each.
-    at: Vec<usize>,
+    at: Vec<u16>,
 }
 
-/// How many successors are looked up together: enough that the processor can wait for several parts of the memory at once.
-const BATCH: usize = 64;
+/// How many states are looked up together.
+pub(super) const BATCH: usize = 64;
 
-impl Batch {
-    #[inline]
-    fn push(&mut self, row: &[u64], at: usize) {
-        self.hashes.push(hash(row));
-        for &word in row {
-            self.rows.push(word);
-        }
-        self.at.push(at);
+/// How many expansions there are, roughly, from one look of the watcher to the next, if there are so many states. (Unit tests are
+/// about small systems.)
+fn pulse(states: usize) -> u64 {
+    match states {
+        _ if cfg!(test) => 1 << 4,
+        ..0x4_0000 => 1 << 14,
+        _ => 1 << 16,
     }
 }
 
-/// How many expansions there are, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
-const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+/// So few states are in the cache anyway.
+pub(super) const SMALL: usize = 1 << 16;
+
+/// How many pairs are taken at a time for one core.
+const PAIRS: usize = 1 << 10;
 
 impl Serialize for Reachable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (
-            (&self.stacks, &self.moves, &self.states, &self.levels),
-            (&self.reached_by, &self.was_reached_by, self.started, self.next, &self.reopened, &self.batch),
-            (self.visible.saved(), self.projected, self.unfinished, self.highest, self.expansions, self.pulse),
+            (&self.stacks, &self.moves, &self.states, &self.levels, &self.reached_by),
+            (&self.wave, &self.open, self.opened, &self.reopened, &self.reopens, &self.pairs[self.done..]),
+            (
+                self.visible.saved(),
+                self.projected,
+                self.seen,
+                self.unfinished,
+                self.highest,
+                self.expansions,
+                self.pulse,
+            ),
         )
             .serialize(serializer)
     }
@@ -122,29 +157,33 @@ impl<'a> Reachable<'a> {
             .iter()
             .map(|state| (state.shared.0, state.stacks.iter().map(|stack| stacks.intern(stack)).collect()))
             .collect();
-        let programs = symmetry.programs(system);
-        let layout = |locals| Layout::new(system.shared_names().len(), system.thread_count(), locals);
+        let layout = Layout::new(system.shared_names().len(), system.thread_count(), stacks.len());
         let mut reachable = Reachable {
             system,
-            states: PackedSet::new(layout(stacks.len())),
             visible: VisibleLevels::new(system, &symmetry),
             moves: system.programs().iter().map(|_| Moves::default()).collect(),
-            highest: 0,
-            reached_by: ReachedBy::new(system.thread_count()),
-            was_reached_by: ReachedBy::new(system.thread_count()),
-            started: 0,
+            programs: symmetry.programs(system),
+            states: States::new(layout),
             levels: vec![0],
-            next: 0,
+            reached_by: ReachedBy::new(system.thread_count()),
+            wave: 0..0,
+            open: ReachedBy::new(system.thread_count()),
+            opened: 0,
             reopened: Vec::new(),
-            batch: Batch::default(),
+            reopens: Vec::new(),
+            pairs: Vec::new(),
+            done: 0,
             projected: 0,
+            seen: 0,
             unfinished: false,
+            highest: 0,
             expansions: 0,
             pulse: 0,
+            batch: Batch::default(),
             scratch: Scratch::default(),
+            crew: Crew::default(),
             symmetry,
             stacks,
-            programs,
         };
         for (shared, by_thread) in initial {
             let mut locals = reachable.symmetry.placed(&by_thread);
@@ -153,7 +192,7 @@ impl<'a> Reachable<'a> {
             reachable.symmetry.sort(&mut locals);
             let mut row = vec![0; reachable.states.layout().words()];
             reachable.states.layout().pack(&mut row, shared, locals);
-            if reachable.states.insert(&row).1 {
+            if reachable.states.insert(&row, hash(&row)).1 {
                 reachable.reached_by.push(None);
             }
         }
@@ -163,37 +202,45 @@ impl<'a> Reachable<'a> {
 
     /// As it was when it was saved.
     pub(super) fn restored(system: &'a Cpds, symmetry: bool, saved: SavedReachable) -> Self {
+        let ((stacks, moves, states, levels, reached_by), (wave, open, opened, reopened, reopens, pairs), rest) = saved;
+        let (visible, projected, seen, unfinished, highest, expansions, pulse) = rest;
         let symmetry = Symmetry::new(system, symmetry);
-        let ((stacks, moves, states, levels), level, (visible, projected, unfinished, highest, expansions, pulse)) =
-            saved;
-        let (reached_by, was_reached_by, started, next, reopened, batch) = level;
         Reachable {
-            system,
             visible: VisibleLevels::restored(&symmetry, visible),
-            programs: symmetry.programs(system),
-            symmetry,
             stacks,
             moves,
             states,
             levels,
             reached_by,
-            was_reached_by,
-            started,
-            next,
+            wave,
+            open,
+            opened,
             reopened,
-            batch,
+            reopens,
+            pairs,
             projected,
+            seen,
             unfinished,
             highest,
             expansions,
             pulse,
-            scratch: Scratch::default(),
+            ..Reachable::new(system, symmetry.has_groups())
         }
+    }
+
+    /// Has as many cores work on it as it is told.
+    pub(super) fn with_crew(&mut self, crew: Crew) {
+        self.crew = crew;
     }
 
     /// Whether the last level has been begun, and is to go on.
     pub(super) fn is_going(&self) -> bool {
         self.unfinished
+    }
+
+    /// Whether every pair of the last wave has been expanded.
+    pub(super) fn is_between_waves(&self) -> bool {
+        self.wave.is_empty() && self.reopened.is_empty() && self.done == self.pairs.len()
     }
 
     /// The last level that is finished.
@@ -209,81 +256,102 @@ impl<'a> Reachable<'a> {
             self.start_level();
         }
         let done = self.finish_level(watch);
-        self.project();
         self.unfinished = done.is_break();
         done
     }
 
+    /// From each state of the last level, for each thread that has not reached it itself.
     fn start_level(&mut self) {
-        let before = self.range(self.k());
-        self.started = before.start;
-        self.next = before.end;
-        self.was_reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
-        self.levels.push(before.end);
+        let last = self.range(self.k());
+        let threads = self.programs.len();
+        self.open = std::mem::replace(&mut self.reached_by, ReachedBy::new(threads));
+        for id in last.clone() {
+            let (layout, row) = (self.states.layout(), self.states.row(id));
+            let is_wanted = |position| self.symmetry.stands_for_itself(layout, row, position);
+            self.open.complement(id - last.start, threads, is_wanted);
+        }
+        self.levels.push(last.end);
+        (self.opened, self.wave) = (last.start, last);
         self.visible.next_level();
         self.unfinished = true;
-        self.pulse = self.expansions + PULSE;
+        self.pulse = self.expansions + pulse(self.kept());
     }
 
     fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
-        let before = self.range(self.levels.len() - 2);
-        let start = before.end;
-        let mut look = |reachable: &mut Self| {
-            if reachable.expansions < reachable.pulse {
+        loop {
+            while self.take_pairs(PAIRS) {
+                if !self.expand_wide() {
+                    self.expand_pairs();
+                }
+                if self.expansions >= self.pulse {
+                    self.pulse = self.expansions + pulse(self.kept());
+                    self.project();
+                    self.seen = if self.is_between_waves() { self.visible.kept() } else { self.seen };
+                    watch(self)?;
+                }
+            }
+            self.project();
+            if self.seen < self.visible.kept() {
+                self.seen = self.visible.kept();
+                watch(self)?;
+            }
+            self.start_wave();
+            if self.is_between_waves() {
                 return ControlFlow::Continue(());
             }
-            reachable.pulse = reachable.expansions + PULSE;
-            reachable.project();
-            watch(reachable)
-        };
-        // Contexts that start at this level …
-        while self.started < start {
-            let id = self.started;
-            self.started += 1;
-            for position in 0..self.programs.len() {
-                if !self.was_reached_by.has(id - before.start, position)
-                    && self.symmetry.stands_for_itself(self.states.layout(), self.states.row(id), position)
-                {
-                    self.expand(id, position);
-                }
-            }
-            look(self)?;
         }
-        self.was_reached_by = ReachedBy::new(self.programs.len());
-        // … and how they go on.
-        loop {
-            if let Some((id, position)) = self.reopened.pop() {
-                self.expand(id, position);
-            } else if self.next < self.states.len() {
-                let id = self.next;
-                self.next += 1;
-                let mut open = std::mem::take(&mut self.scratch.open);
-                open.clear();
-                open.extend((0..self.programs.len()).filter(|&position| self.reached_by.has(id - start, position)));
-                for &position in &open {
-                    self.expand(id, position);
-                }
-                self.scratch.open = open;
-            } else if !self.batch.at.is_empty() {
-                self.look_up();
+    }
+
+    /// From what this wave has reached.
+    fn start_wave(&mut self) {
+        self.wave = self.wave.end..self.states.len();
+        self.opened = self.wave.start;
+        self.open = self.reached_by.from(self.wave.start - self.levels[self.levels.len() - 1]);
+        self.reopened = std::mem::take(&mut self.reopens);
+    }
+
+    /// Takes pairs out of the wave, until there are enough of them. Says whether there are any.
+    pub(super) fn take_pairs(&mut self, enough: usize) -> bool {
+        if self.done == self.pairs.len() {
+            self.pairs.clear();
+            self.done = 0;
+        }
+        while self.pairs.len() - self.done < enough {
+            if let Some(pair) = self.reopened.pop() {
+                self.pairs.push(pair);
+            } else if let Some(state) = self.wave.next() {
+                let id = number_of(state);
+                self.open.for_each(state - self.opened, |position| self.pairs.push(Pair { id, position }));
             } else {
                 break;
             }
-            look(self)?;
         }
-        ControlFlow::Continue(())
+        self.done < self.pairs.len()
     }
 
-    /// Takes every step of the thread at `position` from a state. Where they lead is looked up later, many at a time.
+    /// Expands the pairs that were taken, until the watcher is to look.
+    fn expand_pairs(&mut self) {
+        while self.done < self.pairs.len() && self.expansions < self.pulse {
+            if self.done.is_multiple_of(BATCH) {
+                let next = &self.pairs[self.done..self.pairs.len().min(self.done + BATCH)];
+                prefetch(&self.states, next);
+            }
+            self.done += 1;
+            self.expand(self.pairs[self.done - 1]);
+        }
+        self.look_up();
+    }
+
+    /// Takes every step of a thread from a state. Where they lead is looked up later, many at a time.
     #[inline]
-    fn expand(&mut self, id: usize, position: usize) {
-        let row = self.states.row(id);
-        let layout = self.states.layout();
-        let thread_state = (layout.shared(row), layout.local(row, position));
+    fn expand(&mut self, pair: Pair) {
+        let (id, position) = (pair.id as usize, usize::from(pair.position));
         let program = self.programs[position];
+        let (layout, row) = (self.states.layout(), self.states.row(id));
+        let thread_state = (layout.shared(row), layout.local(row, position));
         let moves = match self.moves[program].get(thread_state) {
             Some(((), moves)) => moves,
-            None => self.new_moves(thread_state, position),
+            None => self.new_moves(thread_state, program),
         };
         if moves.is_empty() {
             return;
@@ -294,35 +362,38 @@ impl<'a> Reachable<'a> {
             let successor = self.moves[program].successor(index);
             let (row, at) = self.scratch.successors.pack(self.states.layout(), successor);
             self.batch.push(row, at);
-            if self.batch.at.len() == BATCH {
+            if self.batch.hashes.len() == BATCH {
                 self.look_up();
             }
         }
     }
 
-    /// Looks up the states of the batch. The states of this level before `next` have been expanded for the threads that had
-    /// reached them; a state among them that is now reached by another thread is reopened for it.
+    /// Looks up the states of the batch. A state of this level that was there before the wave is opened again for a thread that has
+    /// not reached it before.
     fn look_up(&mut self) {
         let start = self.levels[self.levels.len() - 1];
         let Batch { rows, hashes, at } = &mut self.batch;
-        self.states.prefetch(hashes);
-        for ((row, &hash), &at) in rows.chunks_exact(self.states.layout().words()).zip(&*hashes).zip(&*at) {
-            let (found, new) = self.states.insert_hashed(row, hash);
+        if self.states.len() > SMALL {
+            let seen = hashes.iter().filter_map(|&hash| self.states.prefetch(hash)).fold(0, |seen, (id, some)| {
+                seen ^ some ^ if id < start { 0 } else { self.reached_by.first(id - start).into() }
+            });
+            std::hint::black_box(seen);
+        }
+        let words = self.states.layout().words();
+        for ((row, hash), at) in rows.chunks_exact(words).zip(hashes.drain(..)).zip(at.drain(..)) {
+            let (id, new) = self.states.insert(row, hash);
             if new {
-                self.reached_by.push(Some(at));
-            } else if found >= start && self.reached_by.add(found - start, at) && found < self.next {
-                self.reopened.push((found, at));
+                self.reached_by.push(Some(at.into()));
+            } else if id >= start && self.reached_by.add(id - start, at.into()) && id < self.wave.end {
+                self.reopens.push(Pair { id: number_of(id), position: at });
             }
         }
         rows.clear();
-        hashes.clear();
-        at.clear();
     }
 
-    /// The steps of the thread at `position` from a thread state in which its program has not been seen before.
+    /// The steps of a program from a thread state in which it has not been seen before.
     #[cold]
-    fn new_moves(&mut self, (shared, stack): ThreadState, position: usize) -> Range<usize> {
-        let program = self.programs[position];
+    pub(super) fn new_moves(&mut self, (shared, stack): ThreadState, program: usize) -> Range<usize> {
         let mut found = std::mem::take(&mut self.scratch.found);
         found.clear();
         for (_, rule) in self.system.programs()[program].rules_from(SharedState(shared), self.stacks.top(stack)) {
@@ -343,21 +414,16 @@ impl<'a> Reachable<'a> {
 
     /// T of the states that are new since it was last computed.
     fn project(&mut self) {
+        if self.project_wide() {
+            return;
+        }
         let mut tops = std::mem::take(&mut self.scratch.tops);
         for id in self.projected..self.states.len() {
-            let shared = self.tops(id, &mut tops);
+            let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(id)), &mut tops);
             self.visible.insert(shared, &mut tops);
         }
         self.projected = self.states.len();
         self.scratch.tops = tops;
-    }
-
-    /// The tops of a state, by position, and its shared state.
-    pub(super) fn tops(&self, id: usize, tops: &mut Vec<u32>) -> u32 {
-        let (layout, row) = (self.states.layout(), self.states.row(id));
-        tops.clear();
-        tops.extend(layout.locals(row).map(|stack| top_number(self.stacks.top(stack))));
-        layout.shared(row)
     }
 
     pub(super) fn range(&self, k: usize) -> Range<usize> {
@@ -371,25 +437,22 @@ impl<'a> Reachable<'a> {
 
     /// |R_k \ R_{k-1}|.
     pub fn new_states(&self, k: usize) -> Count {
-        self.symmetry.sum_of_orbits(&self.states, self.range(k))
+        self.symmetry.sum_of_orbits(self.states.rows(self.range(k)))
     }
 
     /// R_k \ R_{k-1}.
     pub fn states(&self, k: usize) -> BTreeSet<GlobalState> {
-        let members = |id: usize| {
-            let row = self.states.row(id);
-            let locals: Vec<u32> = self.states.layout().locals(row).collect();
-            let shared = self.states.layout().shared(row);
+        let members = |(layout, row): (&Layout, &[u64])| {
+            let (shared, locals) = (layout.shared(row), layout.locals(row).collect());
             self.symmetry.members(locals).map(move |member| (shared, member))
         };
-        let states = self.range(k).flat_map(members);
+        let states = self.states.rows(self.range(k)).flat_map(members);
         states.map(|(shared, member)| self.global_state(shared, &self.symmetry.by_thread(member))).collect()
     }
 
     /// The states before this number, each as a tuple of languages with one word.
     pub(super) fn tuples(&self, end: usize) -> Tuples {
-        let states = (&self.states, 0..end);
-        Tuples::new(&self.symmetry, self.stacks.automaton(), states, |_, stack| stack, true)
+        Tuples::new(&self.symmetry, self.stacks.automaton(), self.states.rows(0..end), |_, stack| stack, true)
     }
 
     pub(super) fn global_state(&self, shared: u32, by_thread: &[StackId]) -> GlobalState {
@@ -431,7 +494,7 @@ impl<'a> Reachable<'a> {
 
     /// The most memory that may be in use until the watcher looks again.
     pub fn bytes_at_next_look(&self) -> usize {
-        self.bytes_after(2 * usize::try_from(PULSE).expect("small"))
+        self.bytes_after(2 * usize::try_from(pulse(self.kept())).expect("small"))
     }
 
     fn bytes_after(&self, more: usize) -> usize {
@@ -440,10 +503,43 @@ impl<'a> Reachable<'a> {
         if numbered >= 1 << 31 {
             return usize::MAX;
         }
-        let rest = self.reached_by.bytes()
-            + self.reopened.len() * size_of::<(usize, usize)>()
-            + self.stacks.bytes()
-            + self.moves.iter().map(Moves::bytes).sum::<usize>();
+        let rest = self.stacks.bytes()
+            + self.moves.iter().map(Moves::bytes).sum::<usize>()
+            + self.reached_by.bytes()
+            + self.open.bytes()
+            + (self.reopened.len() + self.reopens.len()) * size_of::<Pair>();
         self.states.bytes_after(more).saturating_add(self.visible.set().bytes_after(more)).saturating_add(rest)
     }
+}
+
+/// The number of a state: there are at most [`States::MAX_LEN`].
+#[inline]
+pub(super) fn number_of(id: usize) -> u32 {
+    u32::try_from(id).expect("the memory ends before")
+}
+
+/// Brings the states of pairs into the cache.
+#[inline]
+pub(super) fn prefetch(states: &States, pairs: &[Pair]) {
+    let row = |pair: &Pair| states.row(pair.id as usize)[0];
+    std::hint::black_box(pairs.iter().fold(0, |seen, pair| seen ^ row(pair)));
+}
+
+impl Batch {
+    #[inline]
+    fn push(&mut self, row: &[u64], at: usize) {
+        self.hashes.push(hash(row));
+        for &word in row {
+            self.rows.push(word);
+        }
+        self.at.push(u16::try_from(at).expect("there are fewer threads"));
+    }
+}
+
+/// The tops of a state, by position, and its shared state.
+#[inline]
+pub(super) fn tops_of(stacks: &Stacks, (layout, row): (&Layout, &[u64]), tops: &mut Vec<u32>) -> u32 {
+    tops.clear();
+    tops.extend(layout.locals(row).map(|stack| top_number(stacks.top(stack))));
+    layout.shared(row)
 }

@@ -1,13 +1,16 @@
 //! Which threads reached which states of a level.
 
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// For each state of a level, the positions of the threads that reached it at that level.
+///
+/// Several cores may add positions at once, each for states of its own.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ReachedBy {
     /// How many bytes a state has, one bit a position.
     stride: usize,
-    bits: Vec<u8>,
+    bits: Vec<AtomicU8>,
 }
 
 impl ReachedBy {
@@ -18,25 +21,73 @@ impl ReachedBy {
     /// Adds a state.
     #[inline]
     pub(super) fn push(&mut self, position: Option<usize>) {
-        let len = self.bits.len();
-        self.bits.resize(len + self.stride, 0);
+        let state = self.bits.len();
+        self.bits.resize_with(state + self.stride, AtomicU8::default);
         if let Some(position) = position {
-            self.bits[len + position / 8] |= 1 << (position % 8);
+            *self.bits[state + position / 8].get_mut() |= 1 << (position % 8);
         }
+    }
+
+    /// Adds states that nobody has reached yet.
+    pub(super) fn extend(&mut self, states: usize) {
+        self.bits.resize_with(self.bits.len() + states * self.stride, AtomicU8::default);
     }
 
     #[inline]
     pub(super) fn has(&self, state: usize, position: usize) -> bool {
-        self.bits[state * self.stride + position / 8] & (1 << (position % 8)) != 0
+        self.some(state * self.stride + position / 8) & (1 << (position % 8)) != 0
     }
 
-    /// Adds a position, and says whether it is new.
+    /// Some of what there is for a state.
     #[inline]
-    pub(super) fn add(&mut self, state: usize, position: usize) -> bool {
-        let (byte, bit) = (&mut self.bits[state * self.stride + position / 8], 1 << (position % 8));
-        let new = *byte & bit == 0;
-        *byte |= bit;
-        new
+    pub(super) fn first(&self, state: usize) -> u8 {
+        self.some(state * self.stride)
+    }
+
+    #[inline]
+    fn some(&self, byte: usize) -> u8 {
+        self.bits[byte].load(Ordering::Relaxed)
+    }
+
+    /// Adds a position, and says whether it is new. Nobody else may work on this state meanwhile.
+    #[inline]
+    pub(super) fn add(&self, state: usize, position: usize) -> bool {
+        let (byte, bit) = (&self.bits[state * self.stride + position / 8], 1 << (position % 8));
+        let before = byte.load(Ordering::Relaxed);
+        byte.store(before | bit, Ordering::Relaxed);
+        before & bit == 0
+    }
+
+    /// Does something for each position of a state, in order.
+    #[inline]
+    pub(super) fn for_each(&self, state: usize, mut work: impl FnMut(u16)) {
+        for (first, byte) in (0..).step_by(8).zip(state * self.stride..(state + 1) * self.stride) {
+            let mut bits = u16::from(self.some(byte));
+            while bits != 0 {
+                // Below eight.
+                #[expect(clippy::cast_possible_truncation)]
+                work(first + bits.trailing_zeros() as u16);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Has a state have those positions that it has not had, and that are wanted.
+    pub(super) fn complement(&mut self, state: usize, threads: usize, is_wanted: impl Fn(usize) -> bool) {
+        let (stride, mut first) = (self.stride, 0);
+        for byte in &mut self.bits[state * stride..][..stride] {
+            let here = (first..threads.min(first + 8)).filter(|&position| is_wanted(position));
+            let wanted = here.fold(0, |bits, position| bits | 1 << (position - first));
+            *byte.get_mut() = wanted & !*byte.get_mut();
+            first += 8;
+        }
+    }
+
+    /// The same from this state on.
+    pub(super) fn from(&self, state: usize) -> Self {
+        let bits = &self.bits[state * self.stride..];
+        let copy = |byte: &AtomicU8| AtomicU8::new(byte.load(Ordering::Relaxed));
+        ReachedBy { stride: self.stride, bits: bits.iter().map(copy).collect() }
     }
 
     /// The memory in use.

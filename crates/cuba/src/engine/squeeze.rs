@@ -163,7 +163,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             Some(saved) => self.restored_lower(saved),
             None => LowerEnd::new(new(self.engine, self.lower_memory(false))),
         };
-        end.lower.cancelled_by(cancel);
+        end.lower.works_for(cancel, self.race.hands());
         self.tell_again(&end, events);
         if !end.is_over {
             end.outcome = self.explore(&mut end, events);
@@ -222,7 +222,10 @@ impl<'a, 'k> Squeeze<'a, 'k> {
                 if is_full(&seen) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
-                if let Some(violation) = self.look_for_bad(seen.visible, &mut end.looked_at) {
+                // In the middle of a wave it would depend on the order which bad state there is.
+                if seen.is_between_waves
+                    && let Some(violation) = self.look_for_bad(seen.visible, &mut end.looked_at)
+                {
                     return ControlFlow::Break(Interrupt::Bad(violation));
                 }
                 self.race.tick(End::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;

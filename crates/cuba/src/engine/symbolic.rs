@@ -397,7 +397,7 @@ impl<'a> Symbolic<'a> {
         let mut largest: Vec<u32> = self.largest.values().flat_map(Covering::largest).collect();
         largest.sort_unstable();
         let ids: Vec<usize> = largest.iter().map(|&id| id as usize).collect();
-        self.counts.push(self.symmetry.sum_of_orbits(&self.tuples, ids.iter().copied()));
+        self.counts.push(self.symmetry.sum_of_orbits(self.tuples.rows(ids.iter().copied())));
         self.open = largest.split_off(largest.partition_point(|&id| (id as usize) < start));
         for &id in &self.open {
             let row = self.tuples.row(id as usize);
@@ -457,7 +457,7 @@ impl<'a> Symbolic<'a> {
                     .or_insert_with(|| self.languages.get(LanguageId(language)).add_to(&mut automaton));
             }
         }
-        Tuples::new(&self.symmetry, automaton, (&self.tuples, ids), |_, language| starts[&language], false)
+        Tuples::new(&self.symmetry, automaton, self.tuples.rows(ids), |_, language| starts[&language], false)
     }
 
     /// How many of the tuples of S_k no other one covers.

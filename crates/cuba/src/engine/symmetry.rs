@@ -6,7 +6,7 @@
 //! and so are T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
 
 use super::count::Count;
-use super::packed::{Layout, PackedSet};
+use super::packed::Layout;
 use cpds::{Cpds, ThreadId};
 use std::ops::Range;
 
@@ -116,18 +116,19 @@ impl Symmetry {
         Some(size)
     }
 
-    /// How many states the sorted states with these numbers stand for.
-    pub(crate) fn sum_of_orbits(&self, set: &PackedSet, ids: impl ExactSizeIterator<Item = usize>) -> Count {
+    /// How many states these sorted states stand for.
+    pub(crate) fn sum_of_orbits<'s>(&self, states: impl Iterator<Item = (&'s Layout, &'s [u64])>) -> Count {
         if !self.has_groups() {
-            return Count::from(ids.len());
+            return Count::from(states.count());
         }
         let mut locals = Vec::new();
-        ids.map(|id| {
-            locals.clear();
-            locals.extend(set.layout().locals(set.row(id)));
-            Count::from(self.orbit(&locals))
-        })
-        .sum()
+        states
+            .map(|(layout, row)| {
+                locals.clear();
+                locals.extend(layout.locals(row));
+                Count::from(self.orbit(&locals))
+            })
+            .sum()
     }
 
     /// Every state in the orbit of a sorted state, by position, one after the other.

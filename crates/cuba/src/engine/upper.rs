@@ -446,7 +446,7 @@ impl<'a> UpperEnd<'a> {
         let Found { set, invariant, generators, is_exact } = found;
         self.invariants.push(Some(invariant));
         let number = self.rungs.len();
-        let (kept, visible) = (set.len(), symmetry.sum_of_orbits(&set, 0..set.len()));
+        let (kept, visible) = (set.len(), symmetry.sum_of_orbits(set.rows(0..set.len())));
         let is_safe = bad.is_some_and(|bad| bad.first_violation(&set, 0..set.len()).is_none());
         self.ceiling.lower(number, set);
         let (ruled_out, left) = (self.ceiling.ruled_out(number), self.ceiling.count(number));

@@ -76,6 +76,13 @@ impl VisibleLevels {
         self.set.insert(&self.row);
     }
 
+    /// Adds visible states, as rows one after the other.
+    pub(super) fn insert_rows(&mut self, rows: &[u64]) {
+        for row in rows.chunks_exact(self.set.layout().words()) {
+            self.set.insert(row);
+        }
+    }
+
     /// The row of a visible state, whose tops are sorted first.
     pub(super) fn pack(&self, shared: u32, tops: &mut [u32], row: &mut [u64]) {
         self.symmetry.sort(tops);
@@ -101,7 +108,7 @@ impl VisibleLevels {
 
     /// |T(R_k) \ T(R_{k-1})|.
     pub fn count(&self, k: usize) -> Count {
-        self.symmetry.sum_of_orbits(&self.set, self.range(k))
+        self.symmetry.sum_of_orbits(self.set.rows(self.range(k)))
     }
 
     /// T(R_k) \ T(R_{k-1}).

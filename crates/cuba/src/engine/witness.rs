@@ -6,11 +6,15 @@
 //! So the states of level k-1 that fit are looked up in one pass for each thread, and all threads are run from theirs at once,
 //! breadth-first, until one of them reaches the state: a shortest context. (One thread after the other would not do: if the
 //! level is not finished, a thread that did not reach the state may run for ever.)
+//!
+//! Wherever there is a choice, it is made by what is on the stacks, never by numbers. So the trace is the same whatever order the
+//! states were found in.
 
 use super::moves::ThreadState;
-use super::reachable::Reachable;
+use super::reachable::{Reachable, tops_of};
 use super::stacks::StackId;
-use cpds::{Context, GlobalState, SharedState, ThreadId, Trace, TraceStep};
+use super::visible::top_number;
+use cpds::{Context, GlobalState, SharedState, Stack, ThreadId, Trace, TraceStep};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
@@ -27,6 +31,9 @@ struct State {
 impl Reachable<'_> {
     /// A trace to a state with this visible state, with the least number of contexts; none if it is too long to be written out.
     /// `arrange` says how to permute a sorted state with this shared state and these tops: for each position, where its stack is.
+    ///
+    /// Of several states of the first level that has any it is the one with the fewest symbols, and of these the first in the order of
+    /// their stacks.
     pub(super) fn trace_to_visible(
         &mut self,
         visible: usize,
@@ -34,18 +41,39 @@ impl Reachable<'_> {
     ) -> Option<Trace> {
         let wanted = self.visible().set().row(visible).to_vec();
         let (mut tops, mut row) = (Vec::new(), wanted.clone());
-        let id = (0..self.states.len()).find(|&id| {
-            let shared = self.tops(id, &mut tops);
+        let mut fits = |id: &usize| {
+            let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(*id)), &mut tops);
             self.visible().pack(shared, &mut tops, &mut row);
             row == wanted
-        });
-        let id = id.expect("a visible state is that of a state");
-        let shared = self.tops(id, &mut tops);
+        };
+        let first = (0..self.states.len()).find(&mut fits).expect("a visible state is that of a state");
+        let level = self.levels.partition_point(|&start| start <= first) - 1;
+        let symbols = |id: usize| -> u64 {
+            let locals = self.states.layout().locals(self.states.row(id));
+            locals.map(|stack| u64::from(self.stacks.height(stack))).sum()
+        };
+        let mut best = (u64::MAX, Vec::new());
+        for id in first..self.range(level).end {
+            if symbols(id) <= best.0 && fits(&id) {
+                let locals = self.states.layout().locals(self.states.row(id));
+                best = best.min((symbols(id), self.in_order_of_content(locals)));
+            }
+        }
+        let stacks: Vec<StackId> = best.1.into_iter().map(|(_, stack)| stack).collect();
+        let shared = self.visible().set().layout().shared(&wanted);
+        let tops: Vec<u32> = stacks.iter().map(|&stack| top_number(self.stacks.top(stack))).collect();
         let from = arrange(shared, &tops).expect("it fits the pattern");
-        let (layout, row) = (self.states.layout(), self.states.row(id));
-        let stacks = self.symmetry.by_thread(from.into_iter().map(|position| layout.local(row, position)));
-        let level = self.levels.partition_point(|&start| start <= id) - 1;
+        let stacks = self.symmetry.by_thread(from.into_iter().map(|position| stacks[position]));
         self.trace(level, State { shared, stacks })
+    }
+
+    /// The stacks of a state, by position, with those of interchangeable threads in the order of what is on them.
+    fn in_order_of_content(&self, locals: impl Iterator<Item = StackId>) -> Vec<(Stack, StackId)> {
+        let mut stacks: Vec<(Stack, StackId)> = locals.map(|id| (self.stacks.stack(id), id)).collect();
+        for group in self.symmetry.groups() {
+            stacks[group].sort_unstable();
+        }
+        stacks
     }
 
     /// A trace with k contexts to a state of level k, unless its states have too many symbols together.
@@ -110,7 +138,7 @@ impl Reachable<'_> {
         }
     }
 
-    /// The thread states of `thread` in the states of this level that have all other stacks as `state` has them.
+    /// The thread states of `thread` in the states of this level that have all other stacks as `state` has them, in order.
     fn starts(&self, level: usize, state: &State, thread: ThreadId) -> Vec<ThreadState> {
         let position = self.position(thread);
         let moving = self.symmetry.group(position);
@@ -134,7 +162,10 @@ impl Reachable<'_> {
             let rest = (0..=others.len()).filter(|&i| i != left_out).map(|i| layout.local(row, i));
             rest.eq(others.iter().copied()).then(|| (layout.shared(row), layout.local(row, left_out)))
         };
-        self.range(level).filter_map(fits).collect()
+        let mut starts: Vec<ThreadState> = self.range(level).filter_map(fits).collect();
+        starts.sort_by_cached_key(|&(shared, stack)| (shared, self.stacks.stack(stack)));
+        starts.dedup();
+        starts
     }
 
     fn position(&self, thread: ThreadId) -> usize {

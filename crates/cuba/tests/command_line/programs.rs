@@ -170,18 +170,19 @@ fn how_many_threads_must_be_said() {
         (server.c:7) 6  main  start_thread goto work
                      4  main  while *                 no
                      8  main  end_thread
-    context 2: main.work#2
+    context 2: main.work#1
                      9  main  the thread starts
                      9  main  assume x = 0
-    context 3: main.work#1
+    context 3: main.work#2
                      9  main  the thread starts
                      9  main  assume x = 0
       (server.c:12) 11  main  x := 1                  x = 1
-    context 4: main.work#2
+    context 4: main.work#1
       (server.c:12) 11  main  x := 1
                     12  main  assert x
                     13  main  x := 0                  x = 0
-    context 5: main.work#1
+                    14  main  end of main
+    context 5: main.work#2
                     12  main  assert x                fails
 
     unsafe: `assert x` at p.bp:12 in main fails with 5 contexts, and with no fewer; assuming at most 2 created threads at a time (--threads 2)

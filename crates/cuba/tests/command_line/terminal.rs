@@ -120,22 +120,22 @@ fn threads_changes_and_verdicts_have_colours() {
     ");
     assert_snapshot!(coloured(&["verify", "models/table2/peterson-broken.bp"]), @"
     models/table2/peterson-broken.bp
-    ␛[1m␛[36mcontext 1: first␛[0m
-      ␛[2m18␛[0m  ␛[36mfirst ␛[0m  while (*)                yes
-      ␛[2m19␛[0m  ␛[36mfirst ␛[0m  turn2 := 1               ␛[1mturn2 = 1␛[0m
-    ␛[1m␛[35mcontext 2: second␛[0m
+    ␛[1m␛[35mcontext 1: second␛[0m
       ␛[2m30␛[0m  ␛[35msecond␛[0m  while (*)                yes
       ␛[2m31␛[0m  ␛[35msecond␛[0m  turn2 := 0               ␛[1mturn2 = 0␛[0m
-      ␛[2m32␛[0m  ␛[35msecond␛[0m  want2 := 1               ␛[1mwant2 = 1␛[0m
-      ␛[2m33␛[0m  ␛[35msecond␛[0m  assume(!want1 | turn2)
-      ␛[2m34␛[0m  ␛[35msecond␛[0m  assert(!busy)
-      ␛[2m35␛[0m  ␛[35msecond␛[0m  busy := 1                ␛[1mbusy = 1␛[0m
-    ␛[1m␛[36mcontext 3: first␛[0m
+    ␛[1m␛[36mcontext 2: first␛[0m
+      ␛[2m18␛[0m  ␛[36mfirst ␛[0m  while (*)                yes
+      ␛[2m19␛[0m  ␛[36mfirst ␛[0m  turn2 := 1               ␛[1mturn2 = 1␛[0m
       ␛[2m20␛[0m  ␛[36mfirst ␛[0m  want1 := 1               ␛[1mwant1 = 1␛[0m
       ␛[2m21␛[0m  ␛[36mfirst ␛[0m  assume(!want2 | !turn2)
-      ␛[2m22␛[0m  ␛[36mfirst ␛[0m  assert(!busy)            ␛[1m␛[31mfails␛[0m
+      ␛[2m22␛[0m  ␛[36mfirst ␛[0m  assert(!busy)
+      ␛[2m23␛[0m  ␛[36mfirst ␛[0m  busy := 1                ␛[1mbusy = 1␛[0m
+    ␛[1m␛[35mcontext 3: second␛[0m
+      ␛[2m32␛[0m  ␛[35msecond␛[0m  want2 := 1               ␛[1mwant2 = 1␛[0m
+      ␛[2m33␛[0m  ␛[35msecond␛[0m  assume(!want1 | turn2)
+      ␛[2m34␛[0m  ␛[35msecond␛[0m  assert(!busy)            ␛[1m␛[31mfails␛[0m
 
-    ␛[1m␛[31munsafe␛[0m: `assert(!busy)` at models/table2/peterson-broken.bp:22 in first fails with 3 contexts, and with no fewer
+    ␛[1m␛[31munsafe␛[0m: `assert(!busy)` at models/table2/peterson-broken.bp:34 in second fails with 3 contexts, and with no fewer
     ");
     assert_snapshot!(coloured(&["reach", "models/tiny/stutter.cpds", "--states"]), @r"
     ␛[1mk  |R_k|  new  |T(R_k)|  new  |T(R)| ≤␛[0m

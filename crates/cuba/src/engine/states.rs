@@ -1,0 +1,320 @@
+//! The states of R_k as packed rows, numbered in the order in which they were found, with an index in 64 parts.
+//!
+//! The rows are one array. Which number a row has is looked up in the part of the index that its hash says, so that several cores
+//! can look up states at once, each in its own parts. A part has *places* and linear probing: a place has half of a row's hash, and its
+//! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, and
+//! without a look at the rows. Parts grow one at a time, by half: a state has its words and eleven to sixteen bytes, and growing
+//! takes little more.
+//!
+//! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets many wait at once; this is why the
+//! table is our own (docs/design/003-own-hash-table.md).
+
+use super::packed::{Layout, hash, same};
+use serde::{Deserialize, Serialize};
+
+/// How many parts the index has.
+pub(super) const PARTS: usize = 64;
+
+/// Rows, each once.
+#[derive(Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct States {
+    pub(super) rows: Rows,
+    #[serde(skip)]
+    pub(super) index: Vec<Part>,
+}
+
+/// Rows one after the other.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Rows {
+    layout: Layout,
+    words: Vec<u64>,
+    #[serde(skip)]
+    len: usize,
+    /// For how many rows there is room.
+    #[serde(skip)]
+    capacity: usize,
+}
+
+/// What is saved of the states.
+#[derive(Deserialize)]
+struct Saved {
+    rows: Rows,
+}
+
+impl TryFrom<Saved> for States {
+    type Error = &'static str;
+
+    fn try_from(Saved { mut rows }: Saved) -> Result<Self, Self::Error> {
+        let words = rows.layout.words();
+        if words == 0 || !rows.words.len().is_multiple_of(words) || rows.words.len() / words > States::MAX_LEN {
+            return Err("rows that are none");
+        }
+        rows.len = rows.words.len() / words;
+        rows.reserve(rows.len);
+        let mut states = States { rows, index: empty_index() };
+        states.fill_index();
+        Ok(states)
+    }
+}
+
+/// A part of the index.
+pub(super) struct Part {
+    places: Vec<u64>,
+    len: usize,
+}
+
+fn empty_index() -> Vec<Part> {
+    (0..PARTS).map(|_| Part { places: vec![0; FEW], len: 0 }).collect()
+}
+
+/// Which part has the rows with this hash.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "it is below 64")]
+pub(super) fn part_of(hash: u64) -> usize {
+    hash as usize % PARTS
+}
+
+impl States {
+    /// No more rows than this: a place has 32 bits for a number, and zero is free.
+    pub(super) const MAX_LEN: usize = (1 << 32) - 2;
+
+    pub(super) fn new(layout: Layout) -> Self {
+        States { rows: Rows { layout, words: Vec::new(), len: 0, capacity: 0 }, index: empty_index() }
+    }
+
+    #[inline]
+    pub(super) fn layout(&self) -> &Layout {
+        &self.rows.layout
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    pub(super) fn row(&self, id: usize) -> &[u64] {
+        self.rows.row(id)
+    }
+
+    /// The rows with these numbers.
+    pub(super) fn rows(&self, ids: impl Iterator<Item = usize>) -> impl Iterator<Item = (&Layout, &[u64])> {
+        ids.map(|id| (self.layout(), self.row(id)))
+    }
+
+    /// The number of a row, given its [`hash`], and whether it is new.
+    #[inline]
+    pub(super) fn insert(&mut self, row: &[u64], hash: u64) -> (usize, bool) {
+        let (part, rows) = (&mut self.index[part_of(hash)], &mut self.rows);
+        match part.search(hash, |id| same(rows.row(id), row)) {
+            Ok(id) => (id, false),
+            Err(place) => {
+                let id = rows.len();
+                part.put(place, hash, id);
+                part.len += 1;
+                part.make_room(0);
+                rows.push(row);
+                (id, true)
+            }
+        }
+    }
+
+    /// Brings into the cache what looking up this hash will look at first. The loads for many hashes do not depend on each other, and
+    /// the processor waits for many of them at once. Gives the number of the row, if it is likely to be there, and some of what was
+    /// loaded, so that it really is.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64) -> Option<(usize, u64)> {
+        let id = self.index[part_of(hash)].likely(hash)?;
+        Some((id, self.rows.words[id * self.layout().words()]))
+    }
+
+    /// The same rows, with the same numbers, in another layout.
+    #[cold]
+    pub(super) fn set_layout(&mut self, layout: Layout) {
+        let old = &self.rows;
+        let words = Vec::with_capacity(old.capacity * layout.words());
+        let mut new = Rows { layout, words, len: old.len, capacity: old.capacity };
+        new.words.resize(old.len * new.layout.words(), 0);
+        for (id, row) in new.words.chunks_exact_mut(new.layout.words()).enumerate() {
+            new.layout.pack(row, old.layout.shared(old.row(id)), old.layout.locals(old.row(id)));
+        }
+        self.rows = new;
+        self.fill_index();
+    }
+
+    /// Notes every row anew.
+    fn fill_index(&mut self) {
+        self.index = empty_index();
+        for id in 0..self.rows.len() {
+            let hash = hash(self.rows.row(id));
+            let part = &mut self.index[part_of(hash)];
+            part.insert(hash & HASH | (id as u64 + 1));
+            part.len += 1;
+            part.make_room(0);
+        }
+    }
+
+    /// The memory that it takes while `more` rows are inserted.
+    pub(super) fn bytes_after(&self, more: usize) -> usize {
+        if self.len() + more >= Self::MAX_LEN {
+            return usize::MAX;
+        }
+        // A part may get more than its share, though hardly twice as much.
+        let places = |part: &Part| places(FEW, part.len + 2 * more / PARTS);
+        let places: usize = self.index.iter().map(places).sum();
+        let words = capacity(self.rows.capacity, self.len() + more) * self.layout().words();
+        (words + places) * size_of::<u64>()
+    }
+}
+
+impl Rows {
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    pub(super) fn row(&self, id: usize) -> &[u64] {
+        let words = self.layout.words();
+        &self.words[id * words..][..words]
+    }
+
+    #[inline]
+    fn push(&mut self, row: &[u64]) {
+        if self.len == self.capacity {
+            self.reserve(self.len + 1);
+        }
+        self.len += 1;
+        for &word in row {
+            self.words.push(word);
+        }
+    }
+
+    /// Makes room for so many rows.
+    #[cold]
+    fn reserve(&mut self, len: usize) {
+        self.capacity = capacity(self.capacity, len);
+        self.words.reserve_exact((self.capacity * self.layout.words()).saturating_sub(self.words.len()));
+    }
+
+    /// Adds so many rows, which are to be written.
+    pub(super) fn extend(&mut self, more: usize) -> &mut [u64] {
+        let start = self.words.len();
+        self.len += more;
+        if self.len > self.capacity {
+            self.reserve(self.len);
+        }
+        self.words.resize(start + more * self.layout.words(), 0);
+        &mut self.words[start..]
+    }
+}
+
+impl Part {
+    /// The number of a row with this hash that is the one, or the place where it would be noted.
+    #[inline]
+    pub(super) fn search(&self, hash: u64, is: impl Fn(usize) -> bool) -> Result<usize, usize> {
+        let mut place = self.home(hash);
+        loop {
+            let entry = self.places[place];
+            if entry == 0 {
+                return Err(place);
+            }
+            if entry & HASH == hash & HASH && is(id_of(entry)) {
+                return Ok(id_of(entry));
+            }
+            place = self.after(place);
+        }
+    }
+
+    /// Notes a number in a place.
+    #[inline]
+    pub(super) fn put(&mut self, place: usize, hash: u64, id: usize) {
+        self.places[place] = hash & HASH | (id as u64 + 1);
+    }
+
+    /// The number that is found first for this hash.
+    #[inline]
+    pub(super) fn likely(&self, hash: u64) -> Option<usize> {
+        let entry = self.places[self.home(hash)];
+        (entry != 0 && entry & HASH == hash & HASH).then(|| id_of(entry))
+    }
+
+    /// So many rows have been noted.
+    pub(super) fn grew(&mut self, more: usize) {
+        self.len += more;
+    }
+
+    /// Sees to it that there are enough places for so many more rows.
+    #[inline]
+    pub(super) fn make_room(&mut self, more: usize) {
+        if (self.len + more) * 4 >= self.places.len() * 3 {
+            self.grow(more);
+        }
+    }
+
+    /// The entries come in the order of their hashes, nearly, and so they go.
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let old = std::mem::take(&mut self.places);
+        self.places = vec![0; places(old.len(), self.len + more)];
+        for entry in old.into_iter().filter(|&entry| entry != 0) {
+            self.insert(entry);
+        }
+    }
+
+    /// Notes an entry that is not there yet.
+    #[inline]
+    fn insert(&mut self, entry: u64) {
+        let mut place = self.home(entry);
+        while self.places[place] != 0 {
+            place = self.after(place);
+        }
+        self.places[place] = entry;
+    }
+
+    /// Where a row with this hash would best be.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        (((hash >> 32) * self.places.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        if place + 1 == self.places.len() { 0 } else { place + 1 }
+    }
+}
+
+/// The part of a place that has the hash.
+const HASH: u64 = !0 << 32;
+
+/// The number of a row, from its entry.
+#[inline]
+fn id_of(entry: u64) -> usize {
+    (entry & !HASH) as usize - 1
+}
+
+/// How many places a part without rows has.
+const FEW: usize = 1 << 3;
+
+/// How many places a part has, if it had so many, and is to have so many rows: half as many more, whenever they are not enough.
+fn places(before: usize, len: usize) -> usize {
+    let mut places = before;
+    while len * 4 >= places * 3 {
+        places += places / 2;
+    }
+    places
+}
+
+/// For how many rows there is room when there are so many: a quarter more than before, whenever that was full.
+fn capacity(before: usize, len: usize) -> usize {
+    let mut capacity = before;
+    while capacity < len {
+        capacity += (capacity / 4).max(16);
+    }
+    capacity
+}
