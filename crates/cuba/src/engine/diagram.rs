@@ -37,8 +37,8 @@ impl Node {
 
 /// Which of two numbers at the same place covers which: for tuples, place by place.
 pub(super) trait Order {
-    /// Whether the first of two different numbers is covered by the second.
-    fn is_below(&mut self, small: u32, large: u32) -> bool;
+    /// What lies behind those of these numbers that cover a number, other than itself.
+    fn behind_above(&mut self, number: u32, others: impl Iterator<Item = (u32, Node)>) -> Vec<Node>;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -268,13 +268,9 @@ impl Diagrams {
         if or_same {
             rest = self.uncovered(order, rest, self.behind(b, number))?;
         }
-        for at in self.range(b) {
-            let [other, in_b] = self.edges[at];
-            if rest == Node::EMPTY {
-                break;
-            }
-            if other != number && order.is_below(number, other) {
-                rest = self.uncovered(order, rest, Node(in_b))?;
+        if rest != Node::EMPTY {
+            for in_b in order.behind_above(number, self.edges(b)) {
+                rest = self.uncovered(order, rest, in_b)?;
             }
         }
         Ok(rest)
@@ -468,8 +464,8 @@ mod tests {
     struct Subsets;
 
     impl Order for Subsets {
-        fn is_below(&mut self, small: u32, large: u32) -> bool {
-            small & !large == 0
+        fn behind_above(&mut self, number: u32, others: impl Iterator<Item = (u32, Node)>) -> Vec<Node> {
+            others.filter(|(other, _)| *other != number && number & !other == 0).map(|(_, node)| node).collect()
         }
     }
 

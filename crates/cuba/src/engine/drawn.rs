@@ -21,6 +21,7 @@ use super::languages::{LanguageId, Languages};
 use super::packed::{Layout, PackedSet};
 use super::psa::TooLarge;
 use super::symbolic::{PULSE, Symbolic, Unfinished};
+use super::symmetry::Symmetry;
 use super::visible::top;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -60,15 +61,32 @@ struct Going {
 }
 
 impl Order for Languages {
-    fn is_below(&mut self, small: u32, large: u32) -> bool {
-        self.is_included(LanguageId(small), LanguageId(large))
+    fn behind_above(&mut self, number: u32, others: impl Iterator<Item = (u32, Node)>) -> Vec<Node> {
+        let above = self.including(LanguageId(number));
+        let is_above = |other: u32| other != number && above.binary_search(&LanguageId(other)).is_ok();
+        others.filter(|&(other, _)| is_above(other)).map(|(_, node)| node).collect()
     }
 }
+
+/// How many ways there may be to permute interchangeable threads.
+const PERMUTATIONS: u128 = 24;
+
+/// How many threads there may be: what is done with a node calls itself for each.
+const THREADS: usize = 256;
 
 /// What a diagram leads to, by shared state.
 type Images = Arc<[(u32, Node)]>;
 
 impl Drawn {
+    /// Whether tuples are drawn: if there are so many unlike threads, and few permutations of the others. What is visible is listed
+    /// here with all permutations, and not only sorted.
+    pub(super) fn is_for(symmetry: &Symmetry, unlike: usize) -> bool {
+        let different: Vec<u32> = (0..).take(symmetry.threads().len()).collect();
+        let permutations = symmetry.orbit(&different);
+        let is_small = different.len() <= THREADS && permutations.is_some_and(|ways| ways <= PERMUTATIONS);
+        is_small && symmetry.groups().count() >= unlike
+    }
+
     /// Nothing yet, for so many threads.
     pub(super) fn new(threads: usize) -> Self {
         let going = Going { next: (threads, 0), reached: vec![Sets::new()], pulse: 0 };

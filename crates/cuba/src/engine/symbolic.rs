@@ -123,7 +123,7 @@ pub struct SymbolicOptions {
     pub subsumption: bool,
     /// Widen languages to this depth: then what is computed is not S_k but A_d (`abstraction.rs`).
     pub widening: Option<usize>,
-    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams.
+    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams; unless there are many others.
     pub unlike: usize,
     /// How many bytes the tables may take.
     pub memory: usize,
@@ -209,7 +209,7 @@ impl<'a> Symbolic<'a> {
             expansions: 0,
             transitions: 0,
             successors: Successors::default(),
-            drawn: (symmetry.groups().count() >= options.unlike).then(|| Box::new(Drawn::new(n))),
+            drawn: Drawn::is_for(&symmetry, options.unlike).then(|| Box::new(Drawn::new(n))),
             system,
             widening: options.widening.map(Widening::new),
             cancel: Cancel::default(),

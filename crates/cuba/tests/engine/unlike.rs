@@ -172,6 +172,36 @@ fn tokens_and_strangers() {
     }
 }
 
+/// A crowd of interchangeable threads beside unlike ones has too many permutations to be drawn.
+#[test]
+fn a_crowd_is_not_drawn() {
+    let own = |name: &str| {
+        format!("thread {name} {{ symbols {name}; (0,{name}) -> (0,{name} {name}); (0,{name}) -> (0,-) }}\n")
+    };
+    let unlike: String = ["A", "B", "C"].map(own).concat();
+    let crowd = "thread D * 30 { symbols d e; (0,d) -> (0,e d); (0,e) -> (0,d e); (0,d) -> (0,-) }";
+    let problem: Problem = format!("shared 0; init 0|A,B,C,d*30\n{unlike}{crowd}").parse().unwrap();
+    assert_eq!(problem.system().symmetric_groups().len(), 4);
+    let (tuples, visible, kept) = sizes(&problem, SymbolicOptions { unlike: 4, ..LISTED });
+    // Each of three has something on top or nothing; so have thirty, or something else.
+    assert_eq!((tuples.exact(), visible, kept), (Some(1), 8 * 3_u128.pow(30), 8 * 31));
+}
+
+/// As many threads as can be drawn, and one more.
+#[test]
+fn as_many_as_can_be_drawn() {
+    for threads in [256, 257] {
+        let own = |i: u32| format!("thread T{i} {{ symbols a{i}; (0,a{i}) -> (0,a{i} a{i}) }}\n");
+        let (programs, start): (String, Vec<_>) =
+            ((0..threads).map(own).collect(), (0..threads).map(|i| format!("a{i}")).collect());
+        let problem: Problem = format!("shared 0; init 0|{}\n{programs}", start.join(",")).parse().unwrap();
+        let (engine, ladder) = (Some(Engine::Symbolic), Ladder::None);
+        let options = Options { engine, ladder, max_contexts: Some(1), ..Options::default() };
+        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        assert_eq!(found.levels[1].tuples.and_then(Count::exact), Some(threads.into()));
+    }
+}
+
 /// Every visible state has a trace with as many contexts as its level says, which replays; and what is proved is proved.
 #[test]
 fn evidence_from_diagrams_is_accepted() {
