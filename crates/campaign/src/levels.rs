@@ -24,7 +24,10 @@ pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
         if fcr.holds() {
             explicit(problem, symmetry, truth, tally)?;
         }
-        symbolic(problem, symmetry, truth, tally)?;
+        // Tuples one by one, and as diagrams.
+        for unlike in [usize::MAX, 1] {
+            symbolic(problem, (symmetry, unlike), truth, tally)?;
+        }
     }
     Ok(())
 }
@@ -84,8 +87,8 @@ fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally)
     Ok(())
 }
 
-fn symbolic(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally) -> Checked {
-    let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory: 1 << 24 };
+fn symbolic(problem: &Problem, (symmetry, unlike): (bool, usize), truth: &Truth, tally: &mut Tally) -> Checked {
+    let options = SymbolicOptions { unlike, ..SymbolicOptions::exact(symmetry, 1 << 24) };
     let mut tuples = Symbolic::new(problem.system(), options);
     let (mut seen, mut expected): (BTreeSet<VisibleState>, BTreeSet<VisibleState>) = Default::default();
     for k in 0..=truth.levels.k() {

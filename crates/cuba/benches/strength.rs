@@ -54,7 +54,7 @@ impl Result {
 }
 
 fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
-    let options = SymbolicOptions { symmetry: true, subsumption: true, widening: None, memory: MEMORY };
+    let options = SymbolicOptions::exact(true, MEMORY);
     let mut lower = Symbolic::new(system, options);
     let mut collapsed = false;
     while lower.k() < CONTEXTS && !collapsed {

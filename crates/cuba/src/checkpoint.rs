@@ -70,7 +70,7 @@ impl CheckpointArgs {
 }
 
 /// What the file begins with; the number changes with anything that is kept.
-const MAGIC: &[u8] = b"cuba checkpoint 2\n";
+const MAGIC: &[u8] = b"cuba checkpoint 3\n";
 
 /// What all versions begin with.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";

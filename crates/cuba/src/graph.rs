@@ -93,6 +93,11 @@ pub(crate) fn picture(explored: &Explored<'_>, loaded: &Loaded) -> Result<Pictur
     Ok(picture)
 }
 
+/// R_k, if it can be listed.
+fn tuples(lower: &Lower<'_>, k: usize) -> Result<Certificate, TooLarge> {
+    lower.up_to(k).map_err(|_| TooLarge(format!("R_{k} has more tuples than fit into the memory")))
+}
+
 /// Why a graph is not drawn.
 #[derive(Debug)]
 struct TooLarge(String);
@@ -113,7 +118,7 @@ impl Graph {
             k,
             open: BTreeSet::new(),
         };
-        graph.steps = graph.steps_of(system, &lower.up_to(k))?;
+        graph.steps = graph.steps_of(system, &tuples(lower, k)?)?;
         let evidence = explored.made.as_ref().map(|made| &made.evidence);
         let proved = (&analysis.conclusion, evidence);
         if let (Conclusion::Converged(Proof::Bounded(_)), Some(Evidence::Certificate(proof))) = proved {
@@ -147,7 +152,7 @@ impl Graph {
                 return Ok(());
             }
             if k > self.k {
-                self.steps = self.steps_of(system, &further.up_to(k))?;
+                self.steps = self.steps_of(system, &tuples(&further, k)?)?;
                 self.k = k;
             }
         }

@@ -5,7 +5,7 @@
 //! - [`interpreter`] computes what a Boolean program does, straight from its description; [`programs`] generates programs,
 //!   [`lowering`] compares a program with its system.
 //! - [`corpus`] reads `models/`: each model with its expected answers.
-//! - [`families`] grow, with known sizes.
+//! - [`families`] grow, with known sizes; [`unlike`] in threads of which no two are interchangeable.
 //! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
 pub mod artifact;
@@ -20,3 +20,4 @@ pub mod overapproximation;
 pub mod programs;
 pub mod random;
 pub mod renaming;
+pub mod unlike;

@@ -25,6 +25,7 @@
 
 use super::certificate::Tuples;
 use super::packed::PackedSet;
+use super::psa::TooLarge;
 use super::symbolic::{Symbolic, SymbolicOptions, Unfinished};
 use super::symmetry::Symmetry;
 use super::visible::visible_states;
@@ -78,7 +79,7 @@ impl Abstraction {
 
     /// How A_d is explored.
     pub(super) fn options(depth: usize, symmetry: bool, limits: Limits) -> SymbolicOptions {
-        SymbolicOptions { symmetry, subsumption: true, widening: Some(depth), memory: limits.memory }
+        SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory) }
     }
 
     /// The same, from a start or from what was saved; now and then the watcher may look, and stop it.
@@ -110,12 +111,13 @@ impl Abstraction {
                 Err(Unfinished::TooLarge) => return Err(look(&tuples).break_value().unwrap_or(Blown::TooLarge)),
             }
             if !tuples.grew(tuples.k()) {
+                let largest = tuples.largest(limits.memory).map_err(|TooLarge| Blown::TooLarge)?;
                 return Ok(Abstraction {
                     is_exact: tuples.is_exact(),
                     tuples: tuples.kept(),
                     work: tuples.work(),
                     symmetry: tuples.symmetry.clone(),
-                    largest: tuples.largest(),
+                    largest,
                     visible: tuples.into_visible(),
                 });
             }

@@ -46,7 +46,7 @@ impl Analysis<'_> {
     pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
         let room = &Room::new(memory, cancel);
         let mut certificate = match proof {
-            Proof::LowerCollapsed => self.lower.invariant().certificate(room)?,
+            Proof::LowerCollapsed => self.lower.invariant(memory)?.certificate(room)?,
             Proof::Bounded(rungs) => {
                 let invariant = |rung: &Rung| {
                     let found =

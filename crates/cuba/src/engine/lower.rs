@@ -3,6 +3,7 @@
 use super::bad::Bad;
 use super::certificate::{Room, Tuples};
 use super::count::Count;
+use super::psa::TooLarge;
 use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
 use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
@@ -70,7 +71,7 @@ pub enum Statistics {
     },
     /// If the engine is `symbolic`.
     Symbolic {
-        /// Tuples kept in the table, those that others cover included.
+        /// Tuples kept in the table, those that others cover included; of four or more unlike threads, nodes of diagrams.
         tuples_kept: usize,
         /// Visible states kept in the table.
         visible_states_kept: usize,
@@ -194,7 +195,7 @@ impl<'a> Lower<'a> {
         match engine {
             Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
             Engine::Symbolic => {
-                let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory };
+                let options = SymbolicOptions::exact(symmetry, memory);
                 let mut tuples = Symbolic::new(system, options);
                 tuples.cancelled_by(cancel);
                 Lower::Symbolic(Box::new(tuples))
@@ -207,7 +208,7 @@ impl<'a> Lower<'a> {
         match saved {
             SavedLower::Explicit(saved) => Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved))),
             SavedLower::Symbolic(saved) => {
-                let options = SymbolicOptions { symmetry, subsumption: true, widening: None, memory };
+                let options = SymbolicOptions::exact(symmetry, memory);
                 Lower::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
             }
         }
@@ -317,21 +318,21 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The states of all levels, as tuples of languages.
-    pub(super) fn invariant(&self) -> Tuples {
+    /// The states of all levels, as tuples of languages; unless that takes much more than `room` bytes.
+    pub(super) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
         match self {
-            Lower::Explicit(reachable) => reachable.tuples(reachable.kept()),
-            Lower::Symbolic(tuples) => tuples.largest(),
+            Lower::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
+            Lower::Symbolic(tuples) => tuples.largest(room),
         }
     }
 
-    /// R_k, as tuples of languages.
-    pub fn up_to(&self, k: usize) -> Certificate {
+    /// R_k, as tuples of languages; unless there are more than fit into the memory.
+    pub fn up_to(&self, k: usize) -> Result<Certificate, TooLarge> {
         let tuples = match self {
             Lower::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
-            Lower::Symbolic(tuples) => tuples.tuples_of(0..tuples.range(k).end),
+            Lower::Symbolic(tuples) => tuples.up_to(k)?,
         };
-        tuples.certificate(&Room::new(usize::MAX, &Cancel::default())).expect("nothing limits it")
+        tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
     /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if

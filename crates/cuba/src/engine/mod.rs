@@ -12,6 +12,8 @@ mod certificate;
 mod count;
 mod covering;
 mod cutoff;
+mod diagram;
+mod drawn;
 mod event;
 mod fcr;
 mod heads;

@@ -15,10 +15,14 @@
 //! # What is proved when nothing is new
 //! If every successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The converse does not hold: the states
 //! of a tuple may be covered by several others together, but by no single one. `union.rs` tells when R_k has really grown.
+//!
+//! # How tuples are kept
+//! One by one, as rows; or, where many threads are unlike, as diagrams (`drawn.rs`): the same tuples, which nothing lists.
 
 use super::certificate::Tuples;
 use super::count::Count;
 use super::covering::Covering;
+use super::drawn::Drawn;
 use super::heads::Heads;
 use super::languages::{LanguageId, Languages};
 use super::matching::matching;
@@ -41,13 +45,13 @@ use std::ops::{ControlFlow, Range};
 pub struct Symbolic<'a> {
     pub(super) system: &'a Cpds,
     pub(super) symmetry: Symmetry,
-    options: SymbolicOptions,
-    widening: Option<Widening>,
-    cancel: Cancel,
+    pub(super) options: SymbolicOptions,
+    pub(super) widening: Option<Widening>,
+    pub(super) cancel: Cancel,
     pub(super) languages: Languages,
     pub(super) heads: Vec<Heads>,
     /// For each program, post* of the shared states and languages it was asked for.
-    posts: Vec<Moves>,
+    pub(super) posts: Vec<Moves>,
     pub(super) programs: Vec<usize>,
     /// The sorted tuples, in the order in which they were found, dropped ones included.
     pub(super) tuples: PackedSet,
@@ -60,18 +64,20 @@ pub struct Symbolic<'a> {
     open: Vec<u32>,
     reached_by: ReachedBy,
     /// For each level, how many tuples were the largest.
-    counts: Vec<Count>,
+    pub(super) counts: Vec<Count>,
     projection: Projection,
-    visible: VisibleLevels,
+    pub(super) visible: VisibleLevels,
     unfinished: bool,
     /// Where the level that is being computed has got to.
     going: Option<Going>,
     /// How many bytes there were left at the last look.
-    room: usize,
-    expansions: u64,
+    pub(super) room: usize,
+    pub(super) expansions: u64,
     /// Transitions of all store automata.
     transitions: u64,
     successors: Successors,
+    /// The tuples, if they are not listed; then the tables for listed ones are empty.
+    pub(super) drawn: Option<Box<Drawn>>,
 }
 
 /// How far a level is: which tuples are to be expanded, and which of them, and of its threads, is next.
@@ -92,6 +98,7 @@ pub(super) type SavedSymbolic = (
     (Languages, Option<Widening>, Vec<Moves>, PackedSet, Vec<Option<TupleOrigin>>),
     (Vec<usize>, FxHashMap<u32, Covering>, Vec<u32>, ReachedBy, Vec<Count>),
     (Projection, (PackedSet, Vec<usize>), bool, Option<Going>, usize, u64, u64),
+    Option<Box<Drawn>>,
 );
 
 impl Serialize for Symbolic<'_> {
@@ -101,6 +108,7 @@ impl Serialize for Symbolic<'_> {
             (&self.languages, &self.widening, &self.posts, &self.tuples, &self.origins),
             (&self.levels, &self.largest, &self.open, &self.reached_by, &self.counts),
             (&self.projection, visible, self.unfinished, &self.going, self.room, self.expansions, self.transitions),
+            &self.drawn,
         )
             .serialize(serializer)
     }
@@ -115,8 +123,21 @@ pub struct SymbolicOptions {
     pub subsumption: bool,
     /// Widen languages to this depth: then what is computed is not S_k but A_d (`abstraction.rs`).
     pub widening: Option<usize>,
+    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams; unless there are many others.
+    pub unlike: usize,
     /// How many bytes the tables may take.
     pub memory: usize,
+}
+
+impl SymbolicOptions {
+    /// What [`unlike`](Self::unlike) is if nobody says so. With fewer threads, there are few tuples. (Unit tests are about small
+    /// systems.)
+    pub const UNLIKE: usize = if cfg!(test) { 2 } else { 4 };
+
+    /// How S_k is explored.
+    pub fn exact(symmetry: bool, memory: usize) -> Self {
+        SymbolicOptions { symmetry, subsumption: true, widening: None, unlike: Self::UNLIKE, memory }
+    }
 }
 
 /// Where a tuple comes from.
@@ -144,7 +165,7 @@ impl<B> From<TooLarge> for Unfinished<B> {
 }
 
 /// How much work there is, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
-const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+pub(super) const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 impl Going {
     /// The next tuple and position, and whether that thread has not reached the tuple itself.
@@ -188,6 +209,7 @@ impl<'a> Symbolic<'a> {
             expansions: 0,
             transitions: 0,
             successors: Successors::default(),
+            drawn: Drawn::is_for(&symmetry, options.unlike).then(|| Box::new(Drawn::new(n))),
             system,
             widening: options.widening.map(Widening::new),
             cancel: Cancel::default(),
@@ -197,6 +219,10 @@ impl<'a> Symbolic<'a> {
         };
         for (shared, by_thread) in initial {
             let mut locals = symbolic.symmetry.placed(&by_thread);
+            if let Some(drawn) = &mut symbolic.drawn {
+                drawn.add(shared, &locals);
+                continue;
+            }
             symbolic.symmetry.sort(&mut locals);
             let mut row = vec![0; symbolic.tuples.layout().words()];
             symbolic.tuples.layout().pack(&mut row, shared, locals);
@@ -209,9 +235,10 @@ impl<'a> Symbolic<'a> {
     /// As it was when it was saved.
     pub(super) fn restored(system: &'a Cpds, options: SymbolicOptions, saved: SavedSymbolic) -> Self {
         let symmetry = Symmetry::new(system, options.symmetry);
-        let ((languages, widening, posts, tuples, origins), (levels, largest, open, reached_by, counts), rest) = saved;
+        let (first, (levels, largest, open, reached_by, counts), rest, drawn) = saved;
+        let (languages, widening, posts, tuples, origins) = first;
         let (projection, visible, unfinished, going, room, expansions, transitions) = rest;
-        Symbolic {
+        let mut symbolic = Symbolic {
             system,
             options,
             widening,
@@ -235,14 +262,18 @@ impl<'a> Symbolic<'a> {
             expansions,
             transitions,
             successors: Successors::default(),
+            drawn,
             symmetry,
-        }
+        };
+        symbolic.limit();
+        symbolic
     }
 
     /// Stops in the middle of whatever it does when it is told to.
     pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
         self.cancel = cancel.clone();
         self.languages.cancelled_by(cancel);
+        self.limit();
     }
 
     /// Whether no level was given up in the middle.
@@ -252,7 +283,7 @@ impl<'a> Symbolic<'a> {
 
     /// Whether the last level has been begun, and is to go on.
     pub(super) fn is_going(&self) -> bool {
-        self.going.is_some()
+        self.going.is_some() || self.drawn.as_ref().is_some_and(|drawn| drawn.is_going())
     }
 
     /// Whether no language was changed by widening.
@@ -271,11 +302,11 @@ impl<'a> Symbolic<'a> {
     /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There is no going on, but from what was
     /// saved of it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
-        if self.going.is_none() {
+        if !self.is_going() {
             assert!(!self.unfinished, "the level before is finished");
             self.start_level();
         }
-        let done = self.expand_all(watch);
+        let done = if self.drawn.is_some() { self.draw_all(watch) } else { self.expand_all(watch) };
         self.going = None;
         // What there is of a level may have a bad state.
         let others = self.bytes() - self.projection.bytes(&self.visible);
@@ -291,6 +322,9 @@ impl<'a> Symbolic<'a> {
         self.levels.push(self.tuples.len());
         self.visible.next_level();
         self.unfinished = true;
+        if self.drawn.is_some() {
+            return self.start_drawing();
+        }
         let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
         // What is open is in use until the level is finished.
         self.room = self.options.memory.saturating_sub(self.bytes());
@@ -319,7 +353,8 @@ impl<'a> Symbolic<'a> {
     /// What has been done, as a number.
     pub(super) fn work(&self) -> u64 {
         let Symbolic { transitions, expansions, languages, visible, .. } = self;
-        transitions + expansions + languages.built() + languages.compared() / 64 + visible.kept() as u64 / 4
+        let drawn = self.drawn.as_ref().map_or(0, |drawn| drawn.steps());
+        transitions + expansions + languages.built() + languages.compared() / 64 + visible.kept() as u64 / 4 + drawn
     }
 
     /// One context of the thread at `position`.
@@ -327,10 +362,7 @@ impl<'a> Symbolic<'a> {
         let row = self.tuples.row(id);
         let thread_state = (self.tuples.layout().shared(row), self.tuples.layout().local(row, position));
         let program = self.programs[position];
-        let posts = match self.posts[program].get(thread_state) {
-            Some(((), posts)) => posts,
-            None => self.post_star(program, thread_state)?,
-        };
+        let posts = self.contexts(program, thread_state)?;
         self.expansions += posts.len() as u64;
         for index in posts {
             let successor = self.posts[program].successor(index);
@@ -344,7 +376,15 @@ impl<'a> Symbolic<'a> {
         Ok(())
     }
 
-    /// post* of a shared state and a language, for which it is not known.
+    /// post* of a shared state and a language.
+    pub(super) fn contexts(&mut self, program: usize, thread_state: (u32, u32)) -> Result<Range<usize>, TooLarge> {
+        match self.posts[program].get(thread_state) {
+            Some(((), posts)) => Ok(posts),
+            None => self.post_star(program, thread_state),
+        }
+    }
+
+    /// The same, if it is not known.
     fn post_star(&mut self, program: usize, (shared, language): (u32, u32)) -> Result<Range<usize>, TooLarge> {
         // Half of the memory for the store automaton, the other for its languages.
         let mut psa = self.languages.psa(SharedState(shared), LanguageId(language));
@@ -393,6 +433,9 @@ impl<'a> Symbolic<'a> {
     /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them: as long as everything
     /// that is for visible states takes at most so many bytes.
     fn finish_level(&mut self, room: usize) -> Result<(), TooLarge> {
+        if self.drawn.is_some() {
+            return self.finish_drawing();
+        }
         let start = self.levels[self.levels.len() - 1];
         let mut largest: Vec<u32> = self.largest.values().flat_map(Covering::largest).collect();
         largest.sort_unstable();
@@ -417,7 +460,7 @@ impl<'a> Symbolic<'a> {
 
     /// Whether a tuple of level k is covered by none of the levels before.
     pub fn grew(&self, k: usize) -> bool {
-        !self.range(k).is_empty()
+        self.drawn.as_ref().map_or(!self.range(k).is_empty(), |drawn| drawn.grew(k))
     }
 
     pub(super) fn range(&self, k: usize) -> Range<usize> {
@@ -427,6 +470,10 @@ impl<'a> Symbolic<'a> {
     /// Whether a state is in R_k.
     pub fn contains(&self, k: usize, state: &GlobalState) -> bool {
         let stacks = self.symmetry.placed(&state.stacks);
+        if let Some(drawn) = &self.drawn {
+            let fits = |position: usize, language| self.languages.contains(LanguageId(language), &stacks[position]);
+            return drawn.has(k, state.shared.0, &fits);
+        }
         (0..self.range(k).end).any(|id| {
             let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
             let has = |i: usize, position: usize| {
@@ -440,24 +487,37 @@ impl<'a> Symbolic<'a> {
         })
     }
 
-    /// The largest tuples of all levels.
-    pub(super) fn largest(&self) -> Tuples {
+    /// The largest tuples of all levels; unless listing them takes more than `room` bytes.
+    pub(super) fn largest(&self, room: usize) -> Result<Tuples, TooLarge> {
+        if let Some(drawn) = &self.drawn {
+            let list = self.listed(drawn, None, room)?;
+            return Ok(self.tuples_of(&list, 0..list.len()));
+        }
         let mut largest: Vec<usize> = self.largest.values().flat_map(Covering::largest).map(|id| id as usize).collect();
         largest.sort_unstable();
-        self.tuples_of(largest.iter().copied())
+        Ok(self.tuples_of(&self.tuples, largest.iter().copied()))
     }
 
-    /// The tuples with these numbers.
-    pub(super) fn tuples_of(&self, ids: impl Iterator<Item = usize> + Clone) -> Tuples {
+    /// Tuples that stand for R_k; unless listing them takes more memory than there is.
+    pub(super) fn up_to(&self, k: usize) -> Result<Tuples, TooLarge> {
+        if let Some(drawn) = &self.drawn {
+            let list = self.listed(drawn, Some(k), self.options.memory)?;
+            return Ok(self.tuples_of(&list, 0..list.len()));
+        }
+        Ok(self.tuples_of(&self.tuples, 0..self.range(k).end))
+    }
+
+    /// The listed tuples with these numbers.
+    fn tuples_of(&self, list: &PackedSet, ids: impl Iterator<Item = usize> + Clone) -> Tuples {
         let (mut automaton, mut starts) = (Dfa::default(), FxHashMap::default());
         for id in ids.clone() {
-            for language in self.tuples.layout().locals(self.tuples.row(id)) {
+            for language in list.layout().locals(list.row(id)) {
                 starts
                     .entry(language)
                     .or_insert_with(|| self.languages.get(LanguageId(language)).add_to(&mut automaton));
             }
         }
-        Tuples::new(&self.symmetry, automaton, self.tuples.rows(ids), |_, language| starts[&language], false)
+        Tuples::new(&self.symmetry, automaton, list.rows(ids), |_, language| starts[&language], false)
     }
 
     /// How many of the tuples of S_k no other one covers.
@@ -479,9 +539,9 @@ impl<'a> Symbolic<'a> {
         &self.languages
     }
 
-    /// How many tuples are kept, those that are covered by now included.
+    /// How many tuples are kept, those that are covered by now included; or nodes of diagrams.
     pub fn kept(&self) -> usize {
-        self.tuples.len()
+        self.drawn.as_ref().map_or(self.tuples.len(), |drawn| drawn.kept())
     }
 
     /// How many successors were looked up.
@@ -506,7 +566,8 @@ impl<'a> Symbolic<'a> {
 
     /// The most memory that may be in use until the watcher looks again, store automata apart.
     pub(super) fn bytes_at_next_look(&self) -> usize {
-        self.bytes_after(usize::try_from(PULSE).expect("small"))
+        // Diagrams have a limit of their own.
+        self.bytes_after(if self.drawn.is_some() { 0 } else { usize::try_from(PULSE).expect("small") })
     }
 
     fn bytes_after(&self, more: usize) -> usize {
@@ -516,6 +577,7 @@ impl<'a> Symbolic<'a> {
             + self.open.len() * size_of::<u32>()
             + self.largest.values().map(Covering::bytes).sum::<usize>()
             + self.reached_by.bytes()
+            + self.drawn.as_ref().map_or(0, |drawn| drawn.bytes())
             + self.projection.bytes(&self.visible);
         self.tuples.bytes_after(more).saturating_add(rest)
     }

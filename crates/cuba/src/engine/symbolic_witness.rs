@@ -1,6 +1,6 @@
 //! Traces out of symbolic levels: a bad state's stacks are chosen, and then each context is rebuilt, from the last to the first.
 //!
-//! A tuple knows the tuple it comes from and the thread that moved. All other stacks were the same before; the one that moved
+//! A tuple knows the tuple it comes from and the thread that moved; where tuples are drawn, these are looked for in the level before. All other stacks were the same before; the one that moved
 //! has a run in post* of the language it had there (`run.rs`), and where that run starts is the stack it had. The number of
 //! contexts is the tuple's level. With fewer contexts the bad state would have been found before, so none of them is empty.
 
@@ -14,37 +14,33 @@ use cpds::{Action, Context, GlobalState, Program, SharedState, Stack, ThreadId, 
 const MOST_SYMBOLS: usize = 1 << 24;
 const SYMBOLS_A_STACK: usize = 8;
 
+/// A tuple on the way back.
+struct At {
+    /// Its own, or its level where tuples are drawn.
+    number: usize,
+    shared: u32,
+    languages: Vec<u32>,
+}
+
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
     /// if there is no such state.
     pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize) -> Option<Trace> {
-        let layout = self.tuples.layout();
-        let tuple = |id: usize| {
-            let row = self.tuples.row(id);
-            (layout.shared(row), layout.locals(row).map(LanguageId).collect::<Vec<_>>())
-        };
-        // Tuples come level by level.
-        let (mut id, from) = (0..self.tuples.len()).find_map(|id| {
-            let (shared, languages) = tuple(id);
-            let has = |position: usize, wanted: u32| self.languages.tops(languages[position]).any(|t| t == top(wanted));
-            Some((id, bad.arrange(pattern, shared, has)?))
-        })?;
-        let (shared, languages) = tuple(id);
+        let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
         let mut threads = vec![ThreadId(0); from.len()];
         let mut stacks = vec![Stack::default(); from.len()];
         for (place, &position) in from.iter().enumerate() {
             threads[position] = self.symmetry.threads()[place];
             let wanted = bad.wanted_top(pattern, place).map(top);
-            stacks[position] = self.languages.shortest_word(languages[position], wanted).expect("it has this top");
+            stacks[position] =
+                self.languages.shortest_word(LanguageId(at.languages[position]), wanted).expect("it has this top");
         }
-        let mut shared = SharedState(shared);
+        let mut shared = SharedState(at.shared);
         let mut contexts = Vec::new();
-        while let Some(TupleOrigin { parent, from, to }) = self.origins[id] {
-            let [from, to] = [from, to].map(|position| position as usize);
-            let (before, languages) = tuple(parent as usize);
+        while let Some((before, from, to)) = self.before(&at) {
             let program = self.programs[to];
-            let given = self.languages.psa(SharedState(before), languages[from]);
+            let given = self.languages.psa(SharedState(before.shared), LanguageId(before.languages[from]));
             let psa = given.with_lengths().saturated(&self.heads[program], usize::MAX).expect("as before");
             let run = psa.run(shared, &stacks[to])?;
             let thread = threads.remove(to);
@@ -54,13 +50,47 @@ impl Symbolic<'_> {
             threads.insert(from, thread);
             stacks.insert(from, stack);
             contexts.push((thread, run.rules));
-            id = parent as usize;
+            at = before;
         }
         contexts.reverse();
         let mut by_thread: Vec<_> = threads.into_iter().zip(stacks).collect();
         by_thread.sort_unstable();
         let initial = GlobalState { shared, stacks: by_thread.into_iter().map(|(_, stack)| stack).collect() };
         self.write_out(initial, contexts)
+    }
+
+    /// The first tuple that has a bad state, and how to permute it to fit the pattern.
+    fn first_with(&self, bad: &Bad, pattern: usize) -> Option<(At, Vec<usize>)> {
+        let arranged = |at: At| {
+            let tops = |position: usize| self.languages.tops(LanguageId(at.languages[position]));
+            let from = bad.arrange(pattern, at.shared, |position, wanted| tops(position).any(|t| t == top(wanted)))?;
+            Some((at, from))
+        };
+        match &self.drawn {
+            Some(drawn) => {
+                let (number, shared, languages) = self.first_bad(drawn, bad, pattern)?;
+                arranged(At { number, shared, languages })
+            }
+            // Tuples come level by level.
+            None => (0..self.tuples.len()).find_map(|id| arranged(self.at(id))),
+        }
+    }
+
+    /// The tuple with this number.
+    fn at(&self, id: usize) -> At {
+        let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
+        At { number: id, shared: layout.shared(row), languages: layout.locals(row).collect() }
+    }
+
+    /// Where a tuple comes from, and the position of the thread that moved, before and after; nothing if it is an initial one.
+    fn before(&self, at: &At) -> Option<(At, usize, usize)> {
+        if let Some(drawn) = &self.drawn {
+            let number = at.number.checked_sub(1)?;
+            let (position, shared, languages) = self.origin(drawn, at.number, at.shared, &at.languages);
+            return Some((At { number, shared, languages }, position, position));
+        }
+        let TupleOrigin { parent, from, to } = self.origins[at.number]?;
+        Some((self.at(parent as usize), from as usize, to as usize))
     }
 
     /// The trace in which these threads fire these rules.

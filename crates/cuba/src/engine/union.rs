@@ -23,24 +23,46 @@ impl Symbolic<'_> {
 
     /// Whether R_k \ R_{k-1} has any states.
     fn states_grew(&self, k: usize) -> Option<bool> {
-        let tuple = |id: usize| {
-            let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
-            (layout.shared(row), layout.locals(row).collect::<Vec<_>>())
-        };
         let mut effort = EFFORT;
-        for (shared, new) in self.range(k).map(tuple) {
-            let mut before = Vec::new();
-            for (_, other) in (0..self.range(k).start).map(tuple).filter(|(q, _)| *q == shared) {
-                let orbit = usize::try_from(self.symmetry.orbit(&other)?).ok()?;
-                effort = effort.checked_sub(orbit.checked_mul(other.len())?)?;
-                before.extend(self.symmetry.members(other));
-            }
+        for (shared, new) in self.of_level(k)? {
+            let before = self.of_levels_before(k, shared, &mut effort)?;
             let before: Vec<&[u32]> = before.iter().map(Vec::as_slice).collect();
             if has_more(&self.languages, &new, &before, &mut effort)? {
                 return Some(true);
             }
         }
         Some(false)
+    }
+
+    fn listed_tuple(&self, id: usize) -> (u32, Vec<u32>) {
+        let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
+        (layout.shared(row), layout.locals(row).collect())
+    }
+
+    /// The tuples of level k, if they are not too many.
+    fn of_level(&self, k: usize) -> Option<Vec<(u32, Vec<u32>)>> {
+        let Some(drawn) = &self.drawn else { return Some(self.range(k).map(|id| self.listed_tuple(id)).collect()) };
+        let mut all = Vec::new();
+        for shared in drawn.shared(k) {
+            all.extend(drawn.tuples(k..=k, shared, EFFORT)?.into_iter().map(|tuple| (shared, tuple)));
+        }
+        Some(all)
+    }
+
+    /// The tuples of the levels before k with this shared state, permuted in every way.
+    fn of_levels_before(&self, k: usize, shared: u32, effort: &mut usize) -> Option<Vec<Vec<u32>>> {
+        if let Some(drawn) = &self.drawn {
+            let all = drawn.tuples(0..k, shared, *effort)?;
+            *effort = effort.checked_sub(all.iter().map(Vec::len).sum())?;
+            return Some(all);
+        }
+        let mut before = Vec::new();
+        for (_, other) in (0..self.range(k).start).map(|id| self.listed_tuple(id)).filter(|(q, _)| *q == shared) {
+            let orbit = usize::try_from(self.symmetry.orbit(&other)?).ok()?;
+            *effort = effort.checked_sub(orbit.checked_mul(other.len())?)?;
+            before.extend(self.symmetry.members(other));
+        }
+        Some(before)
     }
 }
 

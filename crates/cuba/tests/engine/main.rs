@@ -9,3 +9,4 @@ mod limits;
 mod psa;
 mod squeeze;
 mod symbolic;
+mod unlike;

@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 
 const MAX_K: usize = 6;
 
-const ALL: SymbolicOptions = SymbolicOptions { symmetry: true, subsumption: true, widening: None, memory: 1 << 26 };
+const ALL: SymbolicOptions =
+    SymbolicOptions { symmetry: true, subsumption: true, widening: None, unlike: usize::MAX, memory: 1 << 26 };
 
 /// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped growing.
 fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {

@@ -1,0 +1,109 @@
+//! How far each engine gets where many threads are unlike: `cargo bench -p cuba --bench unlike`.
+//!
+//! Each has the same memory, and tuples one by one stop after a number of expansions as well; nothing is limited by time. So all
+//! figures but the last column are the same in each run. What is kept of diagrams is what the finished levels need; bytes are the
+//! most that were in use when somebody looked. A row says whether the engine came to the end, or with how many contexts it had
+//! to stop.
+
+use comfy_table::{CellAlignment, Table, presets};
+use cpds::Problem;
+use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+const MEMORY: usize = 256 << 20;
+const EXPANSIONS: u64 = 1_000_000;
+
+fn main() {
+    let only = std::env::args().nth(1).filter(|name| !name.starts_with('-'));
+    for threads in [4, 6, 8, 10] {
+        let mut table = Table::new();
+        let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
+        table.load_style(presets::NOTHING).add_row(std::iter::once("").chain(columns));
+        for column in table.column_iter_mut().skip(2) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let families = [
+            ("permits", Permits { threads, permits: 20 }.problem()),
+            ("transactions", Transactions { threads, versions: 4 }.problem()),
+            ("token", Token { threads, turns: 4 }.problem()),
+            ("strangers", Strangers { threads }.problem()),
+        ];
+        for (name, problem) in families {
+            if only.as_ref().is_none_or(|only| name.contains(&**only)) {
+                measure(&mut table, &format!("{name}, {threads}"), &problem);
+            }
+        }
+        println!("{table}\n");
+    }
+}
+
+fn measure(table: &mut Table, name: &str, problem: &Problem) {
+    let mut row = |engine: &str, cells: Vec<String>| {
+        table.add_row([name.to_owned(), engine.to_owned()].into_iter().chain(cells));
+    };
+    if Fcr::new(problem.system()).holds() {
+        row("R_k, states", explicit(problem));
+    } else {
+        row("R_k, states", vec!["infinite contexts".to_owned()]);
+    }
+    for (levels, widening) in [("S_k", None), ("A_1", Some(1))] {
+        for (way, unlike) in [("tuples", usize::MAX), ("diagrams", 1)] {
+            let options = SymbolicOptions { widening, unlike, ..SymbolicOptions::exact(true, MEMORY) };
+            row(&format!("{levels}, {way}"), symbolic(problem, options));
+        }
+    }
+}
+
+fn explicit(problem: &Problem) -> Vec<String> {
+    let start = Instant::now();
+    // The ladder would have a quarter.
+    let (memory, ladder) = (MEMORY / 3 * 4, Ladder::None);
+    let options = Options { engine: Some(Engine::Explicit), ladder, memory, ..Options::default() };
+    let found = analyse(problem, Question::Reachable, options, |_| ());
+    let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = found.statistics
+    else {
+        unreachable!("asked for")
+    };
+    let last = found.levels.last().expect("R_0 at least");
+    let came_to = came_to(matches!(found.conclusion, Conclusion::Converged(_)), last.k);
+    let reachable = last.reachable.expect("states are counted");
+    cells(came_to, reachable, [states_kept, visible_states_kept], expansions, table_bytes, start)
+}
+
+fn symbolic(problem: &Problem, options: SymbolicOptions) -> Vec<String> {
+    let start = Instant::now();
+    let mut tuples = Symbolic::new(problem.system(), options);
+    let mut most = 0;
+    let mut look = |tuples: &Symbolic<'_>| {
+        most = tuples.bytes().max(most);
+        let is_enough = tuples.expansions() > EXPANSIONS || tuples.bytes() > MEMORY;
+        if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut is_done = false;
+    while !is_done && tuples.advance(&mut look).is_ok() {
+        is_done = !tuples.grew(tuples.k());
+    }
+    let kept = [tuples.kept(), tuples.visible().kept()];
+    let came_to = came_to(is_done, tuples.k());
+    cells(came_to, tuples.count(tuples.k()), kept, tuples.expansions(), most.max(tuples.bytes()), start)
+}
+
+fn came_to(is_done: bool, k: usize) -> String {
+    if is_done { format!("the end, k = {}", k - 1) } else { format!("k = {k}, stopped") }
+}
+
+fn cells(
+    came_to: String,
+    size: Count,
+    [kept, visible]: [usize; 2],
+    expansions: u64,
+    bytes: usize,
+    start: Instant,
+) -> Vec<String> {
+    let ms = format!("{:.0}", start.elapsed().as_secs_f64() * 1e3);
+    let numbers = [kept.to_string(), visible.to_string(), expansions.to_string(), (bytes / 1024).to_string(), ms];
+    [came_to, size.to_string()].into_iter().chain(numbers).collect()
+}

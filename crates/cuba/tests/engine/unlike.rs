@@ -1,0 +1,231 @@
+//! Tuples as diagrams: the same levels as one by one, on random systems and on families of unlike threads.
+
+use crate::evidence::checked;
+use crate::laws::{law_on, shapes};
+use cpds::{Pattern, Problem, Property, Wild};
+use cpds_testing::oracle;
+use cpds_testing::random::{Shape, problem};
+use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
+use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
+use cuba::engine::{Count, Engine, Ladder, Symbolic, SymbolicOptions};
+use proptest::strategy::Strategy;
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+const LISTED: SymbolicOptions =
+    SymbolicOptions { symmetry: true, subsumption: true, widening: None, unlike: usize::MAX, memory: 1 << 27 };
+const DRAWN: SymbolicOptions = SymbolicOptions { unlike: 1, ..LISTED };
+
+/// Goes on to a level, as long as there are not too many tuples; gives where it stopped growing.
+fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
+    let mut tuples = Symbolic::new(problem.system(), options);
+    while tuples.k() < max_k && tuples.count(tuples.k()).exact().is_some_and(|count| count < 1000) {
+        tuples.advance(&mut |_| ControlFlow::<()>::Continue(())).expect("enough memory");
+        if !tuples.grew(tuples.k()) {
+            let closed = tuples.k() - 1;
+            return (tuples, Some(closed));
+        }
+    }
+    (tuples, None)
+}
+
+/// Systems of up to four unlike threads, or with some that are interchangeable.
+fn many() -> impl Strategy<Value = Problem> {
+    let unlike = Shape { programs: 3..=4, copies: 1..=1, shared: 1..=3, actions: 2..=6, ..Shape::default() };
+    proptest::prop_oneof![shapes(), problem(&unlike)]
+}
+
+/// S_k, T(S_k) and where they stop growing: with diagrams and without, with symmetry and without, with covered tuples and without.
+#[test]
+fn diagrams_are_invisible() {
+    let (deep, grouped) = (Cell::new(0), Cell::new(0));
+    law_on(&many(), 2000, |problem| {
+        for symmetry in [true, false] {
+            for subsumption in [true, false] {
+                let options = |like: SymbolicOptions| SymbolicOptions { symmetry, subsumption, ..like };
+                let (listed, closed) = explore(problem, options(LISTED), 4);
+                let (drawn, also) = explore(problem, options(DRAWN), 4);
+                assert_eq!((listed.k(), closed), (drawn.k(), also));
+                for k in 0..=listed.k() {
+                    assert_eq!(listed.visible().states(k), drawn.visible().states(k), "T(S_{k})");
+                    assert_eq!(drawn.visible().count(k), Count::from(drawn.visible().states(k).len()));
+                    assert_eq!((listed.count(k), listed.grew(k)), (drawn.count(k), drawn.grew(k)), "|S_{k}|");
+                }
+                if let Some(closed) = closed {
+                    assert_eq!(listed.collapse_of_states(closed), drawn.collapse_of_states(closed));
+                }
+                deep.set(deep.get() + u32::from(drawn.k() > 2));
+            }
+        }
+        let groups = problem.system().symmetric_groups();
+        grouped.set(grouped.get() + u32::from(groups.len() < problem.system().thread_count()));
+        true
+    });
+    assert!(deep.get() > 2000 && grouped.get() > 200, "{} deep, {} with groups", deep.get(), grouped.get());
+}
+
+/// Level by level the states that there are by definition, and no others that the oracle could see.
+#[test]
+fn diagrams_have_what_the_oracle_has() {
+    let looked_at = Cell::new(0);
+    law_on(&many(), 800, |problem| {
+        let levels = oracle::levels(problem.system(), 2, 4);
+        let (drawn, _) = explore(problem, DRAWN, 2);
+        for k in 0..=drawn.k() {
+            for state in levels.reachable[k].iter().take(50) {
+                assert!(drawn.contains(k, state), "{state:?} is in R_{k}");
+                let is_new = k == 0 || !levels.reachable[k - 1].contains(state);
+                assert!(!levels.exact || k == 0 || drawn.contains(k - 1, state) != is_new, "{state:?}, {is_new}");
+                looked_at.set(looked_at.get() + 1);
+            }
+        }
+        true
+    });
+    assert!(looked_at.get() > 10_000, "{} states", looked_at.get());
+}
+
+/// The widened tuples are the same, too.
+#[test]
+fn widened_tuples_can_be_drawn() {
+    law_on(&many(), 1000, |problem| {
+        for depth in [0, 1] {
+            let widened = |like: SymbolicOptions| SymbolicOptions { widening: Some(depth), ..like };
+            let (listed, closed) = explore(problem, widened(LISTED), 6);
+            let (drawn, also) = explore(problem, widened(DRAWN), 6);
+            assert_eq!((listed.k(), closed), (drawn.k(), also));
+            for k in 0..=listed.k() {
+                assert_eq!(listed.visible().states(k), drawn.visible().states(k), "T, level {k}");
+                assert_eq!(listed.count(k), drawn.count(k), "level {k}");
+            }
+        }
+        true
+    });
+}
+
+/// How many states or tuples there are in the end, and how many visible states; explored to the end.
+fn sizes(problem: &Problem, options: SymbolicOptions) -> (Count, u128, usize) {
+    let mut tuples = Symbolic::new(problem.system(), options);
+    while tuples.k() == 0 || tuples.grew(tuples.k()) {
+        tuples.advance(&mut |_| ControlFlow::<()>::Continue(())).expect("enough memory");
+    }
+    let visible: Count = (0..=tuples.k()).map(|k| tuples.visible().count(k)).sum();
+    (tuples.count(tuples.k()), visible.exact().expect("few"), tuples.kept())
+}
+
+#[test]
+fn permits_are_as_many_as_they_should_be() {
+    for (threads, permits) in [(1, 2), (2, 5), (3, 4), (4, 6), (4, 9), (5, 8)] {
+        let family = Permits { threads, permits };
+        let problem = family.problem();
+        assert_eq!(problem.system().symmetric_groups().len(), threads as usize);
+        let options = Options { engine: Some(Engine::Explicit), ladder: Ladder::None, ..Options::default() };
+        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let states = found.levels.last().and_then(|level| level.reachable);
+        assert_eq!(states.and_then(Count::exact), Some(family.states().into()), "{family:?}");
+        for options in [LISTED, DRAWN] {
+            let (tuples, visible, _) = sizes(&problem, options);
+            // A tuple for each state: there is one word for each number of permits.
+            assert_eq!(Some(tuples), states, "{family:?}");
+            assert_eq!(visible, u128::from(family.visible()), "{family:?}");
+        }
+    }
+    // Ten threads, more states than could be listed.
+    let family = Permits { threads: 10, permits: 24 };
+    let (tuples, visible, kept) = sizes(&family.problem(), DRAWN);
+    assert_eq!(tuples.exact(), Some(family.states().into()));
+    assert_eq!(visible, u128::from(family.visible()));
+    assert!(family.states() > 10_000_000 && kept < 100_000, "{} states, {kept} nodes", family.states());
+}
+
+#[test]
+fn transactions_are_as_many_as_they_should_be() {
+    for (threads, versions) in [(2, 2), (2, 3), (3, 2), (4, 2), (3, 3), (5, 2)] {
+        let family = Transactions { threads, versions };
+        let problem = family.problem();
+        assert_eq!(problem.system().symmetric_groups().len(), threads as usize);
+        for options in [LISTED, DRAWN] {
+            let (tuples, visible, _) = sizes(&problem, options);
+            assert_eq!(tuples.exact(), Some(family.tuples().into()), "{family:?}");
+            assert_eq!(visible, u128::from(family.visible()), "{family:?}");
+        }
+    }
+}
+
+#[test]
+fn tokens_and_strangers() {
+    for (threads, turns) in [(4, 1), (4, 2), (5, 1)] {
+        let family = Token { threads, turns };
+        let problem = family.problem();
+        let [(listed, visible, _), (drawn, also, _)] = [LISTED, DRAWN].map(|options| sizes(&problem, options));
+        assert_eq!((listed, visible), (drawn, also));
+        assert_eq!(visible, u128::from(family.visible()), "{family:?}");
+    }
+    for threads in [1, 3, 6] {
+        let family = Strangers { threads };
+        let problem = family.problem();
+        let (drawn, closed) = explore(&problem, DRAWN, 10);
+        assert_eq!(closed, Some(threads as usize));
+        for k in 0..=threads {
+            assert_eq!(drawn.count(k as usize).exact(), Some(family.tuples(k).into()), "{family:?}, {k}");
+        }
+        assert_eq!(sizes(&problem, DRAWN).1, u128::from(family.visible()));
+    }
+}
+
+/// A crowd of interchangeable threads beside unlike ones has too many permutations to be drawn.
+#[test]
+fn a_crowd_is_not_drawn() {
+    let own = |name: &str| {
+        format!("thread {name} {{ symbols {name}; (0,{name}) -> (0,{name} {name}); (0,{name}) -> (0,-) }}\n")
+    };
+    let unlike: String = ["A", "B", "C"].map(own).concat();
+    let crowd = "thread D * 30 { symbols d e; (0,d) -> (0,e d); (0,e) -> (0,d e); (0,d) -> (0,-) }";
+    let problem: Problem = format!("shared 0; init 0|A,B,C,d*30\n{unlike}{crowd}").parse().unwrap();
+    assert_eq!(problem.system().symmetric_groups().len(), 4);
+    let (tuples, visible, kept) = sizes(&problem, SymbolicOptions { unlike: 4, ..LISTED });
+    // Each of three has something on top or nothing; so have thirty, or something else.
+    assert_eq!((tuples.exact(), visible, kept), (Some(1), 8 * 3_u128.pow(30), 8 * 31));
+}
+
+/// As many threads as can be drawn, and one more.
+#[test]
+fn as_many_as_can_be_drawn() {
+    for threads in [256, 257] {
+        let own = |i: u32| format!("thread T{i} {{ symbols a{i}; (0,a{i}) -> (0,a{i} a{i}) }}\n");
+        let (programs, start): (String, Vec<_>) =
+            ((0..threads).map(own).collect(), (0..threads).map(|i| format!("a{i}")).collect());
+        let problem: Problem = format!("shared 0; init 0|{}\n{programs}", start.join(",")).parse().unwrap();
+        let (engine, ladder) = (Some(Engine::Symbolic), Ladder::None);
+        let options = Options { engine, ladder, max_contexts: Some(1), ..Options::default() };
+        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        assert_eq!(found.levels[1].tuples.and_then(Count::exact), Some(threads.into()));
+    }
+}
+
+/// Every visible state has a trace with as many contexts as its level says, which replays; and what is proved is proved.
+#[test]
+fn evidence_from_diagrams_is_accepted() {
+    let families = [
+        Permits { threads: 4, permits: 5 }.problem(),
+        Transactions { threads: 4, versions: 2 }.problem(),
+        Token { threads: 4, turns: 1 }.problem(),
+        Strangers { threads: 4 }.problem(),
+    ];
+    for problem in families {
+        let options = Options { engine: Some(Engine::Symbolic), ladder: Ladder::None, ..Options::default() };
+        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
+        checked(&problem, &found).expect("a certificate");
+        for level in &found.levels {
+            for state in found.lower.visible().states(level.k).iter().step_by(7).take(10) {
+                let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
+                let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
+                let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
+                let found = analyse(&target, Question::Verify, options, |_| ());
+                assert_eq!(checked(&target, &found), None);
+                let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("{state:?} is reachable") };
+                assert_eq!((trace.contexts.len(), &trace.last().visible()), (level.k, state));
+            }
+        }
+    }
+}
