@@ -64,7 +64,9 @@ fn a_process_that_is_killed() {
         running.remove(gone);
         let ended: Vec<Ended> = running.into_iter().map(Running::end).collect();
         assert!(start.elapsed() < Duration::from_secs(10), "{ended:?}");
-        ended.iter().for_each(|ended| is_lost(ended, gone, &hosts));
+        for ended in &ended {
+            is_lost(ended, gone, &hosts);
+        }
     }
 }
 
@@ -79,7 +81,9 @@ fn a_process_that_is_stopped() {
     running[1].signal("-STOP");
     let stopped = running.remove(1);
     let ended: Vec<Ended> = running.into_iter().map(Running::end).collect();
-    ended.iter().for_each(|ended| is_lost(ended, 1, &hosts));
+    for ended in &ended {
+        is_lost(ended, 1, &hosts);
+    }
     assert!(ended.iter().any(|ended| ended.stderr.contains("is gone (silent for 3 s); no answer")), "{ended:?}");
     // When it goes on, the others are gone, and have said why.
     stopped.signal("-CONT");
