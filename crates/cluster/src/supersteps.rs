@@ -26,7 +26,7 @@ use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
 use timely::dataflow::{Scope, Stream};
 use timely::scheduling::SyncActivator;
-use timely::worker::{ProgressMode, Worker};
+use timely::worker::Worker;
 use timely::{ExchangeData, WorkerConfig};
 
 use crate::connect::Network;
@@ -205,7 +205,7 @@ fn start<P: Part>(
             forever()
         })
     };
-    let config = WorkerConfig::default().progress_mode(ProgressMode::Demand);
+    let config = WorkerConfig::default();
     let workers = timely::execute::execute_from(builders, threads, config, work).map_err(io::Error::other)?;
     Ok(Running { workers, pulse, beating })
 }

@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +18,17 @@ fn a_process() {
     common::main();
 }
 
+/// Free ports that no other test has: those are not bound yet, or never.
 fn hosts(processes: usize) -> Hosts {
-    Hosts::local(processes).expect("there are free ports")
+    static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut taken = TAKEN.lock().expect("no panics");
+    loop {
+        let hosts = Hosts::local(processes).expect("there are free ports");
+        if !hosts.addresses().any(|address| taken.contains(address)) {
+            taken.extend(hosts.addresses().map(str::to_owned));
+            return hosts;
+        }
+    }
 }
 
 fn all(hosts: &Hosts, change: impl Fn(&mut Task)) -> Vec<Running> {
@@ -75,7 +86,7 @@ fn a_process_that_is_stopped() {
     let hosts = hosts(3);
     let mut running = all(&hosts, |task| {
         task.pause = Duration::from_millis(100);
-        task.silence = Duration::from_secs(3);
+        task.silence = Duration::from_secs(5);
     });
     running[0].says("superstep 2");
     running[1].signal("-STOP");
@@ -84,7 +95,7 @@ fn a_process_that_is_stopped() {
     for ended in &ended {
         is_lost(ended, 1, &hosts);
     }
-    assert!(ended.iter().any(|ended| ended.stderr.contains("is gone (silent for 3 s); no answer")), "{ended:?}");
+    assert!(ended.iter().any(|ended| ended.stderr.contains("is gone (silent for 5 s); no answer")), "{ended:?}");
     // When it goes on, the others are gone, and have said why.
     stopped.signal("-CONT");
     is_lost(&stopped.end(), 1, &hosts);
@@ -165,14 +176,15 @@ fn a_process_that_never_comes() {
     let hosts = hosts(3);
     let short = |process| {
         let mut task = Task::new(&hosts, process);
-        task.connect = Duration::from_secs(4);
+        task.connect = Duration::from_secs(6);
         task.start()
     };
     let running = [short(0), short(1)];
     running[0].says(&format!("note: waiting for process 2 at {}", hosts.address(2)));
     for ended in running.map(Running::end) {
         assert_eq!(ended.code, Some(APART), "{ended:?}");
-        let is_missing = ended.stderr.contains("error: waited 4 s in vain for process 2 at ");
+        let is_missing =
+            ended.stderr.contains("error: waited 6 s in vain for ") && ended.stderr.contains("process 2 at ");
         // The other one may have left a moment before.
         assert!(is_missing || ended.stderr.contains("has left before the start"), "{ended:?}");
     }
