@@ -1,0 +1,217 @@
+//! Which processes there are: a hosts file, or free ports of this machine.
+//!
+//! A process is known by its line: the first is process 0. Nothing outside this list is ever contacted.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+
+/// The addresses of all processes, by their numbers. There is at least one, and no two are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hosts(Vec<String>);
+
+/// What is wrong with a hosts file: all of it, with the lines.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct HostsError {
+    /// The file, as it was named.
+    pub file: String,
+    /// What is wrong, and what to do, in the order of the lines.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// One thing that is wrong with a hosts file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The line, from 1 on; none if it is the whole file.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+impl fmt::Display for HostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mistake) in self.mistakes.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{}:", self.file)?;
+            if let Some(line) = mistake.line {
+                write!(f, "{line}:")?;
+            }
+            write!(f, " {}; {}", mistake.what, mistake.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl Hosts {
+    /// Reads a file with one `host:port` a line. Blank lines and what follows a `#` do not count.
+    pub fn read(path: &Path) -> Result<Self, HostsError> {
+        let file = path.display().to_string();
+        match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&file, &text),
+            Err(error) => {
+                let what = format!("cannot read the hosts file: {error}");
+                let help = "it lists one host:port a line".to_owned();
+                Err(HostsError { file, mistakes: vec![Mistake { line: None, what, help }] })
+            }
+        }
+    }
+
+    /// Reads the text of such a file.
+    pub fn parse(file: &str, text: &str) -> Result<Self, HostsError> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        let mut mistakes = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let text = text.split('#').next().unwrap_or_default().trim();
+            if text.is_empty() {
+                continue;
+            }
+            let checked = address(text).and_then(|()| {
+                let other = found.iter().find(|(_, earlier)| earlier.eq_ignore_ascii_case(text));
+                other.map_or(Ok(()), |(line, _)| {
+                    let what = format!("`{text}` is on line {line} already");
+                    Err((what, "give each process a port of its own".to_owned()))
+                })
+            });
+            match checked {
+                Ok(()) => found.push((line, text.to_owned())),
+                Err((what, help)) => mistakes.push(Mistake { line: Some(line), what, help }),
+            }
+        }
+        if found.is_empty() && mistakes.is_empty() {
+            let what = "no hosts".to_owned();
+            mistakes.push(Mistake { line: None, what, help: "list one host:port a line".to_owned() });
+        }
+        if mistakes.is_empty() {
+            Ok(Self(found.into_iter().map(|(_, address)| address).collect()))
+        } else {
+            Err(HostsError { file: file.to_owned(), mistakes })
+        }
+    }
+
+    /// As many free ports of this machine as there are to be processes (at least one).
+    ///
+    /// All are bound at once, so that no two are equal; then they are let go for the processes to bind. Something else may take one in
+    /// between: its process then cannot listen, and says so.
+    pub fn local(processes: usize) -> io::Result<Self> {
+        let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+        let listeners = (0..processes.max(1)).map(bind).collect::<io::Result<Vec<_>>>()?;
+        let name = |listener: &TcpListener| Ok(listener.local_addr()?.to_string());
+        Ok(Self(listeners.iter().map(name).collect::<io::Result<_>>()?))
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The address of a process, as it was written.
+    pub fn address(&self, process: usize) -> &str {
+        &self.0[process]
+    }
+
+    /// All addresses, by process.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+/// As a hosts file.
+impl fmt::Display for Hosts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|address| writeln!(f, "{address}"))
+    }
+}
+
+/// Whether a line is an address; otherwise what is wrong, and what to do.
+fn address(text: &str) -> Result<(), (String, String)> {
+    let mistake = |what: String, help: String| Err((what, help));
+    if text.contains(char::is_whitespace) {
+        return mistake(format!("more than an address: `{text}`"), "write one host:port a line".to_owned());
+    }
+    let bare_v6 = text.parse::<std::net::Ipv6Addr>().is_ok();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !bare_v6 && !text.ends_with(']') => (host, port),
+        _ => {
+            let host = if bare_v6 { format!("[{text}]") } else { text.to_owned() };
+            return mistake(format!("no port: `{text}`"), format!("write, say, `{host}:4000`"));
+        }
+    };
+    let is_bracketed = host.starts_with('[') && host.ends_with(']');
+    if host.is_empty() {
+        return mistake(format!("no host: `{text}`"), format!("write, say, `localhost:{port}`"));
+    }
+    if host.contains(':') && !is_bracketed {
+        return mistake(format!("more than one colon: `{text}`"), format!("write, say, `[{host}]:{port}`"));
+    }
+    match port.parse::<u16>() {
+        Ok(0) => {
+            mistake(format!("port 0: `{text}`"), "the others have to know the port: name one from 1 on".to_owned())
+        }
+        Ok(_) => Ok(()),
+        Err(_) => mistake(format!("`{port}` is no port"), "a port is a number from 1 to 65535".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaints(text: &str) -> String {
+        Hosts::parse("hosts.txt", text).expect_err("there is a mistake").to_string()
+    }
+
+    #[test]
+    fn comments_and_blank_lines() {
+        let hosts =
+            Hosts::parse("hosts.txt", "# three machines\n\nnode0:4000\n  node1:4000 # the big one\n[::1]:4000\n");
+        let hosts = hosts.expect("nothing is wrong");
+        assert_eq!(hosts.addresses().collect::<Vec<_>>(), ["node0:4000", "node1:4000", "[::1]:4000"]);
+        assert_eq!((hosts.processes(), hosts.address(1)), (3, "node1:4000"));
+        assert_eq!(Hosts::parse("again", &hosts.to_string()), Ok(hosts));
+    }
+
+    #[test]
+    fn mistakes_with_their_lines() {
+        assert_eq!(complaints("node0\n"), "hosts.txt:1: no port: `node0`; write, say, `node0:4000`");
+        assert_eq!(complaints("\n::1"), "hosts.txt:2: no port: `::1`; write, say, `[::1]:4000`");
+        assert_eq!(complaints("[::1]"), "hosts.txt:1: no port: `[::1]`; write, say, `[::1]:4000`");
+        assert_eq!(complaints("a:b:1"), "hosts.txt:1: more than one colon: `a:b:1`; write, say, `[a:b]:1`");
+        assert_eq!(complaints(":4000"), "hosts.txt:1: no host: `:4000`; write, say, `localhost:4000`");
+        let port = "hosts.txt:1: port 0: `a:0`; the others have to know the port: name one from 1 on";
+        assert_eq!(complaints("a:0"), port);
+        let range = "hosts.txt:1: `70000` is no port; a port is a number from 1 to 65535";
+        assert_eq!(complaints("a:70000"), range);
+        assert_eq!(complaints("a:1 b:2"), "hosts.txt:1: more than an address: `a:1 b:2`; write one host:port a line");
+        assert_eq!(complaints("# none\n"), "hosts.txt: no hosts; list one host:port a line");
+    }
+
+    #[test]
+    fn all_mistakes_at_once() {
+        let text = complaints("a:1\nA:1\nb\n");
+        let expected = "hosts.txt:2: `A:1` is on line 1 already; give each process a port of its own\n\
+                        hosts.txt:3: no port: `b`; write, say, `b:4000`";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there() {
+        let error = Hosts::read(Path::new("no/such/hosts.txt")).expect_err("it is not there").to_string();
+        assert!(error.starts_with("no/such/hosts.txt: cannot read the hosts file: "), "{error}");
+    }
+
+    #[test]
+    fn local_ports_differ() {
+        let hosts = Hosts::local(8).expect("there are free ports");
+        let mut addresses: Vec<_> = hosts.addresses().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert_eq!(addresses.len(), 8);
+        assert_eq!(Hosts::parse("local", &hosts.to_string()), Ok(hosts));
+    }
+}
