@@ -1,8 +1,7 @@
 //! The explicit engine on the paper's programs and on systems that grow: `cargo bench`.
 //!
 //! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the
-//! whole analysis, until R_k has collapsed, or for 50 contexts. `cargo bench -- --large` takes a system of 24 million states
-//! instead, for which the bytes a state are also those that the operating system sees.
+//! whole analysis, until R_k has collapsed, or for 50 contexts. For large systems see `--bench scale`.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
@@ -11,14 +10,10 @@ use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
 use cuba::engine::Ladder;
 use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::machine::peak_memory_bytes;
 use std::time::{Duration, Instant};
 
 fn main() {
     let family = |threads, depth, shared| Recursion { threads, depth, shared };
-    if std::env::args().any(|arg| arg == "--large") {
-        return large(family(3, 5, 12));
-    }
     let heading = ["", "threads are", "k", "|R|", "states kept", "expansions"];
     let figures = ["best ms", "median ms", "expansions/µs", "states/µs", "bytes/state"];
     let mut table = Table::new();
@@ -85,33 +80,4 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
         format!("{kept_per_us:.1}"),
         format!("{bytes_per_state:.1}"),
     ]);
-}
-
-/// One run on a system that is far larger than the caches.
-fn large(family: Recursion) {
-    let problem = family.problem();
-    let before = peak_memory_bytes();
-    let start = Instant::now();
-    let jobs = std::env::var("JOBS").map_or(2, |jobs| jobs.parse().expect("a number"));
-    let options = Options { symmetry: false, memory: 64 << 30, jobs, ladder: Ladder::None, ..Options::default() };
-    let found = analyse(&problem, Question::Reachable, options, |_| ());
-    let seconds = start.elapsed().as_secs_f64();
-    let seen = found.lower.glimpse();
-    let (kept, expansions) = (seen.kept, seen.expansions);
-    assert_eq!((kept as u64, expansions), (family.states(), family.steps()), "as the closed form says");
-    #[expect(clippy::cast_precision_loss, reason = "for humans")]
-    let [kept, expansions, bytes, peak] = [
-        kept as f64,
-        expansions as f64,
-        seen.bytes as f64,
-        peak_memory_bytes().zip(before).map_or(f64::NAN, |(after, before)| (after - before) as f64),
-    ];
-    println!(
-        "{family:?}: {kept} states, {expansions} expansions, {seconds:.1} s\n{:.2} million expansions/s, {:.2} million \
-         states/s, {:.1} bytes/state in tables, {:.1} bytes/state at the peak of the process",
-        expansions / seconds / 1e6,
-        kept / seconds / 1e6,
-        bytes / kept,
-        peak / kept,
-    );
 }

@@ -27,7 +27,7 @@ use super::moves::{Moves, ThreadState};
 use super::packed::{Layout, PackedSet, hash};
 use super::reached_by::ReachedBy;
 use super::stacks::{StackId, Stacks};
-use super::states::States;
+use super::states::{BATCH, States};
 use super::symmetry::{Successors, Symmetry};
 use super::visible::{VisibleLevels, top_number};
 use super::wide::Crew;
@@ -108,16 +108,14 @@ struct Batch {
     at: Vec<u16>,
 }
 
-/// How many states are looked up together.
-pub(super) const BATCH: usize = 64;
-
 /// How many expansions there are, roughly, from one look of the watcher to the next, if there are so many states. (Unit tests are
 /// about small systems.)
 fn pulse(states: usize) -> u64 {
     match states {
         _ if cfg!(test) => 1 << 4,
         ..0x4_0000 => 1 << 14,
-        _ => 1 << 16,
+        0x4_0000..0x40_0000 => 1 << 16,
+        _ => 1 << 18,
     }
 }
 
@@ -306,8 +304,8 @@ impl<'a> Reachable<'a> {
     fn start_wave(&mut self) {
         self.wave = self.wave.end..self.states.len();
         self.opened = self.wave.start;
-        self.open = self.reached_by.from(self.wave.start - self.levels[self.levels.len() - 1]);
-        self.reopened = std::mem::take(&mut self.reopens);
+        self.open.set_from(&self.reached_by, self.wave.start - self.levels[self.levels.len() - 1]);
+        std::mem::swap(&mut self.reopened, &mut self.reopens);
     }
 
     /// Takes pairs out of the wave, until there are enough of them. Says whether there are any.
@@ -374,10 +372,7 @@ impl<'a> Reachable<'a> {
         let start = self.levels[self.levels.len() - 1];
         let Batch { rows, hashes, at } = &mut self.batch;
         if self.states.len() > SMALL {
-            let seen = hashes.iter().filter_map(|&hash| self.states.prefetch(hash)).fold(0, |seen, (id, some)| {
-                seen ^ some ^ if id < start { 0 } else { self.reached_by.first(id - start).into() }
-            });
-            std::hint::black_box(seen);
+            self.states.prefetch(hashes, |id| self.reached_by.first_of(id.wrapping_sub(start)));
         }
         let words = self.states.layout().words();
         for ((row, hash), at) in rows.chunks_exact(words).zip(hashes.drain(..)).zip(at.drain(..)) {
@@ -520,7 +515,7 @@ pub(super) fn number_of(id: usize) -> u32 {
 
 /// Brings the states of pairs into the cache.
 #[inline]
-pub(super) fn prefetch(states: &States, pairs: &[Pair]) {
+fn prefetch(states: &States, pairs: &[Pair]) {
     let row = |pair: &Pair| states.row(pair.id as usize)[0];
     std::hint::black_box(pairs.iter().fold(0, |seen, pair| seen ^ row(pair)));
 }

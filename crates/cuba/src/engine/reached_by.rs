@@ -38,10 +38,10 @@ impl ReachedBy {
         self.some(state * self.stride + position / 8) & (1 << (position % 8)) != 0
     }
 
-    /// Some of what there is for a state.
+    /// Some of what there is for a state, if there is one.
     #[inline]
-    pub(super) fn first(&self, state: usize) -> u8 {
-        self.some(state * self.stride)
+    pub(super) fn first_of(&self, state: usize) -> u8 {
+        self.bits.get(state.wrapping_mul(self.stride)).map_or(0, |byte| byte.load(Ordering::Relaxed))
     }
 
     #[inline]
@@ -83,11 +83,11 @@ impl ReachedBy {
         }
     }
 
-    /// The same from this state on.
-    pub(super) fn from(&self, state: usize) -> Self {
-        let bits = &self.bits[state * self.stride..];
-        let copy = |byte: &AtomicU8| AtomicU8::new(byte.load(Ordering::Relaxed));
-        ReachedBy { stride: self.stride, bits: bits.iter().map(copy).collect() }
+    /// Becomes a copy of others, from a state on.
+    pub(super) fn set_from(&mut self, others: &Self, state: usize) {
+        let bytes = others.bits[state * others.stride..].iter().map(|byte| byte.load(Ordering::Relaxed));
+        self.bits.clear();
+        self.bits.extend(bytes.map(AtomicU8::new));
     }
 
     /// The memory in use.

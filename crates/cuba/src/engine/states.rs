@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 /// How many parts the index has.
 pub(super) const PARTS: usize = 64;
 
+/// How many rows are looked up together.
+pub(super) const BATCH: usize = 64;
+
 /// Rows, each once.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -120,13 +123,11 @@ impl States {
         }
     }
 
-    /// Brings into the cache what looking up this hash will look at first. The loads for many hashes do not depend on each other, and
-    /// the processor waits for many of them at once. Gives the number of the row, if it is likely to be there, and some of what was
-    /// loaded, so that it really is.
+    /// Brings into the cache what looking up these hashes will look at first, and what `also` looks at for the row that is likely to be
+    /// found. The loads do not depend on each other, and the processor waits for many of them at once.
     #[inline]
-    pub(super) fn prefetch(&self, hash: u64) -> Option<(usize, u64)> {
-        let id = self.index[part_of(hash)].likely(hash)?;
-        Some((id, self.rows.words[id * self.layout().words()]))
+    pub(super) fn prefetch(&self, hashes: &[u64], also: impl Fn(usize) -> u8) {
+        self.rows.prefetch(hashes, |hash| self.index[part_of(hash)].likely(hash), also);
     }
 
     /// The same rows, with the same numbers, in another layout.
@@ -195,6 +196,19 @@ impl Rows {
         }
     }
 
+    /// Brings the rows into the cache that are likely to have these hashes, and what `also` looks at for each.
+    #[inline]
+    pub(super) fn prefetch(&self, hashes: &[u64], likely: impl Fn(u64) -> usize, also: impl Fn(usize) -> u8) {
+        // First all places, then all rows: nothing is to be guessed in between.
+        let mut ids = [0; BATCH];
+        for (id, &hash) in ids.iter_mut().zip(hashes) {
+            *id = likely(hash);
+        }
+        let words = self.layout.words();
+        let look = |seen: u64, &id: &usize| seen ^ self.words[id * words] ^ u64::from(also(id));
+        std::hint::black_box(ids[..hashes.len()].iter().fold(0, look));
+    }
+
     /// Makes room for so many rows.
     #[cold]
     fn reserve(&mut self, len: usize) {
@@ -237,11 +251,12 @@ impl Part {
         self.places[place] = hash & HASH | (id as u64 + 1);
     }
 
-    /// The number that is found first for this hash.
+    /// The number that is found first for this hash, or zero.
     #[inline]
-    pub(super) fn likely(&self, hash: u64) -> Option<usize> {
+    pub(super) fn likely(&self, hash: u64) -> usize {
         let entry = self.places[self.home(hash)];
-        (entry != 0 && entry & HASH == hash & HASH).then(|| id_of(entry))
+        let is_likely = usize::from(entry & HASH == hash & HASH && entry != 0);
+        ((entry & !HASH) as usize).wrapping_sub(1).wrapping_mul(is_likely)
     }
 
     /// So many rows have been noted.
@@ -261,7 +276,8 @@ impl Part {
     #[cold]
     fn grow(&mut self, more: usize) {
         let old = std::mem::take(&mut self.places);
-        self.places = vec![0; places(old.len(), self.len + more)];
+        // Written, not asked for as zeros: what is only read before it is written costs two faults a page, and the other cores wait.
+        self.places.resize(places(old.len(), self.len + more), 0);
         for entry in old.into_iter().filter(|&entry| entry != 0) {
             self.insert(entry);
         }

@@ -16,9 +16,9 @@
 
 use super::moves::Moves;
 use super::packed::{PackedSet, hash, same};
-use super::reachable::{BATCH, Pair, Reachable, SMALL, number_of, prefetch, tops_of};
+use super::reachable::{Pair, Reachable, SMALL, number_of, tops_of};
 use super::reached_by::ReachedBy;
-use super::states::{PARTS, Part, Rows, States, part_of};
+use super::states::{BATCH, PARTS, Part, Rows, States, part_of};
 use super::symmetry::{Successors, Symmetry};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -27,10 +27,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Those who work on an exploration.
-#[derive(Default)]
 pub(super) struct Crew {
     /// How many may work at the moment.
     hands: Arc<AtomicUsize>,
+    /// For fewer pairs or states it is not worth it to wake others up.
+    few: usize,
     pool: Option<ThreadPool>,
     pieces: Vec<Piece>,
     news: Vec<News>,
@@ -41,6 +42,8 @@ struct Piece {
     pairs: Range<usize>,
     /// For each of the pairs, the number of its moves, and how many these are.
     moves: Vec<(u32, u32)>,
+    /// The states of the pairs, so that they need not be fetched again.
+    from: Vec<u64>,
     /// The candidates, as rows.
     rows: Vec<u64>,
     /// The positions of the threads that reached them.
@@ -92,19 +95,23 @@ const MISSING: u32 = u32::MAX;
 /// There are fewer states.
 const NEW: u32 = u32::MAX;
 
-/// How many pairs are looked at together. (Unit tests are about small systems.)
-const MANY: usize = if cfg!(test) { 1 << 5 } else { 1 << 16 };
-
-/// For so few it is not worth it to wake others up.
-const FEW: usize = if cfg!(test) { 4 } else { 1 << 12 };
+/// How many pairs are looked at together.
+const MANY: usize = 1 << 18;
 
 /// How many visible states count as lately seen.
 const LATELY: usize = 1 << 14;
 
+impl Default for Crew {
+    /// Nobody else.
+    fn default() -> Self {
+        Crew::new(Arc::new(AtomicUsize::new(1)))
+    }
+}
+
 impl Crew {
     /// As many as this number says, which may change.
     pub(super) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Crew { hands, ..Crew::default() }
+        Crew { hands, few: 1 << 12, pool: None, pieces: Vec::new(), news: Vec::new() }
     }
 
     fn hands(&self) -> usize {
@@ -145,28 +152,36 @@ fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>>
 impl Reachable<'_> {
     /// Expands pairs on several cores, until the watcher is to look; if there are enough pairs for that, and cores.
     pub(super) fn expand_wide(&mut self) -> bool {
-        if !self.crew.is_ready() || !self.take_pairs(MANY) || self.pairs.len() - self.done < FEW {
+        if !self.crew.is_ready() || !self.take_pairs(MANY) || self.pairs.len() - self.done < self.crew.few {
             return false;
         }
         let (pool, mut pieces, mut news) = self.crew.take();
         let cuts = cut(self.done..self.pairs.len(), pieces.len());
         pieces.iter_mut().zip(cuts).for_each(|(piece, cut)| piece.pairs = cut);
+        pool.install(|| self.round(&mut pieces, &mut news));
+        self.crew.give_back(pool, pieces, news);
+        true
+    }
+
+    fn round(&mut self, pieces: &mut [Piece], news: &mut [News]) {
         let view = self.view();
-        pool.install(|| pieces.par_iter_mut().for_each(|piece| piece.find_moves(&view, &self.pairs)));
-        self.find_missing(&mut pieces);
-        let view = self.view();
-        pool.install(|| pieces.par_iter_mut().for_each(|piece| piece.take_steps(&view, &self.pairs)));
+        pieces.par_iter_mut().for_each(|piece| piece.find_moves(&view, &self.pairs));
+        let layout = self.states.layout().clone();
+        self.find_missing(pieces);
+        let (view, is_as_before) = (self.view(), *self.states.layout() == layout);
+        pieces.par_iter_mut().for_each(|piece| {
+            if !is_as_before {
+                piece.fetch(&view, &self.pairs);
+            }
+            piece.take_steps(&view, &self.pairs);
+        });
         self.done += pieces.iter().map(|piece| piece.pairs.len()).sum::<usize>();
         let start = self.levels[self.levels.len() - 1];
         let States { rows, index } = &mut self.states;
         let known = Known { rows, reached_by: &self.reached_by, start, wave_end: self.wave.end };
-        pool.install(|| {
-            let parts = index.par_iter_mut().zip(&mut news).enumerate();
-            parts.for_each(|(number, (part, news))| known.look_up(&pieces, number, part, news));
-        });
-        self.number(&pool, &mut pieces, &mut news);
-        self.crew.give_back(pool, pieces, news);
-        true
+        let parts = index.par_iter_mut().zip(&mut *news).enumerate();
+        parts.for_each(|(number, (part, news))| known.look_up(pieces, number, part, news));
+        self.number(pieces, news);
     }
 
     fn view(&self) -> View<'_> {
@@ -197,9 +212,9 @@ impl Reachable<'_> {
     }
 
     /// Numbers what is new, in the order of the candidates.
-    fn number(&mut self, pool: &ThreadPool, pieces: &mut [Piece], news: &mut [News]) {
+    fn number(&mut self, pieces: &mut [Piece], news: &mut [News]) {
         let (words, mut first) = (self.states.layout().words(), self.states.len());
-        pool.install(|| pieces.par_iter_mut().for_each(Piece::rank));
+        pieces.par_iter_mut().for_each(Piece::rank);
         for piece in &mut *pieces {
             piece.first = first;
             first += piece.new;
@@ -214,22 +229,20 @@ impl Reachable<'_> {
             tails.push(tail);
             left = rest;
         }
-        pool.install(|| pieces.par_iter().zip(tails).for_each(|(piece, tail)| piece.write_rows(words, tail)));
+        pieces.par_iter().zip(tails).for_each(|(piece, tail)| piece.write_rows(words, tail));
         let start = self.levels[self.levels.len() - 1];
         self.reached_by.extend(new);
         let reached_by = &self.reached_by;
-        pool.install(|| {
-            let parts = index.par_iter_mut().zip(news);
-            parts.for_each(|(part, news)| {
-                news.settle(pieces, part, |id, position| _ = reached_by.add(id - start, position));
-            });
+        let parts = index.par_iter_mut().zip(news);
+        parts.for_each(|(part, news)| {
+            news.settle(pieces, part, |id, position| _ = reached_by.add(id - start, position));
         });
     }
 
     /// T of the states that are new since it was last computed, on several cores; if there are enough states for that, and cores.
     pub(super) fn project_wide(&mut self) -> bool {
         let new = self.projected..self.states.len();
-        if new.len() < FEW || !self.crew.is_ready() {
+        if new.len() < self.crew.few || !self.crew.is_ready() {
             return false;
         }
         let (pool, mut pieces, news) = self.crew.take();
@@ -269,6 +282,7 @@ impl Piece {
         Piece {
             pairs: 0..0,
             moves: Vec::new(),
+            from: Vec::new(),
             rows: Vec::new(),
             at: Vec::new(),
             parts: vec![Vec::new(); PARTS],
@@ -284,13 +298,23 @@ impl Piece {
     }
 
     fn find_moves(&mut self, view: &View<'_>, pairs: &[Pair]) {
+        self.fetch(view, pairs);
         self.moves.clear();
-        for pairs in pairs[self.pairs.clone()].chunks(BATCH) {
-            prefetch(view.states, pairs);
-            self.moves.extend(pairs.iter().map(|&pair| {
-                let (state, program) = view.thread_state(pair);
-                view.moves[program].find(state).unwrap_or((MISSING, 0))
-            }));
+        let layout = view.states.layout();
+        for (pair, row) in pairs[self.pairs.clone()].iter().zip(self.from.chunks_exact(layout.words())) {
+            let position = usize::from(pair.position);
+            let state = (layout.shared(row), layout.local(row, position));
+            self.moves.push(view.moves[view.programs[position]].find(state).unwrap_or((MISSING, 0)));
+        }
+    }
+
+    /// Fetches the states of the pairs. The loads do not depend on each other.
+    fn fetch(&mut self, view: &View<'_>, pairs: &[Pair]) {
+        self.from.clear();
+        for pair in &pairs[self.pairs.clone()] {
+            for &word in view.states.row(pair.id as usize) {
+                self.from.push(word);
+            }
         }
     }
 
@@ -300,23 +324,21 @@ impl Piece {
         self.parts.iter_mut().for_each(Vec::clear);
         let layout = view.states.layout();
         let mut candidate = 0;
-        for (pairs, moves) in pairs[self.pairs.clone()].chunks(BATCH).zip(self.moves.chunks(BATCH)) {
-            prefetch(view.states, pairs);
-            for (pair, &(moves, count)) in pairs.iter().zip(moves) {
-                if count == 0 {
-                    continue;
+        let from = self.from.chunks_exact(layout.words());
+        for ((pair, row), &(moves, count)) in pairs[self.pairs.clone()].iter().zip(from).zip(&self.moves) {
+            if count == 0 {
+                continue;
+            }
+            let position = usize::from(pair.position);
+            self.successors.prepare(view.symmetry, layout, row, position);
+            for &successor in view.moves[view.programs[position]].of(moves) {
+                let (row, at) = self.successors.pack(layout, successor);
+                for &word in row {
+                    self.rows.push(word);
                 }
-                let (row, position) = (view.states.row(pair.id as usize), usize::from(pair.position));
-                self.successors.prepare(view.symmetry, layout, row, position);
-                for &successor in view.moves[view.programs[position]].of(moves) {
-                    let (row, at) = self.successors.pack(layout, successor);
-                    for &word in row {
-                        self.rows.push(word);
-                    }
-                    self.at.push(u16::try_from(at).expect("there are fewer threads"));
-                    self.parts[part_of(hash(row))].push(candidate);
-                    candidate += 1;
-                }
+                self.at.push(u16::try_from(at).expect("there are fewer threads"));
+                self.parts[part_of(hash(row))].push(candidate);
+                candidate += 1;
             }
         }
         self.found.clear();
@@ -392,12 +414,15 @@ impl Known<'_> {
         let mut hashes = [0; BATCH];
         for (number_of_piece, piece) in (0..).zip(pieces) {
             for batch in piece.parts[number].chunks(BATCH) {
-                let mut seen = 0;
                 for (&candidate, to) in batch.iter().zip(&mut hashes) {
                     *to = hash(piece.row(candidate, words));
-                    seen ^= if len > SMALL { self.prefetch(part, *to) } else { 0 };
                 }
-                std::hint::black_box(seen);
+                if len > SMALL {
+                    // What is new is not among the rows yet.
+                    let likely = |hash| Some(part.likely(hash)).filter(|&id| id < len).unwrap_or(0);
+                    let also = |id: usize| self.reached_by.first_of(id.wrapping_sub(self.start));
+                    self.rows.prefetch(&hashes[..batch.len()], likely, also);
+                }
                 for (&candidate, &hash) in batch.iter().zip(&hashes) {
                     let (row, position) = (piece.row(candidate, words), piece.at[candidate as usize]);
                     let is = |id: usize| match id.checked_sub(len) {
@@ -432,14 +457,6 @@ impl Known<'_> {
         }
         part.grew(news.found.len());
     }
-
-    #[inline]
-    fn prefetch(&self, part: &Part, hash: u64) -> u64 {
-        part.likely(hash).filter(|&id| id < self.rows.len()).map_or(0, |id| {
-            let mask = if id < self.start { 0 } else { self.reached_by.first(id - self.start) };
-            self.rows.row(id)[0] ^ u64::from(mask)
-        })
-    }
 }
 
 impl News {
@@ -469,7 +486,7 @@ mod tests {
     fn looks(problem: &Problem, symmetry: bool, hands: usize) -> Vec<Vec<u8>> {
         let mut looks = Vec::new();
         let mut reachable = Reachable::new(problem.system(), symmetry);
-        reachable.with_crew(Crew::new(Arc::new(AtomicUsize::new(hands))));
+        reachable.with_crew(Crew { few: 1, ..Crew::new(Arc::new(AtomicUsize::new(hands))) });
         for _ in 0..4 {
             let more = reachable.advance(&mut |seen: &Reachable<'_>| {
                 looks.push(postcard::to_stdvec(seen).unwrap());

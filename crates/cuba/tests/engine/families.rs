@@ -1,9 +1,10 @@
 //! Systems that grow in threads, depth and shared states: every counter against its closed form.
 
+use cpds::{Problem, print_cpds};
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle::levels;
-use cuba::engine::Count;
 use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
+use cuba::engine::{Count, Engine, Ladder};
 
 #[test]
 fn the_counters_are_those_of_the_closed_form() {
@@ -46,6 +47,37 @@ fn rows_that_become_too_narrow() {
         let (one_visible, two_visible) = (20 * 6, 190 * 6 * 6);
         let expected = [(1, 1), (1 + one, 1 + one_visible), (1 + one + two, 1 + one_visible + two_visible)];
         assert_eq!(counts, expected.map(|(reachable, visible)| (Some(Count::from(reachable)), Count::from(visible))));
+    }
+}
+
+/// Large enough that several cores have something to do. What is told is the same for every number of them: levels, counters, and, where a
+/// state is bad or the memory is not enough, the trace, or how far it came.
+#[test]
+fn every_number_of_jobs_tells_the_same() {
+    let family = Recursion { threads: 3, depth: 4, shared: 3 };
+    let text = format!("{}bad 2|l,r,-\n", print_cpds(&family.problem()));
+    let problem: Problem = text.parse().unwrap();
+    let told = |question: Question, memory: usize, symmetry: bool, jobs: usize| {
+        let options = Options { symmetry, memory, jobs, ladder: Ladder::None, ..Options::default() };
+        let found = analyse(&problem, question, Options { engine: Some(Engine::Explicit), ..options }, |_| ());
+        (found.conclusion, found.levels, found.statistics)
+    };
+    for symmetry in [true, false] {
+        for (question, memory) in
+            [(Question::Reachable, 1 << 28), (Question::Verify, 1 << 28), (Question::Reachable, 8 << 20)]
+        {
+            let alone = told(question, memory, symmetry, 1);
+            assert_eq!(matches!(alone.0, Conclusion::Unsafe { .. }), question == Question::Verify);
+            assert_eq!(
+                matches!(alone.0, Conclusion::Unknown(_)),
+                memory < 1 << 28 && !symmetry,
+                "{symmetry} {:?}",
+                alone.2
+            );
+            for jobs in [2, 3, 8] {
+                assert_eq!(told(question, memory, symmetry, jobs), alone, "{question:?}, {symmetry}, {jobs} jobs");
+            }
+        }
     }
 }
 

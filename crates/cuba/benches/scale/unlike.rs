@@ -1,4 +1,4 @@
-//! How far each engine gets where many threads are unlike: `cargo bench -p cuba --bench unlike`.
+//! How far each engine gets where many threads are unlike.
 //!
 //! Each has the same memory, and tuples one by one stop after a number of expansions as well; nothing is limited by time. So all
 //! figures but the last column are the same in each run. What is kept of diagrams is what the finished levels need; bytes are the
@@ -16,8 +16,8 @@ use std::time::Instant;
 const MEMORY: usize = 256 << 20;
 const EXPANSIONS: u64 = 1_000_000;
 
-fn main() {
-    let only = std::env::args().nth(1).filter(|name| !name.starts_with('-'));
+/// Runs them all, and prints a table for each number of threads.
+pub(crate) fn compare() {
     for threads in [4, 6, 8, 10] {
         let mut table = Table::new();
         let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
@@ -32,9 +32,7 @@ fn main() {
             ("strangers", Strangers { threads }.problem()),
         ];
         for (name, problem) in families {
-            if only.as_ref().is_none_or(|only| name.contains(&**only)) {
-                measure(&mut table, &format!("{name}, {threads}"), &problem);
-            }
+            measure(&mut table, &format!("{name}, {threads}"), &problem);
         }
         println!("{table}\n");
     }

@@ -1,0 +1,86 @@
+//! One large system after the other, each in a process of its own, so that its memory is its own.
+//!
+//! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact, and those of the closed form. Runs with one and
+//! with two jobs come in turns, and of each the quickest counts.
+
+use comfy_table::{CellAlignment, Table, presets};
+use cpds_testing::families::Recursion;
+use cuba::engine::Ladder;
+use cuba::engine::analysis::{Options, Question, analyse};
+use cuba::machine::peak_memory_bytes;
+use std::process::Command;
+use std::time::Instant;
+
+/// The argument that asks for one run.
+pub(crate) const ONE: &str = "one";
+
+/// How often each is run.
+const TIMES: usize = 3;
+
+/// What a run says of itself: seconds, and bytes in tables and at the peak of the process.
+type Figures = [f64; 3];
+
+fn family(shared: u64) -> Recursion {
+    Recursion { threads: 2, depth: 7, shared }
+}
+
+/// Runs them all, and prints a table.
+pub(crate) fn compare() {
+    let mut table = Table::new();
+    let heading = ["states", "expansions", "jobs", "s", "expansions/µs", "states/µs", "speed-up"];
+    table.load_style(presets::NOTHING).add_row(heading.into_iter().chain(["bytes/state in tables", "at the peak"]));
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for shared in [77, 193] {
+        let mut best = [[f64::INFINITY; 3]; 2];
+        for _ in 0..TIMES {
+            for (best, jobs) in best.iter_mut().zip([1, 2]) {
+                let figures = run(shared, jobs);
+                if figures[0] < best[0] {
+                    *best = figures;
+                }
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for humans")]
+        let [states, expansions] = [family(shared).states(), family(shared).steps()].map(|number| number as f64);
+        for ([seconds, tables, peak], jobs) in best.into_iter().zip([1, 2]) {
+            table.add_row([
+                states.to_string(),
+                expansions.to_string(),
+                jobs.to_string(),
+                format!("{seconds:.2}"),
+                format!("{:.2}", expansions / seconds / 1e6),
+                format!("{:.2}", states / seconds / 1e6),
+                format!("{:.2}", best[0][0] / seconds),
+                format!("{:.1}", tables / states),
+                format!("{:.1}", peak / states),
+            ]);
+        }
+    }
+    println!("{table}\n");
+}
+
+fn run(shared: u64, jobs: usize) -> Figures {
+    let this = std::env::current_exe().expect("this program");
+    let output = Command::new(this).args([ONE, &shared.to_string(), &jobs.to_string()]).output().expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("numbers");
+    let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().expect("a number")).collect();
+    figures.try_into().expect("three")
+}
+
+/// One run, which prints its figures.
+pub(crate) fn one(shared: u64, jobs: usize) {
+    let problem = family(shared).problem();
+    let before = peak_memory_bytes();
+    let options = Options { symmetry: false, memory: 64 << 30, jobs, ladder: Ladder::None, ..Options::default() };
+    let start = Instant::now();
+    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let seconds = start.elapsed().as_secs_f64();
+    let seen = found.lower.glimpse();
+    let closed = (family(shared).states(), family(shared).steps());
+    assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
+    let peak = peak_memory_bytes().zip(before).map_or(0, |(after, before)| after - before);
+    println!("{seconds} {} {peak}", seen.bytes);
+}
