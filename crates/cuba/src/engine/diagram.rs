@@ -312,6 +312,23 @@ impl Diagrams {
         })
     }
 
+    /// The numbers at a place of the tuples, each once, in the order in which they come up.
+    pub(super) fn numbers_at(&self, set: Node, place: usize) -> Vec<u32> {
+        let (mut nodes, mut known) = (vec![set], FxHashSet::default());
+        for _ in 0..place {
+            known.clear();
+            let next = nodes.iter().flat_map(|&node| self.edges(node)).map(|(_, behind)| behind);
+            nodes = next.filter(|&behind| known.insert(behind)).collect();
+        }
+        let mut numbers = FxHashSet::default();
+        nodes
+            .iter()
+            .flat_map(|&node| self.edges(node))
+            .map(|(number, _)| number)
+            .filter(|&n| numbers.insert(n))
+            .collect()
+    }
+
     /// The first tuple whose numbers all fit their places, if there is one.
     pub(super) fn find(&self, set: Node, fits: &impl Fn(usize, u32) -> bool) -> Option<Vec<u32>> {
         let mut failed = FxHashSet::default();

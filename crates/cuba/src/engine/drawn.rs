@@ -234,6 +234,7 @@ impl Symbolic<'_> {
     /// One context of the thread at `position`, from all tuples with this shared state that it has not reached itself.
     fn draw(&mut self, drawn: &mut Drawn, position: usize, shared: u32) -> Result<(), TooLarge> {
         let set = of(&drawn.open[position], shared);
+        self.look_ahead_in(&drawn.diagrams, (shared, position), set);
         let found = self.images(&mut drawn.diagrams, (shared, position), (0, set), &mut FxHashMap::default())?;
         let reached = &mut drawn.going.as_mut().expect("a level is being computed").reached[position];
         for &(q, node) in &*found {

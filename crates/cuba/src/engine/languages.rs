@@ -85,6 +85,32 @@ impl Default for Languages {
     }
 }
 
+/// The languages of a saturated store automaton, before they have numbers.
+pub(super) struct Minimal {
+    /// The shared states, sorted, with the state of the minimal automaton that has the language of each.
+    classes: Vec<(SharedState, u32)>,
+    automaton: Dfa,
+    /// How many transitions the automaton had before it was minimal, and how many bytes it took.
+    built: u64,
+    bytes: usize,
+}
+
+impl Minimal {
+    /// Computes them; unless that takes more than `room` bytes.
+    pub(super) fn new(psa: &Psa, room: usize, cancel: &Cancel) -> Result<Self, TooLarge> {
+        let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
+        let (dfa, bytes) = Dfa::of_psa(psa, &starts, room, cancel)?;
+        let (minimal, class) = dfa.minimal();
+        let classes = shared.into_iter().zip(class).filter_map(|(q, class)| Some((q, class?))).collect();
+        Ok(Minimal { classes, automaton: minimal, built: dfa.transition_count() as u64, bytes })
+    }
+
+    /// How many bytes it took.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
 #[expect(clippy::len_without_is_empty, reason = "there is always the empty language")]
 impl Languages {
     /// The empty language.
@@ -112,19 +138,19 @@ impl Languages {
     /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones; unless that
     /// takes more than `room` bytes.
     pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
-        let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
-        let dfa = Dfa::of_psa(psa, &starts, room, &self.cancel)?;
-        self.built += dfa.transition_count() as u64;
-        let (minimal, class) = dfa.minimal();
+        let minimal = Minimal::new(psa, room, &self.cancel)?;
+        Ok(self.note(&minimal))
+    }
+
+    /// The same, from what has been computed.
+    pub(super) fn note(
+        &mut self,
+        Minimal { classes, automaton, built, .. }: &Minimal,
+    ) -> Vec<(SharedState, LanguageId)> {
+        self.built += built;
         let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
-        let mut found = Vec::new();
-        for (q, class) in shared.into_iter().zip(class) {
-            if let Some(class) = class {
-                let language = *known.entry(class).or_insert_with(|| self.canonical(&minimal, class));
-                found.push((q, language));
-            }
-        }
-        Ok(found)
+        let mut language = |class: u32| *known.entry(class).or_insert_with(|| self.canonical(automaton, class));
+        classes.iter().map(|&(q, class)| (q, language(class))).collect()
     }
 
     /// An automaton that accepts ⟨q|w⟩ for each word w of a language.

@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
             Engine::Symbolic => {
                 let options = SymbolicOptions::exact(symmetry, memory);
                 let mut tuples = Symbolic::new(system, options);
-                tuples.cancelled_by(cancel);
+                tuples.works_for(cancel, Arc::new(AtomicUsize::new(1)));
                 Lower::Symbolic(Box::new(tuples))
             }
         }
@@ -226,7 +226,7 @@ impl<'a> Lower<'a> {
     pub(super) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
         match self {
             Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
-            Lower::Symbolic(tuples) => tuples.cancelled_by(cancel),
+            Lower::Symbolic(tuples) => tuples.works_for(cancel, hands),
         }
     }
 

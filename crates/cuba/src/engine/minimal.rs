@@ -64,12 +64,12 @@ impl Dfa {
     }
 
     /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.
-    /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built.
-    pub(super) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<Dfa, TooLarge> {
+    /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built. Also gives these bytes.
+    pub(super) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<(Dfa, usize), TooLarge> {
         let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
         let mut dfa = Dfa::default();
         let mut moves = Vec::new();
-        let mut next = 0;
+        let (mut next, mut bytes) = (0, 0);
         while next < starts.len() + subsets.len() {
             let mut accepting = false;
             moves.clear();
@@ -92,11 +92,12 @@ impl Dfa {
             dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
             next += 1;
             let is_cancelled = next.is_multiple_of(1 << 10) && cancel.why().is_some();
-            if is_cancelled || size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len()) > room {
+            bytes = size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len());
+            if is_cancelled || bytes > room {
                 return Err(TooLarge);
             }
         }
-        Ok(dfa)
+        Ok((dfa, bytes))
     }
 
     /// For each state the number of its class: states from which the same words are accepted. None if no word is.

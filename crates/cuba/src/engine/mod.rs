@@ -4,6 +4,7 @@
 
 mod abstraction;
 mod acceptance;
+mod ahead;
 pub mod analysis;
 mod bad;
 mod below;

@@ -103,8 +103,9 @@ pub(super) struct Race {
     enough: AtomicU64,
     /// For each end.
     cancels: [Cancel; 2],
-    /// How many threads the lower end may have. The upper one has one.
-    hands: Arc<AtomicUsize>,
+    /// How many threads each end may have: as many as there may be, when the other one has left. Until then the upper one has one, and the
+    /// lower one the others.
+    hands: [Arc<AtomicUsize>; 2],
     jobs: usize,
     /// Whose turn it is, if only one may work at a time.
     turn: Option<(Mutex<End>, Condvar)>,
@@ -118,7 +119,7 @@ impl Race {
             first: AtomicU64::new(DONE),
             enough: AtomicU64::new(DONE),
             cancels: [cancel.for_another(), cancel.for_another()],
-            hands: Arc::new(AtomicUsize::new(jobs.saturating_sub(1).max(1))),
+            hands: [1, jobs.saturating_sub(1).max(1)].map(|hands| Arc::new(AtomicUsize::new(hands))),
             jobs,
             turn,
         }
@@ -181,17 +182,15 @@ impl Race {
         self.enough.load(Ordering::Relaxed)
     }
 
-    /// How many threads the lower end may have, at the moment.
-    pub(super) fn hands(&self) -> Arc<AtomicUsize> {
-        self.hands.clone()
+    /// How many threads an end may have, at the moment.
+    pub(super) fn hands(&self, end: End) -> Arc<AtomicUsize> {
+        self.hands[end as usize].clone()
     }
 
     /// An end has nothing left to do, and does not keep the other one waiting.
     pub(super) fn leaves(&self, end: End) {
         self.time[end as usize].store(DONE, Ordering::Relaxed);
-        if end == End::Upper {
-            self.hands.store(self.jobs, Ordering::Relaxed);
-        }
+        self.hands[end.other() as usize].store(self.jobs, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.turn {
             *turn.lock().unwrap_or_else(PoisonError::into_inner) = end.other();
             changed.notify_all();

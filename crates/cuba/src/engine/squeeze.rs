@@ -163,7 +163,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             Some(saved) => self.restored_lower(saved),
             None => LowerEnd::new(new(self.engine, self.lower_memory(false))),
         };
-        end.lower.works_for(cancel, self.race.hands());
+        end.lower.works_for(cancel, self.race.hands(End::Lower));
         self.tell_again(&end, events);
         if !end.is_over {
             end.outcome = self.explore(&mut end, events);
@@ -174,6 +174,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             end.looked_at = 0;
             let tuples = new(Engine::Symbolic, self.lower_memory(true));
             end.states = Some(std::mem::replace(&mut end.lower, tuples));
+            end.lower.works_for(cancel, self.race.hands(End::Lower));
             end.outcome = self.explore(&mut end, events);
         }
         end.is_over = true;

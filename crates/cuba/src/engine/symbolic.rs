@@ -19,6 +19,7 @@
 //! # How tuples are kept
 //! One by one, as rows; or, where many threads are unlike, as diagrams (`drawn.rs`): the same tuples, which nothing lists.
 
+use super::ahead::{Ahead, Post};
 use super::certificate::Tuples;
 use super::count::Count;
 use super::covering::Covering;
@@ -29,17 +30,19 @@ use super::matching::matching;
 use super::minimal::Dfa;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet};
-use super::psa::{Psa, TooLarge};
+use super::psa::TooLarge;
 use super::race::Cancel;
 use super::reached_by::ReachedBy;
 use super::symmetry::{Successors, Symmetry};
 use super::tops::Projection;
 use super::visible::VisibleLevels;
 use super::widening::Widening;
-use cpds::{Cpds, GlobalState, SharedState};
+use cpds::{Cpds, GlobalState};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// The sets S_0, …, S_k and T(S_0) ⊆ … ⊆ T(S_k), as far as they were computed.
 pub struct Symbolic<'a> {
@@ -48,6 +51,7 @@ pub struct Symbolic<'a> {
     pub(super) options: SymbolicOptions,
     pub(super) widening: Option<Widening>,
     pub(super) cancel: Cancel,
+    pub(super) ahead: Ahead,
     pub(super) languages: Languages,
     pub(super) heads: Vec<Heads>,
     /// For each program, post* of the shared states and languages it was asked for.
@@ -69,7 +73,7 @@ pub struct Symbolic<'a> {
     pub(super) visible: VisibleLevels,
     unfinished: bool,
     /// Where the level that is being computed has got to.
-    going: Option<Going>,
+    pub(super) going: Option<Going>,
     /// How many bytes there were left at the last look.
     pub(super) room: usize,
     pub(super) expansions: u64,
@@ -83,12 +87,12 @@ pub struct Symbolic<'a> {
 /// How far a level is: which tuples are to be expanded, and which of them, and of its threads, is next.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Going {
-    open: Vec<u32>,
-    next: usize,
-    position: usize,
+    pub(super) open: Vec<u32>,
+    pub(super) next: usize,
+    pub(super) position: usize,
     /// Which threads reached the tuples of the level before, and the first of these.
-    reached_by: ReachedBy,
-    before: usize,
+    pub(super) reached_by: ReachedBy,
+    pub(super) before: usize,
     /// When the watcher looks again, in units of work.
     pulse: u64,
 }
@@ -170,12 +174,12 @@ pub(super) const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 impl Going {
     /// The next tuple and position, and whether that thread has not reached the tuple itself.
     fn step(&mut self, threads: usize) -> Option<(usize, usize, bool)> {
-        let (id, position) = (*self.open.get(self.next)? as usize, self.position);
+        let next = self.upcoming(threads).next()?;
         self.position += 1;
         if self.position == threads {
             (self.next, self.position) = (self.next + 1, 0);
         }
-        Some((id, position, !self.reached_by.has(id - self.before, position)))
+        Some(next)
     }
 }
 
@@ -213,6 +217,7 @@ impl<'a> Symbolic<'a> {
             system,
             widening: options.widening.map(Widening::new),
             cancel: Cancel::default(),
+            ahead: Ahead::default(),
             options,
             languages,
             symmetry,
@@ -243,6 +248,7 @@ impl<'a> Symbolic<'a> {
             options,
             widening,
             cancel: Cancel::default(),
+            ahead: Ahead::default(),
             languages,
             heads: system.programs().iter().map(Heads::new).collect(),
             posts,
@@ -269,8 +275,9 @@ impl<'a> Symbolic<'a> {
         symbolic
     }
 
-    /// Stops in the middle of whatever it does when it is told to.
-    pub(super) fn cancelled_by(&mut self, cancel: &Cancel) {
+    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
+    pub(super) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
+        self.ahead = Ahead::new(hands);
         self.cancel = cancel.clone();
         self.languages.cancelled_by(cancel);
         self.limit();
@@ -336,6 +343,7 @@ impl<'a> Symbolic<'a> {
         while let Some((id, position, is_open)) = self.going.as_mut().and_then(|going| going.step(self.programs.len()))
         {
             if is_open && self.symmetry.stands_for_itself(self.tuples.layout(), self.tuples.row(id), position) {
+                self.look_ahead(id, position);
                 self.expand(id, position)?;
             }
             let work = self.work();
@@ -386,11 +394,13 @@ impl<'a> Symbolic<'a> {
 
     /// The same, if it is not known.
     fn post_star(&mut self, program: usize, (shared, language): (u32, u32)) -> Result<Range<usize>, TooLarge> {
-        // Half of the memory for the store automaton, the other for its languages.
-        let mut psa = self.languages.psa(SharedState(shared), LanguageId(language));
-        psa.saturate(&self.heads[program], self.room / 2 / Psa::BYTES_A_TRANSITION, &self.cancel)?;
-        self.transitions += psa.transition_count() as u64;
-        let mut posts = self.languages.of_psa(&psa, self.room / 2)?;
+        let post = match self.ahead.take((program, (shared, language))) {
+            Some(post) if post.fits(self.room) => post,
+            Some(_) => return Err(TooLarge),
+            None => Post::new(&self.languages, &self.heads[program], (shared, language), self.room, &self.cancel)?,
+        };
+        self.transitions += post.transitions as u64;
+        let mut posts = self.languages.note(&post.minimal);
         if let Some(widening) = &mut self.widening {
             for (_, language) in &mut posts {
                 *language = widening.widen(&mut self.languages, *language, self.room / 2)?;

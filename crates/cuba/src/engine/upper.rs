@@ -336,7 +336,7 @@ impl<'a> Squeeze<'a, '_> {
         events: &Sender<Event>,
     ) -> (Result<Found<'a>, Blown<Halt>>, u64) {
         let Step { rung, .. } = step;
-        tuples.cancelled_by(self.race.cancel(End::Upper));
+        tuples.works_for(self.race.cancel(End::Upper), self.race.hands(End::Upper));
         let mut work = if tuples.is_going() { tuples.work() } else { 0 };
         let mut watch = |tuples: &Symbolic<'_>| {
             let bytes = self.in_use(limits, tuples.bytes());
