@@ -129,9 +129,9 @@ impl Crew {
         hands > 1 && self.pool.is_some()
     }
 
-    /// The pool, and twice as many pieces as there are hands: if one core is slow, the others take more of them.
+    /// The pool, and more pieces than hands: if one core is slow, or the round ends before the last pieces, the others take more of them.
     fn take(&mut self) -> (ThreadPool, Vec<Piece>, Vec<News>) {
-        self.pieces.resize_with(2 * self.hands(), Piece::new);
+        self.pieces.resize_with((8 * self.hands()).min(PARTS), Piece::new);
         self.news.resize_with(PARTS, News::default);
         let pool = self.pool.take().expect("it is ready");
         (pool, std::mem::take(&mut self.pieces), std::mem::take(&mut self.news))
