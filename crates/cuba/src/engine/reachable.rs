@@ -24,6 +24,7 @@
 use super::certificate::Tuples;
 use super::count::Count;
 use super::moves::{Moves, ThreadState};
+use super::outlet::{Outlet, Place};
 use super::packed::{Layout, PackedSet, hash};
 use super::reached_by::ReachedBy;
 use super::stacks::{StackId, Stacks};
@@ -68,14 +69,16 @@ pub struct Reachable<'a> {
     /// How many visible states there were when the watcher last looked between two waves.
     seen: usize,
     /// Whether the last level is not finished.
-    unfinished: bool,
+    pub(super) unfinished: bool,
     highest: u32,
     pub(super) expansions: u64,
     /// When the watcher looks again, in expansions.
     pub(super) pulse: u64,
-    batch: Batch,
-    scratch: Scratch,
+    pub(super) batch: Batch,
+    pub(super) scratch: Scratch,
     pub(super) crew: Crew,
+    /// Where the states go that belong to others (`share.rs`); none if all are here.
+    pub(super) outlet: Option<Box<Outlet>>,
 }
 
 /// What is saved of an exploration.
@@ -93,17 +96,17 @@ pub(super) struct Pair {
 }
 
 #[derive(Default)]
-struct Scratch {
-    successors: Successors,
+pub(super) struct Scratch {
+    pub(super) successors: Successors,
     found: Vec<ThreadState>,
     tops: Vec<u32>,
 }
 
 /// States that wait to be looked up: enough that the processor can wait for several parts of the memory at once.
 #[derive(Default)]
-struct Batch {
+pub(super) struct Batch {
     rows: Vec<u64>,
-    hashes: Vec<u64>,
+    pub(super) hashes: Vec<u64>,
     /// The position of the thread that reached each.
     at: Vec<u16>,
 }
@@ -123,7 +126,7 @@ fn pulse(states: usize) -> u64 {
 pub(super) const SMALL: usize = 1 << 16;
 
 /// How many pairs are taken at a time for one core.
-const PAIRS: usize = 1 << 10;
+pub(super) const PAIRS: usize = 1 << 10;
 
 impl Serialize for Reachable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -148,6 +151,11 @@ impl<'a> Reachable<'a> {
     /// R_0. With `symmetry`, interchangeable threads are treated as such; nothing that can be asked for depends on it, except
     /// for the counters [`kept`](Self::kept), [`expansions`](Self::expansions) and [`bytes`](Self::bytes).
     pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
+        Self::at(None, system, symmetry)
+    }
+
+    /// R_0, or what belongs to this place of it.
+    pub(super) fn at(place: Option<Place>, system: &'a Cpds, symmetry: bool) -> Self {
         let symmetry = Symmetry::new(system, symmetry);
         let mut stacks = Stacks::default();
         let initial: Vec<(u32, Vec<StackId>)> = system
@@ -180,6 +188,7 @@ impl<'a> Reachable<'a> {
             batch: Batch::default(),
             scratch: Scratch::default(),
             crew: Crew::default(),
+            outlet: place.map(|place| Box::new(Outlet::new(place, &symmetry, &stacks))),
             symmetry,
             stacks,
         };
@@ -190,7 +199,9 @@ impl<'a> Reachable<'a> {
             reachable.symmetry.sort(&mut locals);
             let mut row = vec![0; reachable.states.layout().words()];
             reachable.states.layout().pack(&mut row, shared, locals);
-            if reachable.states.insert(&row, hash(&row)).1 {
+            let is_here =
+                reachable.outlet.as_ref().is_none_or(|outlet| outlet.is_ours(reachable.states.layout(), &row));
+            if is_here && reachable.states.insert(&row, hash(&row)).1 {
                 reachable.reached_by.push(None);
             }
         }
@@ -241,6 +252,11 @@ impl<'a> Reachable<'a> {
         self.wave.is_empty() && self.reopened.is_empty() && self.done == self.pairs.len()
     }
 
+    /// Whether anything has been found for the next wave.
+    pub(super) fn has_next_wave(&self) -> bool {
+        self.wave.end < self.states.len() || !self.reopens.is_empty()
+    }
+
     /// The last level that is finished.
     pub fn k(&self) -> usize {
         self.levels.len() - 1 - usize::from(self.unfinished)
@@ -259,7 +275,7 @@ impl<'a> Reachable<'a> {
     }
 
     /// From each state of the last level, for each thread that has not reached it itself.
-    fn start_level(&mut self) {
+    pub(super) fn start_level(&mut self) {
         let last = self.range(self.k());
         let threads = self.programs.len();
         self.open = std::mem::replace(&mut self.reached_by, ReachedBy::new(threads));
@@ -301,7 +317,7 @@ impl<'a> Reachable<'a> {
     }
 
     /// From what this wave has reached.
-    fn start_wave(&mut self) {
+    pub(super) fn start_wave(&mut self) {
         self.wave = self.wave.end..self.states.len();
         self.opened = self.wave.start;
         self.open.set_from(&self.reached_by, self.wave.start - self.levels[self.levels.len() - 1]);
@@ -328,7 +344,7 @@ impl<'a> Reachable<'a> {
     }
 
     /// Expands the pairs that were taken, until the watcher is to look.
-    fn expand_pairs(&mut self) {
+    pub(super) fn expand_pairs(&mut self) {
         while self.done < self.pairs.len() && self.expansions < self.pulse {
             if self.done.is_multiple_of(BATCH) {
                 let next = &self.pairs[self.done..self.pairs.len().min(self.done + BATCH)];
@@ -356,6 +372,9 @@ impl<'a> Reachable<'a> {
         }
         self.expansions += moves.len() as u64;
         self.scratch.successors.prepare(&self.symmetry, self.states.layout(), self.states.row(id), position);
+        if self.outlet.is_some() {
+            return self.expand_here_and_there(pair, moves);
+        }
         for index in moves {
             let successor = self.moves[program].successor(index);
             let (row, at) = self.scratch.successors.pack(self.states.layout(), successor);
@@ -368,7 +387,7 @@ impl<'a> Reachable<'a> {
 
     /// Looks up the states of the batch. A state of this level that was there before the wave is opened again for a thread that has
     /// not reached it before.
-    fn look_up(&mut self) {
+    pub(super) fn look_up(&mut self) {
         let start = self.levels[self.levels.len() - 1];
         let Batch { rows, hashes, at } = &mut self.batch;
         if self.states.len() > SMALL {
@@ -397,18 +416,26 @@ impl<'a> Reachable<'a> {
             self.highest = self.stacks.height(stack).max(self.highest);
             found.push((to.0, stack));
         }
-        if !self.states.layout().has_room_for(self.stacks.len()) {
-            self.look_up();
-            let layout = Layout::new(self.system.shared_names().len(), self.programs.len(), self.stacks.len());
-            self.states.set_layout(layout);
-        }
+        self.make_room();
         let ((), moves) = self.moves[program].insert((shared, stack), (), found.iter().copied());
         self.scratch.found = found;
         moves
     }
 
+    /// Sees to it that all stacks can be in rows.
+    pub(super) fn make_room(&mut self) {
+        if !self.states.layout().has_room_for(self.stacks.len()) {
+            self.look_up();
+            let layout = Layout::new(self.system.shared_names().len(), self.programs.len(), self.stacks.len());
+            self.states.set_layout(layout);
+            if let Some(outlet) = &mut self.outlet {
+                outlet.forget_rows();
+            }
+        }
+    }
+
     /// T of the states that are new since it was last computed.
-    fn project(&mut self) {
+    pub(super) fn project(&mut self) {
         if self.project_wide() {
             return;
         }
@@ -492,7 +519,7 @@ impl<'a> Reachable<'a> {
         self.bytes_after(2 * usize::try_from(pulse(self.kept())).expect("small"))
     }
 
-    fn bytes_after(&self, more: usize) -> usize {
+    pub(super) fn bytes_after(&self, more: usize) -> usize {
         // Stacks and thread states have numbers of 32 bits; when these run out, it is as if the memory did.
         let numbered = self.moves.iter().map(Moves::len).fold(self.stacks.len(), usize::max);
         if numbered >= 1 << 31 {
@@ -522,7 +549,7 @@ fn prefetch(states: &States, pairs: &[Pair]) {
 
 impl Batch {
     #[inline]
-    fn push(&mut self, row: &[u64], at: usize) {
+    pub(super) fn push(&mut self, row: &[u64], at: usize) {
         self.hashes.push(hash(row));
         for &word in row {
             self.rows.push(word);

@@ -106,6 +106,14 @@ impl Stacks {
         stack.iter().rev().fold(EMPTY, |rest, top| self.push(top, rest))
     }
 
+    /// The number of a stack, if it has one.
+    pub(super) fn find(&self, stack: &Stack) -> Option<StackId> {
+        stack.iter().rev().try_fold(EMPTY, |rest, top| {
+            let known = |&id: &StackId| (self.cells[id as usize].top, self.cells[id as usize].rest) == (top, rest);
+            self.table.find(hash(top, rest), known).copied()
+        })
+    }
+
     /// The stack with this number.
     pub(crate) fn stack(&self, stack: StackId) -> Stack {
         let rests = std::iter::successors(Some(stack), |&stack| Some(self.rest(stack)));

@@ -46,6 +46,11 @@ impl Symmetry {
         &self.threads
     }
 
+    /// The position of a thread.
+    pub(super) fn position(&self, thread: ThreadId) -> usize {
+        self.threads.iter().position(|&other| other == thread).expect("every thread has one")
+    }
+
     /// The group at a position.
     #[inline]
     pub(crate) fn group(&self, position: usize) -> Range<usize> {
@@ -206,6 +211,13 @@ impl Successors {
         }
         layout.fill_local(&mut self.row, self.start + before, local);
         (&self.row, self.start + before)
+    }
+
+    /// A whole row.
+    pub(super) fn pack_all(&mut self, layout: &Layout, shared: u32, locals: &[u32]) -> &[u64] {
+        self.row.resize(layout.words(), 0);
+        layout.pack(&mut self.row, shared, locals.iter().copied());
+        &self.row
     }
 }
 
