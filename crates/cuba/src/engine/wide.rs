@@ -412,47 +412,54 @@ impl Known<'_> {
         news.also.clear();
         let (words, len) = (self.rows.layout().words(), self.rows.len());
         let mut hashes = [0; BATCH];
-        for (number_of_piece, piece) in (0..).zip(pieces) {
-            for batch in piece.parts[number].chunks(BATCH) {
-                for (&candidate, to) in batch.iter().zip(&mut hashes) {
-                    *to = hash(piece.row(candidate, words));
-                }
-                if len > SMALL {
-                    // What is new is not among the rows yet.
-                    let likely = |hash| Some(part.likely(hash)).filter(|&id| id < len).unwrap_or(0);
-                    let also = |id: usize| self.reached_by.first_of(id.wrapping_sub(self.start));
-                    self.rows.prefetch(&hashes[..batch.len()], likely, also);
-                }
-                for (&candidate, &hash) in batch.iter().zip(&hashes) {
-                    let (row, position) = (piece.row(candidate, words), piece.at[candidate as usize]);
-                    let is = |id: usize| match id.checked_sub(len) {
-                        None => same(self.rows.row(id), row),
-                        Some(new) => {
-                            let New { piece, candidate, .. } = news.found[new];
-                            same(pieces[piece as usize].row(candidate, words), row)
-                        }
-                    };
-                    let found = match part.search(hash, is) {
-                        Err(place) => {
-                            part.put(place, hash, len + news.found.len());
-                            news.found.push(New { piece: number_of_piece, candidate, place, hash });
-                            NEW
-                        }
-                        Ok(id) if id >= len => {
-                            news.also.push((number_of(id - len), position));
-                            continue;
-                        }
-                        Ok(id)
-                            if id >= self.start
-                                && self.reached_by.add(id - self.start, position.into())
-                                && id < self.wave_end =>
-                        {
-                            number_of(id) + 1
-                        }
-                        Ok(_) => continue,
-                    };
-                    piece.found[candidate as usize].store(found, Ordering::Relaxed);
-                }
+        let mut batch: Vec<(u32, u32)> = Vec::with_capacity(BATCH);
+        let mut waiting =
+            (0..).zip(pieces).flat_map(|(piece, of)| of.parts[number].iter().map(move |&candidate| (piece, candidate)));
+        loop {
+            batch.clear();
+            batch.extend(waiting.by_ref().take(BATCH));
+            if batch.is_empty() {
+                break;
+            }
+            for (&(piece, candidate), to) in batch.iter().zip(&mut hashes) {
+                *to = hash(pieces[piece as usize].row(candidate, words));
+            }
+            if len > SMALL {
+                // What is new is not among the rows yet.
+                let likely = |hash| Some(part.likely(hash)).filter(|&id| id < len).unwrap_or(0);
+                let also = |id: usize| self.reached_by.first_of(id.wrapping_sub(self.start));
+                self.rows.prefetch(&hashes[..batch.len()], likely, also);
+            }
+            for (&(number_of_piece, candidate), &hash) in batch.iter().zip(&hashes) {
+                let piece = &pieces[number_of_piece as usize];
+                let (row, position) = (piece.row(candidate, words), piece.at[candidate as usize]);
+                let is = |id: usize| match id.checked_sub(len) {
+                    None => same(self.rows.row(id), row),
+                    Some(new) => {
+                        let New { piece, candidate, .. } = news.found[new];
+                        same(pieces[piece as usize].row(candidate, words), row)
+                    }
+                };
+                let found = match part.search(hash, is) {
+                    Err(place) => {
+                        part.put(place, hash, len + news.found.len());
+                        news.found.push(New { piece: number_of_piece, candidate, place, hash });
+                        NEW
+                    }
+                    Ok(id) if id >= len => {
+                        news.also.push((number_of(id - len), position));
+                        continue;
+                    }
+                    Ok(id)
+                        if id >= self.start
+                            && self.reached_by.add(id - self.start, position.into())
+                            && id < self.wave_end =>
+                    {
+                        number_of(id) + 1
+                    }
+                    Ok(_) => continue,
+                };
+                piece.found[candidate as usize].store(found, Ordering::Relaxed);
             }
         }
         part.grew(news.found.len());
