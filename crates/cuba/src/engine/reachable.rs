@@ -89,7 +89,7 @@ pub(super) type SavedReachable = (
 );
 
 /// A state, and a thread, by its position, that is to take its steps from there.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Pair {
     pub(super) id: u32,
     pub(super) position: u16,
