@@ -14,6 +14,7 @@ pub mod bytes;
 pub mod connect;
 mod hello;
 pub mod hosts;
+pub mod join;
 mod parcel;
 pub mod pulse;
 pub mod supersteps;

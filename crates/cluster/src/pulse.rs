@@ -55,12 +55,11 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} ({}) is gone", self.process, self.address)?;
         match self.why {
-            Why::Ended => {}
-            Why::Silent(silence) => write!(f, " (silent for {} s)", silence.as_secs_f32().round())?,
-            Why::Told(by) => write!(f, " (says process {by})")?,
-            Why::Panicked => write!(f, " (it is this one, and has panicked)")?,
+            Why::Ended => Ok(()),
+            Why::Silent(silence) => write!(f, " (silent for {} s)", silence.as_secs_f32().round()),
+            Why::Told(by) => write!(f, " (says process {by})"),
+            Why::Panicked => write!(f, " (it is this one, and has panicked)"),
         }
-        f.write_str("; no answer")
     }
 }
 
@@ -399,7 +398,7 @@ mod tests {
         let Three { one, two, losses, .. } = three(LONG);
         drop(two);
         let loss = losses.recv_timeout(LONG).expect("it is noticed");
-        assert_eq!(loss.to_string(), "process 2 (c:3) is gone; no answer");
+        assert_eq!(loss.to_string(), "process 2 (c:3) is gone");
         assert_eq!(heard(one), [LOST, 2, 0, 0, 0]);
     }
 
@@ -409,7 +408,7 @@ mod tests {
         one.write_all(&[BEAT, LOST, 2, 0, 0, 0]).expect("it listens");
         drop(one);
         let loss = losses.recv_timeout(LONG).expect("it is noticed");
-        assert_eq!(loss.to_string(), "process 2 (c:3) is gone (says process 1); no answer");
+        assert_eq!(loss.to_string(), "process 2 (c:3) is gone (says process 1)");
         assert_eq!(heard(two), [LOST, 2, 0, 0, 0]);
         assert!(losses.try_recv().is_err(), "it is said once");
     }
@@ -423,7 +422,7 @@ mod tests {
             }
         });
         let loss = losses.recv_timeout(LONG).expect("it is noticed");
-        assert_eq!(loss.to_string(), "process 1 (b:2) is gone (silent for 1 s); no answer");
+        assert_eq!(loss.to_string(), "process 1 (b:2) is gone (silent for 1 s)");
         drop((one, losses));
         // It is told, and the connection ends when all is dropped; here it stays, as in a process that goes on to its end.
         drop(beating);

@@ -5,6 +5,8 @@
 //! replaces: whenever the process is killed, one of the two is there, and whole. An end that keeps something copies what the other one
 //! has kept before. A run has its file open and locked: no other one goes on from it meanwhile.
 
+mod folder;
+
 use crate::cli::{Stopped, heading, remark};
 use crate::engine::End;
 use crate::engine::analysis::{Conclusion, Reason};
@@ -26,12 +28,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+pub(crate) use folder::Folder;
+
 /// How a run keeps what it has.
 #[derive(Args, Debug)]
 pub(crate) struct CheckpointArgs {
     /// Keep in this file what there is, to go on with `cuba resume`
     ///
-    /// It is removed when there is an answer. There must be no such file yet.
+    /// It is removed when there is an answer. There must be no such file yet. Of many processes, each keeps its share in a folder of this name.
     #[arg(long, value_name = "FILE", help_heading = heading::LIMITS)]
     checkpoint: Option<PathBuf>,
     /// How often that is written
@@ -46,8 +50,14 @@ pub(crate) struct CheckpointArgs {
 
 impl CheckpointArgs {
     /// Where it is written, if this is a new file.
-    pub(crate) fn output(&self) -> Option<&PathBuf> {
-        self.checkpoint.as_ref().filter(|_| self.resumed.is_none())
+    pub(crate) fn output(&self, is_folder: bool) -> Option<&PathBuf> {
+        self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_folder)
+    }
+
+    /// Where this process keeps its share of the states, if that is wanted.
+    pub(crate) fn folder(&self, problem: &cpds::Problem) -> Result<Option<Folder>, String> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        Folder::new(path, Header::new(problem)?).map(Some)
     }
 
     /// Goes on from here.
@@ -56,21 +66,37 @@ impl CheckpointArgs {
     }
 
     /// What both ends start with, and where they keep what they have, if that is wanted.
-    pub(crate) fn begin(&self, problem: &cpds::Problem) -> Result<(Start, Option<Checkpoint>), String> {
+    pub(crate) fn begin(
+        &self,
+        problem: &cpds::Problem,
+        is_folder: bool,
+    ) -> Result<(Start, Option<Checkpoint>), String> {
         let every = self.checkpoint_every;
         match (&self.resumed, &self.checkpoint) {
             (Some(resumed), _) => {
                 limits::enter(Phase::Restoring);
                 resumed.start(problem, every).map(|(start, checkpoint)| (start, Some(checkpoint)))
             }
-            (None, Some(path)) => Ok((Start::default(), Some(Checkpoint::new(path, every, Header::new(problem)?)?))),
+            (None, Some(path)) => {
+                let path = if is_folder { &path.join(RUN) } else { path };
+                Ok((Start::default(), Some(Checkpoint::new(path, every, Header::new(problem)?)?)))
+            }
             (None, None) => Ok((Start::default(), None)),
         }
     }
 }
 
+/// The file of process 0 in a folder.
+const RUN: &str = "run";
+
+/// What goes on from this file: if it is in a folder, that.
+fn name(path: &Path) -> String {
+    let folder = path.parent().filter(|_| path.file_name() == Some(RUN.as_ref()));
+    shown(folder.unwrap_or(path))
+}
+
 /// What the file begins with; the number changes with anything that is kept.
-const MAGIC: &[u8] = b"cuba checkpoint 3\n";
+const MAGIC: &[u8] = b"cuba checkpoint 4\n";
 
 /// What all versions begin with.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";
@@ -146,7 +172,7 @@ const ENDS: [End; 2] = [End::Upper, End::Lower];
 impl Checkpoint {
     /// A new file for a run that begins.
     fn new(path: &Path, every: Duration, header: Header) -> Result<Self, String> {
-        let name = shown(path);
+        let name = name(path);
         match path.symlink_metadata() {
             Ok(found) if found.is_file() => {
                 return Err(format!(
@@ -185,7 +211,7 @@ impl Checkpoint {
 
     /// How to go on from here; or why that is not possible.
     pub(crate) fn note(&self) -> String {
-        let path = shown(&self.path);
+        let path = name(&self.path);
         match lock(&self.ends).iter().find_map(|end| end.error.as_deref()) {
             None => format!("note: `cuba resume {path}` goes on from the last checkpoint\n"),
             Some(error) => format!("warning: not everything is in the checkpoint `{path}`: {error}\n"),
@@ -220,11 +246,10 @@ impl Checkpoint {
 /// The checkpoint of a run that has come to its end.
 static DONE: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Everything was told and written: there is nothing to go on from.
-pub(crate) fn remove() {
-    if let Some(path) = lock(&DONE).take() {
-        let _ = std::fs::remove_file(path);
-    }
+/// Everything was told and written: there is nothing to go on from. Says whether there was anything.
+pub(crate) fn remove() -> bool {
+    let done = lock(&DONE).take();
+    done.is_some_and(|path| std::fs::remove_file(path).is_ok())
 }
 
 impl Keeper for Checkpoint {
@@ -234,9 +259,10 @@ impl Keeper for Checkpoint {
         kept.last.elapsed() >= self.every.max(kept.took) && self.file.try_lock().is_ok()
     }
 
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
+    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
         let start = Instant::now();
         let error = self.write(end, write).err().map(|error| error.to_string());
+        let is_kept = error.is_none();
         let now = Instant::now();
         let before = std::mem::replace(
             &mut lock(&self.ends)[end as usize],
@@ -250,6 +276,7 @@ impl Keeper for Checkpoint {
             )));
         }
         fault::here("checkpoint");
+        is_kept
     }
 }
 
@@ -309,6 +336,7 @@ impl Resumed {
     /// If it is no such file, or another run is at work on it.
     pub(crate) fn open(path: &Path) -> Result<Self, Stopped> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = if path.is_dir() { path.join(RUN) } else { path };
         Self::opened(&path).map_err(|why| Stopped::Usage(format!("`{}` {why}", shown(&path))))
     }
 
@@ -353,22 +381,30 @@ impl Resumed {
         Ok(parts)
     }
 
+    /// The problem must be the same.
+    fn must_be_of(&self, problem: &str) -> Result<(), String> {
+        if self.header.problem == problem {
+            return Ok(());
+        }
+        Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
+    }
+
+    /// What was kept in a part of the file.
+    fn unblocked(&self, part: &Range<u64>) -> io::Result<Unblocked<'_>> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(part.start))?;
+        Ok(Unblocked { input: BufReader::new(file), block: Vec::new(), at: 0 })
+    }
+
     /// What both ends start with, and where they keep what they have from now on. The problem must be the same.
     fn start(&self, problem: &cpds::Problem, every: Duration) -> Result<(Start, Checkpoint), String> {
+        self.must_be_of(&problem.fingerprint())?;
         let path = shown(&self.path);
-        if self.header.problem != problem.fingerprint() {
-            return Err(format!("`{path}` is a checkpoint for a model that has been changed since"));
-        }
         let parts = self.parts().map_err(|why| format!("`{path}` {why}"))?;
         let mut start = Start::default();
         for (&end, part) in ENDS.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
-            let mut read = || -> io::Result<()> {
-                let mut file = &self.file;
-                file.seek(SeekFrom::Start(part.start))?;
-                let mut input = Unblocked { input: BufReader::new(file), block: Vec::new(), at: 0 };
-                start.read(end, &mut input)
-            };
-            read().map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
+            let read = self.unblocked(part).and_then(|mut input| start.read(end, &mut input));
+            read.map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
         }
         let file = self.file.try_clone().map_err(|error| format!("`{path}` {}", cannot_be_read(&error)))?;
         Ok((start, Checkpoint::of(&self.path, every, self.header.clone(), Parts { file, parts })))

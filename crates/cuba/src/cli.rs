@@ -3,10 +3,12 @@
 use crate::bench::{self, Bench};
 use crate::bundle;
 use crate::checkpoint;
+use crate::cluster;
 use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
 use crate::limits;
+use crate::panics;
 use crate::reach::{self, Reach};
 use crate::render;
 use crate::resume::{self, Resume};
@@ -15,6 +17,7 @@ use crate::verify::{self, Verify};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
 use std::io::{self, Write};
+use std::process::ExitCode;
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
 pub mod exit {
@@ -67,6 +70,7 @@ pub(crate) mod heading {
     pub(crate) const MODEL: &str = "Model";
     pub(crate) const SEARCH: &str = "Search";
     pub(crate) const LIMITS: &str = "Limits";
+    pub(crate) const CLUSTER: &str = "Many processes";
     pub(crate) const EVIDENCE: &str = "Evidence";
     pub(crate) const PICTURES: &str = "Pictures";
 }
@@ -139,7 +143,7 @@ impl From<ReadError> for Stopped {
 }
 
 /// Colours as these arguments ask for, whatever else is wrong with them: help and errors have colours, too.
-pub fn choose_colors(arguments: impl IntoIterator<Item = String>) {
+fn choose_colors(arguments: impl IntoIterator<Item = String>) {
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let value = match argument.strip_prefix("--color") {
@@ -162,8 +166,25 @@ fn use_colors(choice: ColorChoice) {
     .write_global();
 }
 
+/// All of the program.
+pub fn main() -> ExitCode {
+    panics::report();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let asked_for = !error.use_stderr(); // --help, --version
+            choose_colors(std::env::args_os().filter_map(|argument| argument.into_string().ok()));
+            let _ = error.print();
+            return ExitCode::from(if asked_for { exit::OK } else { exit::USAGE });
+        }
+    };
+    let code = run(&cli);
+    panics::wait();
+    ExitCode::from(code)
+}
+
 /// Does what the command line asks for, and gives the exit code.
-pub fn run(cli: &Cli) -> u8 {
+fn run(cli: &Cli) -> u8 {
     use_colors(cli.color);
     bundle::has_options(format!("{cli:?}"));
     let result = match &cli.verb {
@@ -179,9 +200,8 @@ pub fn run(cli: &Cli) -> u8 {
     };
     limits::take_the_word();
     let code = say(result, cli.quiet);
-    if code != exit::USAGE {
-        checkpoint::remove();
-    }
+    let is_done = code != exit::USAGE && checkpoint::remove();
+    cluster::finish(cluster::End { code, is_done });
     code
 }
 

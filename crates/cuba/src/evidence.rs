@@ -80,6 +80,7 @@ impl EvidenceArgs {
         let reason = || match cancel.why() {
             Some(Halt::TimeOut) => Reason::TimeOut,
             Some(Halt::Interrupted | Halt::Beaten) => Reason::Interrupted,
+            Some(Halt::Lost) => Reason::Lost,
             Some(Halt::Memory) | None => Reason::Unchecked,
         };
         let (evidence, claim) = match &explored.analysis.conclusion {

@@ -1,15 +1,16 @@
 //! What `cuba reach` and `cuba verify` have in common: options, progress, and words for what was found.
 
 use crate::bundle;
-use crate::checkpoint::{Checkpoint, CheckpointArgs, Resumed};
-use crate::cli::{Answer, exit, heading};
+use crate::checkpoint::{Checkpoint, CheckpointArgs, Folder, Resumed};
+use crate::cli::{Answer, Stopped, exit, heading};
+use crate::cluster::{ClusterArgs, Run};
 use crate::engine::analysis::{Analysis, Conclusion, Contradiction, Event, Options, Proof, Question, analyse_from};
 use crate::engine::keep::{Keeper, Start};
-use crate::engine::{Engine, Fcr, Ladder, Outcome, Rung, Statistics, names};
+use crate::engine::{Elsewhere, Engine, Fcr, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::fault;
 use crate::known::{SoFar, Words};
-use crate::limits::{self, LimitArgs, Phase};
+use crate::limits::{self, Ended, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
 use crate::machine;
 use crate::numbers;
@@ -76,6 +77,8 @@ pub(crate) struct ExploreArgs {
     pub(crate) report: ReportArgs,
     #[command(flatten)]
     pub(crate) checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    pub(crate) cluster: ClusterArgs,
 }
 
 /// What can be asked for with `--engine`.
@@ -177,7 +180,8 @@ impl ExploreArgs {
             max_depth: self.max_depth,
             max_tuples: self.max_tuples,
             memory: limits::memory().for_tables(),
-            jobs: self.jobs.unwrap_or_else(machine::cores),
+            // Of many processes, those that have the states wait for none of the ends.
+            jobs: self.jobs.unwrap_or_else(machine::cores).max(if self.cluster.is_asked() { 2 } else { 1 }),
             timeout: self.limits.timeout(),
             interrupt: Some(limits::stop()),
         }
@@ -191,8 +195,14 @@ impl ExploreArgs {
         table: fn(&Outline<'_>) -> String,
     ) -> SoFar {
         let so_far = SoFar::new();
+        let processes = self.cluster.here();
+        if self.cluster.is_other() {
+            let tell = move |ended: Ended| Err(Stopped::Limit(ended.to_string()));
+            self.limits.without_timeout().watch_one_of(processes, quiet, tell);
+            return so_far;
+        }
         let (known, words) = (so_far.clone(), Words { file: shown(&self.model.file), json: self.json, table, verdict });
-        self.limits.watch(quiet, move |ended| Ok(known.answer(ended, &words)));
+        self.limits.watch_one_of(processes, quiet, move |ended| Ok(known.answer(ended, &words)));
         so_far
     }
 
@@ -208,8 +218,15 @@ impl ExploreArgs {
         quiet: bool,
     ) -> Result<Explored<'a>, Box<Answer>> {
         let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
-        let (start, checkpoint) =
-            self.checkpoint.begin(loaded.problem()).map_err(|why| Box::new(Answer::refused(&why)))?;
+        let refused = |why: String| Box::new(Answer::refused(&why));
+        let (problem, is_folder) = (loaded.problem(), self.cluster.is_asked());
+        let folder = if is_folder { self.checkpoint.folder(problem).map_err(refused)?.map(Arc::new) } else { None };
+        let begun =
+            if self.cluster.is_other() { Ok(Default::default()) } else { self.checkpoint.begin(problem, is_folder) };
+        let (mut start, checkpoint) = begun.map_err(refused)?;
+        if is_folder {
+            start.elsewhere = Some(self.join(problem, folder, quiet)?);
+        }
         let checkpoint = checkpoint.map(Arc::new);
         so_far.kept(checkpoint.clone());
         let setup = Setup {
@@ -223,8 +240,27 @@ impl ExploreArgs {
         Self::explore_with(loaded.problem(), question, setup, remarks)
     }
 
+    /// Brings many processes together. Only process 0 goes on from here.
+    fn join(
+        &self,
+        problem: &cpds::Problem,
+        folder: Option<Arc<Folder>>,
+        quiet: bool,
+    ) -> Result<Elsewhere, Box<Answer>> {
+        let Options { symmetry, memory, engine, .. } = self.options();
+        // Process 0 has the ladder, too, and perhaps tuples.
+        let quarter = memory / 4;
+        let ladder = if engine.is_some() { quarter } else { 2 * quarter };
+        let room = if self.cluster.is_other() { memory } else { memory - ladder };
+        limits::enter(Phase::Joining);
+        let run = Run { symmetry, room, jobs: self.jobs, quiet: quiet || self.cluster.is_started() };
+        let others: Elsewhere = self.cluster.join(problem, &run, folder)?;
+        Ok(others)
+    }
+
     /// Goes on from what a run with these options has kept. What limits it may be other.
     pub(crate) fn go_on(&mut self, resumed: Resumed, limits: LimitArgs) {
+        self.cluster.go_on(&resumed.header.arguments);
         self.checkpoint.go_on(resumed);
         self.limits = limits.or(self.limits);
     }
@@ -279,6 +315,9 @@ impl ExploreArgs {
         if self.engine == Choice::Below(Engine::Explicit) && infinite {
             remarks +=
                 "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
+        }
+        if self.cluster.is_asked() && explored.analysis.lower.engine() == Engine::Symbolic {
+            remarks += "note: only states one by one are shared out; tuples of languages are all in process 0\n";
         }
         remarks += explored.kept.as_deref().unwrap_or_default();
         if self.stats {

@@ -179,6 +179,7 @@ impl Known {
                 Halt::Interrupted | Halt::Beaten => Reason::Interrupted,
                 Halt::TimeOut => Reason::TimeOut,
                 Halt::Memory => Reason::Memory,
+                Halt::Lost => Reason::Lost,
             }),
             ended: (!is_search).then_some(ended),
             options: self.options,

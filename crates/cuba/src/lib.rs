@@ -9,6 +9,7 @@ mod bundle;
 mod chart;
 mod checkpoint;
 pub mod cli;
+pub mod cluster;
 mod convert;
 pub mod engine;
 mod evidence;

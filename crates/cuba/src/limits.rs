@@ -7,7 +7,7 @@
 use crate::cli::{Answer, Stopped, exit, heading, remark, say};
 use crate::engine::{Halt, Stop};
 use crate::explore::{duration, size};
-use crate::{bench, fault, interrupt, machine, numbers, output, progress, render};
+use crate::{bench, cluster, fault, interrupt, machine, numbers, output, progress, render};
 use clap::Args;
 use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,8 +49,18 @@ const USUAL: usize = 4 << 30;
 impl LimitArgs {
     /// From now on the limits hold. At a limit, `tell` says what is known by then.
     pub(crate) fn watch(self, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static) {
+        self.watch_one_of(1, quiet, tell);
+    }
+
+    /// The same for one of so many processes that share this machine.
+    pub(crate) fn watch_one_of(
+        self,
+        processes: usize,
+        quiet: bool,
+        tell: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+    ) {
         let there_is = machine::memory_bytes().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let memory = *MEMORY.get_or_init(|| Memory::new(self.memory, there_is));
+        let memory = *MEMORY.get_or_init(|| Memory::new(self.memory, there_is.map(|all| all / processes)));
         if let (Some(there_is), false) = (there_is.filter(|&there_is| there_is < memory.bytes), quiet) {
             let (asked, there_is) = (numbers::bytes(memory.bytes), numbers::bytes(there_is));
             let more = format!("--memory: {asked} is more than the {there_is} that this machine lets us have");
@@ -68,6 +78,11 @@ impl LimitArgs {
     /// These limits, and the other ones where these do not say.
     pub(crate) fn or(self, others: Self) -> Self {
         LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
+    }
+
+    /// The same for a process that another one tells when to stop.
+    pub(crate) fn without_timeout(self) -> Self {
+        LimitArgs { timeout: None, ..self }
     }
 
     /// How long it may take.
@@ -132,6 +147,7 @@ pub(crate) enum Phase {
     Reading,
     Lowering,
     Restoring,
+    Joining,
     Searching,
     MakingEvidence,
     CheckingEvidence,
@@ -145,6 +161,7 @@ impl Phase {
             Phase::Reading => "reading the model",
             Phase::Lowering => "making a system of the program",
             Phase::Restoring => "reading the checkpoint",
+            Phase::Joining => "working together with process 0",
             Phase::Searching => "searching",
             Phase::MakingEvidence => "making the evidence",
             Phase::CheckingEvidence => "checking the evidence",
@@ -190,6 +207,7 @@ impl Display for Ended {
             Halt::Interrupted | Halt::Beaten => write!(f, "it was interrupted while {doing}"),
             Halt::TimeOut => write!(f, "--timeout ends it while {doing}"),
             Halt::Memory => write!(f, "{doing} does not fit into the memory of {}", memory().hint()),
+            Halt::Lost => f.write_str(cluster::loss()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What there is to tell of an analysis: the levels that are finished, the overapproximations, and why there is no more. It is the
 //! same whether the analysis came to its end or was ended ([`Known`](crate::known::Known)).
 
+use crate::cluster;
 use crate::engine::analysis::{Level, Options, Reason};
 use crate::engine::{Between, Climbed, Engine, Ladder, ObservationSequence, Outcome, Rung};
 use crate::explore::words;
@@ -67,6 +68,7 @@ impl Outline<'_> {
             }
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
+            Reason::Lost => cluster::loss().to_owned(),
             Reason::Unchecked => {
                 let limit = limits::memory().hint();
                 format!(

@@ -2,7 +2,7 @@
 
 use crate::cli::{Answer, Stopped, exit, heading};
 use crate::engine::analysis::{Conclusion, Level, Question};
-use crate::engine::{Count, Lower};
+use crate::engine::{Count, Engine};
 use crate::explore::{ExploreArgs, Explored};
 use crate::json;
 use crate::load::shown;
@@ -51,12 +51,15 @@ const MOST_LISTED: u128 = 10_000_000;
 const ROWS: usize = 1000;
 
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
+    args.explore.cluster.hand_over()?;
     let so_far = args.explore.watch(quiet, unknown, so_far);
     let loaded = args.explore.model.load()?;
     so_far.read(&loaded);
     let question = if args.full { Question::Reachable } else { Question::Visible };
-    let ExploreArgs { evidence, report, checkpoint, .. } = &args.explore;
-    loaded.may_write(evidence.certificate().into_iter().chain(report.outputs()).chain(checkpoint.output()))?;
+    let ExploreArgs { evidence, report, checkpoint, cluster, .. } = &args.explore;
+    loaded.may_write(
+        evidence.certificate().into_iter().chain(report.outputs()).chain(checkpoint.output(cluster.is_asked())),
+    )?;
     let explored = match args.explore.explore(&loaded, question, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -199,15 +202,15 @@ pub(crate) fn table(outline: &Outline<'_>) -> String {
 fn new_states(explored: &Explored<'_>) -> String {
     let (system, lower) = (explored.system(), &explored.analysis.lower);
     let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
-    if let Lower::Explicit(_) = lower {
+    if lower.engine() == Engine::Explicit {
         heading.push("R_k \\ R_{k-1}".to_owned());
     }
     heading.push(format!("T({s}_k) \\ T({s}_{{k-1}})"));
     let mut rows = vec![heading];
     for k in 0..=explored.analysis.k() {
         let mut columns = Vec::new();
-        if let Lower::Explicit(reachable) = lower {
-            columns.push(reachable.states(k).iter().map(|state| system.paper(state).to_string()).collect::<Vec<_>>());
+        if let Some(states) = lower.states(k) {
+            columns.push(states.iter().map(|state| system.paper(state).to_string()).collect::<Vec<_>>());
         }
         columns.push(lower.visible().states(k).iter().map(|state| system.paper(state).to_string()).collect());
         let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);

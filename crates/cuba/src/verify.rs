@@ -41,6 +41,7 @@ pub(crate) struct Verify {
 }
 
 pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
+    args.explore.cluster.hand_over()?;
     let file = shown(&args.explore.model.file);
     let so_far = args.explore.watch(quiet, unknown, squeezed);
     let loaded = args.explore.model.load()?;
@@ -57,9 +58,13 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
-    let ExploreArgs { evidence, report, checkpoint, .. } = &args.explore;
+    let ExploreArgs { evidence, report, checkpoint, cluster, .. } = &args.explore;
     loaded.may_write(
-        args.trace.iter().chain(evidence.certificate()).chain(report.outputs()).chain(checkpoint.output()),
+        args.trace
+            .iter()
+            .chain(evidence.certificate())
+            .chain(report.outputs())
+            .chain(checkpoint.output(cluster.is_asked())),
     )?;
     let explored = match args.explore.explore(&loaded, Question::Verify, &so_far, quiet) {
         Ok(explored) => explored,

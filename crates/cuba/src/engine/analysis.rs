@@ -198,6 +198,8 @@ pub enum Reason {
     TimeOut,
     /// There is an answer, but no memory for the evidence for it.
     Unchecked,
+    /// Another process that had a share of the states is gone.
+    Lost,
 }
 
 /// Two engines say what cannot both be true.
@@ -238,11 +240,13 @@ pub fn analyse_from<'a>(
     event(Event::Fcr(fcr.as_ref().map(Fcr::holds)));
     let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
-    let squeeze = Squeeze::new(problem, question, options, engine, Race::new(options.jobs, &cancel), keeper);
+    let race = Race::new(options.jobs, &cancel);
+    let mut squeeze = Squeeze::new(problem, question, options, engine, race, keeper);
+    squeeze.elsewhere.clone_from(&start.elsewhere);
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let Start { upper, lower } = start;
+        let Start { upper, lower, .. } = start;
         let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, &events)));
         let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
         received.into_iter().for_each(&mut event);
@@ -316,7 +320,7 @@ fn conclude<'a>(squeeze: &Squeeze<'a, '_>, fcr: Option<Fcr>, upper: UpperEnd<'a>
         None => found.answer(outcome, halted, reached),
     };
     analysis.collapse_of_states = analysis.lower_sequence.collapse().and_then(|collapse| match &analysis.lower {
-        Lower::Explicit(_) => Some(collapse),
+        Lower::Explicit(_) | Lower::Shares(_) => Some(collapse),
         Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
     });
     if analysis.is_open() {
@@ -420,6 +424,7 @@ impl Found<'_, '_> {
             (LowerOutcome::Halted(Halt::Interrupted), _) | (_, Some(Halt::Interrupted)) => Reason::Interrupted,
             (LowerOutcome::Halted(Halt::TimeOut), _) | (_, Some(Halt::TimeOut)) => Reason::TimeOut,
             (LowerOutcome::Halted(Halt::Memory), _) | (_, Some(Halt::Memory)) => Reason::Memory,
+            (LowerOutcome::Halted(Halt::Lost), _) | (_, Some(Halt::Lost)) => Reason::Lost,
             (LowerOutcome::Unknown(reason), _) => reason,
             (LowerOutcome::Halted(Halt::Beaten) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
                 unreachable!("then there is an answer")

@@ -73,7 +73,7 @@ impl Analysis<'_> {
                 Some(names(rungs))
             }
             Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.lower {
-                Lower::Explicit(_) => "R_k".to_owned(),
+                Lower::Explicit(_) | Lower::Shares(_) => "R_k".to_owned(),
                 Lower::Symbolic(_) => "S_k".to_owned(),
             }),
             _ => None,

@@ -13,6 +13,7 @@ use super::lower::{Engine, Lower, SavedLower, Statistics, Tables};
 use super::overapproximation::{CutOffStates, Growing, SavedGrowing, SavedStates};
 use super::packed::PackedSet;
 use super::race::End;
+use super::shares::Elsewhere;
 use super::squeeze::{LowerEnd, LowerOutcome, Squeeze, Timed};
 use super::symbolic::{SavedSymbolic, Symbolic};
 use super::symmetry::Symmetry;
@@ -27,8 +28,8 @@ pub trait Keeper: Sync {
     /// Whether it is time to keep what an end has.
     fn is_due(&self, end: End) -> bool;
 
-    /// Keeps what is written to where it says.
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>);
+    /// Keeps what is written to where it says, and says whether it is kept.
+    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool;
 }
 
 /// Why what was kept cannot be read, or not be written.
@@ -39,6 +40,8 @@ pub type NotKept = io::Error;
 pub struct Start {
     pub(super) lower: Option<SavedLowerEnd>,
     pub(super) upper: Option<SavedUpperEnd>,
+    /// Where states are, if not here.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 impl Start {
@@ -53,7 +56,7 @@ impl Start {
     }
 }
 
-fn write(content: &impl Serialize, out: &mut dyn Write) -> Result<(), NotKept> {
+pub(super) fn write(content: &impl Serialize, out: &mut dyn Write) -> Result<(), NotKept> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
     // Of a write that fails, postcard does not say why; the next one does.
     let written = postcard::to_io(content, &mut out).map(drop);
@@ -61,16 +64,14 @@ fn write(content: &impl Serialize, out: &mut dyn Write) -> Result<(), NotKept> {
     written.map_err(io::Error::other)
 }
 
-fn read<T: for<'de> Deserialize<'de>>(input: &mut dyn Read) -> Result<T, NotKept> {
+pub(super) fn read<T: for<'de> Deserialize<'de>>(input: &mut dyn Read) -> Result<T, NotKept> {
     postcard::from_io((input, &mut [])).map(|(content, _)| content).map_err(io::Error::other)
 }
 
 impl Squeeze<'_, '_> {
-    /// Keeps what an end has, if it is time.
-    pub(super) fn keep_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
-        if let Some(keeper) = self.keeper.filter(|keeper| keeper.is_due(end)) {
-            keeper.keep(end, write);
-        }
+    /// Keeps what an end has, if it is time. Says whether it did.
+    pub(super) fn keep_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+        self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
     }
 
     /// An end is over. If the other one is not before it is time, keeps what this one has, once.
@@ -79,7 +80,8 @@ impl Squeeze<'_, '_> {
         self.race.leaves(end);
         while self.race.is_at_work(end.other()) {
             if keeper.is_due(end) {
-                return keeper.keep(end, write);
+                keeper.keep(end, write);
+                return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -147,7 +149,8 @@ impl<'a> Squeeze<'a, '_> {
     pub(super) fn restored_lower(&self, saved: SavedLowerEnd) -> LowerEnd<'a> {
         let (levels, lower, states, before, looked_at, outcome) = saved;
         let (symmetry, memory) = (self.options.symmetry, self.lower_memory(states.is_some()));
-        let restored = |lower| Lower::restored(self.system(), symmetry, memory, lower);
+        let elsewhere = self.elsewhere.as_ref();
+        let restored = |lower| Lower::restored(self.system(), symmetry, memory, elsewhere, lower);
         let level = |(time, level, numbers)| Timed { time, what: (level, Statistics::of(numbers)) };
         let is_over = outcome.is_some();
         let outcome = match outcome {
@@ -287,10 +290,11 @@ mod tests {
             asked.is_multiple_of(self.first) && (asked / self.first).is_power_of_two()
         }
 
-        fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
+        fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
             let mut content = Vec::new();
             write(&mut content).unwrap();
             self.kept.lock().unwrap()[end as usize].push(content);
+            true
         }
     }
 

@@ -6,11 +6,14 @@ use super::count::Count;
 use super::psa::TooLarge;
 use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
+use super::share::Failure;
+use super::shares::{Elsewhere, Interrupted, SavedShares, Shares};
 use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
 use super::wide::Crew;
-use cpds::{Certificate, Cpds, Trace};
+use cpds::{Certificate, Cpds, GlobalState, Trace};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -31,6 +34,8 @@ pub enum Lower<'a> {
     Explicit(Box<Reachable<'a>>),
     /// S_k.
     Symbolic(Box<Symbolic<'a>>),
+    /// R_k, whose states are in shares.
+    Shares(Box<Shares<'a, Elsewhere>>),
 }
 
 /// What is saved of levels.
@@ -38,6 +43,7 @@ pub enum Lower<'a> {
 pub(super) enum SavedLower {
     Explicit(Box<SavedReachable>),
     Symbolic(Box<SavedSymbolic>),
+    Shares(Box<SavedShares>),
 }
 
 /// The tables of levels that are being computed, as they are saved: like [`Lower`].
@@ -60,11 +66,11 @@ pub enum Statistics {
         visible_states_kept: usize,
         /// Successors looked up.
         expansions: u64,
-        /// Stacks kept, ε included.
+        /// Stacks kept, ε included. If the states are in several processes, each counts its own.
         stacks: usize,
         /// The height of the highest stack.
         highest_stack: u32,
-        /// The bytes that the tables have at the end.
+        /// The bytes that the tables have at the end, in all processes together.
         table_bytes: usize,
         /// The bytes of the tables for each state kept, all in, rounded up.
         bytes_per_state: usize,
@@ -185,8 +191,8 @@ pub struct Glimpse<'e> {
     pub visible: &'e VisibleLevels,
     /// Whether what there is of the next level depends on nothing but how far the level is, on no order.
     pub(super) is_between_waves: bool,
-    /// Everything.
-    pub(super) tables: Tables<'e>,
+    /// Everything, if it can be saved now.
+    pub(super) tables: Option<Tables<'e>>,
 }
 
 impl<'a> Lower<'a> {
@@ -203,9 +209,26 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// As it was when it was saved.
-    pub(super) fn restored(system: &'a Cpds, symmetry: bool, memory: usize, saved: SavedLower) -> Self {
+    /// Level 0 of R_k, with its states in these shares.
+    pub(super) fn in_shares(system: &'a Cpds, symmetry: bool, elsewhere: &Elsewhere) -> Self {
+        let shares = Shares::new(system, symmetry, elsewhere.clone());
+        Lower::Shares(Box::new(shares.unwrap_or_else(|why| elsewhere.give_up(&why))))
+    }
+
+    /// As it was when it was saved; its states are in shares if there are any.
+    pub(super) fn restored(
+        system: &'a Cpds,
+        symmetry: bool,
+        memory: usize,
+        elsewhere: Option<&Elsewhere>,
+        saved: SavedLower,
+    ) -> Self {
         match saved {
+            SavedLower::Shares(saved) => {
+                let elsewhere = elsewhere.expect("a run goes on as it began");
+                let shares = Shares::restored(system, symmetry, elsewhere.clone(), *saved);
+                Lower::Shares(Box::new(shares.unwrap_or_else(|why| elsewhere.give_up(&why))))
+            }
             SavedLower::Explicit(saved) => Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved))),
             SavedLower::Symbolic(saved) => {
                 let options = SymbolicOptions::exact(symmetry, memory);
@@ -219,6 +242,7 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => reachable.is_going(),
             Lower::Symbolic(tuples) => tuples.is_going(),
+            Lower::Shares(shares) => shares.is_going(),
         }
     }
 
@@ -227,13 +251,15 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
             Lower::Symbolic(tuples) => tuples.works_for(cancel, hands),
+            // They have threads of their own, and stop between supersteps.
+            Lower::Shares(_) => {}
         }
     }
 
     /// What it is made of.
     pub fn engine(&self) -> Engine {
         match self {
-            Lower::Explicit(_) => Engine::Explicit,
+            Lower::Explicit(_) | Lower::Shares(_) => Engine::Explicit,
             Lower::Symbolic(_) => Engine::Symbolic,
         }
     }
@@ -249,6 +275,11 @@ impl<'a> Lower<'a> {
                 ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
             },
             Lower::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
+            Lower::Shares(shares) => match shares.advance(&mut |shares| watch(in_shares(shares))) {
+                Ok(()) => Ok(()),
+                Err(Interrupted::Stopped(why)) => Err(Unfinished::Stopped(why)),
+                Err(Interrupted::Failed(why)) => shares.give_up(&why),
+            },
         }
     }
 
@@ -257,6 +288,7 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => explicit(reachable),
             Lower::Symbolic(tuples) => symbolic(tuples),
+            Lower::Shares(shares) => in_shares(shares),
         }
     }
 
@@ -275,6 +307,7 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => reachable.has_new_states(k),
             Lower::Symbolic(tuples) => tuples.grew(k),
+            Lower::Shares(shares) => shares.has_new_states(k),
         }
     }
 
@@ -283,13 +316,23 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => Some(reachable.new_states(k)),
             Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => Some(shares.new_states(k)),
+        }
+    }
+
+    /// R_k \ R_{k-1}, if states are kept one by one.
+    pub fn states(&self, k: usize) -> Option<BTreeSet<GlobalState>> {
+        match self {
+            Lower::Explicit(reachable) => Some(reachable.states(k)),
+            Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => Some(answered(shares, shares.states(k))),
         }
     }
 
     /// How many tuples S_k has that no other one covers, if there are tuples.
     pub fn tuples(&self, k: usize) -> Option<Count> {
         match self {
-            Lower::Explicit(_) => None,
+            Lower::Explicit(_) | Lower::Shares(_) => None,
             Lower::Symbolic(tuples) => Some(tuples.count(k)),
         }
     }
@@ -315,6 +358,7 @@ impl<'a> Lower<'a> {
                 transitions: tuples.transitions(),
                 table_bytes: tuples.bytes(),
             },
+            Lower::Shares(shares) => shares.statistics(),
         }
     }
 
@@ -323,6 +367,8 @@ impl<'a> Lower<'a> {
         match self {
             Lower::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
             Lower::Symbolic(tuples) => tuples.largest(room),
+            Lower::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
+            Lower::Shares(shares) => Ok(answered(shares, shares.tuples(shares.k()))),
         }
     }
 
@@ -331,6 +377,7 @@ impl<'a> Lower<'a> {
         let tuples = match self {
             Lower::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
             Lower::Symbolic(tuples) => tuples.up_to(k)?,
+            Lower::Shares(shares) => answered(shares, shares.tuples(k)),
         };
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
@@ -343,7 +390,35 @@ impl<'a> Lower<'a> {
                 bad.arrange(pattern, shared, |position, top| tops[position] == top)
             }),
             Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
+            Lower::Shares(shares) => {
+                let trace = shares.trace_to_visible(visible, |shared, tops| {
+                    bad.arrange(pattern, shared, |position, top| tops[position] == top)
+                });
+                answered(shares, trace)
+            }
         }
+    }
+}
+
+/// What was answered. Without an answer there is no going on.
+fn answered<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> T {
+    answer.unwrap_or_else(|why| shares.give_up(&why))
+}
+
+fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> Glimpse<'e> {
+    let total = shares.total();
+    Glimpse {
+        engine: Engine::Explicit,
+        k: shares.k(),
+        kept: total.kept,
+        expansions: total.expansions,
+        work: total.expansions,
+        bytes: total.bytes,
+        // Each share has its own memory.
+        bytes_at_next_look: if shares.is_full() { usize::MAX } else { 0 },
+        visible: shares.visible(),
+        is_between_waves: shares.is_between_waves(),
+        tables: None,
     }
 }
 
@@ -358,7 +433,7 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
         bytes_at_next_look: reachable.bytes_at_next_look(),
         visible: reachable.visible(),
         is_between_waves: reachable.is_between_waves(),
-        tables: Tables::Explicit(reachable),
+        tables: Some(Tables::Explicit(reachable)),
     }
 }
 
@@ -373,6 +448,6 @@ fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
         bytes_at_next_look: tuples.bytes_at_next_look(),
         visible: tuples.visible(),
         is_between_waves: true,
-        tables: Tables::Symbolic(tuples),
+        tables: Some(Tables::Symbolic(tuples)),
     }
 }

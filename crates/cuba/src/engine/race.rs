@@ -43,6 +43,8 @@ pub enum Halt {
     TimeOut,
     /// The process has all the memory that it may have.
     Memory,
+    /// Another process that had a share of the states is gone.
+    Lost,
 }
 
 /// Why everything is to stop, as soon as it is: for whoever watches from outside.

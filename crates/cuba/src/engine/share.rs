@@ -9,18 +9,24 @@
 //! that depends on no order, and so on no partition. Nothing is told that depends on numbers of states or stacks.
 
 use super::count::Count;
-use super::outlet::{Malformed, Place, Reader, Sent, Writer};
-use super::reachable::{PAIRS, Reachable};
+use super::keep::{NotKept, read, write};
+use super::outlet::{Malformed, Outlet, Place, Reader, Sent, Writer};
+use super::reachable::{PAIRS, Reachable, SavedReachable};
 use super::stacks::StackId;
 use super::witness::Start;
 use cpds::{Cpds, Stack, Symbol, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
+use std::io::{Read, Write};
+use std::sync::Arc;
 
 /// The states of one part.
 pub struct Share<'a> {
     reachable: Reachable<'a>,
     place: Place,
+    /// How many bytes it may take.
+    room: usize,
+    store: Option<Arc<dyn Store>>,
     /// For each part, what it sends.
     readers: Vec<Reader>,
     /// How many visible states have been told.
@@ -28,6 +34,26 @@ pub struct Share<'a> {
     /// What is being sent of the states to whoever asked for all of them, and the next one.
     gathered: (Writer, usize),
     locals: Vec<StackId>,
+}
+
+/// Where shares keep what they have between levels.
+pub trait Store: Send + Sync {
+    /// Keeps what is written of a part, after level k. What was kept before is removed, but for that of the level `but`.
+    fn keep(
+        &self,
+        part: usize,
+        k: usize,
+        but: Option<usize>,
+        write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>,
+    ) -> Result<(), String>;
+
+    /// Reads what was kept of a part after level k.
+    fn read(
+        &self,
+        part: usize,
+        k: usize,
+        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), NotKept>,
+    ) -> Result<(), String>;
 }
 
 /// What all shares are to do.
@@ -56,12 +82,26 @@ pub enum Command {
         /// The threads.
         threads: Vec<u32>,
     },
-    /// Tell the states of R_k, one block at a time.
+    /// Tell the states of levels, a few blocks at a time.
     States {
-        /// k.
+        /// The first level.
+        from: usize,
+        /// The last level.
         k: usize,
         /// Whether the first block is wanted, or the next.
         is_first: bool,
+    },
+    /// Keep what there is after level k, the last one.
+    Keep {
+        /// k.
+        k: usize,
+        /// The level after which everyone has kept everything, if there is one.
+        but: Option<usize>,
+    },
+    /// Go on from what was kept after level k.
+    Restore {
+        /// k.
+        k: usize,
     },
 }
 
@@ -113,6 +153,8 @@ pub enum Reply {
         /// Whether there are more.
         has_more: bool,
     },
+    /// To [`Command::Keep`] and [`Command::Restore`]: if it was not possible, why.
+    Kept(Result<(), String>),
     /// It cannot go on.
     Failed(Failure),
 }
@@ -124,6 +166,8 @@ pub struct Seen {
     pub visible: Vec<u64>,
     /// What it took so far.
     pub counters: Counters,
+    /// Whether the next superstep may take more memory than there is.
+    pub is_full: bool,
 }
 
 /// What a share took so far, or all shares.
@@ -146,7 +190,7 @@ pub struct Counters {
 }
 
 /// Why a share cannot go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Failure {
     /// Something is wrong with a block.
     Block {
@@ -159,6 +203,13 @@ pub enum Failure {
     Command,
     /// An answer to another question.
     Reply,
+    /// There is nothing to go on from.
+    Restore {
+        /// Who should have it.
+        part: usize,
+        /// Why there is nothing.
+        why: String,
+    },
 }
 
 impl Display for Failure {
@@ -167,6 +218,7 @@ impl Display for Failure {
             Failure::Block { from, why } => write!(f, "part {from} sent {why}"),
             Failure::Command => f.write_str("a part was told to do what it cannot do"),
             Failure::Reply => f.write_str("a part did not answer what it was asked"),
+            Failure::Restore { part, why } => write!(f, "part {part} cannot go on: {why}"),
         }
     }
 }
@@ -194,11 +246,19 @@ impl<'a> Share<'a> {
         Share {
             reachable: Reachable::at(Some(place), system, symmetry),
             place,
+            room: usize::MAX,
+            store: None,
             readers: (0..place.parts).map(|_| Reader::new(system)).collect(),
             told: 0,
             gathered: Default::default(),
             locals: Vec::new(),
         }
+    }
+
+    /// The same, with so many bytes of memory, and somewhere to keep it.
+    #[must_use]
+    pub fn within(self, room: usize, store: Option<Arc<dyn Store>>) -> Self {
+        Share { room, store, ..self }
     }
 
     /// One superstep: what is to be done, and what has been sent to this share in the superstep before, with who sent it: by sender, and
@@ -257,7 +317,14 @@ impl<'a> Share<'a> {
                 let starts = threads.into_iter().map(|thread| starts(thread).iter().map(written).collect());
                 Some(Reply::Starts(starts.collect()))
             }
-            Command::States { k, is_first } => (k < self.reachable.levels.len()).then(|| self.gather(k, is_first)),
+            Command::States { from, k, is_first } => {
+                (from <= k && k < self.reachable.levels.len()).then(|| self.gather(from, k, is_first))
+            }
+            Command::Keep { k, but } => {
+                let is_now = !self.reachable.is_going() && self.reachable.k() == k;
+                is_now.then(|| Reply::Kept(self.keep(k, but)))
+            }
+            Command::Restore { k } => Some(Reply::Kept(self.restore(k))),
         }
     }
 
@@ -302,13 +369,42 @@ impl<'a> Share<'a> {
             bytes_at_next_look: self.reachable.bytes_after(steps).saturating_add(more),
             sent: outlet.sent(),
         };
-        Seen { visible, counters }
+        Seen { visible, counters, is_full: counters.bytes_at_next_look > self.room }
     }
 
-    /// The next blocks of the states of R_k.
-    fn gather(&mut self, k: usize, is_first: bool) -> Reply {
+    fn keep(&self, k: usize, but: Option<usize>) -> Result<(), String> {
+        let store = self.store.as_ref().ok_or("it was not told where")?;
+        store.keep(self.place.part, k, but, &|out| write(&(self.place, &self.reachable), out))
+    }
+
+    /// What others have been told of stacks is forgotten, by all at once.
+    fn restore(&mut self, k: usize) -> Result<(), String> {
+        let store = self.store.clone().ok_or("it was not told where from")?;
+        let mut saved: Option<(Place, SavedReachable)> = None;
+        store.read(self.place.part, k, &mut |input| {
+            saved = Some(read(input)?);
+            Ok(())
+        })?;
+        let (place, saved) = saved.ok_or("nothing was kept")?;
+        if place != self.place {
+            return Err("what was kept is of another partition".to_owned());
+        }
+        let (system, symmetry) = (self.reachable.system, self.reachable.symmetry.has_groups());
+        let mut reachable = Reachable::restored(system, symmetry, saved);
+        if reachable.k() != k || reachable.is_going() {
+            return Err("what was kept is of another level".to_owned());
+        }
+        reachable.outlet = Some(Box::new(Outlet::new(self.place, &reachable.symmetry, &reachable.stacks)));
+        self.told = reachable.visible().kept();
+        self.reachable = reachable;
+        self.readers = (0..place.parts).map(|_| Reader::new(system)).collect();
+        Ok(())
+    }
+
+    /// The next blocks of the states of levels.
+    fn gather(&mut self, from: usize, k: usize, is_first: bool) -> Reply {
         if is_first {
-            self.gathered = Default::default();
+            self.gathered = (Writer::default(), self.reachable.range(from).start);
         }
         let (writer, next) = &mut self.gathered;
         let (states, end) = (&self.reachable.states, self.reachable.range(k).end);

@@ -10,17 +10,24 @@
 use super::bad::Bad;
 use super::certificate::{Room, Tuples};
 use super::count::Count;
+use super::keep::NotKept;
 use super::lower::Statistics;
 use super::outlet::{Place, Reader, Sent};
+use super::packed::PackedSet;
 use super::psa::TooLarge;
 use super::race::Cancel;
-use super::share::{Begin, Command, Counters, Failure, Reply, Seen, Share, stack, word};
+use super::share::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::{VisibleLevels, top_number};
 use super::witness::{Best, Levels, Start, WayBack};
-use cpds::{Certificate, Cpds, Property, Stack, ThreadId, Trace};
+use cpds::{Certificate, Cpds, GlobalState, Property, SharedState, Stack, ThreadId, Trace};
+use serde::{Deserialize, Serialize, Serializer};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// All shares at once.
 pub trait Supersteps {
@@ -29,16 +36,26 @@ pub trait Supersteps {
 
     /// One superstep of all shares: the command for all of them, and what each answers. What shares send each other arrives in the
     /// next one.
-    fn superstep(&mut self, command: Command) -> Vec<Reply>;
+    fn superstep(&self, command: Command) -> Vec<Reply>;
+
+    /// A share cannot go on, and so there is no answer: says so, and ends the process.
+    fn give_up(&self, why: &Failure) -> !;
 }
 
-impl<S: Supersteps + ?Sized> Supersteps for Box<S> {
+/// Shares that are somewhere else.
+pub type Elsewhere = Arc<dyn Supersteps + Send + Sync>;
+
+impl Supersteps for Elsewhere {
     fn parts(&self) -> usize {
         (**self).parts()
     }
 
-    fn superstep(&mut self, command: Command) -> Vec<Reply> {
+    fn superstep(&self, command: Command) -> Vec<Reply> {
         (**self).superstep(command)
+    }
+
+    fn give_up(&self, why: &Failure) -> ! {
+        (**self).give_up(why)
     }
 }
 
@@ -52,15 +69,29 @@ pub struct Shares<'a, S> {
     next: Next,
     /// By share.
     counters: Vec<Counters>,
-    supersteps: u64,
+    /// Whether the next superstep may take more memory than a share has.
+    is_full: bool,
+    supersteps: Cell<u64>,
+    /// The level after which everyone has kept everything, if there is one.
+    kept: Cell<Option<usize>>,
 }
 
 /// What is known of a level.
-struct Level {
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Level {
     new_states: Count,
     has_new_states: bool,
     /// What had been sent at its end.
     sent: Sent,
+}
+
+/// What is saved of levels whose states are in shares: how many there are, the levels, and the visible states.
+pub(super) type SavedShares = (usize, Vec<Level>, (PackedSet, Vec<usize>));
+
+impl<S: Supersteps> Serialize for Shares<'_, S> {
+    fn serialize<Out: Serializer>(&self, serializer: Out) -> Result<Out::Ok, Out::Error> {
+        (self.parts.parts(), &self.levels, self.visible.saved()).serialize(serializer)
+    }
 }
 
 /// What comes next.
@@ -106,15 +137,67 @@ impl<'a, S: Supersteps> Shares<'a, S> {
             next: Next::EndOfLevel,
             counters: vec![Counters::default(); parts.parts()],
             parts,
-            supersteps: 0,
+            is_full: false,
+            supersteps: Cell::new(0),
+            kept: Cell::new(None),
         };
         shares.end_level()?;
         Ok(shares)
     }
 
-    /// The shares, as they are.
-    pub fn into_parts(self) -> S {
-        self.parts
+    /// As it was when it was saved, and as all shares have kept it.
+    pub(super) fn restored(system: &'a Cpds, symmetry: bool, parts: S, saved: SavedShares) -> Result<Self, Failure> {
+        let (count, levels, visible) = saved;
+        let symmetry = Symmetry::new(system, symmetry);
+        if count != parts.parts() {
+            let why = format!("there were {count} parts, and now there are {}", parts.parts());
+            return Err(Failure::Restore { part: 0, why });
+        }
+        let k = levels.len().saturating_sub(1);
+        let mut shares = Shares {
+            system,
+            visible: VisibleLevels::restored(&symmetry, visible),
+            symmetry,
+            levels,
+            next: Next::Level,
+            counters: vec![Counters::default(); count],
+            parts,
+            is_full: false,
+            supersteps: Cell::new(0),
+            kept: Cell::new(Some(k)),
+        };
+        for (part, reply) in shares.ask(Command::Restore { k })?.into_iter().enumerate() {
+            let Reply::Kept(restored) = reply else { return Err(Failure::Reply) };
+            restored.map_err(|why| Failure::Restore { part, why })?;
+        }
+        let level = shares.levels.pop().ok_or(Failure::Reply)?;
+        shares.end_level()?;
+        let again = shares.levels.last().map(|again| (again.new_states, again.has_new_states));
+        if again == Some((level.new_states, level.has_new_states)) {
+            Ok(shares)
+        } else {
+            Err(Failure::Restore { part: 0, why: "what the parts have kept is of another run".to_owned() })
+        }
+    }
+
+    /// Has all shares keep what they have. The last level is finished.
+    pub(super) fn keep(&self) -> Result<(), NotKept> {
+        let command = Command::Keep { k: self.k(), but: self.kept.get() };
+        for (part, reply) in self.ask(command).map_err(io::Error::other)?.into_iter().enumerate() {
+            let Reply::Kept(kept) = reply else { return Err(io::Error::other(Failure::Reply)) };
+            kept.map_err(|why| io::Error::other(format!("part {part}: {why}")))?;
+        }
+        Ok(())
+    }
+
+    /// Everyone has kept everything.
+    pub(super) fn is_kept(&self) {
+        self.kept.set(Some(self.k()));
+    }
+
+    /// There is no going on.
+    pub(super) fn give_up(&self, why: &Failure) -> ! {
+        self.parts.give_up(why)
     }
 
     /// Computes the next level. After each superstep the watcher may look, and stop it.
@@ -142,6 +225,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     /// One superstep of a wave.
     fn expand(&mut self, begin: Begin) -> Result<(), Failure> {
         let (mut goes_on, mut has_wave) = (false, false);
+        self.is_full = false;
         for (part, reply) in self.ask(Command::Expand { begin, steps: STEPS })?.into_iter().enumerate() {
             let Reply::Expanded { has_more, has_next, blocks, seen } = reply else { return Err(Failure::Reply) };
             goes_on |= has_more || blocks > 0;
@@ -158,6 +242,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 
     fn end_level(&mut self) -> Result<(), Failure> {
         let (mut all, mut any) = (Count::ZERO, false);
+        self.is_full = false;
         for (part, reply) in self.ask(Command::EndLevel)?.into_iter().enumerate() {
             let Reply::Level { new_states, has_new_states, seen } = reply else { return Err(Failure::Reply) };
             (all, any) = (all + new_states, any | has_new_states);
@@ -168,18 +253,37 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         Ok(())
     }
 
-    fn see(&mut self, part: usize, Seen { visible, counters }: &Seen) -> Result<(), Failure> {
-        self.visible.insert_rows(visible);
+    fn see(&mut self, part: usize, Seen { visible, counters, is_full }: &Seen) -> Result<(), Failure> {
+        let layout = self.visible.set().layout().clone();
+        let (states, symbols) = (self.system.shared_names().len(), self.system.symbol_names().len());
+        let mut tops = Vec::new();
+        for row in visible.chunks(layout.words()) {
+            if row.len() != layout.words() {
+                return Err(Failure::Reply);
+            }
+            tops.clear();
+            tops.extend(layout.locals(row));
+            if layout.shared(row) as usize >= states || tops.iter().any(|&top| top as usize > symbols) {
+                return Err(Failure::Reply);
+            }
+            self.visible.insert(layout.shared(row), &mut tops);
+        }
         *self.counters.get_mut(part).ok_or(Failure::Reply)? = *counters;
+        self.is_full |= is_full;
         Ok(())
     }
 
+    /// Whether the next superstep may take more memory than a share has.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// One superstep, in which nobody fails.
-    fn ask(&mut self, command: Command) -> Result<Vec<Reply>, Failure> {
-        self.supersteps += 1;
+    fn ask(&self, command: Command) -> Result<Vec<Reply>, Failure> {
+        self.supersteps.set(self.supersteps.get() + 1);
         let replies = self.parts.superstep(command);
-        let failure = replies.iter().find_map(|reply| if let Reply::Failed(why) = reply { Some(*why) } else { None });
-        failure.map_or(Ok(replies), Err)
+        let failure = replies.iter().find_map(|reply| if let Reply::Failed(why) = reply { Some(why) } else { None });
+        failure.cloned().map_or(Ok(replies), Err)
     }
 
     /// The last level that is finished.
@@ -231,7 +335,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 
     /// How many supersteps there were.
     pub fn supersteps(&self) -> u64 {
-        self.supersteps
+        self.supersteps.get()
     }
 
     /// What it took so far.
@@ -249,7 +353,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// A trace to a bad state of the first level that has any; none if there is none so far, or if it is too long to be written out.
-    pub fn trace(&mut self, property: &Property) -> Result<Option<Trace>, Failure> {
+    pub fn trace(&self, property: &Property) -> Result<Option<Trace>, Failure> {
         let (bad, set) = (Bad::new(property, &self.symmetry), self.visible.set());
         let levels = 0..=self.k() + usize::from(self.is_going());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
@@ -260,13 +364,13 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// R_k, as tuples of languages; unless there are more than fit into the memory.
-    pub fn up_to(&mut self, k: usize) -> Result<Result<Certificate, TooLarge>, Failure> {
+    pub fn up_to(&self, k: usize) -> Result<Result<Certificate, TooLarge>, Failure> {
         Ok(self.tuples(k)?.certificate(&Room::new(usize::MAX, &Cancel::default())))
     }
 
     /// A trace to a state with this visible state, the same as one exploration finds.
     pub(super) fn trace_to_visible(
-        &mut self,
+        &self,
         visible: usize,
         arrange: impl Fn(u32, &[u32]) -> Option<Vec<usize>>,
     ) -> Result<Option<Trace>, Failure> {
@@ -274,33 +378,59 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         let shared = self.visible.set().layout().shared(&row);
         let (system, symmetry) = (self.system, self.symmetry.clone());
         let way = WayBack { system, symmetry: &symmetry, highest: self.total().highest, stacks: Stacks::default() };
-        way.trace(self, shared, &row, arrange)
+        way.trace(&mut &*self, shared, &row, arrange)
     }
 
     /// The states of R_k, each as a tuple of languages with one word. They all come here.
-    pub(super) fn tuples(&mut self, k: usize) -> Result<Tuples, Failure> {
+    pub(super) fn tuples(&self, k: usize) -> Result<Tuples, Failure> {
         let mut rows = Vec::new();
-        let stacks = self.gather(k, |shared, locals| {
+        let stacks = self.gather(0, k, |shared, locals| {
             rows.push(shared);
             rows.extend_from_slice(locals);
         })?;
         Ok(Tuples::restored(&self.symmetry, (stacks.automaton(), rows, true)))
     }
 
-    /// Has all states of R_k come here, one after the other: shared states, and stacks by position, sorted. Gives the stacks.
-    fn gather(&mut self, k: usize, mut take: impl FnMut(u32, &[StackId])) -> Result<Stacks, Failure> {
+    /// Whether a thread can be in this state.
+    fn is_known(&self, (shared, word): &(u32, Word)) -> bool {
+        let (states, symbols) = (self.system.shared_names().len(), self.system.symbol_names().len());
+        (*shared as usize) < states && word.iter().all(|&symbol| (symbol as usize) < symbols)
+    }
+
+    /// About how many bytes it takes to have all states here as tuples.
+    pub(super) fn bytes_of_tuples(&self) -> usize {
+        let total = self.total();
+        let row = (1 + self.system.thread_count()) * size_of::<u32>();
+        // A table that grows may have twice its size; and so may one of stacks, which are the states of an automaton.
+        (2 * row).saturating_mul(total.kept).saturating_add(total.stacks.saturating_mul(64))
+    }
+
+    /// R_k \ R_{k-1}.
+    pub fn states(&self, k: usize) -> Result<BTreeSet<GlobalState>, Failure> {
+        let mut sorted = Vec::new();
+        let stacks = self.gather(k, k, |shared, locals| sorted.push((shared, locals.to_vec())))?;
+        let members = |(shared, locals)| self.symmetry.members(locals).map(move |member| (shared, member));
+        let state = |(shared, member)| {
+            let by_thread = self.symmetry.by_thread(member).into_iter();
+            GlobalState { shared: SharedState(shared), stacks: by_thread.map(|id| stacks.stack(id)).collect() }
+        };
+        Ok(sorted.into_iter().flat_map(members).map(state).collect())
+    }
+
+    /// Has all states of levels come here, one after the other: shared states, and stacks by position, sorted. Gives the stacks.
+    fn gather(&self, from: usize, k: usize, mut take: impl FnMut(u32, &[StackId])) -> Result<Stacks, Failure> {
         let mut stacks = Stacks::default();
         let mut readers: Vec<Reader> = (0..self.parts.parts()).map(|_| Reader::new(self.system)).collect();
         let mut locals = Vec::new();
         let (mut is_first, mut goes_on) = (true, true);
         while goes_on {
             goes_on = false;
-            let replies = self.ask(Command::States { k, is_first })?;
-            for (from, (reply, reader)) in replies.into_iter().zip(&mut readers).enumerate() {
+            let replies = self.ask(Command::States { from, k, is_first })?;
+            for (part, (reply, reader)) in replies.into_iter().zip(&mut readers).enumerate() {
                 let Reply::States { blocks, has_more } = reply else { return Err(Failure::Reply) };
                 goes_on |= has_more;
                 for block in blocks {
-                    let (mut block, failure) = (&block[..], |why| Failure::Block { from, why });
+                    let (mut block, failure) = (&block[..], |why| Failure::Block { from: part, why });
                     while let Some((shared, _)) = reader.state(&mut block, &mut stacks, &mut locals).map_err(failure)? {
                         self.symmetry.sort(&mut locals);
                         take(shared, &locals);
@@ -314,7 +444,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 }
 
 /// The levels are in the shares.
-impl<S: Supersteps> Levels for Shares<'_, S> {
+impl<S: Supersteps> Levels for &Shares<'_, S> {
     type Error = Failure;
 
     fn best(&mut self, visible: &[u64]) -> Result<Best, Failure> {
@@ -340,6 +470,9 @@ impl<S: Supersteps> Levels for Shares<'_, S> {
         let mut all = vec![Vec::new(); threads.len()];
         for reply in self.ask(command)? {
             let Reply::Starts(starts) = reply else { return Err(Failure::Reply) };
+            if starts.len() != threads.len() || !starts.iter().flatten().all(|start| self.is_known(start)) {
+                return Err(Failure::Reply);
+            }
             for (all, starts) in all.iter_mut().zip(starts) {
                 all.extend(starts.into_iter().map(|(shared, word)| (shared, stack(word))));
             }
@@ -354,31 +487,50 @@ impl<S: Supersteps> Levels for Shares<'_, S> {
 
 /// Shares in one process, one after the other.
 pub struct Together<'a> {
-    shares: Vec<Share<'a>>,
+    shares: RefCell<Vec<Share<'a>>>,
     /// What has been sent to each, and by whom.
-    mail: Vec<Vec<(usize, Vec<u8>)>>,
+    mail: RefCell<Vec<Received>>,
 }
+
+/// Blocks, each with who sent it.
+type Received = Vec<(usize, Vec<u8>)>;
 
 impl<'a> Together<'a> {
     /// So many shares of R_0, partitioned as this seed says.
     pub fn new(system: &'a Cpds, symmetry: bool, parts: usize, seed: u64) -> Self {
-        let share = |part| Share::new(system, symmetry, Place { part, parts, seed });
-        Together { shares: (0..parts).map(share).collect(), mail: vec![Vec::new(); parts] }
+        Self::keeping(system, symmetry, (parts, seed), None)
+    }
+
+    /// The same, with somewhere to keep them.
+    pub fn keeping(
+        system: &'a Cpds,
+        symmetry: bool,
+        (parts, seed): (usize, u64),
+        store: Option<&Arc<dyn Store>>,
+    ) -> Self {
+        let share = |part| Share::new(system, symmetry, Place { part, parts, seed }).within(usize::MAX, store.cloned());
+        Together { shares: RefCell::new((0..parts).map(share).collect()), mail: RefCell::new(vec![Vec::new(); parts]) }
     }
 }
 
 impl Supersteps for Together<'_> {
     fn parts(&self) -> usize {
-        self.shares.len()
+        self.shares.borrow().len()
     }
 
-    fn superstep(&mut self, command: Command) -> Vec<Reply> {
-        let mail = std::mem::replace(&mut self.mail, vec![Vec::new(); self.shares.len()]);
-        let shares = self.shares.iter_mut().zip(mail).enumerate();
+    fn superstep(&self, command: Command) -> Vec<Reply> {
+        let mut shares = self.shares.borrow_mut();
+        let mut next = vec![Vec::new(); shares.len()];
         let step = |(part, (share, received)): (usize, (&mut Share<'_>, _))| {
-            share.step(command.clone(), received, &mut |to, block| self.mail[to].push((part, block)))
+            share.step(command.clone(), received, &mut |to, block| next[to].push((part, block)))
         };
-        shares.map(step).collect()
+        let replies = shares.iter_mut().zip(self.mail.take()).enumerate().map(step).collect();
+        self.mail.replace(next);
+        replies
+    }
+
+    fn give_up(&self, why: &Failure) -> ! {
+        panic!("{why}")
     }
 }
 

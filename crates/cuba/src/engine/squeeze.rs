@@ -12,6 +12,7 @@ use super::count::Count;
 use super::keep::{Keeper, Kept, SavedLowerEnd};
 use super::lower::{Engine, Glimpse, Lower, Statistics};
 use super::race::{End, Halt, Race};
+use super::shares::Elsewhere;
 use super::symbolic::Unfinished;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
@@ -31,6 +32,8 @@ pub(super) struct Squeeze<'a, 'k> {
     pub(super) bad: Option<Bad>,
     pub(super) race: Race,
     pub(super) keeper: Option<&'k dyn Keeper>,
+    /// Where states are, if not here.
+    pub(super) elsewhere: Option<Elsewhere>,
     board: Mutex<Board>,
 }
 
@@ -107,7 +110,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
         let bad = (question == Question::Verify).then(|| Bad::new(problem.property(), &symmetry));
-        Squeeze { problem, question, options, engine, bad, race, keeper, board: Mutex::default() }
+        Squeeze { problem, question, options, engine, bad, race, keeper, elsewhere: None, board: Mutex::default() }
     }
 
     pub(super) fn system(&self) -> &'a Cpds {
@@ -161,7 +164,12 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         let new = |engine, memory| Lower::new(self.system(), engine, self.options.symmetry, memory, cancel);
         let mut end = match start {
             Some(saved) => self.restored_lower(saved),
-            None => LowerEnd::new(new(self.engine, self.lower_memory(false))),
+            None => LowerEnd::new(match (self.engine, &self.elsewhere) {
+                (Engine::Explicit, Some(elsewhere)) => {
+                    Lower::in_shares(self.system(), self.options.symmetry, elsewhere)
+                }
+                _ => new(self.engine, self.lower_memory(false)),
+            }),
         };
         end.lower.works_for(cancel, self.race.hands(End::Lower));
         self.tell_again(&end, events);
@@ -182,7 +190,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
             end.enough = Some(self.race.gives_up(end.before + work(&end.lower.glimpse())));
         }
-        if let Some(outcome) = end.outcome.kept() {
+        if let Some(outcome) = end.outcome.kept().filter(|_| !is_elsewhere(end.states.as_ref())) {
             self.keep_when_over(End::Lower, &|out| end.write(Some(&outcome), out));
         }
         end
@@ -209,8 +217,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             {
                 return outcome;
             }
-            self.keep_if_due(End::Lower, &|out| end.write(None, out));
-
+            self.keep_between_levels(end);
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
             let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be over before anybody looks.
@@ -231,8 +238,10 @@ impl<'a, 'k> Squeeze<'a, 'k> {
                 }
                 self.race.tick(End::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
                 let (levels, states) = (&*end.levels, end.states.as_ref());
-                let kept = Kept { levels, lower: seen.tables, states, before: end.before, looked_at: end.looked_at };
-                self.keep_if_due(End::Lower, &|out| kept.write(out));
+                if let Some(lower) = seen.tables.filter(|_| !is_elsewhere(states)) {
+                    let kept = Kept { levels, lower, states, before: end.before, looked_at: end.looked_at };
+                    self.keep_if_due(End::Lower, &|out| kept.write(out));
+                }
                 ControlFlow::Continue(())
             });
             match done {
@@ -251,6 +260,25 @@ impl<'a, 'k> Squeeze<'a, 'k> {
                     };
                 }
             }
+        }
+    }
+
+    /// Keeps what there is after a level, if it is time.
+    fn keep_between_levels(&self, end: &LowerEnd<'a>) {
+        if is_elsewhere(end.states.as_ref()) {
+            return;
+        }
+        let Lower::Shares(shares) = &end.lower else {
+            self.keep_if_due(End::Lower, &|out| end.write(None, out));
+            return;
+        };
+        // First all shares, then what says of which level they are.
+        let is_kept = self.keep_if_due(End::Lower, &|out| {
+            shares.keep()?;
+            end.write(None, out)
+        });
+        if is_kept {
+            shares.is_kept();
         }
     }
 
@@ -297,6 +325,11 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),
         }
     }
+}
+
+/// Whether states were too many, in shares: these cannot be kept in the middle of a level.
+fn is_elsewhere(states: Option<&Lower<'_>>) -> bool {
+    matches!(states, Some(Lower::Shares(_)))
 }
 
 /// The time of the lower end.

@@ -2,7 +2,7 @@
 
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Count, Engine, Fcr, Loop, Lower, ObservationSequence, Outcome, Pause, Run, Statistics};
+use crate::engine::{Climbed, Count, Engine, Fcr, Loop, ObservationSequence, Outcome, Pause, Run, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
 use crate::known::{Known, Model};
@@ -339,11 +339,9 @@ pub(crate) fn analysis(
         _ => None,
     };
     let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
-    let new_states = |k: usize| match lower {
-        Lower::Explicit(reachable) => {
-            Some(reachable.states(k).iter().map(|state| system.text(state).to_string()).collect())
-        }
-        Lower::Symbolic(_) => None,
+    let new_states = |k: usize| {
+        let states = lower.states(k)?;
+        Some(states.iter().map(|state| system.text(state).to_string()).collect())
     };
     let mut object = outlined(file, &explored.outline(), reason);
     for level in object.sequence.iter_mut().filter(|_| states) {

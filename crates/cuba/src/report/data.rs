@@ -1,6 +1,6 @@
 //! What the report's script needs to know: the states of the table and of the trace, with each name and each stack written once.
 
-use crate::engine::{Count, Lower};
+use crate::engine::{Count, Engine, Lower};
 use crate::explore::Explored;
 use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
@@ -167,20 +167,11 @@ impl Data {
         let mut numbering =
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
         let visible = numbering.table(|lower, k| lower.visible().count(k), visible, usize::MAX);
-        let states = match &explored.analysis.lower {
-            Lower::Explicit(_) => {
-                let count = |lower: &Lower<'_>, k: usize| match lower {
-                    Lower::Explicit(reachable) => reachable.new_states(k),
-                    Lower::Symbolic(_) => Count::ZERO,
-                };
-                let states = |lower: &Lower<'_>, k: usize| match lower {
-                    Lower::Explicit(reachable) => reachable.states(k).into_iter().collect(),
-                    Lower::Symbolic(_) => Vec::new(),
-                };
-                Some(numbering.table(count, states, SYMBOLS))
-            }
-            Lower::Symbolic(_) => None,
-        };
+        let states = (explored.analysis.lower.engine() == Engine::Explicit).then(|| {
+            let count = |lower: &Lower<'_>, k: usize| lower.new_states(k).unwrap_or(Count::ZERO);
+            let states = |lower: &Lower<'_>, k: usize| lower.states(k).into_iter().flatten().collect();
+            numbering.table(count, states, SYMBOLS)
+        });
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
         Data {

@@ -242,6 +242,7 @@ fn verdicts_are_those_of_the_oracle() {
                     let height = match &found.lower {
                         Lower::Explicit(reachable) => reachable.highest() as usize,
                         Lower::Symbolic(_) => 4,
+                        Lower::Shares(_) => unreachable!("all states are here"),
                     };
                     let levels = oracle::levels(problem.system(), before, height);
                     assert_eq!(levels.first_violation(problem), None, "fewer contexts do not do");

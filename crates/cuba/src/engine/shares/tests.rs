@@ -2,14 +2,16 @@
 
 use super::*;
 use crate::engine::Fcr;
+use crate::engine::keep::{read, write};
 use crate::engine::outlet::Malformed;
 use crate::engine::reachable::{PAIRS, Reachable};
-use cpds::{GlobalState, Problem, SharedState, VisibleState};
+use cpds::{GlobalState, Problem, VisibleState};
 use cpds_testing::corpus;
 use cpds_testing::random::{Shape, problem};
 use proptest::prelude::*;
-use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::sync::Mutex;
 
 /// How far an exploration goes: so many contexts, and not further than the first wave after which there are so many states.
 #[derive(Clone, Copy)]
@@ -86,9 +88,47 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
 }
 
 /// In shares.
-fn shared(problem: &Problem, symmetry: bool, (parts, seed): (usize, u64), bounds: Bounds) -> (Found, Counters) {
-    let parts = Together::new(problem.system(), symmetry, parts, seed);
-    let mut all = Shares::new(problem.system(), symmetry, parts).unwrap();
+fn shared(problem: &Problem, symmetry: bool, partition: (usize, u64), bounds: Bounds) -> (Found, Counters) {
+    kept_and_shared(problem, symmetry, partition, bounds, None)
+}
+
+/// What was kept, by part and level.
+#[derive(Default)]
+struct Stores(Mutex<BTreeMap<(usize, usize), Vec<u8>>>);
+
+impl Store for Stores {
+    fn keep(
+        &self,
+        part: usize,
+        k: usize,
+        but: Option<usize>,
+        write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), String> {
+        let mut kept = Vec::new();
+        write(&mut kept).unwrap();
+        let mut all = self.0.lock().unwrap();
+        all.retain(|&(its, level), _| its != part || Some(level) == but);
+        all.insert((part, k), kept);
+        Ok(())
+    }
+
+    fn read(&self, part: usize, k: usize, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> Result<(), String> {
+        let kept = self.0.lock().unwrap().get(&(part, k)).cloned().ok_or("nothing is here")?;
+        read(&mut &*kept).map_err(|error| error.to_string())
+    }
+}
+
+/// In shares; and after this level, others go on from what was kept.
+fn kept_and_shared(
+    problem: &Problem,
+    symmetry: bool,
+    partition: (usize, u64),
+    bounds: Bounds,
+    after: Option<usize>,
+) -> (Found, Counters) {
+    let store: Arc<dyn Store> = Arc::new(Stores::default());
+    let parts = || Together::keeping(problem.system(), symmetry, partition, Some(&store));
+    let mut all = Shares::new(problem.system(), symmetry, parts()).unwrap();
     let mut waves = Vec::new();
     while all.k() < bounds.contexts && (all.k() == 0 || all.has_new_states(all.k())) {
         let done = all.advance(&mut |all| {
@@ -103,6 +143,16 @@ fn shared(problem: &Problem, symmetry: bool, (parts, seed): (usize, u64), bounds
             Ok(()) => {}
             Err(Interrupted::Stopped(())) => break,
             Err(Interrupted::Failed(failure)) => panic!("{failure}"),
+        }
+        if after.is_some_and(|after| all.k() <= after) {
+            all.keep().unwrap();
+            all.is_kept();
+        }
+        if after == Some(all.k()) {
+            let mut kept = Vec::new();
+            write(&all, &mut kept).unwrap();
+            let saved = read(&mut &*kept).unwrap();
+            all = Shares::restored(problem.system(), symmetry, parts(), saved).unwrap();
         }
     }
     let known = 0..=all.k() + usize::from(all.is_going());
@@ -172,6 +222,43 @@ fn shares_change_nothing_in_the_models() {
     }
 }
 
+/// Others that go on from what was kept come to the same.
+#[test]
+fn shares_go_on() {
+    proptest!(ProptestConfig::with_cases(200), |(
+        problem in shapes(), symmetry: bool, parts in 1_usize..=4, seed: u64, after in 1_usize..4,
+    )| {
+        if Fcr::new(problem.system()).holds() {
+            let bounds = Bounds { contexts: 5, states: 2000 };
+            let (whole, counters) = shared(&problem, symmetry, (parts, seed), bounds);
+            let (again, later) = kept_and_shared(&problem, symmetry, (parts, seed), bounds, Some(after));
+            prop_assert_eq!(&again, &whole);
+            prop_assert_eq!((later.kept, later.expansions), (counters.kept, counters.expansions));
+        }
+    });
+}
+
+/// Shares do not go on from what is not there, or is of another run.
+#[test]
+fn what_was_not_kept_does_not_go_on() {
+    let problem: Problem = include_str!("../../../../../models/paper/fig1.cpds").parse().unwrap();
+    let system = problem.system();
+    let store: Arc<dyn Store> = Arc::new(Stores::default());
+    let mut all = Shares::new(system, true, Together::keeping(system, true, (2, 0), Some(&store))).unwrap();
+    all.advance(&mut |_| ControlFlow::<()>::Continue(())).unwrap();
+    let mut saved = Vec::new();
+    write(&all, &mut saved).unwrap();
+    let restored = |parts, store| {
+        let together = Together::keeping(system, true, (parts, 0), store);
+        Shares::restored(system, true, together, read(&mut &*saved).unwrap()).err().map(|why| why.to_string())
+    };
+    assert_eq!(restored(2, Some(&store)).unwrap(), "part 0 cannot go on: nothing is here");
+    all.keep().unwrap();
+    assert_eq!(restored(2, Some(&store)), None);
+    assert_eq!(restored(2, None).unwrap(), "part 0 cannot go on: it was not told where from");
+    assert_eq!(restored(3, Some(&store)).unwrap(), "part 0 cannot go on: there were 2 parts, and now there are 3");
+}
+
 /// All states come, each once.
 #[test]
 fn shares_can_be_put_together() {
@@ -188,17 +275,10 @@ fn shares_can_be_put_together() {
         }
         for k in 0..=one.k() {
             let expected: BTreeSet<GlobalState> = (0..=k).flat_map(|k| one.states(k)).collect();
-            let mut sorted = Vec::new();
-            let stacks = many.gather(k, |shared, locals| sorted.push((shared, locals.to_vec()))).unwrap();
-            let count = sorted.len();
-            let members = sorted.into_iter().flat_map(|(shared, locals)| {
-                many.symmetry.members(locals).map(move |member| (shared, member))
-            });
-            let states = members.map(|(shared, member)| GlobalState {
-                shared: SharedState(shared),
-                stacks: many.symmetry.by_thread(member).into_iter().map(|id| stacks.stack(id)).collect(),
-            });
-            prop_assert_eq!(states.collect::<BTreeSet<_>>(), expected);
+            let states: BTreeSet<GlobalState> = (0..=k).flat_map(|k| many.states(k).unwrap()).collect();
+            prop_assert_eq!(states, expected);
+            let mut count = 0;
+            many.gather(0, k, |_, _| count += 1).unwrap();
             prop_assert_eq!(count, one.range(k).end);
         }
     });
@@ -214,9 +294,9 @@ fn no_block_makes_a_share_panic() {
         cut in any::<prop::sample::Index>(), noise in prop::collection::vec(any::<u8>(), 0..12),
     )| {
         let system = problem.system();
-        let mut together = Together::new(system, symmetry, 2, seed);
+        let together = Together::new(system, symmetry, 2, seed);
         together.superstep(Command::Expand { begin: Begin::Level, steps: 100 });
-        for (_, block) in together.mail.iter_mut().flatten() {
+        for (_, block) in together.mail.borrow_mut().iter_mut().flatten() {
             for (index, byte) in &changes {
                 let at = index.index(block.len());
                 block[at] = *byte;
@@ -224,7 +304,7 @@ fn no_block_makes_a_share_panic() {
             block.truncate(cut.index(block.len() + 1));
             block.extend_from_slice(&noise);
         }
-        together.mail[0].push((1, noise));
+        together.mail.borrow_mut()[0].push((1, noise));
         let replies = together.superstep(Command::Expand { begin: Begin::Nothing, steps: 100 });
         failed.set(failed.get() + replies.iter().filter(|reply| matches!(reply, Reply::Failed(_))).count());
     });
@@ -234,7 +314,7 @@ fn no_block_makes_a_share_panic() {
     let mut reply = |command, received| share.step(command, received, &mut |_, _| {});
     let expand = |begin| Command::Expand { begin, steps: 1 };
     assert_eq!(reply(expand(Begin::Wave), Vec::new()), Reply::Failed(Failure::Command));
-    assert_eq!(reply(Command::States { k: 1, is_first: true }, Vec::new()), Reply::Failed(Failure::Command));
+    assert_eq!(reply(Command::States { from: 0, k: 1, is_first: true }, Vec::new()), Reply::Failed(Failure::Command));
     let block = |why| Reply::Failed(Failure::Block { from: 1, why });
     assert_eq!(reply(Command::EndLevel, vec![(1, Vec::new())]), block(Malformed::NotNow));
     let _ = reply(expand(Begin::Level), Vec::new());

@@ -1,0 +1,180 @@
+//! cuba's [`Transport`]: in each process some shares of the states, as parts of supersteps.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use cuba::cli::{exit, remark};
+use cuba::cluster::{Asked, End, Joined, Others, Transport, Where, lost};
+use cuba::engine::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use serde::{Deserialize, Serialize};
+
+use crate::supersteps::{coordinate, run};
+use crate::{Bytes, Coordinator, Hosts, Loss, Part, Settings, connect};
+
+/// What process 0 says to all.
+#[derive(Clone, Serialize, Deserialize)]
+pub enum Order {
+    /// To all shares.
+    Do(ToShares),
+    /// Everything is over: the exit code, and whether nobody will go on.
+    End(u8, bool),
+}
+
+/// One share of the states.
+struct Shared(Share<'static>);
+
+impl Part for Shared {
+    type Command = Order;
+    type Block = Bytes;
+    type Reply = Reply;
+
+    fn step(&mut self, order: Order, received: Vec<(usize, Bytes)>, send: &mut dyn FnMut(usize, Bytes)) -> Reply {
+        let Order::Do(command) = order else { return Reply::Failed(Failure::Command) };
+        let received = received.into_iter().map(|(from, Bytes(block))| (from, block)).collect();
+        self.0.step(command, received, &mut |to, block| send(to, Bytes(block)))
+    }
+}
+
+/// Connections between processes.
+pub struct Network;
+
+impl Transport for Network {
+    fn join(&self, asked: Asked) -> Result<Joined, String> {
+        let Asked { r#where, jobs, question, share, quiet } = asked;
+        let (hosts, process) = match &r#where {
+            Where::Listed { file, process } => (Hosts::read(file).map_err(|error| error.to_string())?, *process),
+            Where::Here { processes, .. } => (Hosts::local(*processes).map_err(|error| error.to_string())?, 0),
+            Where::Started { process } => {
+                let text = io::read_to_string(io::stdin()).map_err(|error| error.to_string())?;
+                (Hosts::parse("standard input", &text).map_err(|error| error.to_string())?, *process)
+            }
+        };
+        // Who started this one says what became of others.
+        let is_silent = matches!(r#where, Where::Started { .. });
+        let children = match r#where {
+            Where::Here { arguments, .. } => Children::start(&hosts, &arguments)?,
+            _ => Children::default(),
+        };
+        let mut note = |note: &crate::Note| {
+            if !quiet {
+                remark(&format!("note: {note}\n"));
+            }
+        };
+        let connected = connect::connect(Settings::new(hosts, process, jobs, question), &mut note);
+        let network = connected.map_err(|error| error.to_string())?;
+        children.have_joined();
+        let make = move |part, parts| Shared(share(part, parts));
+        let told = move |loss: &Loss| -> i32 {
+            if is_silent {
+                return exit::UNKNOWN.into();
+            }
+            lost(process, &loss.to_string())
+        };
+        if process > 0 {
+            let last = run::<Shared>(network, make, told).map_err(|error| error.to_string())?;
+            let Order::End(code, is_done) = last else { unreachable!("the last order is the end") };
+            return Ok(Joined::Over(End { code, is_done }));
+        }
+        let coordinator = coordinate::<Shared>(network, make, told).map_err(|error| error.to_string())?;
+        let parts = coordinator.parts();
+        Ok(Joined::First(Arc::new(Everyone { coordinator: Mutex::new(Some(coordinator)), parts, children })))
+    }
+}
+
+/// All processes, as process 0 sees them.
+struct Everyone {
+    coordinator: Mutex<Option<Coordinator<Shared>>>,
+    parts: usize,
+    children: Children,
+}
+
+impl Supersteps for Everyone {
+    fn parts(&self) -> usize {
+        self.parts
+    }
+
+    fn superstep(&self, command: ToShares) -> Vec<Reply> {
+        match &mut *lock(&self.coordinator) {
+            Some(coordinator) => coordinator.superstep(Order::Do(command)),
+            None => vec![Reply::Failed(Failure::Command)],
+        }
+    }
+
+    fn give_up(&self, why: &Failure) -> ! {
+        // The others hear that this process is gone.
+        drop(lock(&self.coordinator).take());
+        lost(0, &why.to_string())
+    }
+}
+
+impl Others for Everyone {
+    fn finish(&self, End { code, is_done }: End) {
+        if let Some(coordinator) = lock(&self.coordinator).take() {
+            coordinator.finish(Order::End(code, is_done));
+        }
+        self.children.wait();
+    }
+}
+
+/// Processes that this one has started.
+#[derive(Default)]
+struct Children {
+    all: Arc<Mutex<Vec<Child>>>,
+    /// Whether all are connected. From then on, who ends is lost.
+    joined: Arc<AtomicBool>,
+}
+
+impl Children {
+    /// Starts all processes but process 0.
+    fn start(hosts: &Hosts, arguments: &[OsString]) -> Result<Self, String> {
+        let children = Self::default();
+        let this = std::env::current_exe().map_err(|error| error.to_string())?;
+        for process in 1..hosts.processes() {
+            let mut command = Command::new(&this);
+            command.args(arguments).args(["--process", &process.to_string()]);
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            // Ctrl-C is for process 0, which tells the others.
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            let started = command.spawn().and_then(|mut child| {
+                child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(hosts.to_string().as_bytes()))?;
+                Ok(child)
+            });
+            lock(&children.all).push(started.map_err(|error| format!("cannot start process {process}: {error}"))?);
+        }
+        let (all, joined) = (children.all.clone(), children.joined.clone());
+        thread::spawn(move || watch(&all, &joined));
+        Ok(children)
+    }
+
+    fn have_joined(&self) {
+        self.joined.store(true, Ordering::Relaxed);
+    }
+
+    fn wait(&self) {
+        for child in lock(&self.all).iter_mut() {
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Whether one ends before it was connected: then there is no need to wait for it.
+fn watch(all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
+    while !joined.load(Ordering::Relaxed) {
+        let ended = |(number, child): (usize, &mut Child)| Some((number, child.try_wait().ok().flatten()?));
+        let ended = lock(all).iter_mut().enumerate().find_map(ended);
+        if let Some((number, status)) = ended.filter(|_| !joined.load(Ordering::Relaxed)) {
+            lost(0, &format!("process {} ended before the start ({status})", number + 1));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
