@@ -1,0 +1,84 @@
+//! Every model, with 1, 2 and 4 processes: real ones, with sockets, each with its own share of the states.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+
+use serde_json::Value;
+
+/// What an answer says of itself that depends on where the states are, or on time.
+const ELSEWHERE: [&str; 8] = [
+    "/time_s",
+    "/peak_memory_bytes",
+    "/memory_limit_bytes",
+    "/statistics/stacks",
+    "/statistics/table_bytes",
+    "/statistics/bytes_per_state",
+    "/evidence/time_s",
+    "/evidence/check_time_s",
+];
+
+/// Without optimisation this takes minutes, and all of it in process 0: its contexts are infinite.
+const SLOW: &str = "walker=8";
+
+/// The exit code, and what was answered, without that.
+fn answer(arguments: &[String]) -> (Option<i32>, Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_cuba-cluster")).args(arguments).output().expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut answer: Value = serde_json::from_str(&text)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr)));
+    for place in ELSEWHERE {
+        if let Some(value) = answer.pointer_mut(place) {
+            *value = Value::Null;
+        }
+    }
+    (output.status.code(), answer)
+}
+
+/// The answer, with all its numbers and its trace, is that of one process.
+#[test]
+fn many_processes_answer_as_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut questions = Vec::new();
+    for model in cpds_models::find(&root.join("models")).expect("the models") {
+        for run in cpds_models::runs(&model).expect("what is expected") {
+            if run.instances.as_deref() == Some(SLOW) {
+                println!("skipped: {} --instances {SLOW}", model.display());
+                continue;
+            }
+            // Tuples of languages are all in process 0.
+            let is_shared = run.expected.as_ref().is_some_and(|expected| expected.fcr == Some(true));
+            let contexts = format!("--max-contexts={}", if is_shared { 6 } else { 3 });
+            let mut model = vec![model.display().to_string(), "--json".to_owned(), contexts];
+            model.extend(run.instances.map(|instances| format!("--instances={instances}")));
+            model.extend(run.threads.map(|threads| format!("--threads={threads}")));
+            for verb in ["verify", "reach"] {
+                questions.push([&[verb.to_owned()], &*model].concat());
+            }
+        }
+    }
+    assert!(questions.len() > 80, "only {}", questions.len());
+    let (next, shared) = (Mutex::new(questions.iter().enumerate()), Mutex::new(0));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let Some((number, question)) = next.lock().expect("nobody panics").next() else { break };
+                    let one = answer(question);
+                    if one.1["engine"] == "explicit" {
+                        *shared.lock().expect("nobody panics") += 1;
+                    }
+                    for (processes, jobs) in [(1, 2), (2, 1), (4, 1)] {
+                        let more = ["--processes", "--jobs", "--partition"].into_iter().zip([processes, jobs, number]);
+                        let more = more.map(|(name, value)| format!("{name}={value}"));
+                        let many = answer(&question.iter().cloned().chain(more).collect::<Vec<_>>());
+                        assert_eq!(many, one, "{question:?} with {processes} processes");
+                    }
+                }
+            });
+        }
+    });
+    let shared = shared.into_inner().expect("nobody panics");
+    assert!(shared > 40, "only {shared} have states one by one");
+}
