@@ -14,6 +14,9 @@ use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// How the name begins of what may stay behind.
+pub(crate) const LEFT: &str = "cuba-unfinished-";
+
 /// Writes a file; compressed, if its name says so.
 pub(crate) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
     prepare(path, content)?.finish()
@@ -251,7 +254,7 @@ impl Unfinished {
         }
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = target.with_file_name(format!("cuba-unfinished-{}-{number}", process::id()));
+            let path = target.with_file_name(format!("{LEFT}{}-{number}", process::id()));
             let mut unfinished = unfinished();
             match File::create_new(&path) {
                 Ok(file) => {

@@ -7,7 +7,7 @@ use super::{DAMAGED, Header, Part, Resumed, write};
 use crate::engine::Store;
 use crate::engine::keep::NotKept;
 use crate::load::shown;
-use crate::output;
+use crate::output::{self, LEFT};
 use crate::panics::lock;
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,24 +34,28 @@ impl Folder {
         self.path.join(format!("part-{part}-level-{k}"))
     }
 
-    /// Removes what was kept of parts, but for that of one level.
-    fn clear(&self, is_meant: impl Fn(usize) -> bool, but: Option<usize>) {
+    /// Removes the files with these names.
+    fn clear(&self, is_meant: impl Fn(&str) -> bool) {
         for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let number = |text: &str| text.parse::<usize>().ok();
-            let found = name.to_str().and_then(|name| name.strip_prefix("part-")?.split_once("-level-"));
-            let found = found.and_then(|(part, k)| Some((number(part)?, number(k)?)));
-            if found.is_some_and(|(part, k)| is_meant(part) && Some(k) != but) {
+            if entry.file_name().to_str().is_some_and(&is_meant) {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Nobody will go on from here. The last process removes the folder.
+    /// Nobody will go on from here. The last process removes the folder, with what may be left of others that were killed.
     pub(crate) fn remove(&self) {
-        self.clear(|part| lock(&self.parts).contains(&part), None);
+        let parts = lock(&self.parts);
+        let is_ours = |name: &str| kept(name).is_some_and(|(part, _)| parts.contains(&part));
+        self.clear(|name| is_ours(name) || name.starts_with(LEFT));
         let _ = fs::remove_dir(&self.path);
     }
+}
+
+/// The part and the level of which a file has this name.
+fn kept(name: &str) -> Option<(usize, usize)> {
+    let (part, level) = name.strip_prefix("part-")?.split_once("-level-")?;
+    Some((part.parse().ok()?, level.parse().ok()?))
 }
 
 impl Store for Folder {
@@ -62,7 +66,7 @@ impl Store for Folder {
         but: Option<usize>,
         content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>,
     ) -> Result<(), String> {
-        self.clear(|its| its == part, but);
+        self.clear(|name| kept(name).is_some_and(|(its, level)| its == part && Some(level) != but));
         let put = |out: &mut dyn Write| {
             let put = |number, to: Part<'_, '_>| if number == 0 { to.compress(content) } else { to.nothing() };
             write(out, &self.header, put).map(drop)

@@ -140,6 +140,8 @@ impl LowerEnd<'_> {
     /// Writes down what is kept between two levels, or of an end that is over.
     pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), NotKept> {
         let LowerEnd { levels, lower, states, before, looked_at, .. } = self;
+        // First all shares, then what says of which level they are.
+        lower.keep_shares()?;
         write(&(saved_levels(levels), lower, states, before, looked_at, outcome), out)
     }
 }

@@ -3,6 +3,7 @@
 use super::bad::Bad;
 use super::certificate::{Room, Tuples};
 use super::count::Count;
+use super::keep::NotKept;
 use super::psa::TooLarge;
 use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
@@ -253,6 +254,18 @@ impl<'a> Lower<'a> {
             Lower::Symbolic(tuples) => tuples.works_for(cancel, hands),
             // They have threads of their own, and stop between supersteps.
             Lower::Shares(_) => {}
+        }
+    }
+
+    /// Has all shares keep what they have, if there are any.
+    pub(super) fn keep_shares(&self) -> Result<(), NotKept> {
+        if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
+    }
+
+    /// Whether everything is kept: what was kept before is not needed any more.
+    pub(super) fn all_are_kept(&self, is_kept: bool) {
+        if let (Lower::Shares(shares), true) = (self, is_kept) {
+            shares.is_kept();
         }
     }
 

@@ -190,7 +190,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
             end.enough = Some(self.race.gives_up(end.before + work(&end.lower.glimpse())));
         }
-        if let Some(outcome) = end.outcome.kept().filter(|_| !is_elsewhere(end.states.as_ref())) {
+        if let Some(outcome) = end.outcome.kept().filter(|_| end.can_be_kept()) {
             self.keep_when_over(End::Lower, &|out| end.write(Some(&outcome), out));
         }
         end
@@ -217,7 +217,11 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             {
                 return outcome;
             }
-            self.keep_between_levels(end);
+            if end.can_be_kept() {
+                let is_kept = self.keep_if_due(End::Lower, &|out| end.write(None, out));
+                end.lower.all_are_kept(is_kept);
+            }
+
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
             let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be over before anybody looks.
@@ -238,7 +242,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
                 }
                 self.race.tick(End::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
                 let (levels, states) = (&*end.levels, end.states.as_ref());
-                if let Some(lower) = seen.tables.filter(|_| !is_elsewhere(states)) {
+                if let Some(lower) = seen.tables.filter(|_| !matches!(states, Some(Lower::Shares(_)))) {
                     let kept = Kept { levels, lower, states, before: end.before, looked_at: end.looked_at };
                     self.keep_if_due(End::Lower, &|out| kept.write(out));
                 }
@@ -260,25 +264,6 @@ impl<'a, 'k> Squeeze<'a, 'k> {
                     };
                 }
             }
-        }
-    }
-
-    /// Keeps what there is after a level, if it is time.
-    fn keep_between_levels(&self, end: &LowerEnd<'a>) {
-        if is_elsewhere(end.states.as_ref()) {
-            return;
-        }
-        let Lower::Shares(shares) = &end.lower else {
-            self.keep_if_due(End::Lower, &|out| end.write(None, out));
-            return;
-        };
-        // First all shares, then what says of which level they are.
-        let is_kept = self.keep_if_due(End::Lower, &|out| {
-            shares.keep()?;
-            end.write(None, out)
-        });
-        if is_kept {
-            shares.is_kept();
         }
     }
 
@@ -327,11 +312,6 @@ impl<'a, 'k> Squeeze<'a, 'k> {
     }
 }
 
-/// Whether states were too many, in shares: these cannot be kept in the middle of a level.
-fn is_elsewhere(states: Option<&Lower<'_>>) -> bool {
-    matches!(states, Some(Lower::Shares(_)))
-}
-
 /// The time of the lower end.
 fn work(seen: &Glimpse<'_>) -> u64 {
     match seen.engine {
@@ -346,6 +326,12 @@ impl<'a> LowerEnd<'a> {
         let outcome = LowerOutcome::Unknown(Reason::ContextBound);
         let (levels, states) = (Vec::new(), None);
         LowerEnd { levels, lower, states, before: 0, looked_at: 0, is_over: false, outcome, enough: None }
+    }
+
+    /// Whether it can be kept now. Shares cannot in the middle of a level.
+    fn can_be_kept(&self) -> bool {
+        !matches!(self.states, Some(Lower::Shares(_)))
+            && !(matches!(self.lower, Lower::Shares(_)) && self.lower.is_going())
     }
 
     /// Notes how large the level is that has just been finished. If it was there before, says whether it is the same.

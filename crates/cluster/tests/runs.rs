@@ -1,0 +1,218 @@
+//! Whole runs of many processes: what each says, and what becomes of one that ends too early.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cuba_cluster::Hosts;
+use tempfile::TempDir;
+
+/// Much longer than anything takes, even on a busy machine.
+const LONG: Duration = Duration::from_secs(120);
+
+/// Eleven levels, with 93,484 states.
+const MODEL: [&str; 3] = ["models/table2/bluetooth-1.bp", "--instances=adder=2,stopper=1", "--engine=explicit"];
+
+fn cuba(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cuba-cluster"));
+    command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    cuba(arguments).output().expect("it runs")
+}
+
+/// Waits for its end, and for what it says.
+fn end(child: Child) -> Output {
+    let start = Instant::now();
+    let output = child.wait_with_output().expect("it ends");
+    assert!(start.elapsed() < LONG, "it took too long");
+    output
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A list of so many processes on this machine, in a folder.
+fn list(processes: usize) -> (TempDir, Hosts, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = Hosts::local(processes).expect("free ports");
+    let file = folder.path().join("hosts.txt");
+    fs::write(&file, format!("# three machines\n{hosts}")).expect("it is written");
+    (folder, hosts, file)
+}
+
+/// The processes of a list, each started by itself.
+fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child> {
+    let one = |process: usize| {
+        let process = process.to_string();
+        let mut arguments = vec![verb];
+        arguments.extend(MODEL);
+        arguments.extend(["--jobs=1", "--process", &process, "--hosts", file.to_str().expect("UTF-8")]);
+        arguments.extend(more);
+        let mut command = cuba(&arguments);
+        if more.contains(&HELD) {
+            command.env("CUBA_FAULT", "hang:Searching");
+        }
+        command.spawn().expect("it starts")
+    };
+    (0..processes).map(one).collect()
+}
+
+/// Has process 0 not come to an end: what it hears of levels it does not hear.
+const HELD: &str = "--checkpoint-every=0s";
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().expect("it was not killed")
+}
+
+/// Process 0 answers; the others say nothing, and end as it does.
+#[test]
+fn only_one_answers() {
+    for verb in ["reach", "verify"] {
+        let one = run(&[&[verb], &MODEL[..]].concat());
+        let (_folder, _, file) = list(3);
+        let ended: Vec<Output> = start(&file, 3, verb, &[]).into_iter().map(end).collect();
+        assert_eq!(stdout(&ended[0]), stdout(&one));
+        assert!(ended.iter().all(|ended| ended.status == one.status), "{ended:?}");
+        assert!(ended[1..].iter().all(|ended| ended.stdout.is_empty() && ended.stderr.is_empty()), "{ended:?}");
+    }
+}
+
+/// Those that have other models, or another number of jobs, do not work together.
+#[test]
+fn all_have_the_same_question() {
+    let (_folder, _, file) = list(2);
+    let file = file.to_str().expect("UTF-8");
+    let both = [("models/paper/fig1.cpds", "0"), ("models/paper/fig2.cpds", "1")];
+    let both = both.map(|(model, process)| {
+        cuba(&["verify", model, "--jobs=1", "--hosts", file, "--process", process]).spawn().expect("it starts")
+    });
+    for (process, ended) in both.map(end).into_iter().enumerate() {
+        let message = format!("error: process {} has another model; give all the same question\n", 1 - process);
+        assert_eq!((code(ended.status), stderr(&ended)), (1, message));
+    }
+}
+
+#[test]
+fn what_is_not_possible_is_said() {
+    let said = |arguments: &[&str]| {
+        let output = run(&[&["verify", "models/paper/fig1.cpds"], arguments].concat());
+        (code(output.status), stderr(&output))
+    };
+    let (folder, _, file) = list(2);
+    let file = file.to_str().expect("UTF-8");
+    let (status, text) = said(&["--hosts", file, "--process=2"]);
+    assert_eq!((status, &*text), (1, "error: there is no process 2: the hosts are those of the processes 0 to 1\n"));
+    let (status, text) = said(&["--process=1"]);
+    assert_eq!(status, 1);
+    assert!(text.contains("give --hosts, too"), "{text}");
+    let (status, text) = said(&["--hosts", file]);
+    assert!(status == 1 && text.contains("--process"), "{text}");
+    let wrong = folder.path().join("wrong.txt");
+    fs::write(&wrong, "one:4000\ntwo\n").expect("it is written");
+    let (status, text) = said(&["--hosts", wrong.to_str().expect("UTF-8"), "--process=0"]);
+    assert!(status == 1 && text.contains("wrong.txt:2: "), "{text}");
+}
+
+/// If one is killed, all others say which within seconds, and none has a verdict.
+#[cfg(unix)]
+#[test]
+fn a_dead_process_ends_the_others() {
+    if cfg!(not(debug_assertions)) {
+        eprintln!("skipped: there are no faults on purpose in a release build");
+        return;
+    }
+    for gone in [0, 1, 2] {
+        let (folder, hosts, file) = list(3);
+        let checkpoint = format!("--checkpoint={}", folder.path().join("checkpoint").display());
+        let mut all = start(&file, 3, "reach", &[&checkpoint, HELD]);
+        wait_for_level(&folder.path().join("checkpoint"), 2, 0);
+        all[gone].kill().expect("it is there");
+        let killed = Instant::now();
+        let ended: Vec<Output> = all.into_iter().map(end).collect();
+        assert!(killed.elapsed() < LONG / 2, "{:?}", killed.elapsed());
+        for (process, ended) in ended.iter().enumerate().filter(|(process, _)| *process != gone) {
+            assert_eq!(code(ended.status), 5, "{ended:?}");
+            let said = if process == 0 { stdout(ended) } else { stderr(ended) };
+            let message = format!("process {gone} ({}) is gone", hosts.address(gone));
+            assert!(said.contains(&message) && said.contains("unknown: "), "{ended:?}");
+            assert!(!said.contains("converged:") && !said.contains("panicked"), "{ended:?}");
+        }
+    }
+}
+
+/// Waits until everything was kept after this level or a later one: until then, no part is kept twice.
+fn wait_for_level(folder: &Path, part: usize, level: usize) {
+    let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
+    loop {
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+        let levels = names.iter().filter_map(|name| name.strip_prefix(&prefix)?.parse::<usize>().ok());
+        let levels: Vec<usize> = levels.filter(|&k| k >= level).collect();
+        if levels.len() > 1 {
+            return;
+        }
+        assert!(start.elapsed() < LONG, "{names:?}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// As many processes go on from what was kept, and come to the same.
+#[test]
+fn the_same_number_of_processes_goes_on() {
+    if cfg!(not(debug_assertions)) {
+        eprintln!("skipped: there are no faults on purpose in a release build");
+        return;
+    }
+    let one = run(&[&["reach"], &MODEL[..]].concat());
+    for level in [0, 3] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let checkpoint = folder.path().join("checkpoint");
+        let name = checkpoint.to_str().expect("UTF-8");
+        let asked = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
+        let mut first = cuba(&asked).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+        wait_for_level(&checkpoint, 1, level);
+        first.kill().expect("it is there");
+        first.wait().expect("it ends");
+        let again = run(&asked);
+        assert!(stderr(&again).contains("go on from it with `cuba resume"), "{again:?}");
+        let resumed = run(&["resume", name]);
+        assert_eq!((stdout(&resumed), resumed.status), (stdout(&one), one.status), "{}", stderr(&resumed));
+        assert!(!checkpoint.exists(), "there is an answer, and nothing to go on from");
+    }
+}
+
+/// Without what one process has kept, there is no going on.
+#[test]
+fn a_part_that_is_missing_is_missed() {
+    if cfg!(not(debug_assertions)) {
+        eprintln!("skipped: there are no faults on purpose in a release build");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let checkpoint = folder.path().join("checkpoint");
+    let name = checkpoint.to_str().expect("UTF-8");
+    let asked = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
+    let mut first = cuba(&asked).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+    wait_for_level(&checkpoint, 1, 2);
+    first.kill().expect("it is there");
+    first.wait().expect("it ends");
+    for entry in fs::read_dir(&checkpoint).expect("a folder").flatten() {
+        if entry.file_name().to_string_lossy().starts_with("part-1-") {
+            fs::remove_file(entry.path()).expect("it is removed");
+        }
+    }
+    let resumed = run(&["resume", name]);
+    assert_eq!(code(resumed.status), 5, "{resumed:?}");
+    assert!(stdout(&resumed).contains("part 1 cannot go on: "), "{resumed:?}");
+}
