@@ -28,6 +28,9 @@ fn answer(arguments: &[String]) -> (Option<i32>, Value) {
     let text = String::from_utf8_lossy(&output.stdout);
     let mut answer: Value = serde_json::from_str(&text)
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr)));
+    if let Some(answer) = answer.as_object_mut() {
+        answer.remove("shares");
+    }
     for place in ELSEWHERE {
         if let Some(value) = answer.pointer_mut(place) {
             *value = Value::Null;

@@ -322,6 +322,7 @@ impl ExploreArgs {
         remarks += explored.kept.as_deref().unwrap_or_default();
         if self.stats {
             remarks += &explored.statistics();
+            remarks += &explored.sent();
             remarks += &explored.made.as_ref().map_or(String::new(), Made::statistics);
             let _ = writeln!(remarks, "memory: at most {}", limits::memory());
         }
@@ -360,6 +361,15 @@ impl Explored<'_> {
         };
         let (tables, time) = (numbers::bytes(statistics.table_bytes()), self.time.as_secs_f64() * 1000.0);
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
+    }
+
+    /// What was sent, if the states are in several processes.
+    fn sent(&self) -> String {
+        let Some((parts, supersteps, sent)) = self.analysis.lower.sent() else { return String::new() };
+        let what = [plural(sent.states, "state"), plural(sent.stacks, "stack")].join(" and ");
+        let (supersteps, blocks) = (plural(supersteps, "superstep"), plural(sent.blocks, "block"));
+        let bytes = numbers::bytes(usize::try_from(sent.bytes).unwrap_or(usize::MAX));
+        format!("{parts} shares, {supersteps}: {what} sent, {bytes} in {blocks}\n")
     }
 
     /// What the levels are called: R_k, or S_k.

@@ -4,6 +4,7 @@ use super::bad::Bad;
 use super::certificate::{Room, Tuples};
 use super::count::Count;
 use super::keep::NotKept;
+use super::outlet::Sent;
 use super::psa::TooLarge;
 use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
@@ -372,6 +373,14 @@ impl<'a> Lower<'a> {
                 table_bytes: tuples.bytes(),
             },
             Lower::Shares(shares) => shares.statistics(),
+        }
+    }
+
+    /// If the states are in shares: how many, in how many supersteps, and what was sent.
+    pub fn sent(&self) -> Option<(usize, u64, Sent)> {
+        match self {
+            Lower::Explicit(_) | Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => Some((shares.counters().len(), shares.supersteps(), shares.total().sent)),
         }
     }
 

@@ -330,8 +330,11 @@ impl<'a> LowerEnd<'a> {
 
     /// Whether it can be kept now. Shares cannot in the middle of a level.
     fn can_be_kept(&self) -> bool {
-        !matches!(self.states, Some(Lower::Shares(_)))
-            && !(matches!(self.lower, Lower::Shares(_)) && self.lower.is_going())
+        match (&self.states, &self.lower) {
+            (Some(Lower::Shares(_)), _) => false,
+            (_, Lower::Shares(shares)) => !shares.is_going(),
+            _ => true,
+        }
     }
 
     /// Notes how large the level is that has just been finished. If it was there before, says whether it is the same.

@@ -2,7 +2,7 @@
 
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Count, Engine, Fcr, Loop, ObservationSequence, Outcome, Pause, Run, Statistics};
+use crate::engine::{Climbed, Count, Engine, Fcr, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
 use crate::known::{Known, Model};
@@ -67,6 +67,9 @@ pub struct AnalysisJson {
     pub evidence: Option<EvidenceJson>,
     /// What the exploration took; these numbers depend on `--no-symmetry`. Null if a limit ended it from outside.
     pub statistics: Option<Statistics>,
+    /// If the states are in several processes: how, and what was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<SharesJson>,
     /// The time for the analysis, in seconds.
     pub time_s: f64,
     /// The most memory that the process has had; null where the operating system does not say.
@@ -75,6 +78,24 @@ pub struct AnalysisJson {
     pub memory_limit_bytes: usize,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
+}
+
+/// States that are in several processes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SharesJson {
+    /// How many shares there are: so many jobs in each process.
+    pub parts: usize,
+    /// How often all of them worked at the same time, each then with what others had sent.
+    pub supersteps: u64,
+    /// States sent from one share to another, each with the thread that reached it.
+    pub states_sent: u64,
+    /// Stacks sent, each as a top and the number of the rest.
+    pub stacks_sent: u64,
+    /// The bytes of all that.
+    pub bytes_sent: u64,
+    /// In so many blocks.
+    pub blocks_sent: u64,
 }
 
 /// An error of a Boolean program.
@@ -365,10 +386,16 @@ pub(crate) fn analysis(
         error,
         evidence: explored.made.as_ref().map(evidence),
         statistics: Some(analysis.statistics),
+        shares: lower.sent().map(shares),
         time_s: explored.time.as_secs_f64(),
         warnings: super::warnings(&loaded.reading),
         ..object
     }
+}
+
+fn shares((parts, supersteps, sent): (usize, u64, Sent)) -> SharesJson {
+    let Sent { states, stacks, bytes, blocks, .. } = sent;
+    SharesJson { parts, supersteps, states_sent: states, stacks_sent: stacks, bytes_sent: bytes, blocks_sent: blocks }
 }
 
 /// What is known of an analysis that a limit has ended from outside.
@@ -419,6 +446,7 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         error: None,
         evidence: None,
         statistics: None,
+        shares: None,
         time_s: 0.0,
         peak_memory_bytes: peak_memory_bytes(),
         memory_limit_bytes: limits::memory().bytes,

@@ -8,6 +8,7 @@ mod bad_text;
 mod bench;
 mod book;
 mod checkpoint;
+mod cluster;
 mod common;
 mod convert;
 mod docs;

@@ -20,23 +20,19 @@ const TIMES: usize = 3;
 /// What a run says of itself: seconds, and bytes in tables and at the peak of the process.
 type Figures = [f64; 3];
 
-fn family(shared: u64) -> Recursion {
+pub(crate) fn family(shared: u64) -> Recursion {
     Recursion { threads: 2, depth: 7, shared }
 }
 
 /// Runs them all, and prints a table.
 pub(crate) fn compare() {
-    let mut table = Table::new();
     let heading = ["states", "expansions", "jobs", "s", "expansions/µs", "states/µs", "speed-up"];
-    table.load_style(presets::NOTHING).add_row(heading.into_iter().chain(["bytes/state in tables", "at the peak"]));
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let mut table = table(heading.into_iter().chain(["bytes/state in tables", "at the peak"]));
     for shared in [77, 193] {
         let mut best = [[f64::INFINITY; 3]; 2];
         for _ in 0..TIMES {
             for (best, jobs) in best.iter_mut().zip([1, 2]) {
-                let figures = run(shared, jobs);
+                let figures: Figures = figures(&[ONE, &shared.to_string(), &jobs.to_string()]);
                 if figures[0] < best[0] {
                     *best = figures;
                 }
@@ -61,13 +57,24 @@ pub(crate) fn compare() {
     println!("{table}\n");
 }
 
-fn run(shared: u64, jobs: usize) -> Figures {
+/// A table with this heading.
+pub(crate) fn table(heading: impl IntoIterator<Item = &'static str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).add_row(heading);
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// What a run with these arguments says of itself.
+pub(crate) fn figures<const N: usize>(arguments: &[&str]) -> [f64; N] {
     let this = std::env::current_exe().expect("this program");
-    let output = Command::new(this).args([ONE, &shared.to_string(), &jobs.to_string()]).output().expect("it runs");
+    let output = Command::new(this).args(arguments).output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("numbers");
     let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().expect("a number")).collect();
-    figures.try_into().expect("three")
+    figures.try_into().expect("all of them")
 }
 
 /// One run, which prints its figures.

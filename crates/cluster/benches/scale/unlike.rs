@@ -19,23 +19,28 @@ const EXPANSIONS: u64 = 1_000_000;
 /// Runs them all, and prints a table for each number of threads.
 pub(crate) fn compare() {
     for threads in [4, 6, 8, 10] {
-        let mut table = Table::new();
-        let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
-        table.load_style(presets::NOTHING).add_row(std::iter::once("").chain(columns));
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
         let families = [
             ("permits", Permits { threads, permits: 20 }.problem()),
             ("transactions", Transactions { threads, versions: 4 }.problem()),
             ("token", Token { threads, turns: 4 }.problem()),
             ("strangers", Strangers { threads }.problem()),
         ];
-        for (name, problem) in families {
-            measure(&mut table, &format!("{name}, {threads}"), &problem);
-        }
-        println!("{table}\n");
+        compare_all(threads, &families);
     }
+}
+
+/// Runs all engines on all of these, and prints a table.
+pub(crate) fn compare_all(threads: u32, families: &[(&str, Problem)]) {
+    let mut table = Table::new();
+    let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
+    table.load_style(presets::NOTHING).add_row(std::iter::once("").chain(columns));
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for (name, problem) in families {
+        measure(&mut table, &format!("{name}, {threads}"), problem);
+    }
+    println!("{table}\n");
 }
 
 fn measure(table: &mut Table, name: &str, problem: &Problem) {

@@ -1,0 +1,121 @@
+//! The same states in one process, and in several: what that takes more, and what is sent.
+//!
+//! All processes are on this machine, so more of them than cores are not quicker. What counts is the work of all of them together, in seconds
+//! of a processor, against that of one job in one process; and what is sent for each new state.
+
+use crate::states::{family, figures, table};
+use cuba::cluster::{Asked, End, Joined, Transport, Where};
+use cuba::engine::analysis::{Options, Question, analyse, analyse_from};
+use cuba::engine::keep::Start;
+use cuba::engine::{Elsewhere, Ladder, Place, Sent, Share};
+use cuba_cluster::join::Network;
+use std::ffi::OsString;
+use std::fs;
+use std::time::Instant;
+
+/// The argument that asks for one run.
+pub(crate) const ONE: &str = "shared";
+
+/// How often each is run.
+const TIMES: usize = 3;
+
+/// 20 million states.
+const SHARED: u64 = 77;
+
+/// Runs them all, and prints a table.
+pub(crate) fn compare() {
+    let heading = ["states", "processes", "s", "CPU s", "CPU/one job", "supersteps", "sent/state", "bytes/state"];
+    let mut table = table(heading.into_iter().chain(["blocks/level", "bytes/state in tables"]));
+    let mut alone = f64::INFINITY;
+    // None: one job in one process, without supersteps.
+    for processes in [0, 1, 2, 4] {
+        let mut best = [f64::INFINITY; 8];
+        for _ in 0..TIMES {
+            let figures: [f64; 8] = figures(&[ONE, &SHARED.to_string(), &processes.to_string()]);
+            if figures[0] < best[0] {
+                best = figures;
+            }
+        }
+        let [seconds, cpu, supersteps, sent, bytes, blocks, levels, tables] = best;
+        if processes == 0 {
+            alone = cpu;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "for humans")]
+        let states = family(SHARED).states() as f64;
+        let name = if processes == 0 { "one job".to_owned() } else { processes.to_string() };
+        table.add_row([
+            states.to_string(),
+            name,
+            format!("{seconds:.2}"),
+            format!("{cpu:.2}"),
+            format!("{:.2}", cpu / alone),
+            format!("{supersteps}"),
+            format!("{:.2}", sent / states),
+            format!("{:.1}", bytes / states),
+            format!("{:.0}", blocks / levels),
+            format!("{:.1}", tables / states),
+        ]);
+    }
+    println!("{table}\n");
+}
+
+fn asked(shared: u64, r#where: Where) -> Asked {
+    let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
+    let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 });
+    Asked { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true }
+}
+
+/// One run as process 0, which prints its figures.
+pub(crate) fn one(shared: u64, processes: usize) {
+    let problem = family(shared).problem();
+    let options = Options { symmetry: false, memory: 64 << 30, jobs: 1, ladder: Ladder::None, ..Options::default() };
+    let others = (processes > 0).then(|| {
+        let arguments = [ONE, &shared.to_string(), &processes.to_string()].map(OsString::from).to_vec();
+        match Network.join(asked(shared, Where::Here { processes, arguments })) {
+            Ok(Joined::First(others)) => others,
+            Ok(Joined::Over(_)) => unreachable!("this is process 0"),
+            Err(why) => panic!("{why}"),
+        }
+    });
+    let start = Instant::now();
+    let found = match &others {
+        None => analyse(&problem, Question::Reachable, options, |_| ()),
+        Some(others) => {
+            let elsewhere: Elsewhere = others.clone();
+            let start = Start { elsewhere: Some(elsewhere), ..Start::default() };
+            analyse_from(start, &problem, Question::Reachable, options, None, |_| ())
+        }
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let seen = found.lower.glimpse();
+    let closed = (family(shared).states(), family(shared).steps());
+    assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
+    let (bytes, levels) = (seen.bytes, found.levels.len());
+    let (_, supersteps, sent) = found.lower.sent().unwrap_or((1, 0, Sent::default()));
+    if let Some(others) = others {
+        others.finish(End { code: 0, is_done: true });
+    }
+    println!(
+        "{seconds} {} {supersteps} {} {} {} {levels} {bytes}",
+        processor_seconds(),
+        sent.states,
+        sent.bytes,
+        sent.blocks
+    );
+}
+
+/// Another process of such a run.
+pub(crate) fn other(shared: u64, _processes: usize, process: usize) {
+    if let Err(why) = Network.join(asked(shared, Where::Started { process })) {
+        panic!("{why}");
+    }
+}
+
+/// What this process and those that it has started and waited for took of the processors. Nothing where there is no `/proc`.
+fn processor_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    // User and system, of us and of those; in hundredths of a second.
+    let ticks = fields.get(11..15).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}

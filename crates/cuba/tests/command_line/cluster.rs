@@ -1,0 +1,49 @@
+//! Many processes are for another program, which takes over.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const ASKED: [&str; 4] = ["verify", "m.cpds", "--processes", "2"];
+
+/// Runs `cuba` from this folder, and with that folder as the PATH.
+fn run(folder: &Path, path: &Path, args: &[&str]) -> Output {
+    Command::new(folder.join("cuba")).args(args).env("PATH", path).output().expect("it runs")
+}
+
+/// A folder with `cuba` in it, and nothing else.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_cuba"), folder.path().join("cuba")).unwrap();
+    folder
+}
+
+#[test]
+fn without_it_there_is_a_hint() {
+    let folder = folder();
+    let output = run(folder.path(), Path::new("/nowhere"), &ASKED);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("`cuba-cluster`, which is neither beside this program nor on the PATH"), "{text}");
+    assert!(text.ends_with("install it with `cargo install --locked --path crates/cluster`\n"), "{text}");
+}
+
+/// Beside it, or on the PATH: everything goes there as it is, and comes back as it is.
+#[cfg(unix)]
+#[test]
+fn it_takes_over() {
+    let (here, there) = (folder(), folder());
+    // Not written by this process, of which others may be started meanwhile: they would have it open, and nobody could run it.
+    let write = |folder: &Path, name: &str| {
+        let text = format!("#!/bin/sh\necho {name}: \"$@\"\nexit 10\n");
+        let write = "printf %s \"$0\" > cuba-cluster && chmod +x cuba-cluster";
+        assert!(Command::new("sh").args(["-c", write, &text]).current_dir(folder).status().unwrap().success());
+    };
+    for (folder, name) in [(there.path(), "there"), (here.path(), "here")] {
+        write(folder, name);
+        let output = run(here.path(), there.path(), &ASKED);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!((output.status.code(), text), (Some(10), format!("{name}: {}\n", ASKED.join(" "))));
+    }
+}
