@@ -12,12 +12,13 @@ mod unlike;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |text: &String| text.parse().expect("a number");
+    let number = |text: &String| text.parse::<usize>().expect("a number");
+    let shared = |text: &String| number(text) as u64;
     match &*arguments {
-        [one, shared, jobs] if one == states::ONE => return states::one(number(shared), number(jobs)),
-        [one, shared, processes] if one == processes::ONE => return processes::one(number(shared), number(processes)),
-        [one, shared, processes, _, process] if one == processes::ONE => {
-            return processes::other(number(shared), number(processes), number(process));
+        [one, states, jobs] if one == states::ONE => return states::one(shared(states), number(jobs)),
+        [one, states, processes] if one == processes::ONE => return processes::one(shared(states), number(processes)),
+        [one, states, _, _, process] if one == processes::ONE => {
+            return processes::other(shared(states), number(process));
         }
         _ => {}
     }

@@ -105,7 +105,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
 }
 
 /// Another process of such a run.
-pub(crate) fn other(shared: u64, _processes: usize, process: usize) {
+pub(crate) fn other(shared: u64, process: usize) {
     if let Err(why) = Network.join(asked(shared, Where::Started { process })) {
         panic!("{why}");
     }
