@@ -95,12 +95,11 @@ struct View<'v> {
     symmetry: &'v Symmetry,
 }
 
-/// How many steps are taken in a round, roughly: what they lead to is to stay in the cache until it is settled.
-const STEPS: usize = 1 << 15;
+/// How many steps are taken in a round, roughly: the more, the less often one waits for the others.
+const STEPS: usize = 1 << 17;
 
-/// How many pieces and groups there are for each who works.
-const PIECES: usize = 8;
-const GROUPS: usize = 4;
+/// How many pieces there are for each who works: if one core is slow, the others take more of them.
+const PIECES: usize = 32;
 
 /// How many visible states count as lately seen.
 const LATELY: usize = 1 << 14;
@@ -133,9 +132,12 @@ impl Crew {
         hands > 1 && self.pool.is_some()
     }
 
-    /// The pool, and more pieces and groups than hands: if one core is slow, the others take more of them.
+    /// The pool, pieces and groups.
     fn take(&mut self) -> (ThreadPool, Vec<Piece>, Vec<Group>) {
-        let groups = (GROUPS * self.hands()).next_power_of_two().min(PARTS);
+        // One group for each hand: neighbours among the rows are looked up in all groups, and the fewer cores have them in their caches at
+        // the same time, the better. Where that does not go, more groups, so that all have about as much to do.
+        let hands = self.hands();
+        let groups = if hands.is_power_of_two() { hands } else { PARTS.min((4 * hands).next_power_of_two()) };
         if self.groups.len() != groups {
             self.groups.resize_with(groups, Group::default);
             self.pieces.clear();
@@ -228,11 +230,7 @@ impl Reachable<'_> {
         let States { rows, index } = &mut self.states;
         let known = Known { rows, reached_by: &self.reached_by, start, wave_end: self.wave.states.end };
         let parts = index.par_chunks_mut(PARTS / groups.len()).zip(&mut *groups).enumerate().with_max_len(1);
-        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
-        rayon::join(
-            || parts.for_each(|(number, (parts, group))| group.look_up(&known, pieces, number, parts, first / 64)),
-            || wave.take(many),
-        );
+        parts.for_each(|(number, (parts, group))| group.look_up(&known, pieces, number, parts, first / 64));
         self.number(pieces, groups);
     }
 
@@ -273,7 +271,7 @@ impl Reachable<'_> {
         pieces.iter().any(|piece| piece.is_stale)
     }
 
-    /// Numbers what is new, in the order of the candidates.
+    /// Numbers what is new, in the order of the candidates. Meanwhile pairs are taken for the next round.
     fn number(&mut self, pieces: &[Piece], groups: &[Group]) {
         let new = Ranks::new(groups.iter().map(|group| &*group.new));
         let opens = Ranks::new(groups.iter().map(|group| &*group.opens));
@@ -297,10 +295,12 @@ impl Reachable<'_> {
             });
         }
         let parts = index.par_chunks_mut(PARTS / groups.len()).zip(groups).with_max_len(1);
+        parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
         let pieces = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
+        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
         rayon::join(
-            || parts.for_each(|(parts, group)| group.settle(parts, words, first, &new)),
             || pieces.for_each(|(number, (piece, tail))| piece.write(number, groups, (&new, &opens), tail)),
+            || wave.take(many),
         );
     }
 
