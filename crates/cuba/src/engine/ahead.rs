@@ -146,7 +146,7 @@ impl Symbolic<'_> {
 
     fn has_post(&self, asked: Asked) -> bool {
         let (program, state) = asked;
-        self.posts[program].find(state).is_some() || self.ahead.has(asked)
+        self.posts[program].get(state).is_some() || self.ahead.has(asked)
     }
 }
 

@@ -60,20 +60,6 @@ impl<I: Copy> Moves<I> {
         Some((info, start..start + count as usize))
     }
 
-    /// The number of a thread state that is known, and how many successors it has.
-    #[inline]
-    pub(super) fn find(&self, state: ThreadState) -> Option<(u32, u32)> {
-        let id = *self.table.find(hash(state), |&id| self.known[id as usize].state == state)?;
-        Some((id, self.known[id as usize].count))
-    }
-
-    /// The successors of the thread state with this number.
-    #[inline]
-    pub(super) fn of(&self, id: u32) -> &[ThreadState] {
-        let Known { start, count, .. } = self.known[id as usize];
-        &self.successors[start..][..count as usize]
-    }
-
     #[inline]
     pub(crate) fn successor(&self, index: usize) -> ThreadState {
         self.successors[index]

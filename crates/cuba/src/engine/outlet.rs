@@ -11,11 +11,12 @@
 //!   stacks, by position.
 
 use super::packed::{Layout, hash};
-use super::reachable::{Pair, Reachable};
+use super::reachable::Reachable;
 use super::stacks::{EMPTY, StackId, Stacks};
 use super::states::BATCH;
 use super::symmetry::Symmetry;
 use super::visible::top_number;
+use super::wave::Pair;
 use cpds::{Cpds, Symbol};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};

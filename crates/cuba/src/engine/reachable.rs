@@ -31,9 +31,10 @@ use super::stacks::{StackId, Stacks};
 use super::states::{BATCH, States};
 use super::symmetry::{Successors, Symmetry};
 use super::visible::{VisibleLevels, top_number};
+use super::wave::{Pair, Wave};
 use super::wide::Crew;
 use cpds::{Cpds, GlobalState, SharedState};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
@@ -51,18 +52,9 @@ pub struct Reachable<'a> {
     pub(super) levels: Vec<usize>,
     /// Which threads have reached the states of the last level.
     pub(super) reached_by: ReachedBy,
-    /// The states that contexts are still to go on from in this wave, each for the threads that `open` has of it.
-    pub(super) wave: Range<usize>,
-    open: ReachedBy,
-    /// The first state that `open` has.
-    opened: usize,
-    /// States before the wave that a thread has reached in the one before, for the first time; with its position.
-    reopened: Vec<Pair>,
-    /// The same for this wave.
+    pub(super) wave: Wave,
+    /// States before the next wave that a thread has reached in this one, for the first time; with its position.
     pub(super) reopens: Vec<Pair>,
-    /// Pairs that are to be expanded next, from `done` on.
-    pub(super) pairs: Vec<Pair>,
-    pub(super) done: usize,
     pub(super) visible: VisibleLevels,
     /// The states before this one are in `visible`.
     pub(super) projected: usize,
@@ -87,13 +79,6 @@ pub(super) type SavedReachable = (
     (Range<usize>, ReachedBy, usize, Vec<Pair>, Vec<Pair>, Vec<Pair>),
     ((PackedSet, Vec<usize>), usize, usize, bool, u32, u64, u64),
 );
-
-/// A state, and a thread, by its position, that is to take its steps from there.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Pair {
-    pub(super) id: u32,
-    pub(super) position: u16,
-}
 
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -132,7 +117,14 @@ impl Serialize for Reachable<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (
             (&self.stacks, &self.moves, &self.states, &self.levels, &self.reached_by),
-            (&self.wave, &self.open, self.opened, &self.reopened, &self.reopens, &self.pairs[self.done..]),
+            (
+                &self.wave.states,
+                &self.wave.open,
+                self.wave.opened,
+                &self.wave.reopened,
+                &self.reopens,
+                self.wave.next(),
+            ),
             (
                 self.visible.saved(),
                 self.projected,
@@ -172,13 +164,8 @@ impl<'a> Reachable<'a> {
             states: States::new(layout),
             levels: vec![0],
             reached_by: ReachedBy::new(system.thread_count()),
-            wave: 0..0,
-            open: ReachedBy::new(system.thread_count()),
-            opened: 0,
-            reopened: Vec::new(),
+            wave: Wave::new(system.thread_count()),
             reopens: Vec::new(),
-            pairs: Vec::new(),
-            done: 0,
             projected: 0,
             seen: 0,
             unfinished: false,
@@ -211,7 +198,8 @@ impl<'a> Reachable<'a> {
 
     /// As it was when it was saved.
     pub(super) fn restored(system: &'a Cpds, symmetry: bool, saved: SavedReachable) -> Self {
-        let ((stacks, moves, states, levels, reached_by), (wave, open, opened, reopened, reopens, pairs), rest) = saved;
+        let ((stacks, moves, states, levels, reached_by), (states_left, open, opened, reopened, reopens, pairs), rest) =
+            saved;
         let (visible, projected, seen, unfinished, highest, expansions, pulse) = rest;
         let symmetry = Symmetry::new(system, symmetry);
         Reachable {
@@ -221,12 +209,8 @@ impl<'a> Reachable<'a> {
             states,
             levels,
             reached_by,
-            wave,
-            open,
-            opened,
-            reopened,
+            wave: Wave { states: states_left, open, opened, reopened, pairs, done: 0 },
             reopens,
-            pairs,
             projected,
             seen,
             unfinished,
@@ -249,12 +233,12 @@ impl<'a> Reachable<'a> {
 
     /// Whether every pair of the last wave has been expanded.
     pub(super) fn is_between_waves(&self) -> bool {
-        self.wave.is_empty() && self.reopened.is_empty() && self.done == self.pairs.len()
+        self.wave.is_over()
     }
 
     /// Whether anything has been found for the next wave.
     pub(super) fn has_next_wave(&self) -> bool {
-        self.wave.end < self.states.len() || !self.reopens.is_empty()
+        self.wave.states.end < self.states.len() || !self.reopens.is_empty()
     }
 
     /// The last level that is finished.
@@ -278,14 +262,12 @@ impl<'a> Reachable<'a> {
     pub(super) fn start_level(&mut self) {
         let last = self.range(self.k());
         let threads = self.programs.len();
-        self.open = std::mem::replace(&mut self.reached_by, ReachedBy::new(threads));
-        for id in last.clone() {
-            let (layout, row) = (self.states.layout(), self.states.row(id));
-            let is_wanted = |position| self.symmetry.stands_for_itself(layout, row, position);
-            self.open.complement(id - last.start, threads, is_wanted);
-        }
+        self.wave.open = std::mem::replace(&mut self.reached_by, ReachedBy::new(threads));
+        let (states, symmetry, start) = (&self.states, &self.symmetry, last.start);
+        let is_wanted = |id, position| symmetry.stands_for_itself(states.layout(), states.row(start + id), position);
+        self.crew.complement(&mut self.wave.open, threads, is_wanted);
         self.levels.push(last.end);
-        (self.opened, self.wave) = (last.start, last);
+        (self.wave.opened, self.wave.states) = (last.start, last);
         self.visible.next_level();
         self.unfinished = true;
         self.pulse = self.expansions + pulse(self.kept());
@@ -293,7 +275,7 @@ impl<'a> Reachable<'a> {
 
     fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         loop {
-            while self.take_pairs(PAIRS) {
+            while self.wave.take(PAIRS) {
                 if !self.expand_wide() {
                     self.expand_pairs();
                 }
@@ -318,40 +300,24 @@ impl<'a> Reachable<'a> {
 
     /// From what this wave has reached.
     pub(super) fn start_wave(&mut self) {
-        self.wave = self.wave.end..self.states.len();
-        self.opened = self.wave.start;
-        self.open.set_from(&self.reached_by, self.wave.start - self.levels[self.levels.len() - 1]);
-        std::mem::swap(&mut self.reopened, &mut self.reopens);
-    }
-
-    /// Takes pairs out of the wave, until there are enough of them. Says whether there are any.
-    pub(super) fn take_pairs(&mut self, enough: usize) -> bool {
-        if self.done == self.pairs.len() {
-            self.pairs.clear();
-            self.done = 0;
-        }
-        while self.pairs.len() - self.done < enough {
-            if let Some(pair) = self.reopened.pop() {
-                self.pairs.push(pair);
-            } else if let Some(state) = self.wave.next() {
-                let id = number_of(state);
-                self.open.for_each(state - self.opened, |position| self.pairs.push(Pair { id, position }));
-            } else {
-                break;
-            }
-        }
-        self.done < self.pairs.len()
+        let wave = &mut self.wave;
+        wave.states = wave.states.end..self.states.len();
+        wave.opened = wave.states.start;
+        wave.open.set_from(&self.reached_by, wave.opened - self.levels[self.levels.len() - 1]);
+        std::mem::swap(&mut wave.reopened, &mut self.reopens);
     }
 
     /// Expands the pairs that were taken, until the watcher is to look.
     pub(super) fn expand_pairs(&mut self) {
-        while self.done < self.pairs.len() && self.expansions < self.pulse {
-            if self.done.is_multiple_of(BATCH) {
-                let next = &self.pairs[self.done..self.pairs.len().min(self.done + BATCH)];
-                prefetch(&self.states, next);
+        while let Some(&pair) = self.wave.next().first()
+            && self.expansions < self.pulse
+        {
+            if self.wave.done.is_multiple_of(BATCH) {
+                let next = self.wave.next();
+                prefetch(&self.states, &next[..next.len().min(BATCH)]);
             }
-            self.done += 1;
-            self.expand(self.pairs[self.done - 1]);
+            self.wave.done += 1;
+            self.expand(pair);
         }
         self.look_up();
     }
@@ -398,7 +364,7 @@ impl<'a> Reachable<'a> {
             let (id, new) = self.states.insert(row, hash);
             if new {
                 self.reached_by.push(Some(at.into()));
-            } else if id >= start && self.reached_by.add(id - start, at.into()) && id < self.wave.end {
+            } else if id >= start && self.reached_by.add(id - start, at.into()) && id < self.wave.states.end {
                 self.reopens.push(Pair { id: number_of(id), position: at });
             }
         }
@@ -459,6 +425,9 @@ impl<'a> Reachable<'a> {
 
     /// |R_k \ R_{k-1}|.
     pub fn new_states(&self, k: usize) -> Count {
+        if !self.symmetry.has_groups() {
+            return Count::from(self.range(k).len());
+        }
         self.symmetry.sum_of_orbits(self.states.rows(self.range(k)))
     }
 
@@ -528,8 +497,8 @@ impl<'a> Reachable<'a> {
         let rest = self.stacks.bytes()
             + self.moves.iter().map(Moves::bytes).sum::<usize>()
             + self.reached_by.bytes()
-            + self.open.bytes()
-            + (self.reopened.len() + self.reopens.len()) * size_of::<Pair>();
+            + self.wave.open.bytes()
+            + (self.wave.reopened.len() + self.reopens.len()) * size_of::<Pair>();
         self.states.bytes_after(more).saturating_add(self.visible.set().bytes_after(more)).saturating_add(rest)
     }
 }
@@ -542,7 +511,7 @@ pub(super) fn number_of(id: usize) -> u32 {
 
 /// Brings the states of pairs into the cache.
 #[inline]
-fn prefetch(states: &States, pairs: &[Pair]) {
+pub(super) fn prefetch(states: &States, pairs: &[Pair]) {
     let row = |pair: &Pair| states.row(pair.id as usize)[0];
     std::hint::black_box(pairs.iter().fold(0, |seen, pair| seen ^ row(pair)));
 }

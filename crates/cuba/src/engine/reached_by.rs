@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// For each state of a level, the positions of the threads that reached it at that level.
 ///
 /// Several cores may add positions at once, each for states of its own.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct ReachedBy {
     /// How many bytes a state has, one bit a position.
     stride: usize,
@@ -28,9 +28,29 @@ impl ReachedBy {
         }
     }
 
-    /// Adds states that nobody has reached yet.
-    pub(super) fn extend(&mut self, states: usize) {
-        self.bits.resize_with(self.bits.len() + states * self.stride, AtomicU8::default);
+    /// Adds states that nobody has reached yet. Returns what there is for them.
+    pub(super) fn extend(&mut self, states: usize) -> &mut [AtomicU8] {
+        let start = self.bits.len();
+        self.bits.resize_with(start + states * self.stride, AtomicU8::default);
+        &mut self.bits[start..]
+    }
+
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Forgets all states. From now on they have so many bytes.
+    pub(super) fn clear(&mut self, stride: usize) {
+        self.stride = stride;
+        self.bits.clear();
+    }
+
+    /// Copies what there is for a state.
+    #[inline]
+    pub(super) fn copy_to(&self, state: usize, to: &mut [AtomicU8]) {
+        for (to, from) in to.iter_mut().zip(&self.bits[state * self.stride..]) {
+            *to.get_mut() = from.load(Ordering::Relaxed);
+        }
     }
 
     #[inline]
@@ -54,8 +74,12 @@ impl ReachedBy {
     pub(super) fn add(&self, state: usize, position: usize) -> bool {
         let (byte, bit) = (&self.bits[state * self.stride + position / 8], 1 << (position % 8));
         let before = byte.load(Ordering::Relaxed);
-        byte.store(before | bit, Ordering::Relaxed);
-        before & bit == 0
+        let is_new = before & bit == 0;
+        // Only then, since whatever is written has to be brought back to the memory, and is taken from the other cores.
+        if is_new {
+            byte.store(before | bit, Ordering::Relaxed);
+        }
+        is_new
     }
 
     /// Does something for each position of a state, in order.
@@ -72,15 +96,9 @@ impl ReachedBy {
         }
     }
 
-    /// Has a state have those positions that it has not had, and that are wanted.
-    pub(super) fn complement(&mut self, state: usize, threads: usize, is_wanted: impl Fn(usize) -> bool) {
-        let (stride, mut first) = (self.stride, 0);
-        for byte in &mut self.bits[state * stride..][..stride] {
-            let here = (first..threads.min(first + 8)).filter(|&position| is_wanted(position));
-            let wanted = here.fold(0, |bits, position| bits | 1 << (position - first));
-            *byte.get_mut() = wanted & !*byte.get_mut();
-            first += 8;
-        }
+    /// What there is, byte by byte.
+    pub(super) fn bytes_mut(&mut self) -> &mut [AtomicU8] {
+        &mut self.bits
     }
 
     /// Becomes a copy of others, from a state on.
@@ -93,5 +111,21 @@ impl ReachedBy {
     /// The memory in use.
     pub(super) fn bytes(&self) -> usize {
         self.bits.len()
+    }
+}
+
+/// Has states, of which these are the bytes, have those positions that they have not had, and that are wanted.
+pub(super) fn complement(
+    bytes: &mut [AtomicU8],
+    first: usize,
+    threads: usize,
+    is_wanted: &impl Fn(usize, usize) -> bool,
+) {
+    for (state, bytes) in (first..).zip(bytes.chunks_exact_mut(threads.div_ceil(8))) {
+        for (start, byte) in (0..).step_by(8).zip(bytes) {
+            let here = (start..threads.min(start + 8)).filter(|&position| is_wanted(state, position));
+            let wanted = here.fold(0, |bits, position| bits | 1 << (position - start));
+            *byte.get_mut() = wanted & !*byte.get_mut();
+        }
     }
 }

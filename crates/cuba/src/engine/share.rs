@@ -337,7 +337,7 @@ impl<'a> Share<'a> {
             _ => return None,
         }
         reachable.pulse = reachable.expansions + steps;
-        while reachable.expansions < reachable.pulse && reachable.take_pairs(PAIRS) {
+        while reachable.expansions < reachable.pulse && reachable.wave.take(PAIRS) {
             reachable.expand_pairs();
         }
         let mut blocks = 0;

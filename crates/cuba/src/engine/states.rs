@@ -10,6 +10,7 @@
 //! table is our own (docs/design/003-own-hash-table.md).
 
 use super::packed::{Layout, hash, same};
+use rayon::iter::ParallelExtend;
 use serde::{Deserialize, Serialize};
 
 /// How many parts the index has.
@@ -115,7 +116,7 @@ impl States {
             Err(place) => {
                 let id = rows.len();
                 part.put(place, hash, id);
-                part.len += 1;
+                part.grew();
                 part.make_room(0);
                 rows.push(row);
                 (id, true)
@@ -154,7 +155,7 @@ impl States {
             let hash = hash(self.rows.row(id));
             let part = &mut self.index[part_of(hash)];
             part.insert(hash & HASH | (id as u64 + 1));
-            part.len += 1;
+            part.grew();
             part.make_room(0);
         }
     }
@@ -226,7 +227,8 @@ impl Rows {
         if self.len > self.capacity {
             self.reserve(self.len);
         }
-        self.words.resize(start + more * self.layout.words(), 0);
+        // The memory is had when it is first written: by all who work here.
+        self.words.par_extend(rayon::iter::repeat_n(0, more * self.layout.words()));
         &mut self.words[start..]
     }
 }
@@ -262,9 +264,10 @@ impl Part {
         ((entry & !HASH) as usize).wrapping_sub(1).wrapping_mul(is_likely)
     }
 
-    /// So many rows have been noted.
-    pub(super) fn grew(&mut self, more: usize) {
-        self.len += more;
+    /// One more row has been noted.
+    #[inline]
+    pub(super) fn grew(&mut self) {
+        self.len += 1;
     }
 
     /// Sees to it that there are enough places for so many more rows.

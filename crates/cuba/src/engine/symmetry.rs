@@ -223,7 +223,7 @@ impl Successors {
 
 /// Rows have one to three words in most cases: no call to copy memory.
 #[inline]
-fn copy(to: &mut [u64], from: &[u64]) {
+pub(super) fn copy(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
     }

@@ -1,13 +1,13 @@
 //! Rounds of an exploration on several cores.
 //!
-//! A round takes pairs of the wave, in order, until the watcher is to look. Each core has a piece of the pairs, or some of the parts of
-//! the index. The phases:
-//! 1. for each piece, the moves of its pairs are looked up;
-//! 2. moves that are not known are computed, one after the other, in the order of the pairs;
-//! 3. for each piece, the steps are taken. The states they lead to are *candidates*;
-//! 4. for each part, its candidates are looked up, in order. What is not there is noted under a number of the part's own;
-//! 5. for each piece, those that are new are numbered in the order of the candidates, and become rows;
-//! 6. for each part, the numbers are written into its places.
+//! A round takes pairs of the wave, in order, at most until the watcher is to look. The phases:
+//! 1. for each piece of the pairs, the steps are taken. The states they lead to are *candidates*, and each waits for the group of
+//!    parts of the index that it belongs to;
+//! 2. if there are moves that are not known, they are computed, one after the other, in the order of the pairs; then the steps are
+//!    taken again where they were missing;
+//! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
+//! 4. for each piece, those that are new become rows, in the order of the candidates; and for each group, the numbers they have there
+//!    are written into its places.
 //!
 //! Between rounds, the tops of what is new are looked at, in pieces, too, and what has not been seen lately is inserted.
 //!
@@ -16,15 +16,17 @@
 
 use super::moves::Moves;
 use super::packed::{PackedSet, hash, same};
-use super::reachable::{Pair, Reachable, SMALL, number_of, tops_of};
-use super::reached_by::ReachedBy;
+use super::ranks::Ranks;
+use super::reachable::{Reachable, SMALL, number_of, prefetch, tops_of};
+use super::reached_by::{ReachedBy, complement};
 use super::states::{BATCH, PARTS, Part, Rows, States, part_of};
-use super::symmetry::{Successors, Symmetry};
+use super::symmetry::{Successors, Symmetry, copy};
+use super::wave::Pair;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Those who work on an exploration.
 pub(super) struct Crew {
@@ -34,29 +36,23 @@ pub(super) struct Crew {
     few: usize,
     pool: Option<ThreadPool>,
     pieces: Vec<Piece>,
-    news: Vec<News>,
+    groups: Vec<Group>,
+    /// How many pairs and candidates the last round had.
+    last: (usize, usize),
 }
 
 /// A piece of the pairs, and what they lead to.
 struct Piece {
     pairs: Range<usize>,
-    /// For each of the pairs, the number of its moves, and how many these are.
-    moves: Vec<(u32, u32)>,
-    /// The states of the pairs, so that they need not be fetched again.
-    from: Vec<u64>,
-    /// The candidates, as rows.
-    rows: Vec<u64>,
-    /// The positions of the threads that reached them.
-    at: Vec<u16>,
-    /// For each part, its candidates.
-    parts: Vec<Vec<u32>>,
-    /// What was found of each candidate: nothing new, or that it is [`NEW`], or the number plus one of a state that is opened again. Then,
-    /// of those that are new, the number among those of the piece, plus one.
-    found: Vec<AtomicU32>,
-    /// How many are new, and the number of the first.
-    new: usize,
+    /// For each group, its candidates.
+    waiting: Vec<Waiting>,
+    /// How many there are, and how many for each part.
+    candidates: usize,
+    parts: [u32; PARTS],
+    /// The number of the first, among all of the round.
     first: usize,
-    reopens: Vec<Pair>,
+    /// Whether these are not all, or not the right ones.
+    is_stale: bool,
     successors: Successors,
     /// Visible states that have not been seen lately.
     fresh: Vec<u64>,
@@ -65,20 +61,30 @@ struct Piece {
     tops: Vec<u32>,
 }
 
-/// What is new in a part.
+/// Candidates that wait to be looked up.
 #[derive(Default)]
-struct News {
-    found: Vec<New>,
-    /// Which of these were reached by further threads, and their positions.
-    also: Vec<(u32, u16)>,
+struct Waiting {
+    rows: Vec<u64>,
+    /// The number of each among those of the piece, and the position of the thread that reached it.
+    of: Vec<(u32, u16)>,
 }
 
-/// A candidate that is new, and the place that notes it.
-struct New {
-    piece: u32,
-    candidate: u32,
-    place: usize,
-    hash: u64,
+/// Some parts of the index, and what their candidates are.
+#[derive(Default)]
+struct Group {
+    /// Which of the candidates are new.
+    new: Vec<u64>,
+    /// Their rows, numbers, and who reached them.
+    rows: Vec<u64>,
+    numbers: Vec<u32>,
+    reached_by: ReachedBy,
+    /// The places that note them.
+    places: Vec<u32>,
+    /// Which of the candidates are states that are opened again.
+    opens: Vec<u64>,
+    reopens: Vec<(u32, Pair)>,
+    /// For each piece, how many there are of both up to its end.
+    ends: Vec<(usize, usize)>,
 }
 
 /// What is only read while steps are taken.
@@ -89,14 +95,11 @@ struct View<'v> {
     symmetry: &'v Symmetry,
 }
 
-/// The number of moves that are not known.
-const MISSING: u32 = u32::MAX;
+/// How many steps are taken in a round, roughly: the more, the less often one waits for the others.
+const STEPS: usize = 1 << 17;
 
-/// There are fewer states.
-const NEW: u32 = u32::MAX;
-
-/// How many pairs are looked at together.
-const MANY: usize = 1 << 18;
+/// How many pieces there are for each who works: if one core is slow, the others take more of them.
+const PIECES: usize = 32;
 
 /// How many visible states count as lately seen.
 const LATELY: usize = 1 << 14;
@@ -111,7 +114,7 @@ impl Default for Crew {
 impl Crew {
     /// As many as this number says, which may change.
     pub(super) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Crew { hands, few: 1 << 12, pool: None, pieces: Vec::new(), news: Vec::new() }
+        Crew { hands, few: 1 << 11, pool: None, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
     }
 
     fn hands(&self) -> usize {
@@ -129,16 +132,46 @@ impl Crew {
         hands > 1 && self.pool.is_some()
     }
 
-    /// The pool, and more pieces than hands: if one core is slow, or the round ends before the last pieces, the others take more of them.
-    fn take(&mut self) -> (ThreadPool, Vec<Piece>, Vec<News>) {
-        self.pieces.resize_with((8 * self.hands()).min(PARTS), Piece::new);
-        self.news.resize_with(PARTS, News::default);
+    /// The pool, pieces and groups.
+    fn take(&mut self) -> (ThreadPool, Vec<Piece>, Vec<Group>) {
+        // One group for each hand: neighbours among the rows are looked up in all groups, and the fewer cores have them in their caches at
+        // the same time, the better. Where that does not go, more groups, so that all have about as much to do.
+        let hands = self.hands();
+        let groups = if hands.is_power_of_two() { hands } else { PARTS.min((4 * hands).next_power_of_two()) };
+        if self.groups.len() != groups {
+            self.groups.resize_with(groups, Group::default);
+            self.pieces.clear();
+        }
+        self.pieces.resize_with(PIECES * self.hands(), || Piece::new(groups));
         let pool = self.pool.take().expect("it is ready");
-        (pool, std::mem::take(&mut self.pieces), std::mem::take(&mut self.news))
+        (pool, std::mem::take(&mut self.pieces), std::mem::take(&mut self.groups))
     }
 
-    fn give_back(&mut self, pool: ThreadPool, pieces: Vec<Piece>, news: Vec<News>) {
-        (self.pool, self.pieces, self.news) = (Some(pool), pieces, news);
+    fn give_back(&mut self, pool: ThreadPool, pieces: Vec<Piece>, groups: Vec<Group>) {
+        (self.pool, self.pieces, self.groups) = (Some(pool), pieces, groups);
+    }
+
+    /// Has each state of a level have those positions that it has not had, and that are wanted.
+    pub(super) fn complement(
+        &mut self,
+        open: &mut ReachedBy,
+        threads: usize,
+        is_wanted: impl Fn(usize, usize) -> bool + Sync,
+    ) {
+        let bytes = open.bytes_mut();
+        if bytes.len() < self.few || !self.is_ready() {
+            return complement(bytes, 0, threads, &is_wanted);
+        }
+        let pool = self.pool.as_ref().expect("it is ready");
+        let chunks = bytes.par_chunks_mut(self.few * threads.div_ceil(8)).enumerate();
+        let work = |(number, chunk): (usize, &mut [_])| complement(chunk, number * self.few, threads, &is_wanted);
+        pool.install(|| chunks.for_each(work));
+    }
+
+    /// How many pairs have so many steps, if they have as many as the last ones.
+    fn pairs_for(&self, steps: usize) -> usize {
+        let (pairs, candidates) = self.last;
+        (steps * pairs / candidates.max(1)).min(steps).max(1)
     }
 }
 
@@ -150,38 +183,55 @@ fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>>
 }
 
 impl Reachable<'_> {
-    /// Expands pairs on several cores, until the watcher is to look; if there are enough pairs for that, and cores.
+    /// Expands pairs on several cores, as long as there are enough of them for that, and the watcher is not to look.
     pub(super) fn expand_wide(&mut self) -> bool {
-        if !self.crew.is_ready() || !self.take_pairs(MANY) || self.pairs.len() - self.done < self.crew.few {
+        if !self.crew.is_ready() || self.next_round().is_none() {
             return false;
         }
-        let (pool, mut pieces, mut news) = self.crew.take();
-        let cuts = cut(self.done..self.pairs.len(), pieces.len());
-        pieces.iter_mut().zip(cuts).for_each(|(piece, cut)| piece.pairs = cut);
-        pool.install(|| self.round(&mut pieces, &mut news));
-        self.crew.give_back(pool, pieces, news);
+        let (pool, mut pieces, mut groups) = self.crew.take();
+        pool.install(|| {
+            while let Some(pairs) = self.next_round() {
+                let cuts = cut(pairs, pieces.len());
+                pieces.iter_mut().zip(cuts).for_each(|(piece, cut)| piece.pairs = cut);
+                self.round(&mut pieces, &mut groups);
+            }
+        });
+        self.crew.give_back(pool, pieces, groups);
         true
     }
 
-    fn round(&mut self, pieces: &mut [Piece], news: &mut [News]) {
+    /// The pairs of the next round.
+    fn next_round(&mut self) -> Option<Range<usize>> {
+        let left = usize::try_from(self.pulse.saturating_sub(self.expansions)).unwrap_or(usize::MAX);
+        // Some more than are left, so that it is the last one.
+        let many = self.crew.pairs_for(left.saturating_add(left / 64).min(STEPS));
+        self.wave.take(many);
+        let pairs = self.wave.done..self.wave.pairs.len().min(self.wave.done + many);
+        (left > 0 && pairs.len() >= self.crew.few).then_some(pairs)
+    }
+
+    fn round(&mut self, pieces: &mut [Piece], groups: &mut [Group]) {
         let view = self.view();
-        pieces.par_iter_mut().for_each(|piece| piece.find_moves(&view, &self.pairs));
-        let layout = self.states.layout().clone();
-        self.find_missing(pieces);
-        let (view, is_as_before) = (self.view(), *self.states.layout() == layout);
-        pieces.par_iter_mut().for_each(|piece| {
-            if !is_as_before {
-                piece.fetch(&view, &self.pairs);
-            }
-            piece.take_steps(&view, &self.pairs);
-        });
-        self.done += pieces.iter().map(|piece| piece.pairs.len()).sum::<usize>();
+        pieces.par_iter_mut().with_max_len(1).for_each(|piece| piece.take_steps(&view, &self.wave.pairs));
+        if self.find_missing(pieces) {
+            let view = self.view();
+            let stale = pieces.par_iter_mut().filter(|piece| piece.is_stale);
+            stale.for_each(|piece| piece.take_steps(&view, &self.wave.pairs));
+        }
+        let mut first = 0;
+        for piece in &mut *pieces {
+            piece.first = first;
+            first += piece.candidates.next_multiple_of(64);
+        }
+        let pairs = pieces.iter().map(|piece| piece.pairs.len()).sum::<usize>();
+        self.crew.last = (pairs, pieces.iter().map(|piece| piece.candidates).sum());
+        self.wave.done += pairs;
         let start = self.levels[self.levels.len() - 1];
         let States { rows, index } = &mut self.states;
-        let known = Known { rows, reached_by: &self.reached_by, start, wave_end: self.wave.end };
-        let parts = index.par_iter_mut().zip(&mut *news).enumerate();
-        parts.for_each(|(number, (part, news))| known.look_up(pieces, number, part, news));
-        self.number(pieces, news);
+        let known = Known { rows, reached_by: &self.reached_by, start, wave_end: self.wave.states.end };
+        let parts = index.par_chunks_mut(PARTS / groups.len()).zip(&mut *groups).enumerate().with_max_len(1);
+        parts.for_each(|(number, (parts, group))| group.look_up(&known, pieces, number, parts, first / 64));
+        self.number(pieces, groups);
     }
 
     fn view(&self) -> View<'_> {
@@ -189,54 +239,69 @@ impl Reachable<'_> {
         View { states, moves, programs, symmetry }
     }
 
-    /// Computes the moves that are not known, up to where the watcher is to look. The pieces end there.
-    fn find_missing(&mut self, pieces: &mut [Piece]) {
-        for piece in pieces {
-            for index in 0..piece.moves.len() {
+    /// Computes the moves that are not known, up to where the watcher is to look. The pieces end there. Says whether there are steps to
+    /// be taken again.
+    fn find_missing(&mut self, pieces: &mut [Piece]) -> bool {
+        let layout = self.states.layout().clone();
+        for piece in &mut *pieces {
+            let steps = piece.candidates as u64;
+            if !piece.is_stale && self.expansions + steps < self.pulse {
+                self.expansions += steps;
+                continue;
+            }
+            piece.is_stale = true;
+            for index in piece.pairs.clone() {
                 if self.expansions >= self.pulse {
-                    piece.pairs.end = piece.pairs.start + index;
-                    piece.moves.truncate(index);
+                    piece.pairs.end = index;
                     break;
                 }
-                if piece.moves[index].0 == MISSING {
-                    let (state, program) = self.view().thread_state(self.pairs[piece.pairs.start + index]);
-                    // A pair before it may have had the same.
-                    if self.moves[program].find(state).is_none() {
-                        self.new_moves(state, program);
-                    }
-                    piece.moves[index] = self.moves[program].find(state).expect("it is known now");
-                }
-                self.expansions += u64::from(piece.moves[index].1);
+                let (state, program) = self.view().thread_state(self.wave.pairs[index]);
+                let moves = match self.moves[program].get(state) {
+                    Some(((), moves)) => moves,
+                    None => self.new_moves(state, program),
+                };
+                self.expansions += moves.len() as u64;
             }
         }
+        if *self.states.layout() != layout {
+            for piece in &mut *pieces {
+                piece.is_stale = true;
+            }
+        }
+        pieces.iter().any(|piece| piece.is_stale)
     }
 
-    /// Numbers what is new, in the order of the candidates.
-    fn number(&mut self, pieces: &mut [Piece], news: &mut [News]) {
-        let (words, mut first) = (self.states.layout().words(), self.states.len());
-        pieces.par_iter_mut().for_each(Piece::rank);
-        for piece in &mut *pieces {
-            piece.first = first;
-            first += piece.new;
-            self.reopens.append(&mut piece.reopens);
-        }
+    /// Numbers what is new, in the order of the candidates. Meanwhile pairs are taken for the next round.
+    fn number(&mut self, pieces: &[Piece], groups: &[Group]) {
+        let new = Ranks::new(groups.iter().map(|group| &*group.new));
+        let opens = Ranks::new(groups.iter().map(|group| &*group.opens));
         let States { rows, index } = &mut self.states;
-        let new = first - rows.len();
-        let mut left = rows.extend(new);
-        let mut tails = Vec::new();
-        for piece in &*pieces {
-            let (tail, rest) = left.split_at_mut(piece.new * words);
-            tails.push(tail);
-            left = rest;
+        let (words, first) = (rows.layout().words(), rows.len());
+        let mut tails = Vec::with_capacity(pieces.len());
+        let stride = self.reached_by.stride();
+        let (mut rows, mut reached) = (rows.extend(new.len()), self.reached_by.extend(new.len()));
+        let before = self.reopens.len();
+        self.reopens.resize(before + opens.len(), Pair::default());
+        let mut reopens = &mut self.reopens[before..];
+        for (number, piece) in pieces.iter().enumerate() {
+            let end = pieces.get(number + 1).map(|next| next.first);
+            let count = |ranks: &Ranks| end.map_or(ranks.len(), |end| ranks.of(end)) - ranks.of(piece.first);
+            tails.push(Tail {
+                words,
+                stride,
+                rows: rows.split_off_mut(..count(&new) * words).expect("for all"),
+                reached: reached.split_off_mut(..count(&new) * stride).expect("for all"),
+                reopens: reopens.split_off_mut(..count(&opens)).expect("for all"),
+            });
         }
-        pieces.par_iter().zip(tails).for_each(|(piece, tail)| piece.write_rows(words, tail));
-        let start = self.levels[self.levels.len() - 1];
-        self.reached_by.extend(new);
-        let reached_by = &self.reached_by;
-        let parts = index.par_iter_mut().zip(news);
-        parts.for_each(|(part, news)| {
-            news.settle(pieces, part, |id, position| _ = reached_by.add(id - start, position));
-        });
+        let parts = index.par_chunks_mut(PARTS / groups.len()).zip(groups).with_max_len(1);
+        parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
+        let pieces = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
+        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
+        rayon::join(
+            || pieces.for_each(|(number, (piece, tail))| piece.write(number, groups, (&new, &opens), tail)),
+            || wave.take(many),
+        );
     }
 
     /// T of the states that are new since it was last computed, on several cores; if there are enough states for that, and cores.
@@ -245,11 +310,11 @@ impl Reachable<'_> {
         if new.len() < self.crew.few || !self.crew.is_ready() {
             return false;
         }
-        let (pool, mut pieces, news) = self.crew.take();
+        let (pool, mut pieces, groups) = self.crew.take();
         let (states, visible, stacks) = (&self.states, &self.visible, &self.stacks);
         let cuts: Vec<_> = cut(new, pieces.len()).collect();
         pool.install(|| {
-            pieces.par_iter_mut().zip(cuts).for_each(|(piece, ids)| {
+            pieces.par_iter_mut().zip(cuts).with_max_len(1).for_each(|(piece, ids)| {
                 let mut row = vec![0; visible.set().layout().words()];
                 for id in ids {
                     let shared = tops_of(stacks, (states.layout(), states.row(id)), &mut piece.tops);
@@ -263,7 +328,7 @@ impl Reachable<'_> {
             piece.fresh.clear();
         }
         self.projected = self.states.len();
-        self.crew.give_back(pool, pieces, news);
+        self.crew.give_back(pool, pieces, groups);
         true
     }
 }
@@ -278,18 +343,14 @@ impl View<'_> {
 }
 
 impl Piece {
-    fn new() -> Self {
+    fn new(groups: usize) -> Self {
         Piece {
             pairs: 0..0,
-            moves: Vec::new(),
-            from: Vec::new(),
-            rows: Vec::new(),
-            at: Vec::new(),
-            parts: vec![Vec::new(); PARTS],
-            found: Vec::new(),
-            new: 0,
+            waiting: (0..groups).map(|_| Waiting::default()).collect(),
+            candidates: 0,
+            parts: [0; PARTS],
             first: 0,
-            reopens: Vec::new(),
+            is_stale: false,
             successors: Successors::default(),
             fresh: Vec::new(),
             lately: None,
@@ -297,88 +358,60 @@ impl Piece {
         }
     }
 
-    fn find_moves(&mut self, view: &View<'_>, pairs: &[Pair]) {
-        self.fetch(view, pairs);
-        self.moves.clear();
-        let layout = view.states.layout();
-        for (pair, row) in pairs[self.pairs.clone()].iter().zip(self.from.chunks_exact(layout.words())) {
-            let position = usize::from(pair.position);
-            let state = (layout.shared(row), layout.local(row, position));
-            self.moves.push(view.moves[view.programs[position]].find(state).unwrap_or((MISSING, 0)));
-        }
-    }
-
-    /// Fetches the states of the pairs. The loads do not depend on each other.
-    fn fetch(&mut self, view: &View<'_>, pairs: &[Pair]) {
-        self.from.clear();
-        for pair in &pairs[self.pairs.clone()] {
-            for &word in view.states.row(pair.id as usize) {
-                self.from.push(word);
-            }
-        }
-    }
-
+    /// Takes the steps of the pairs, as far as moves are known.
     fn take_steps(&mut self, view: &View<'_>, pairs: &[Pair]) {
-        self.rows.clear();
-        self.at.clear();
-        self.parts.iter_mut().for_each(Vec::clear);
-        let layout = view.states.layout();
-        let mut candidate = 0;
-        let from = self.from.chunks_exact(layout.words());
-        for ((pair, row), &(moves, count)) in pairs[self.pairs.clone()].iter().zip(from).zip(&self.moves) {
-            if count == 0 {
-                continue;
-            }
-            let position = usize::from(pair.position);
-            self.successors.prepare(view.symmetry, layout, row, position);
-            for &successor in view.moves[view.programs[position]].of(moves) {
-                let (row, at) = self.successors.pack(layout, successor);
-                for &word in row {
-                    self.rows.push(word);
-                }
-                self.at.push(u16::try_from(at).expect("there are fewer threads"));
-                self.parts[part_of(hash(row))].push(candidate);
-                candidate += 1;
-            }
+        for waiting in &mut self.waiting {
+            waiting.rows.clear();
+            waiting.of.clear();
         }
-        self.found.clear();
-        self.found.resize_with(candidate as usize, AtomicU32::default);
-    }
-
-    /// Numbers the candidates that are new.
-    fn rank(&mut self) {
-        let mut rank = 0;
-        for (found, &position) in self.found.iter_mut().map(AtomicU32::get_mut).zip(&self.at) {
-            match *found {
-                0 => {}
-                NEW => {
-                    rank += 1;
-                    *found = rank;
+        (self.candidates, self.parts, self.is_stale) = (0, [0; PARTS], false);
+        let (layout, parts) = (view.states.layout(), PARTS / self.waiting.len());
+        let mut number = 0;
+        for pairs in pairs[self.pairs.clone()].chunks(BATCH) {
+            prefetch(view.states, pairs);
+            for &pair in pairs {
+                let (state, program) = view.thread_state(pair);
+                let Some(((), moves)) = view.moves[program].get(state) else {
+                    self.is_stale = true;
+                    return;
+                };
+                if moves.is_empty() {
+                    continue;
                 }
-                reopened => {
-                    self.reopens.push(Pair { id: reopened - 1, position });
-                    *found = 0;
+                let row = view.states.row(pair.id as usize);
+                self.successors.prepare(view.symmetry, layout, row, pair.position.into());
+                for index in moves {
+                    let (row, at) = self.successors.pack(layout, view.moves[program].successor(index));
+                    let part = part_of(hash(row));
+                    self.parts[part] += 1;
+                    let waiting = &mut self.waiting[part / parts];
+                    for &word in row {
+                        waiting.rows.push(word);
+                    }
+                    waiting.of.push((number, u16::try_from(at).expect("there are fewer threads")));
+                    number += 1;
                 }
             }
         }
-        self.new = rank as usize;
+        self.candidates = number as usize;
     }
 
-    #[inline]
-    fn row(&self, candidate: u32, words: usize) -> &[u64] {
-        &self.rows[candidate as usize * words..][..words]
-    }
-
-    /// The number of a candidate that is new.
-    fn id(&self, candidate: u32) -> usize {
-        self.first + self.found[candidate as usize].load(Ordering::Relaxed) as usize - 1
-    }
-
-    fn write_rows(&self, words: usize, to: &mut [u64]) {
-        let rows = self.rows.chunks_exact(words).zip(&self.found);
-        let new = rows.filter(|(_, rank)| rank.load(Ordering::Relaxed) != 0);
-        for (to, (row, _)) in to.chunks_exact_mut(words).zip(new) {
-            to.copy_from_slice(row);
+    /// Writes down what is new or opened again in this piece.
+    fn write(&self, number: usize, groups: &[Group], (new, opens): (&Ranks, &Ranks), tail: Tail<'_>) {
+        let Tail { words, stride, rows: to, reached, reopens } = tail;
+        let (first_new, first_open) = (new.of(self.first), opens.of(self.first));
+        for group in groups {
+            let start = number.checked_sub(1).map_or((0, 0), |before| group.ends[before]);
+            let end = group.ends[number];
+            let rows = group.rows[start.0 * words..].chunks_exact(words);
+            for ((&number, row), index) in group.numbers[start.0..end.0].iter().zip(rows).zip(start.0..) {
+                let rank = new.of(number as usize) - first_new;
+                copy(&mut to[rank * words..][..words], row);
+                group.reached_by.copy_to(index, &mut reached[rank * stride..][..stride]);
+            }
+            for &(number, pair) in &group.reopens[start.1..end.1] {
+                reopens[opens.of(number as usize) - first_open] = pair;
+            }
         }
     }
 
@@ -395,6 +428,16 @@ impl Piece {
     }
 }
 
+/// Where a piece writes.
+struct Tail<'t> {
+    /// How many words a row has, and how many bytes there are for who reached it.
+    words: usize,
+    stride: usize,
+    rows: &'t mut [u64],
+    reached: &'t mut [AtomicU8],
+    reopens: &'t mut [Pair],
+}
+
 /// What is only read while candidates are looked up.
 struct Known<'r> {
     rows: &'r Rows,
@@ -404,78 +447,84 @@ struct Known<'r> {
     wave_end: usize,
 }
 
-impl Known<'_> {
-    /// Looks up the candidates of a part. What is not there is noted as if it came after all rows.
-    fn look_up(&self, pieces: &[Piece], number: usize, part: &mut Part, news: &mut News) {
-        part.make_room(pieces.iter().map(|piece| piece.parts[number].len()).sum());
-        news.found.clear();
-        news.also.clear();
-        let (words, len) = (self.rows.layout().words(), self.rows.len());
+impl Group {
+    /// Looks up the candidates of the group. What is not there is noted as if it came after all rows.
+    fn look_up(&mut self, known: &Known<'_>, pieces: &[Piece], number: usize, parts: &mut [Part], marks: usize) {
+        let (words, len, count) = (known.rows.layout().words(), known.rows.len(), parts.len());
+        self.clear(known.reached_by.stride(), marks);
+        for (part, number) in parts.iter_mut().zip(number * count..) {
+            part.make_room(pieces.iter().map(|piece| piece.parts[number] as usize).sum());
+        }
         let mut hashes = [0; BATCH];
-        let mut batch: Vec<(u32, u32)> = Vec::with_capacity(BATCH);
-        let mut waiting =
-            (0..).zip(pieces).flat_map(|(piece, of)| of.parts[number].iter().map(move |&candidate| (piece, candidate)));
-        loop {
-            batch.clear();
-            batch.extend(waiting.by_ref().take(BATCH));
-            if batch.is_empty() {
-                break;
-            }
-            for (&(piece, candidate), to) in batch.iter().zip(&mut hashes) {
-                *to = hash(pieces[piece as usize].row(candidate, words));
-            }
-            if len > SMALL {
-                // What is new is not among the rows yet.
-                let likely = |hash| Some(part.likely(hash)).filter(|&id| id < len).unwrap_or(0);
-                let also = |id: usize| self.reached_by.first_of(id.wrapping_sub(self.start));
-                self.rows.prefetch(&hashes[..batch.len()], likely, also);
-            }
-            for (&(number_of_piece, candidate), &hash) in batch.iter().zip(&hashes) {
-                let piece = &pieces[number_of_piece as usize];
-                let (row, position) = (piece.row(candidate, words), piece.at[candidate as usize]);
-                let is = |id: usize| match id.checked_sub(len) {
-                    None => same(self.rows.row(id), row),
-                    Some(new) => {
-                        let New { piece, candidate, .. } = news.found[new];
-                        same(pieces[piece as usize].row(candidate, words), row)
+        for piece in pieces {
+            let Waiting { rows, of } = &piece.waiting[number];
+            for (rows, of) in rows.chunks(BATCH * words).zip(of.chunks(BATCH)) {
+                for (to, row) in hashes.iter_mut().zip(rows.chunks_exact(words)) {
+                    *to = hash(row);
+                }
+                let hashes = &hashes[..of.len()];
+                if len > SMALL {
+                    // What is new is not among the rows yet.
+                    let likely = |hash| parts[part_of(hash) % count].likely(hash);
+                    let likely = |hash| Some(likely(hash)).filter(|&id| id < len).unwrap_or(0);
+                    let also = |id: usize| known.reached_by.first_of(id.wrapping_sub(known.start));
+                    known.rows.prefetch(hashes, likely, also);
+                }
+                for ((row, &hash), &(candidate, position)) in rows.chunks_exact(words).zip(hashes).zip(of) {
+                    let candidate = piece.first + candidate as usize;
+                    let part = &mut parts[part_of(hash) % count];
+                    let is = |id: usize| match id.checked_sub(len) {
+                        None => same(known.rows.row(id), row),
+                        Some(new) => same(&self.rows[new * words..][..words], row),
+                    };
+                    match part.search(hash, is) {
+                        Err(place) => {
+                            part.put(place, hash, len + self.numbers.len());
+                            part.grew();
+                            self.places.push(number_of(place));
+                            self.new[candidate / 64] |= 1 << (candidate % 64);
+                            self.numbers.push(number_of(candidate));
+                            for &word in row {
+                                self.rows.push(word);
+                            }
+                            self.reached_by.push(Some(position.into()));
+                        }
+                        Ok(id) if id >= len => _ = self.reached_by.add(id - len, position.into()),
+                        Ok(id)
+                            if id >= known.start
+                                && known.reached_by.add(id - known.start, position.into())
+                                && id < known.wave_end =>
+                        {
+                            self.opens[candidate / 64] |= 1 << (candidate % 64);
+                            self.reopens.push((number_of(candidate), Pair { id: number_of(id), position }));
+                        }
+                        Ok(_) => {}
                     }
-                };
-                let found = match part.search(hash, is) {
-                    Err(place) => {
-                        part.put(place, hash, len + news.found.len());
-                        news.found.push(New { piece: number_of_piece, candidate, place, hash });
-                        NEW
-                    }
-                    Ok(id) if id >= len => {
-                        news.also.push((number_of(id - len), position));
-                        continue;
-                    }
-                    Ok(id)
-                        if id >= self.start
-                            && self.reached_by.add(id - self.start, position.into())
-                            && id < self.wave_end =>
-                    {
-                        number_of(id) + 1
-                    }
-                    Ok(_) => continue,
-                };
-                piece.found[candidate as usize].store(found, Ordering::Relaxed);
+                }
             }
+            self.ends.push((self.numbers.len(), self.reopens.len()));
         }
-        part.grew(news.found.len());
     }
-}
 
-impl News {
-    /// Writes down the numbers of what is new, and who reached it.
-    fn settle(&self, pieces: &[Piece], part: &mut Part, reached: impl Fn(usize, usize)) {
-        let id = |new: &New| pieces[new.piece as usize].id(new.candidate);
-        for new in &self.found {
-            part.put(new.place, new.hash, id(new));
-            reached(id(new), pieces[new.piece as usize].at[new.candidate as usize].into());
+    fn clear(&mut self, stride: usize, marks: usize) {
+        for words in [&mut self.new, &mut self.opens] {
+            words.clear();
+            words.resize(marks, 0);
         }
-        for &(new, position) in &self.also {
-            reached(id(&self.found[new as usize]), position.into());
+        self.rows.clear();
+        self.numbers.clear();
+        self.places.clear();
+        self.reached_by.clear(stride);
+        self.reopens.clear();
+        self.ends.clear();
+    }
+
+    /// Writes the numbers of what is new into the places.
+    fn settle(&self, parts: &mut [Part], words: usize, first: usize, new: &Ranks) {
+        let count = parts.len();
+        for ((row, &place), &number) in self.rows.chunks_exact(words).zip(&self.places).zip(&self.numbers) {
+            let hash = hash(row);
+            parts[part_of(hash) % count].put(place as usize, hash, first + new.of(number as usize));
         }
     }
 }

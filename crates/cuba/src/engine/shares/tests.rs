@@ -56,7 +56,7 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
         all.start_level();
         loop {
             all.pulse = u64::MAX;
-            while all.take_pairs(PAIRS) {
+            while all.wave.take(PAIRS) {
                 all.expand_pairs();
             }
             all.project();
