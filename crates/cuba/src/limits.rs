@@ -60,7 +60,7 @@ impl LimitArgs {
         tell: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
     ) {
         let there_is = machine::memory_bytes().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let memory = *MEMORY.get_or_init(|| Memory::new(self.memory, there_is.map(|all| all / processes)));
+        let memory = *MEMORY.get_or_init(|| Memory::new(self.memory, there_is, processes));
         if let (Some(there_is), false) = (there_is.filter(|&there_is| there_is < memory.bytes), quiet) {
             let (asked, there_is) = (numbers::bytes(memory.bytes), numbers::bytes(there_is));
             let more = format!("--memory: {asked} is more than the {there_is} that this machine lets us have");
@@ -107,9 +107,14 @@ pub(crate) fn memory() -> Memory {
 }
 
 impl Memory {
-    fn new(asked: Option<usize>, there_is: Option<usize>) -> Self {
+    /// What was asked for, or what each of so many processes may have of what there is.
+    fn new(asked: Option<usize>, there_is: Option<usize>, processes: usize) -> Self {
         match (asked, there_is) {
             (Some(bytes), _) => Memory { bytes, of: None },
+            (None, Some(all)) if processes > 1 => {
+                let of = "for each process, and three quarters of what this machine has for all";
+                Memory { bytes: (all - all / 4) / processes, of: Some(of) }
+            }
             (None, Some(all)) => Memory { bytes: all - all / 4, of: Some("three quarters of what this machine has") },
             (None, None) => Memory { bytes: USUAL, of: Some("as this machine does not say what it has") },
         }
@@ -272,12 +277,13 @@ mod tests {
 
     #[test]
     fn how_much_memory() {
-        assert_eq!(Memory::new(Some(500 << 20), Some(1 << 40)).hint(), "500.00 MiB, see --memory");
-        let share = Memory::new(None, Some(24 << 30));
+        assert_eq!(Memory::new(Some(500 << 20), Some(1 << 40), 2).hint(), "500.00 MiB, see --memory");
+        assert_eq!(Memory::new(None, Some(24 << 30), 4).bytes, 9 << 29);
+        let share = Memory::new(None, Some(24 << 30), 1);
         assert_eq!(share.hint(), "18.00 GiB, three quarters of what this machine has; see --memory");
-        assert_eq!(Memory::new(None, None).bytes, 4 << 30);
-        assert_eq!(Memory::new(Some(0), None).for_tables(), 0);
-        let tables = |bytes| Memory::new(Some(bytes), None).for_tables();
+        assert_eq!(Memory::new(None, None, 1).bytes, 4 << 30);
+        assert_eq!(Memory::new(Some(0), None, 1).for_tables(), 0);
+        let tables = |bytes| Memory::new(Some(bytes), None, 1).for_tables();
         assert_eq!([1 << 20, 32 << 20, 64 << 20].map(tables), [1 << 20, 32 << 20, 48 << 20]);
         let sizes: Vec<usize> = (0..200).map(|mib| tables(mib << 20)).collect();
         assert!(sizes.is_sorted(), "more memory is never less");

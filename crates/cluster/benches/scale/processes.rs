@@ -82,7 +82,8 @@ pub(crate) fn one(shared: u64, processes: usize) {
         None => analyse(&problem, Question::Reachable, options, |_| ()),
         Some(others) => {
             let elsewhere: Elsewhere = others.clone();
-            let start = Start { elsewhere: Some(elsewhere), ..Start::default() };
+            let mut start = Start::default();
+            start.elsewhere = Some(elsewhere);
             analyse_from(start, &problem, Question::Reachable, options, None, |_| ())
         }
     };

@@ -7,7 +7,7 @@ use cpds_testing::families::{Recursion, stefan};
 pub(crate) fn compare() {
     for threads in [2, 4, 6, 8, 10] {
         let families =
-            [("recursion", Recursion { threads, depth: 1, shared: 3 }.problem()), ("stefan", stefan(threads))];
+            [("recursion", Recursion { threads, depth: 2, shared: 3 }.problem()), ("stefan", stefan(threads))];
         compare_all(threads, &families);
     }
 }
