@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use cuba::cli::{exit, remark};
-use cuba::cluster::{Asked, End, Joined, Others, Transport, Where, lost};
+use cuba::cli::remark;
+use cuba::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
 use cuba::engine::{Command as ToShares, Failure, Reply, Share, Supersteps};
 use serde::{Deserialize, Serialize};
 
@@ -48,16 +48,13 @@ impl Transport for Network {
         let Asked { r#where, jobs, question, share, quiet } = asked;
         let (hosts, process) = match &r#where {
             Where::Listed { file, process } => (Hosts::read(file).map_err(|error| error.to_string())?, *process),
-            Where::Here { processes, .. } => (Hosts::local(*processes).map_err(|error| error.to_string())?, 0),
-            Where::Started { process } => {
-                let text = io::read_to_string(io::stdin()).map_err(|error| error.to_string())?;
-                (Hosts::parse("standard input", &text).map_err(|error| error.to_string())?, *process)
-            }
+            Where::Here { arguments } => (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0),
+            Where::Started { process } => (from_stdin()?, *process),
         };
         // Who started this one says what became of others.
         let is_silent = matches!(r#where, Where::Started { .. });
         let children = match r#where {
-            Where::Here { arguments, .. } => Children::start(&hosts, &arguments)?,
+            Where::Here { arguments } => Children::start(&hosts, &arguments)?,
             _ => Children::default(),
         };
         let mut note = |note: &crate::Note| {
@@ -70,10 +67,8 @@ impl Transport for Network {
         children.have_joined();
         let make = move |part, parts| Shared(share(part, parts));
         let told = move |loss: &Loss| -> i32 {
-            if is_silent {
-                return exit::UNKNOWN.into();
-            }
-            lost(process, &loss.to_string())
+            let what = loss.to_string();
+            if process == 0 { lost(&what) } else { other_lost(Some(&*what).filter(|_| !is_silent)) }
         };
         if process > 0 {
             let last = run::<Shared>(network, make, told).map_err(|error| error.to_string())?;
@@ -82,7 +77,8 @@ impl Transport for Network {
         }
         let coordinator = coordinate::<Shared>(network, make, told).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
-        Ok(Joined::First(Arc::new(Everyone { coordinator: Mutex::new(Some(coordinator)), parts, children })))
+        let coordinator = Mutex::new(Some(coordinator));
+        Ok(Joined::First(Arc::new(Everyone { coordinator, parts, here: jobs, children })))
     }
 }
 
@@ -90,12 +86,17 @@ impl Transport for Network {
 struct Everyone {
     coordinator: Mutex<Option<Coordinator<Shared>>>,
     parts: usize,
+    here: usize,
     children: Children,
 }
 
 impl Supersteps for Everyone {
     fn parts(&self) -> usize {
         self.parts
+    }
+
+    fn here(&self) -> usize {
+        self.here
     }
 
     fn superstep(&self, command: ToShares) -> Vec<Reply> {
@@ -108,7 +109,7 @@ impl Supersteps for Everyone {
     fn give_up(&self, why: &Failure) -> ! {
         // The others hear that this process is gone.
         drop(lock(&self.coordinator).take());
-        lost(0, &why.to_string())
+        lost(&why.to_string())
     }
 }
 
@@ -121,7 +122,23 @@ impl Others for Everyone {
     }
 }
 
-/// Processes that this one has started.
+/// The processes, as the one that has started this one lists them. If it ends, so does this one.
+fn from_stdin() -> Result<Hosts, String> {
+    let mut text = String::new();
+    loop {
+        let length = io::stdin().read_line(&mut text).map_err(|error| error.to_string())?;
+        if length == 0 || text.ends_with("\n\n") {
+            break;
+        }
+    }
+    thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        other_lost(None)
+    });
+    Hosts::parse("standard input", &text).map_err(|error| error.to_string())
+}
+
+/// Processes that this one has started. Their standard input stays open as long as this one is there.
 #[derive(Default)]
 struct Children {
     all: Arc<Mutex<Vec<Child>>>,
@@ -131,18 +148,18 @@ struct Children {
 
 impl Children {
     /// Starts all processes but process 0.
-    fn start(hosts: &Hosts, arguments: &[OsString]) -> Result<Self, String> {
+    fn start(hosts: &Hosts, arguments: &[Vec<OsString>]) -> Result<Self, String> {
         let children = Self::default();
         let this = std::env::current_exe().map_err(|error| error.to_string())?;
-        for process in 1..hosts.processes() {
+        for (arguments, process) in arguments.iter().zip(1..) {
             let mut command = Command::new(&this);
-            command.args(arguments).args(["--process", &process.to_string()]);
-            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null());
             // Ctrl-C is for process 0, which tells the others.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             let started = command.spawn().and_then(|mut child| {
-                child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(hosts.to_string().as_bytes()))?;
+                let list = format!("{hosts}\n");
+                child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(list.as_bytes()))?;
                 Ok(child)
             });
             lock(&children.all).push(started.map_err(|error| format!("cannot start process {process}: {error}"))?);
@@ -158,7 +175,10 @@ impl Children {
 
     fn wait(&self) {
         for child in lock(&self.all).iter_mut() {
-            let _ = child.wait();
+            // `wait` would close its standard input.
+            while let Ok(None) = child.try_wait() {
+                thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }
@@ -169,7 +189,7 @@ fn watch(all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
         let ended = |(number, child): (usize, &mut Child)| Some((number, child.try_wait().ok().flatten()?));
         let ended = lock(all).iter_mut().enumerate().find_map(ended);
         if let Some((number, status)) = ended.filter(|_| !joined.load(Ordering::Relaxed)) {
-            lost(0, &format!("process {} ended before the start ({status})", number + 1));
+            lost(&format!("process {} ended before the start ({status})", number + 1));
         }
         thread::sleep(Duration::from_millis(20));
     }

@@ -22,21 +22,20 @@ const ELSEWHERE: [&str; 8] = [
 /// Without optimisation this takes minutes, and all of it in process 0: its contexts are infinite.
 const SLOW: &str = "walker=8";
 
-/// The exit code, and what was answered, without that.
-fn answer(arguments: &[String]) -> (Option<i32>, Value) {
+/// The exit code, and what was answered, without that; and in how many shares the states were.
+fn answer(arguments: &[String]) -> ((Option<i32>, Value), Option<u64>) {
     let output = Command::new(env!("CARGO_BIN_EXE_cuba-cluster")).args(arguments).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout);
     let mut answer: Value = serde_json::from_str(&text)
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}{}", String::from_utf8_lossy(&output.stderr)));
-    if let Some(answer) = answer.as_object_mut() {
-        answer.remove("shares");
-    }
+    let shares = answer.as_object_mut().and_then(|answer| answer.remove("shares"));
+    let shares = shares.and_then(|shares| shares["parts"].as_u64());
     for place in ELSEWHERE {
         if let Some(value) = answer.pointer_mut(place) {
             *value = Value::Null;
         }
     }
-    (output.status.code(), answer)
+    ((output.status.code(), answer), shares)
 }
 
 /// The answer, with all its numbers and its trace, is that of one process.
@@ -68,15 +67,16 @@ fn many_processes_answer_as_one() {
             scope.spawn(|| {
                 loop {
                     let Some((number, question)) = next.lock().expect("nobody panics").next() else { break };
-                    let one = answer(question);
-                    if one.1["engine"] == "explicit" {
-                        *shared.lock().expect("nobody panics") += 1;
-                    }
+                    let (one, here) = answer(question);
+                    assert_eq!(here, None);
+                    let is_shared = one.1["engine"] == "explicit";
+                    *shared.lock().expect("nobody panics") += usize::from(is_shared);
                     for (processes, jobs) in [(1, 2), (2, 1), (4, 1)] {
                         let more = ["--processes", "--jobs", "--partition"].into_iter().zip([processes, jobs, number]);
                         let more = more.map(|(name, value)| format!("{name}={value}"));
-                        let many = answer(&question.iter().cloned().chain(more).collect::<Vec<_>>());
+                        let (many, parts) = answer(&question.iter().cloned().chain(more).collect::<Vec<_>>());
                         assert_eq!(many, one, "{question:?} with {processes} processes");
+                        assert_eq!(parts, is_shared.then_some((processes * jobs) as u64), "{question:?}");
                     }
                 }
             });

@@ -50,8 +50,8 @@ pub(crate) struct CheckpointArgs {
 
 impl CheckpointArgs {
     /// Where it is written, if this is a new file.
-    pub(crate) fn output(&self, is_folder: bool) -> Option<&PathBuf> {
-        self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_folder)
+    pub(crate) fn output(&self, is_shared: bool) -> Option<&PathBuf> {
+        self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_shared)
     }
 
     /// Where this process keeps its share of the states, if that is wanted.
@@ -69,7 +69,7 @@ impl CheckpointArgs {
     pub(crate) fn begin(
         &self,
         problem: &cpds::Problem,
-        is_folder: bool,
+        is_shared: bool,
     ) -> Result<(Start, Option<Checkpoint>), String> {
         let every = self.checkpoint_every;
         match (&self.resumed, &self.checkpoint) {
@@ -78,7 +78,7 @@ impl CheckpointArgs {
                 resumed.start(problem, every).map(|(start, checkpoint)| (start, Some(checkpoint)))
             }
             (None, Some(path)) => {
-                let path = if is_folder { &path.join(RUN) } else { path };
+                let path = if is_shared { &path.join(RUN) } else { path };
                 Ok((Start::default(), Some(Checkpoint::new(path, every, Header::new(problem)?)?)))
             }
             (None, None) => Ok((Start::default(), None)),
@@ -201,8 +201,8 @@ impl Checkpoint {
 
     /// The run is over. If there is something left to do, says how; otherwise nobody has to go on from here once that was told.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
-        use Reason::{Interrupted, Memory, TimeOut, Unchecked};
-        if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Unchecked) = conclusion {
+        use Reason::{Interrupted, Lost, Memory, TimeOut, Unchecked};
+        if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Unchecked | Lost) = conclusion {
             return Some(self.note());
         }
         *lock(&DONE) = Some(self.path.clone());

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 /// With whom to work together.
 #[derive(Args, Debug)]
@@ -25,8 +26,11 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "FILE", requires = "process", conflicts_with = "processes", help_heading = heading::CLUSTER)]
     hosts: Option<PathBuf>,
     /// Which of the processes listed in --hosts this is
-    #[arg(long, value_name = "I", help_heading = heading::CLUSTER)]
+    #[arg(long, value_name = "I", requires = "hosts", help_heading = heading::CLUSTER)]
     process: Option<usize>,
+    /// Which of --processes this is, if it is not the one that started them; and how much memory it may have.
+    #[arg(long, value_name = "I:BYTES", value_parser = started, requires = "processes", hide = true)]
+    started: Option<(usize, usize)>,
     /// Start N processes on this machine that work together
     #[arg(long, value_name = "N", value_parser = jobs, help_heading = heading::CLUSTER)]
     processes: Option<usize>,
@@ -50,10 +54,9 @@ pub enum Where {
     },
     /// On this machine. The others have to be started.
     Here {
-        /// How many there are.
-        processes: usize,
-        /// The command line for the others, but for `--process`. The list of processes goes to their standard input.
-        arguments: Vec<OsString>,
+        /// The command line for each of the others. The list of processes goes to its standard input, and a blank line after it; which is then
+        /// left open as long as this process is there.
+        arguments: Vec<Vec<OsString>>,
     },
     /// On this machine, and another one has started this one.
     Started {
@@ -119,22 +122,26 @@ pub fn can_join(transport: &'static dyn Transport) {
     let _ = TRANSPORT.set(transport);
 }
 
-/// A process was lost, or cannot go on, and so there is no answer: says so, and ends this one.
-pub fn lost(process: usize, what: &str) -> ! {
+/// A process was lost, or cannot go on, and so there is no answer: process 0 says so, with what is known by now, and ends.
+pub fn lost(what: &str) -> ! {
     let _ = LOST.set(what.to_owned());
-    if let Some(&code) = FINISHED.get() {
-        limits::leave(code);
-    }
-    if process == 0 {
-        // The guard says what is known by now.
-        let _ = limits::stop().set(Halt::Lost);
-        loop {
-            thread::park();
+    let _ = limits::stop().set(Halt::Lost);
+    // Whoever has the word speaks: the guard, or whoever was about to tell an answer.
+    loop {
+        if let Some(&code) = FINISHED.get() {
+            limits::leave(code);
         }
+        thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// The same for any other process. If another one has started it, that one speaks.
+pub fn other_lost(what: Option<&str>) -> ! {
     limits::take_the_word();
     let _nothing_is_drawn = progress::clear();
-    remark(&format!("unknown: {what}\n"));
+    if let Some(what) = what {
+        remark(&format!("unknown: {what}\n"));
+    }
     limits::leave(exit::UNKNOWN)
 }
 
@@ -147,6 +154,9 @@ pub(crate) fn loss() -> &'static str {
 pub(crate) fn finish(end: End) {
     if let Some((others, folder)) = lock(&OTHERS).take() {
         let _ = FINISHED.set(end.code);
+        if LOST.get().is_some() {
+            return;
+        }
         others.finish(end);
         if let Some(folder) = folder.filter(|_| end.is_done) {
             folder.remove();
@@ -165,7 +175,7 @@ impl ClusterArgs {
 
     /// Whether this process only has shares of the states, and another one answers.
     pub(crate) fn is_other(&self) -> bool {
-        self.process.is_some_and(|process| process > 0)
+        self.is_started() || self.process.is_some_and(|process| process > 0)
     }
 
     /// As this command line says, which another run had.
@@ -175,9 +185,6 @@ impl ClusterArgs {
 
     /// If this program cannot do it, another one takes over, and this does not return.
     pub(crate) fn hand_over(&self) -> Result<(), Stopped> {
-        if self.process.is_some() && !self.is_asked() {
-            return Err(Stopped::Usage("--process says which line of --hosts this is; give --hosts, too".to_owned()));
-        }
         if !self.is_asked() || TRANSPORT.get().is_some() {
             return Ok(());
         }
@@ -194,7 +201,12 @@ impl ClusterArgs {
 
     /// Whether another process has started this one, and says what there is to say.
     pub(crate) fn is_started(&self) -> bool {
-        self.hosts.is_none() && self.process.is_some()
+        self.started.is_some()
+    }
+
+    /// How much memory it may then have.
+    pub(crate) fn memory(&self) -> Option<usize> {
+        self.started.map(|(_, bytes)| bytes)
     }
 
     /// How many processes there are on this machine, as far as we know.
@@ -219,11 +231,11 @@ impl ClusterArgs {
     ) -> Result<Arc<dyn Others>, Box<Answer>> {
         let refused = |why: String| Box::new(Answer::refused(&why));
         let transport = TRANSPORT.get().ok_or_else(|| refused(format!("many processes are for `{PROGRAM}`")))?;
-        let r#where = match (&self.hosts, self.processes, self.process) {
-            (Some(file), _, process) => Where::Listed { file: file.clone(), process: process.unwrap_or(0) },
-            (None, _, Some(process)) => Where::Started { process },
-            (None, processes, None) => {
-                Where::Here { processes: processes.unwrap_or(1), arguments: self.arguments_for_others() }
+        let r#where = match (&self.hosts, self.started) {
+            (Some(file), _) => Where::Listed { file: file.clone(), process: self.process.unwrap_or(0) },
+            (None, Some((process, _))) => Where::Started { process },
+            (None, None) => {
+                Where::Here { arguments: (1..self.here()).map(|process| self.arguments_for(process)).collect() }
             }
         };
         let jobs = self.jobs(run.jobs);
@@ -255,12 +267,16 @@ impl ClusterArgs {
         }
     }
 
-    /// The command line of this run.
-    fn arguments_for_others(&self) -> Vec<OsString> {
-        match &self.arguments {
+    /// The command line of this run, for another process, which may have as much memory as this one.
+    fn arguments_for(&self, process: usize) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = match &self.arguments {
             Some(arguments) => arguments.iter().skip(1).map(OsString::from).collect(),
             None => std::env::args_os().skip(1).collect(),
-        }
+        };
+        // Right after the verb: at the end there may be nothing but names of files.
+        let verb = arguments.iter().position(|word| word == "reach" || word == "verify").map_or(0, |verb| verb + 1);
+        arguments.insert(verb, format!("--started={process}:{}", limits::memory().bytes).into());
+        arguments
     }
 }
 
@@ -271,6 +287,12 @@ pub(crate) struct Run {
     pub(crate) room: usize,
     pub(crate) jobs: Option<usize>,
     pub(crate) quiet: bool,
+}
+
+/// `1:8589934592`.
+fn started(text: &str) -> Result<(usize, usize), String> {
+    let parsed = text.split_once(':').and_then(|(process, bytes)| Some((process.parse().ok()?, bytes.parse().ok()?)));
+    parsed.ok_or_else(|| "this is for cuba itself".to_owned())
 }
 
 /// The first digits of a hash.

@@ -91,7 +91,9 @@ impl EvidenceArgs {
                 let is_exact = matches!(explored.analysis.conclusion, Conclusion::Converged(_));
                 let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
                 // The tables are still there, and have three quarters of the memory at most.
-                let room = (explored.options.memory / 3 * 4).saturating_sub(explored.analysis.statistics.table_bytes());
+                let tables = explored.analysis.statistics.table_bytes();
+                let tables = tables.saturating_sub(explored.analysis.lower.bytes_elsewhere());
+                let room = (explored.options.memory / 3 * 4).saturating_sub(tables);
                 match explored.analysis.certificate(proof, room, &cancel) {
                     Ok(certificate) => (Evidence::Certificate(certificate), claim),
                     Err(_) if is_checked => {

@@ -198,7 +198,8 @@ impl ExploreArgs {
         let processes = self.cluster.here();
         if self.cluster.is_other() {
             let tell = move |ended: Ended| Err(Stopped::Limit(ended.to_string()));
-            self.limits.without_timeout().watch_one_of(processes, quiet, tell);
+            let quiet = quiet || self.cluster.is_started();
+            self.limits.of_another(self.cluster.memory()).watch_one_of(processes, quiet, tell);
             return so_far;
         }
         let (known, words) = (so_far.clone(), Words { file: shown(&self.model.file), json: self.json, table, verdict });
@@ -219,14 +220,12 @@ impl ExploreArgs {
     ) -> Result<Explored<'a>, Box<Answer>> {
         let remarks = |explored: &Explored<'_>| self.remarks(loaded, explored);
         let refused = |why: String| Box::new(Answer::refused(&why));
-        let (problem, is_folder) = (loaded.problem(), self.cluster.is_asked());
-        let folder = if is_folder { self.checkpoint.folder(problem).map_err(refused)?.map(Arc::new) } else { None };
-        let begun =
-            if self.cluster.is_other() { Ok(Default::default()) } else { self.checkpoint.begin(problem, is_folder) };
-        let (mut start, checkpoint) = begun.map_err(refused)?;
-        if is_folder {
-            start.elsewhere = Some(self.join(problem, folder, quiet)?);
-        }
+        let (problem, is_shared) = (loaded.problem(), self.cluster.is_asked());
+        let folder = if is_shared { self.checkpoint.folder(problem).map_err(refused)?.map(Arc::new) } else { None };
+        // Others may be waiting for this process; and only process 0 goes on from here.
+        let elsewhere = if is_shared { Some(self.join(problem, folder, quiet)?) } else { None };
+        let (mut start, checkpoint) = self.checkpoint.begin(problem, is_shared).map_err(refused)?;
+        start.elsewhere = elsewhere;
         let checkpoint = checkpoint.map(Arc::new);
         so_far.kept(checkpoint.clone());
         let setup = Setup {

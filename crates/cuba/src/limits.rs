@@ -80,9 +80,9 @@ impl LimitArgs {
         LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
     }
 
-    /// The same for a process that another one tells when to stop.
-    pub(crate) fn without_timeout(self) -> Self {
-        LimitArgs { timeout: None, ..self }
+    /// The same for a process that another one tells when to stop, and perhaps how much memory it may have.
+    pub(crate) fn of_another(self, memory: Option<usize>) -> Self {
+        LimitArgs { timeout: None, memory: memory.or(self.memory) }
     }
 
     /// How long it may take.
@@ -166,7 +166,7 @@ impl Phase {
             Phase::Reading => "reading the model",
             Phase::Lowering => "making a system of the program",
             Phase::Restoring => "reading the checkpoint",
-            Phase::Joining => "working together with process 0",
+            Phase::Joining => "working together with other processes",
             Phase::Searching => "searching",
             Phase::MakingEvidence => "making the evidence",
             Phase::CheckingEvidence => "checking the evidence",

@@ -32,6 +32,13 @@ pub(crate) struct Resume {
 pub(crate) fn answer(args: &Resume, quiet: bool) -> Result<Answer, Stopped> {
     let resumed = Resumed::open(&args.file)?;
     let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
+    let asked = Cli::try_parse_from(&resumed.header.arguments);
+    // Another program may take over, where this one was started.
+    match asked.as_ref().map(|asked| &asked.verb) {
+        Ok(Verb::Verify(verify)) => verify.explore.cluster.hand_over()?,
+        Ok(Verb::Reach(reach)) => reach.explore.cluster.hand_over()?,
+        _ => {}
+    }
     let is_here = env::current_dir().is_ok_and(|here| here == folder);
     if !is_here {
         env::set_current_dir(folder).map_err(|error| {
@@ -41,7 +48,6 @@ pub(crate) fn answer(args: &Resume, quiet: bool) -> Result<Answer, Stopped> {
             remark(&format!("note: everything is read and written in `{}`, where the run began\n", shown(folder)));
         }
     }
-    let asked = Cli::try_parse_from(&resumed.header.arguments);
     bundle::has_options(format!("{args:?}, {asked:?}"));
     match asked.map(|asked| (asked.quiet || quiet, asked.verb)) {
         Ok((quiet, Verb::Verify(mut verify))) => {

@@ -17,7 +17,7 @@ fn main() {
     match &*arguments {
         [one, states, jobs] if one == states::ONE => return states::one(shared(states), number(jobs)),
         [one, states, processes] if one == processes::ONE => return processes::one(shared(states), number(processes)),
-        [one, states, _, _, process] if one == processes::ONE => {
+        [one, states, _, process] if one == processes::ONE => {
             return processes::other(shared(states), number(process));
         }
         _ => {}

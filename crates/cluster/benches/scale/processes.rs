@@ -70,8 +70,10 @@ pub(crate) fn one(shared: u64, processes: usize) {
     let problem = family(shared).problem();
     let options = Options { symmetry: false, memory: 64 << 30, jobs: 1, ladder: Ladder::None, ..Options::default() };
     let others = (processes > 0).then(|| {
-        let arguments = [ONE, &shared.to_string(), &processes.to_string()].map(OsString::from).to_vec();
-        match Network.join(asked(shared, Where::Here { processes, arguments })) {
+        let arguments =
+            |process: usize| [ONE, &shared.to_string(), "as", &process.to_string()].map(OsString::from).to_vec();
+        let arguments = (1..processes).map(arguments).collect();
+        match Network.join(asked(shared, Where::Here { arguments })) {
             Ok(Joined::First(others)) => others,
             Ok(Joined::Over(_)) => unreachable!("this is process 0"),
             Err(why) => panic!("{why}"),

@@ -263,9 +263,9 @@ impl<'a> Lower<'a> {
         if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
-    /// Whether everything is kept: what was kept before is not needed any more.
-    pub(super) fn all_are_kept(&self, is_kept: bool) {
-        if let (Lower::Shares(shares), true) = (self, is_kept) {
+    /// Everything is kept: what shares kept before is not needed any more.
+    pub(super) fn all_are_kept(&self) {
+        if let Lower::Shares(shares) = self {
             shares.is_kept();
         }
     }
@@ -374,6 +374,11 @@ impl<'a> Lower<'a> {
             },
             Lower::Shares(shares) => shares.statistics(),
         }
+    }
+
+    /// The memory that other processes have in use for these levels.
+    pub fn bytes_elsewhere(&self) -> usize {
+        if let Lower::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
     /// If the states are in shares: how many, in how many supersteps, and what was sent.

@@ -8,20 +8,18 @@
 //! share has those that it came by.
 
 use super::bad::Bad;
-use super::certificate::{Room, Tuples};
+use super::certificate::Tuples;
 use super::count::Count;
 use super::keep::NotKept;
 use super::lower::Statistics;
-use super::outlet::{Place, Reader, Sent};
+use super::outlet::{Place, Reader};
 use super::packed::PackedSet;
-use super::psa::TooLarge;
-use super::race::Cancel;
 use super::share::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::{VisibleLevels, top_number};
 use super::witness::{Best, Levels, Start, WayBack};
-use cpds::{Certificate, Cpds, GlobalState, Property, SharedState, Stack, ThreadId, Trace};
+use cpds::{Cpds, GlobalState, Property, SharedState, Stack, ThreadId, Trace};
 use serde::{Deserialize, Serialize, Serializer};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -33,6 +31,9 @@ use std::sync::Arc;
 pub trait Supersteps {
     /// How many shares there are.
     fn parts(&self) -> usize;
+
+    /// How many of them are in this process: the first ones.
+    fn here(&self) -> usize;
 
     /// One superstep of all shares: the command for all of them, and what each answers. What shares send each other arrives in the
     /// next one.
@@ -48,6 +49,10 @@ pub type Elsewhere = Arc<dyn Supersteps + Send + Sync>;
 impl Supersteps for Elsewhere {
     fn parts(&self) -> usize {
         (**self).parts()
+    }
+
+    fn here(&self) -> usize {
+        (**self).here()
     }
 
     fn superstep(&self, command: Command) -> Vec<Reply> {
@@ -81,8 +86,6 @@ pub struct Shares<'a, S> {
 pub(super) struct Level {
     new_states: Count,
     has_new_states: bool,
-    /// What had been sent at its end.
-    sent: Sent,
 }
 
 /// What is saved of levels whose states are in shares: how many there are, the levels, and the visible states.
@@ -248,7 +251,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
             (all, any) = (all + new_states, any | has_new_states);
             self.see(part, &seen)?;
         }
-        self.levels.push(Level { new_states: all, has_new_states: any, sent: self.total().sent });
+        self.levels.push(Level { new_states: all, has_new_states: any });
         self.next = Next::Level;
         Ok(())
     }
@@ -316,11 +319,6 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         self.levels[k].new_states
     }
 
-    /// What had been sent when level k was finished.
-    pub fn sent(&self, k: usize) -> Sent {
-        self.levels[k].sent
-    }
-
     /// What each share took so far.
     pub fn counters(&self) -> &[Counters] {
         &self.counters
@@ -331,6 +329,11 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         let mut total = Counters::default();
         self.counters.iter().for_each(|&counters| total += counters);
         total
+    }
+
+    /// The memory that other processes have in use for their shares.
+    pub(super) fn bytes_elsewhere(&self) -> usize {
+        self.counters.iter().skip(self.parts.here()).map(|counters| counters.bytes).sum()
     }
 
     /// How many supersteps there were.
@@ -361,11 +364,6 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })
-    }
-
-    /// R_k, as tuples of languages; unless there are more than fit into the memory.
-    pub fn up_to(&self, k: usize) -> Result<Result<Certificate, TooLarge>, Failure> {
-        Ok(self.tuples(k)?.certificate(&Room::new(usize::MAX, &Cancel::default())))
     }
 
     /// A trace to a state with this visible state, the same as one exploration finds.
@@ -516,6 +514,10 @@ impl<'a> Together<'a> {
 impl Supersteps for Together<'_> {
     fn parts(&self) -> usize {
         self.shares.borrow().len()
+    }
+
+    fn here(&self) -> usize {
+        self.parts()
     }
 
     fn superstep(&self, command: Command) -> Vec<Reply> {

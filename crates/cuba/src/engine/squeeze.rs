@@ -217,9 +217,8 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             {
                 return outcome;
             }
-            if end.can_be_kept() {
-                let is_kept = self.keep_if_due(End::Lower, &|out| end.write(None, out));
-                end.lower.all_are_kept(is_kept);
+            if end.can_be_kept() && self.keep_if_due(End::Lower, &|out| end.write(None, out)) {
+                end.lower.all_are_kept();
             }
 
             let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();

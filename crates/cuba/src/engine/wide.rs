@@ -6,8 +6,8 @@
 //! 2. if there are moves that are not known, they are computed, one after the other, in the order of the pairs; then the steps are
 //!    taken again where they were missing;
 //! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
-//! 4. for each piece, those that are new become rows, in the order of the candidates; and for each group, the numbers they have there
-//!    are written into its places.
+//! 4. for each piece, those that are new become rows, in the order of the candidates; and for each group, at the same time, the numbers
+//!    they have there are written into its places.
 //!
 //! Between rounds, the tops of what is new are looked at, in pieces, too, and what has not been seen lately is inserted.
 //!
@@ -23,10 +23,10 @@ use super::states::{BATCH, PARTS, Part, Rows, States, part_of};
 use super::symmetry::{Successors, Symmetry, copy};
 use super::wave::Pair;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 /// Those who work on an exploration.
 pub(super) struct Crew {
@@ -175,6 +175,43 @@ impl Crew {
     }
 }
 
+/// Does something in short phases, between which no thread of the pool falls asleep: to wake one up takes as long as some phases do.
+fn wide_awake(work: impl FnOnce() + Send) {
+    struct Over<'o>(&'o AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let (is_over, awake) = (&AtomicBool::new(false), &AtomicUsize::new(0));
+    rayon::scope(|scope| {
+        let _over = Over(is_over);
+        let this = rayon::current_thread_index();
+        scope.spawn_broadcast(move |_, context| {
+            if Some(context.index()) == this {
+                return;
+            }
+            awake.fetch_add(1, Ordering::Relaxed);
+            let mut idle = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                idle = if rayon::yield_now() == Some(Yield::Executed) { 0 } else { idle + 1 };
+                // Whoever else has something to do comes first, if this takes long.
+                if idle > PATIENCE {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        // One that began with this in the middle of some work would never come to the end of that.
+        while awake.load(Ordering::Relaxed) + 1 < rayon::current_num_threads() {
+            std::thread::yield_now();
+        }
+        work();
+    });
+}
+
+/// How often a thread looks for something to do before it lets others have its core.
+const PATIENCE: u32 = 1 << 10;
+
 /// Cuts a range into so many pieces.
 fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>> {
     let length = range.len().div_ceil(pieces);
@@ -190,11 +227,13 @@ impl Reachable<'_> {
         }
         let (pool, mut pieces, mut groups) = self.crew.take();
         pool.install(|| {
-            while let Some(pairs) = self.next_round() {
-                let cuts = cut(pairs, pieces.len());
-                pieces.iter_mut().zip(cuts).for_each(|(piece, cut)| piece.pairs = cut);
-                self.round(&mut pieces, &mut groups);
-            }
+            wide_awake(|| {
+                while let Some(pairs) = self.next_round() {
+                    let cuts = cut(pairs, pieces.len());
+                    pieces.iter_mut().zip(cuts).for_each(|(piece, cut)| piece.pairs = cut);
+                    self.round(&mut pieces, &mut groups);
+                }
+            });
         });
         self.crew.give_back(pool, pieces, groups);
         true
@@ -295,13 +334,11 @@ impl Reachable<'_> {
             });
         }
         let parts = index.par_chunks_mut(PARTS / groups.len()).zip(groups).with_max_len(1);
-        parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
         let pieces = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
         let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
-        rayon::join(
-            || pieces.for_each(|(number, (piece, tail))| piece.write(number, groups, (&new, &opens), tail)),
-            || wave.take(many),
-        );
+        let write = || pieces.for_each(|(number, (piece, tail))| piece.write(number, groups, (&new, &opens), tail));
+        let settle = || parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
+        rayon::join(settle, || rayon::join(write, || wave.take(many)));
     }
 
     /// T of the states that are new since it was last computed, on several cores; if there are enough states for that, and cores.
