@@ -51,7 +51,7 @@ fn many_processes_answer_as_one() {
             }
             // Tuples of languages are all in process 0.
             let is_shared = run.expected.as_ref().is_some_and(|expected| expected.fcr == Some(true));
-            let contexts = format!("--max-contexts={}", if is_shared { 6 } else { 3 });
+            let contexts = format!("--max-contexts={}", if is_shared { 12 } else { 3 });
             let mut model = vec![model.display().to_string(), "--json".to_owned(), contexts];
             model.extend(run.instances.map(|instances| format!("--instances={instances}")));
             model.extend(run.threads.map(|threads| format!("--threads={threads}")));

@@ -6,6 +6,7 @@ mod abstraction;
 mod acceptance;
 mod ahead;
 pub mod analysis;
+mod awake;
 mod bad;
 mod below;
 mod ceiling;

@@ -498,7 +498,7 @@ impl<'a> Reachable<'a> {
             + self.moves.iter().map(Moves::bytes).sum::<usize>()
             + self.reached_by.bytes()
             + self.wave.open.bytes()
-            + (self.wave.reopened.len() + self.reopens.len()) * size_of::<Pair>();
+            + (self.wave.reopened_left() + self.reopens.len()) * size_of::<Pair>();
         self.states.bytes_after(more).saturating_add(self.visible.set().bytes_after(more)).saturating_add(rest)
     }
 }

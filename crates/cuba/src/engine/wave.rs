@@ -61,6 +61,12 @@ impl Wave {
         &self.pairs[self.done..]
     }
 
+    /// How many of the states that are opened again have not been expanded. How many pairs have been taken does not matter.
+    pub(super) fn reopened_left(&self) -> usize {
+        let before = |pair: &&Pair| (pair.id as usize) < self.opened;
+        self.reopened.len() + self.next().iter().take_while(before).count()
+    }
+
     /// Whether every pair has been expanded.
     pub(super) fn is_over(&self) -> bool {
         self.states.is_empty() && self.reopened.is_empty() && self.next().is_empty()

@@ -14,6 +14,7 @@
 //! All this is what one core does (`reachable.rs`): each state gets the number that it would have got. Nothing is locked: in each
 //! phase, what is written is one core's own, and what is shared is only read.
 
+use super::awake::wide_awake;
 use super::moves::Moves;
 use super::packed::{PackedSet, hash, same};
 use super::ranks::Ranks;
@@ -23,10 +24,10 @@ use super::states::{BATCH, PARTS, Part, Rows, States, part_of};
 use super::symmetry::{Successors, Symmetry, copy};
 use super::wave::Pair;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Those who work on an exploration.
 pub(super) struct Crew {
@@ -174,43 +175,6 @@ impl Crew {
         (steps * pairs / candidates.max(1)).min(steps).max(1)
     }
 }
-
-/// Does something in short phases, between which no thread of the pool falls asleep: to wake one up takes as long as some phases do.
-fn wide_awake(work: impl FnOnce() + Send) {
-    struct Over<'o>(&'o AtomicBool);
-    impl Drop for Over<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-    let (is_over, awake) = (&AtomicBool::new(false), &AtomicUsize::new(0));
-    rayon::scope(|scope| {
-        let _over = Over(is_over);
-        let this = rayon::current_thread_index();
-        scope.spawn_broadcast(move |_, context| {
-            if Some(context.index()) == this {
-                return;
-            }
-            awake.fetch_add(1, Ordering::Relaxed);
-            let mut idle = 0;
-            while !is_over.load(Ordering::Relaxed) {
-                idle = if rayon::yield_now() == Some(Yield::Executed) { 0 } else { idle + 1 };
-                // Whoever else has something to do comes first, if this takes long.
-                if idle > PATIENCE {
-                    std::thread::yield_now();
-                }
-            }
-        });
-        // One that began with this in the middle of some work would never come to the end of that.
-        while awake.load(Ordering::Relaxed) + 1 < rayon::current_num_threads() {
-            std::thread::yield_now();
-        }
-        work();
-    });
-}
-
-/// How often a thread looks for something to do before it lets others have its core.
-const PATIENCE: u32 = 1 << 10;
 
 /// Cuts a range into so many pieces.
 fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>> {
@@ -582,7 +546,7 @@ mod tests {
         reachable.with_crew(Crew { few: 1, ..Crew::new(Arc::new(AtomicUsize::new(hands))) });
         for _ in 0..4 {
             let more = reachable.advance(&mut |seen: &Reachable<'_>| {
-                looks.push(postcard::to_stdvec(seen).unwrap());
+                looks.push(postcard::to_stdvec(&(seen, seen.bytes(), seen.bytes_at_next_look())).unwrap());
                 if looks.len() < 40 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
             if more.is_break() {
