@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use cuba::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lo
 use cuba::engine::{Command as ToShares, Failure, Reply, Share, Supersteps};
 use serde::{Deserialize, Serialize};
 
+use crate::pulse::lock;
 use crate::supersteps::{coordinate, run};
 use crate::{Bytes, Coordinator, Hosts, Loss, Part, Settings, connect};
 
@@ -193,8 +194,4 @@ fn watch(all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
         }
         thread::sleep(Duration::from_millis(20));
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

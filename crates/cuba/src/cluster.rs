@@ -67,7 +67,7 @@ pub enum Where {
 
 /// What brings processes together.
 pub trait Transport: Sync {
-    /// Brings them together. Whoever is lost later is told to [`lost`].
+    /// Brings them together. If one is lost later, process 0 calls [`lost`], and any other one [`other_lost`].
     fn join(&self, asked: Asked) -> Result<Joined, String>;
 }
 
@@ -81,7 +81,7 @@ pub struct Asked {
     pub question: Vec<(String, u64)>,
     /// Makes the share of a part, if there are so many of them.
     pub share: Box<dyn Fn(usize, usize) -> Share<'static> + Send + Sync>,
-    /// Whether to say what there is to wait for.
+    /// Whether not to say whom it waits for.
     pub quiet: bool,
 }
 

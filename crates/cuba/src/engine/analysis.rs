@@ -242,11 +242,11 @@ pub fn analyse_from<'a>(
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
     let mut squeeze = Squeeze::new(problem, question, options, engine, race, keeper);
-    squeeze.elsewhere.clone_from(&start.elsewhere);
+    let Start { upper, lower, elsewhere } = start;
+    squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let Start { upper, lower, .. } = start;
         let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, &events)));
         let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
         received.into_iter().for_each(&mut event);

@@ -183,8 +183,6 @@ pub struct Counters {
     pub highest: u32,
     /// The memory in use.
     pub bytes: usize,
-    /// The most memory that may be in use after the next superstep.
-    pub bytes_at_next_look: usize,
     /// What was sent.
     pub sent: Sent,
 }
@@ -232,7 +230,6 @@ impl std::ops::AddAssign for Counters {
         self.stacks += other.stacks;
         self.highest = self.highest.max(other.highest);
         self.bytes = self.bytes.saturating_add(other.bytes);
-        self.bytes_at_next_look = self.bytes_at_next_look.saturating_add(other.bytes_at_next_look);
         self.sent += other.sent;
     }
 }
@@ -366,10 +363,10 @@ impl<'a> Share<'a> {
             stacks: self.reachable.stack_count(),
             highest: self.reachable.highest(),
             bytes: self.reachable.bytes().saturating_add(more),
-            bytes_at_next_look: self.reachable.bytes_after(steps).saturating_add(more),
             sent: outlet.sent(),
         };
-        Seen { visible, counters, is_full: counters.bytes_at_next_look > self.room }
+        let is_full = self.reachable.bytes_after(steps).saturating_add(more) > self.room;
+        Seen { visible, counters, is_full }
     }
 
     fn keep(&self, k: usize, but: Option<usize>) -> Result<(), String> {

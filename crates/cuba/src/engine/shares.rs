@@ -82,7 +82,7 @@ pub struct Shares<'a, S> {
 }
 
 /// What is known of a level.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Level {
     new_states: Count,
     has_new_states: bool,
@@ -175,8 +175,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         }
         let level = shares.levels.pop().ok_or(Failure::Reply)?;
         shares.end_level()?;
-        let again = shares.levels.last().map(|again| (again.new_states, again.has_new_states));
-        if again == Some((level.new_states, level.has_new_states)) {
+        if shares.levels.last() == Some(&level) {
             Ok(shares)
         } else {
             Err(Failure::Restore { part: 0, why: "what the parts have kept is of another run".to_owned() })
@@ -374,8 +373,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     ) -> Result<Option<Trace>, Failure> {
         let row = self.visible.set().row(visible).to_vec();
         let shared = self.visible.set().layout().shared(&row);
-        let (system, symmetry) = (self.system, self.symmetry.clone());
-        let way = WayBack { system, symmetry: &symmetry, highest: self.total().highest, stacks: Stacks::default() };
+        let (system, symmetry) = (self.system, &self.symmetry);
+        let way = WayBack { system, symmetry, highest: self.total().highest, stacks: Stacks::default() };
         way.trace(&mut &*self, shared, &row, arrange)
     }
 
