@@ -50,25 +50,22 @@ mod tests {
     use rayon::ThreadPoolBuilder;
     use rayon::prelude::*;
 
-    /// Phases that are over at once, and that thread falls asleep in between: each time, all others are there, and it ends.
+    /// Again and again, while threads look for work: one that takes some before it has begun to stay awake would never come to an end.
     #[test]
     fn it_comes_to_an_end() {
-        for threads in 1..=4 {
+        for threads in 1..=2 {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let done = AtomicUsize::new(0);
-            for _ in 0..500 {
-                pool.install(|| {
-                    wide_awake(|| {
-                        for _ in 0..4 {
-                            (0..16)
-                                .into_par_iter()
-                                .with_max_len(1)
-                                .for_each(|_| _ = done.fetch_add(1, Ordering::Relaxed));
-                        }
-                    });
-                });
-            }
-            assert_eq!(done.into_inner(), 500 * 4 * 16);
+            let work = |_| {
+                (0..100).for_each(|_| std::hint::spin_loop());
+                done.fetch_add(1, Ordering::Relaxed);
+            };
+            pool.install(|| {
+                for _ in 0..20_000 {
+                    wide_awake(|| (0..8).into_par_iter().with_max_len(1).for_each(work));
+                }
+            });
+            assert_eq!(done.into_inner(), 20_000 * 8);
         }
     }
 }
