@@ -103,7 +103,7 @@ fn pulse(states: usize) -> u64 {
         _ if cfg!(test) => 1 << 4,
         ..0x4_0000 => 1 << 14,
         0x4_0000..0x40_0000 => 1 << 16,
-        _ => 1 << 18,
+        _ => 1 << 20,
     }
 }
 
@@ -402,9 +402,6 @@ impl<'a> Reachable<'a> {
 
     /// T of the states that are new since it was last computed.
     pub(super) fn project(&mut self) {
-        if self.project_wide() {
-            return;
-        }
         let mut tops = std::mem::take(&mut self.scratch.tops);
         for id in self.projected..self.states.len() {
             let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(id)), &mut tops);

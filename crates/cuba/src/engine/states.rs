@@ -2,9 +2,9 @@
 //!
 //! The rows are one array. Which number a row has is looked up in the part of the index that its hash says, so that several cores
 //! can look up states at once, each in its own parts. A part has *places* and linear probing: a place has half of a row's hash, and its
-//! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, and
-//! without a look at the rows. Parts grow one at a time, by half: a state has its words and eleven to sixteen bytes, and growing
-//! takes little more.
+//! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, in place,
+//! and without a look at the rows. Parts grow one at a time, by half: a state has its words and eleven to sixteen bytes, and growing
+//! takes no more.
 //!
 //! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets many wait at once; this is why the
 //! table is our own (docs/design/003-own-hash-table.md).
@@ -278,13 +278,27 @@ impl Part {
         }
     }
 
-    /// The entries come in the order of their hashes, nearly, and so they go.
+    /// In place, from the last entry on: nearly all come to be behind those that are still where they were. The others wait until nothing
+    /// is left there.
     #[cold]
     fn grow(&mut self, more: usize) {
-        let old = std::mem::take(&mut self.places);
-        // Written, not asked for as zeros: what is only read before it is written costs two faults a page, and the other cores wait.
-        self.places.resize(places(old.len(), self.len + more), 0);
-        for entry in old.into_iter().filter(|&entry| entry != 0) {
+        let old = self.places.len();
+        let new = places(old, self.len + more);
+        self.places.reserve_exact(new - old);
+        self.places.resize(new, 0);
+        let mut later = Vec::new();
+        for place in (0..old).rev() {
+            let entry = std::mem::take(&mut self.places[place]);
+            if entry == 0 {
+                continue;
+            }
+            let home = self.home(entry);
+            match self.places[home..].iter_mut().find(|place| **place == 0) {
+                Some(free) if home > place => *free = entry,
+                _ => later.push(entry),
+            }
+        }
+        for entry in later {
             self.insert(entry);
         }
     }
@@ -367,6 +381,24 @@ mod tests {
             }
             let kept = states.rows(0..states.len()).map(|(layout, row)| (layout.shared(row), layout.locals(row).collect()));
             prop_assert!(kept.eq(seen.iter().map(|&(shared, locals)| (shared, locals.to_vec()))));
+        }
+
+        /// A part that grows has what it had, and each can be found. Many are at its end, and so some of them are at its beginning.
+        #[test]
+        fn a_part_grows(hashes in prop::collection::hash_set(prop_oneof![any::<u32>(), 0..40_u32, (u32::MAX - 40)..=u32::MAX], 0..300)) {
+            let mut part = Part { places: vec![0; FEW], len: 0 };
+            let hashes: Vec<u64> = hashes.into_iter().map(|hash| u64::from(hash) << 32).collect();
+            for (id, &hash) in hashes.iter().enumerate() {
+                let place = part.search(hash, |_| true).expect_err("it is not there yet");
+                part.put(place, hash, id);
+                part.grew();
+                part.make_room(0);
+                for (other, &hash) in hashes[..=id].iter().enumerate() {
+                    prop_assert_eq!(part.search(hash, |_| true), Ok(other));
+                }
+            }
+            prop_assert_eq!(part.places.iter().filter(|&&entry| entry != 0).count(), hashes.len());
+            prop_assert_eq!(part.places.len(), places(FEW, part.len));
         }
     }
 }

@@ -76,9 +76,9 @@ impl VisibleLevels {
         self.set.insert(&self.row);
     }
 
-    /// Adds visible states, as rows one after the other.
-    pub(super) fn insert_rows(&mut self, rows: &[u64]) {
-        for row in rows.chunks_exact(self.set.layout().words()) {
+    /// Adds visible states that are sorted already.
+    pub(super) fn insert_all(&mut self, others: &PackedSet) {
+        for (_, row) in others.rows(0..others.len()) {
             self.set.insert(row);
         }
     }

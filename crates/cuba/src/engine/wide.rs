@@ -6,22 +6,24 @@
 //! 2. if there are moves that are not known, they are computed, one after the other, in the order of the pairs; then the steps are
 //!    taken again where they were missing;
 //! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
-//! 4. for each piece, those that are new become rows, in the order of the candidates; and for each group, at the same time, the numbers
-//!    they have there are written into its places.
+//! 4. for each piece, those that are new become rows, in the order of the candidates, and their tops are looked at; and for each group,
+//!    at the same time, the numbers they have there are written into its places.
 //!
-//! Between rounds, the tops of what is new are looked at, in pieces, too, and what has not been seen lately is inserted.
+//! Between rounds, the visible states that are new are inserted.
 //!
 //! All this is what one core does (`reachable.rs`): each state gets the number that it would have got. Nothing is locked: in each
 //! phase, what is written is one core's own, and what is shared is only read.
 
 use super::awake::wide_awake;
 use super::moves::Moves;
-use super::packed::{PackedSet, hash, same};
+use super::packed::{Layout, PackedSet, hash, same};
 use super::ranks::Ranks;
 use super::reachable::{Reachable, SMALL, number_of, prefetch, tops_of};
 use super::reached_by::{ReachedBy, complement};
+use super::stacks::Stacks;
 use super::states::{BATCH, PARTS, Part, Rows, States, part_of};
 use super::symmetry::{Successors, Symmetry, copy};
+use super::visible::VisibleLevels;
 use super::wave::Pair;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -55,10 +57,8 @@ struct Piece {
     /// Whether these are not all, or not the right ones.
     is_stale: bool,
     successors: Successors,
-    /// Visible states that have not been seen lately.
-    fresh: Vec<u64>,
-    /// Visible states that have.
-    lately: Option<PackedSet>,
+    /// Visible states that are new.
+    visible: Option<PackedSet>,
     tops: Vec<u32>,
 }
 
@@ -97,13 +97,10 @@ struct View<'v> {
 }
 
 /// How many steps are taken in a round, roughly: the more, the less often one waits for the others.
-const STEPS: usize = 1 << 17;
+const STEPS: usize = 1 << 18;
 
 /// How many pieces there are for each who works: if one core is slow, the others take more of them.
 const PIECES: usize = 32;
-
-/// How many visible states count as lately seen.
-const LATELY: usize = 1 << 14;
 
 impl Default for Crew {
     /// Nobody else.
@@ -189,6 +186,7 @@ impl Reachable<'_> {
         if !self.crew.is_ready() || self.next_round().is_none() {
             return false;
         }
+        self.project();
         let (pool, mut pieces, mut groups) = self.crew.take();
         pool.install(|| {
             wide_awake(|| {
@@ -275,11 +273,11 @@ impl Reachable<'_> {
     }
 
     /// Numbers what is new, in the order of the candidates. Meanwhile pairs are taken for the next round.
-    fn number(&mut self, pieces: &[Piece], groups: &[Group]) {
+    fn number(&mut self, pieces: &mut [Piece], groups: &[Group]) {
         let new = Ranks::new(groups.iter().map(|group| &*group.new));
         let opens = Ranks::new(groups.iter().map(|group| &*group.opens));
         let States { rows, index } = &mut self.states;
-        let (words, first) = (rows.layout().words(), rows.len());
+        let (layout, words, first) = (rows.layout().clone(), rows.layout().words(), rows.len());
         let mut tails = Vec::with_capacity(pieces.len());
         let stride = self.reached_by.stride();
         let (mut rows, mut reached) = (rows.extend(new.len()), self.reached_by.extend(new.len()));
@@ -298,39 +296,20 @@ impl Reachable<'_> {
             });
         }
         let parts = index.par_chunks_mut(PARTS / groups.len()).zip(groups).with_max_len(1);
-        let pieces = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
+        let tails = pieces.par_iter_mut().zip(tails).enumerate().with_max_len(1);
         let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
-        let write = || pieces.for_each(|(number, (piece, tail))| piece.write(number, groups, (&new, &opens), tail));
+        let (stacks, visible) = (&self.stacks, &self.visible);
+        let write = |(number, (piece, mut tail)): (usize, (&mut Piece, Tail<'_>))| {
+            piece.write(number, groups, (&new, &opens), &mut tail);
+            piece.project(stacks, (&layout, tail.rows), visible);
+        };
+        let write = || tails.for_each(write);
         let settle = || parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
         rayon::join(settle, || rayon::join(write, || wave.take(many)));
-    }
-
-    /// T of the states that are new since it was last computed, on several cores; if there are enough states for that, and cores.
-    pub(super) fn project_wide(&mut self) -> bool {
-        let new = self.projected..self.states.len();
-        if new.len() < self.crew.few || !self.crew.is_ready() {
-            return false;
-        }
-        let (pool, mut pieces, groups) = self.crew.take();
-        let (states, visible, stacks) = (&self.states, &self.visible, &self.stacks);
-        let cuts: Vec<_> = cut(new, pieces.len()).collect();
-        pool.install(|| {
-            pieces.par_iter_mut().zip(cuts).with_max_len(1).for_each(|(piece, ids)| {
-                let mut row = vec![0; visible.set().layout().words()];
-                for id in ids {
-                    let shared = tops_of(stacks, (states.layout(), states.row(id)), &mut piece.tops);
-                    visible.pack(shared, &mut piece.tops, &mut row);
-                    piece.meet(visible.set(), &row);
-                }
-            });
-        });
-        for piece in &mut pieces {
-            self.visible.insert_rows(&piece.fresh);
-            piece.fresh.clear();
+        for new in pieces.iter_mut().filter_map(|piece| piece.visible.take()) {
+            self.visible.insert_all(&new);
         }
         self.projected = self.states.len();
-        self.crew.give_back(pool, pieces, groups);
-        true
     }
 }
 
@@ -353,8 +332,7 @@ impl Piece {
             first: 0,
             is_stale: false,
             successors: Successors::default(),
-            fresh: Vec::new(),
-            lately: None,
+            visible: None,
             tops: Vec::new(),
         }
     }
@@ -398,8 +376,9 @@ impl Piece {
     }
 
     /// Writes down what is new or opened again in this piece.
-    fn write(&self, number: usize, groups: &[Group], (new, opens): (&Ranks, &Ranks), tail: Tail<'_>) {
+    fn write(&self, number: usize, groups: &[Group], (new, opens): (&Ranks, &Ranks), tail: &mut Tail<'_>) {
         let Tail { words, stride, rows: to, reached, reopens } = tail;
+        let (words, stride) = (*words, *stride);
         let (first_new, first_open) = (new.of(self.first), opens.of(self.first));
         for group in groups {
             let start = number.checked_sub(1).map_or((0, 0), |before| group.ends[before]);
@@ -416,15 +395,16 @@ impl Piece {
         }
     }
 
-    /// A visible state has come up.
-    #[inline]
-    fn meet(&mut self, visible: &PackedSet, row: &[u64]) {
-        let lately = self.lately.get_or_insert_with(|| PackedSet::new(visible.layout().clone()));
-        if lately.len() >= LATELY {
-            *lately = PackedSet::new(visible.layout().clone());
-        }
-        if lately.insert(row).1 {
-            self.fresh.extend_from_slice(row);
+    /// Looks for visible states that are new.
+    fn project(&mut self, stacks: &Stacks, (layout, rows): (&Layout, &[u64]), visible: &VisibleLevels) {
+        let known = visible.set();
+        let mut top_row = vec![0; known.layout().words()];
+        for row in rows.chunks_exact(layout.words()) {
+            let shared = tops_of(stacks, (layout, row), &mut self.tops);
+            visible.pack(shared, &mut self.tops, &mut top_row);
+            if known.find(&top_row).is_none() {
+                self.visible.get_or_insert_with(|| PackedSet::new(known.layout().clone())).insert(&top_row);
+            }
         }
     }
 }
