@@ -6,6 +6,7 @@
 //! depends on what was computed ahead, or on how many cores there are.
 
 use super::diagram::{Diagrams, Node};
+use super::hands::Hands;
 use super::heads::Heads;
 use super::languages::{LanguageId, Languages, Minimal};
 use super::psa::{Psa, TooLarge};
@@ -13,10 +14,7 @@ use super::race::Cancel;
 use super::symbolic::{Going, Symbolic};
 use cpds::SharedState;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program, a shared state, and a language.
 pub(super) type Asked = (usize, (u32, u32));
@@ -24,9 +22,7 @@ pub(super) type Asked = (usize, (u32, u32));
 /// What has been computed, and nobody has asked for yet.
 #[derive(Default)]
 pub(super) struct Ahead {
-    /// How many threads there may be, at the moment.
-    hands: Option<Arc<AtomicUsize>>,
-    pool: Option<ThreadPool>,
+    hands: Hands,
     posts: FxHashMap<Asked, Post>,
     /// How many were asked for in the end.
     taken: usize,
@@ -46,14 +42,13 @@ const EACH: usize = 8;
 const SOON: usize = 1 << 10;
 
 impl Ahead {
-    /// As many threads as this number says, which may change.
-    pub(super) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Ahead { hands: Some(hands), ..Ahead::default() }
+    pub(super) fn new(hands: Hands) -> Self {
+        Ahead { hands, ..Ahead::default() }
     }
 
     /// How many it is worth it to compute at once: none, if there is only one thread.
     pub(super) fn worth(&self) -> usize {
-        let hands = self.hands.as_ref().map_or(1, |hands| hands.load(Ordering::Relaxed));
+        let hands = self.hands.count();
         if hands > 1 { hands * EACH } else { 0 }
     }
 
@@ -80,16 +75,12 @@ impl Ahead {
         cancel: &Cancel,
     ) {
         self.posts.clear();
-        let threads = self.worth() / EACH;
-        if self.pool.as_ref().is_none_or(|pool| pool.current_num_threads() < threads) {
-            self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
-        }
         let room = room / asked.len().max(1);
         let post = |&(program, state): &Asked| {
             let post = Post::new(languages, &heads[program], state, room, cancel).ok()?;
             Some(((program, state), post))
         };
-        if let Some(pool) = &self.pool {
+        if let Some(pool) = self.hands.pool() {
             let found: Vec<_> = pool.install(|| asked.par_iter().map(post).collect());
             self.posts.extend(found.into_iter().flatten());
         }
@@ -183,6 +174,8 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
     use std::ops::ControlFlow;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
 
     /// What there is at every look, all of it; and how often something had been computed ahead.
     fn looks(problem: &Problem, options: SymbolicOptions, hands: usize) -> (Vec<Vec<u8>>, usize) {

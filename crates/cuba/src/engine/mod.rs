@@ -18,6 +18,7 @@ mod diagram;
 mod drawn;
 mod event;
 mod fcr;
+mod hands;
 mod heads;
 mod inclusion;
 pub mod keep;

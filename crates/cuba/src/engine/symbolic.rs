@@ -24,6 +24,7 @@ use super::certificate::Tuples;
 use super::count::Count;
 use super::covering::Covering;
 use super::drawn::Drawn;
+use super::hands::Hands;
 use super::heads::Heads;
 use super::languages::{LanguageId, Languages};
 use super::matching::matching;
@@ -277,7 +278,7 @@ impl<'a> Symbolic<'a> {
 
     /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
     pub(super) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
-        self.ahead = Ahead::new(hands);
+        self.ahead = Ahead::new(Hands::new(hands));
         self.cancel = cancel.clone();
         self.languages.cancelled_by(cancel);
         self.limit();

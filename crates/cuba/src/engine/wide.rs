@@ -15,6 +15,7 @@
 //! phase, what is written is one core's own, and what is shared is only read.
 
 use super::awake::wide_awake;
+use super::hands::Hands;
 use super::moves::Moves;
 use super::packed::{Layout, PackedSet, hash, same};
 use super::ranks::Ranks;
@@ -26,18 +27,15 @@ use super::symmetry::{Successors, Symmetry, copy};
 use super::visible::VisibleLevels;
 use super::wave::Pair;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize};
 
 /// Those who work on an exploration.
 pub(super) struct Crew {
-    /// How many may work at the moment.
-    hands: Arc<AtomicUsize>,
+    hands: Hands,
     /// For fewer pairs or states it is not worth it to wake others up.
     few: usize,
-    pool: Option<ThreadPool>,
     pieces: Vec<Piece>,
     groups: Vec<Group>,
     /// How many pairs and candidates the last round had.
@@ -105,48 +103,28 @@ const PIECES: usize = 32;
 impl Default for Crew {
     /// Nobody else.
     fn default() -> Self {
-        Crew::new(Arc::new(AtomicUsize::new(1)))
+        Crew::new(Arc::default())
     }
 }
 
 impl Crew {
     /// As many as this number says, which may change.
     pub(super) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Crew { hands, few: 1 << 11, pool: None, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
+        Crew { hands: Hands::new(hands), few: 1 << 11, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
     }
 
-    fn hands(&self) -> usize {
-        self.hands.load(Ordering::Relaxed).clamp(1, PARTS)
-    }
-
-    /// Whether there are others to wake up.
-    fn is_ready(&mut self) -> bool {
-        let hands = self.hands();
-        if hands > self.pool.as_ref().map_or(1, ThreadPool::current_num_threads) {
-            // Without threads one core does it all.
-            let name = |number| format!("lower end {number}");
-            self.pool = ThreadPoolBuilder::new().num_threads(hands).thread_name(name).build().ok();
-        }
-        hands > 1 && self.pool.is_some()
-    }
-
-    /// The pool, pieces and groups.
-    fn take(&mut self) -> (ThreadPool, Vec<Piece>, Vec<Group>) {
+    /// The pieces and groups.
+    fn take(&mut self) -> (Vec<Piece>, Vec<Group>) {
         // One group for each hand: neighbours among the rows are looked up in all groups, and the fewer cores have them in their caches at
         // the same time, the better. Where that does not go, more groups, so that all have about as much to do.
-        let hands = self.hands();
+        let hands = self.hands.count().min(PARTS);
         let groups = if hands.is_power_of_two() { hands } else { PARTS.min((4 * hands).next_power_of_two()) };
         if self.groups.len() != groups {
             self.groups.resize_with(groups, Group::default);
             self.pieces.clear();
         }
-        self.pieces.resize_with(PIECES * self.hands(), || Piece::new(groups));
-        let pool = self.pool.take().expect("it is ready");
-        (pool, std::mem::take(&mut self.pieces), std::mem::take(&mut self.groups))
-    }
-
-    fn give_back(&mut self, pool: ThreadPool, pieces: Vec<Piece>, groups: Vec<Group>) {
-        (self.pool, self.pieces, self.groups) = (Some(pool), pieces, groups);
+        self.pieces.resize_with(PIECES * hands, || Piece::new(groups));
+        (std::mem::take(&mut self.pieces), std::mem::take(&mut self.groups))
     }
 
     /// Has each state of a level have those positions that it has not had, and that are wanted.
@@ -157,10 +135,10 @@ impl Crew {
         is_wanted: impl Fn(usize, usize) -> bool + Sync,
     ) {
         let bytes = open.bytes_mut();
-        if bytes.len() < self.few || !self.is_ready() {
+        let pool = (bytes.len() >= self.few).then(|| self.hands.pool()).flatten();
+        let Some(pool) = pool else {
             return complement(bytes, 0, threads, &is_wanted);
-        }
-        let pool = self.pool.as_ref().expect("it is ready");
+        };
         let chunks = bytes.par_chunks_mut(self.few * threads.div_ceil(8)).enumerate();
         let work = |(number, chunk): (usize, &mut [_])| complement(chunk, number * self.few, threads, &is_wanted);
         pool.install(|| chunks.for_each(work));
@@ -183,11 +161,12 @@ fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>>
 impl Reachable<'_> {
     /// Expands pairs on several cores, as long as there are enough of them for that, and the watcher is not to look.
     pub(super) fn expand_wide(&mut self) -> bool {
-        if !self.crew.is_ready() || self.next_round().is_none() {
+        if self.crew.hands.count() == 1 || self.next_round().is_none() {
             return false;
         }
+        let Some(pool) = self.crew.hands.pool() else { return false };
         self.project();
-        let (pool, mut pieces, mut groups) = self.crew.take();
+        let (mut pieces, mut groups) = self.crew.take();
         pool.install(|| {
             wide_awake(|| {
                 while let Some(pairs) = self.next_round() {
@@ -197,7 +176,7 @@ impl Reachable<'_> {
                 }
             });
         });
-        self.crew.give_back(pool, pieces, groups);
+        (self.crew.pieces, self.crew.groups) = (pieces, groups);
         true
     }
 

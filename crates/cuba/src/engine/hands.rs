@@ -1,0 +1,36 @@
+//! Threads to work with.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// As many threads as a number says, which may change.
+#[derive(Default)]
+pub(super) struct Hands {
+    number: Arc<AtomicUsize>,
+    pool: Option<Arc<ThreadPool>>,
+}
+
+impl Hands {
+    pub(super) fn new(number: Arc<AtomicUsize>) -> Self {
+        Hands { number, ..Hands::default() }
+    }
+
+    /// How many there may be at the moment.
+    pub(super) fn count(&self) -> usize {
+        self.number.load(Ordering::Relaxed).max(1)
+    }
+
+    /// The threads; if there is only one, or there are none to be had, who asks does it all.
+    pub(super) fn pool(&mut self) -> Option<Arc<ThreadPool>> {
+        let count = self.count();
+        if count == 1 {
+            return None;
+        }
+        if self.pool.as_ref().is_none_or(|pool| pool.current_num_threads() < count) {
+            let name = |number| format!("hand {number}");
+            self.pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().ok().map(Arc::new);
+        }
+        self.pool.clone()
+    }
+}
