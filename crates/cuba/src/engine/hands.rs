@@ -1,10 +1,11 @@
 //! Threads to work with.
 
+use super::states::PARTS;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// As many threads as a number says, which may change.
+/// As many threads as a number says, which may grow.
 #[derive(Default)]
 pub(super) struct Hands {
     number: Arc<AtomicUsize>,
@@ -18,7 +19,7 @@ impl Hands {
 
     /// How many there may be at the moment.
     pub(super) fn count(&self) -> usize {
-        self.number.load(Ordering::Relaxed).max(1)
+        self.number.load(Ordering::Relaxed).clamp(1, PARTS)
     }
 
     /// The threads; if there is only one, or there are none to be had, who asks does it all.
@@ -29,7 +30,8 @@ impl Hands {
         }
         if self.pool.as_ref().is_none_or(|pool| pool.current_num_threads() < count) {
             let name = |number| format!("hand {number}");
-            self.pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build().ok().map(Arc::new);
+            let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build();
+            self.pool = pool.ok().map(Arc::new).or(self.pool.take());
         }
         self.pool.clone()
     }

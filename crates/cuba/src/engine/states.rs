@@ -4,7 +4,7 @@
 //! can look up states at once, each in its own parts. A part has *places* and linear probing: a place has half of a row's hash, and its
 //! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, in place,
 //! and without a look at the rows. Parts grow one at a time, by half: a state has its words and eleven to sixteen bytes, and growing
-//! takes no more.
+//! takes no more, unless the memory behind a part is in use.
 //!
 //! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets many wait at once; this is why the
 //! table is our own (docs/design/003-own-hash-table.md).
@@ -293,9 +293,10 @@ impl Part {
                 continue;
             }
             let home = self.home(entry);
-            match self.places[home..].iter_mut().find(|place| **place == 0) {
-                Some(free) if home > place => *free = entry,
-                _ => later.push(entry),
+            let behind = if home > place { &mut self.places[home..] } else { &mut [] };
+            match behind.iter_mut().find(|entry| **entry == 0) {
+                Some(free) => *free = entry,
+                None => later.push(entry),
             }
         }
         for entry in later {
