@@ -36,6 +36,13 @@ pub struct Shape {
     pub copies_start_alike: bool,
 }
 
+impl Shape {
+    /// So many threads that few stacks are enough for packed states to get another layout.
+    pub fn crowd() -> Self {
+        Shape { programs: 1..=1, copies: 12..=20, shared: 1..=2, actions: 2..=6, ..Shape::default() }
+    }
+}
+
 impl Default for Shape {
     /// Small, and with a little of everything.
     fn default() -> Self {

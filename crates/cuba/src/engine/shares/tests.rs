@@ -174,10 +174,8 @@ fn shapes() -> impl Strategy<Value = Problem> {
     prop_oneof![problem(&Shape { initial: 1..=5, ..Shape::default() }), problem(&alike), problem(&busy),]
 }
 
-/// So many threads that few stacks are enough for rows to get another layout.
 fn crowds() -> impl Strategy<Value = Problem> {
-    let shape =
-        Shape { programs: 1..=1, copies: 12..=20, shared: 1..=2, actions: 2..=6, bad: 1..=1, ..Shape::default() };
+    let shape = Shape { bad: 1..=1, ..Shape::crowd() };
     prop_oneof![problem(&shape), problem(&Shape { copies_start_alike: true, ..shape })]
 }
 
