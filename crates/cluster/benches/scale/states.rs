@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(crate) const ONE: &str = "one";
 
 /// How often each is run.
-const TIMES: usize = 5;
+const TIMES: usize = 9;
 
 /// What a run says of itself: seconds, and bytes in tables and at the peak of the process.
 type Figures = [f64; 3];

@@ -62,7 +62,8 @@ impl TryFrom<Saved> for States {
     }
 }
 
-/// A part of the index.
+/// A part of the index. Cores write into neighbours at the same time, and so each has a line of the cache for itself.
+#[repr(align(64))]
 pub(super) struct Part {
     places: Vec<u64>,
     len: usize,

@@ -7,7 +7,7 @@
 //!    taken again where they were missing;
 //! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
 //! 4. for each piece, those that are new become rows, in the order of the candidates, and their tops are looked at; and for each group,
-//!    at the same time, the numbers they have there are written into its places.
+//!    at the same time, the numbers they have there are written into its places, and its parts grow.
 //!
 //! Between rounds, the visible states that are new are inserted.
 //!
@@ -42,7 +42,8 @@ pub(super) struct Crew {
     last: (usize, usize),
 }
 
-/// A piece of the pairs, and what they lead to.
+/// A piece of the pairs, and what they lead to. In lines of the cache that it does not share with its neighbours, which other cores write.
+#[repr(align(128))]
 struct Piece {
     pairs: Range<usize>,
     /// For each group, its candidates.
@@ -65,8 +66,9 @@ struct Waiting {
     of: Vec<(u32, u16)>,
 }
 
-/// Some parts of the index, and what their candidates are.
+/// Some parts of the index, and what their candidates are. In its own lines, too.
 #[derive(Default)]
+#[repr(align(128))]
 struct Group {
     /// Which of the candidates are new.
     new: Vec<u64>,
@@ -259,7 +261,7 @@ impl Reachable<'_> {
         let stride = self.reached_by.stride();
         let (mut rows, mut reached) = (rows.extend(new.len()), self.reached_by.extend(new.len()));
         let before = self.reopens.len();
-        self.reopens.resize(before + opens.len(), Pair::default());
+        self.reopens.par_extend(rayon::iter::repeat_n(Pair::default(), opens.len()));
         let mut reopens = &mut self.reopens[before..];
         for (number, piece) in pieces.iter().enumerate() {
             let end = pieces.get(number + 1).map(|next| next.first);
@@ -272,17 +274,23 @@ impl Reachable<'_> {
                 reopens: reopens.split_off_mut(..count(&opens)).expect("for all"),
             });
         }
-        let parts = index.par_chunks_mut(PARTS / groups.len()).zip(groups).with_max_len(1);
-        let pieces = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
-        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
+        // Parts grow here, for as many candidates as there were: in the next round, the others would have to wait for the one that grows.
+        let count = PARTS / groups.len();
+        let settle = |(number, (parts, group)): (usize, (&mut [Part], &Group))| {
+            group.settle(parts, words, first, &new);
+            let grow = |(part, number)| Part::make_room(part, candidates_of(pieces, number));
+            parts.par_iter_mut().zip(number * count..(number + 1) * count).with_max_len(1).for_each(grow);
+        };
+        let parts = index.par_chunks_mut(count).zip(groups).enumerate().with_max_len(1);
+        let written = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
+        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS + STEPS / 64));
         let (stacks, visible) = (&self.stacks, &self.visible);
         let write = |(number, (piece, mut tail)): (usize, (&Piece, Tail<'_>))| {
             piece.write(number, groups, (&new, &opens), &mut tail);
             new_visible(stacks, (&layout, tail.rows), visible)
         };
-        let settle = || parts.for_each(|(parts, group)| group.settle(parts, words, first, &new));
-        let others = || rayon::join(|| pieces.map(write).collect::<Vec<_>>(), || wave.take(many));
-        let ((), (found, _)) = rayon::join(settle, others);
+        let others = || rayon::join(|| written.map(write).collect::<Vec<_>>(), || wave.take(many));
+        let ((), (found, _)) = rayon::join(|| parts.for_each(settle), others);
         for states in found.into_iter().flatten() {
             self.visible.insert_all(&states);
         }
@@ -370,6 +378,11 @@ impl Piece {
     }
 }
 
+/// How many candidates a part has.
+fn candidates_of(pieces: &[Piece], part: usize) -> usize {
+    pieces.iter().map(|piece| piece.parts[part] as usize).sum()
+}
+
 /// The visible states of rows that are not known yet, if there are any, in the order in which they come up.
 fn new_visible(stacks: &Stacks, (layout, rows): (&Layout, &[u64]), known: &VisibleLevels) -> Option<PackedSet> {
     let visible = known.set().layout();
@@ -409,7 +422,7 @@ impl Group {
         let (words, len, count) = (known.rows.layout().words(), known.rows.len(), parts.len());
         self.clear(known.reached_by.stride(), marks);
         for (part, number) in parts.iter_mut().zip(number * count..) {
-            part.make_room(pieces.iter().map(|piece| piece.parts[number] as usize).sum());
+            part.make_room(candidates_of(pieces, number));
         }
         let mut hashes = [0; BATCH];
         for piece in pieces {
