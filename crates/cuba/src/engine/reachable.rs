@@ -476,13 +476,14 @@ impl<'a> Reachable<'a> {
         self.stacks.len()
     }
 
-    /// The memory in use, in bytes.
+    /// The memory in use, in bytes, with as much room in the index as one core would have.
     pub fn bytes(&self) -> usize {
         self.bytes_after(0)
     }
 
     /// The most memory that may be in use until the watcher looks again.
     pub fn bytes_at_next_look(&self) -> usize {
+        // Twice: on several cores the index has room for another round.
         self.bytes_after(2 * usize::try_from(pulse(self.kept())).expect("small"))
     }
 

@@ -3,7 +3,7 @@
 //! The rows are one array. Which number a row has is looked up in the part of the index that its hash says, so that several cores
 //! can look up states at once, each in its own parts. A part has *places* and linear probing: a place has half of a row's hash, and its
 //! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, in place,
-//! and without a look at the rows. Parts grow one at a time, by half: a state has its words and eleven to sixteen bytes, and growing
+//! and without a look at the rows. Each part grows by itself, by half: a state has its words and eleven to sixteen bytes, and growing
 //! takes no more, unless the memory behind a part is in use.
 //!
 //! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets many wait at once; this is why the

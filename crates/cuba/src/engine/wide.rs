@@ -7,12 +7,12 @@
 //!    taken again where they were missing;
 //! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
 //! 4. for each piece, those that are new become rows, in the order of the candidates, and their tops are looked at; and for each group,
-//!    at the same time, the numbers they have there are written into its places, and its parts grow.
+//!    at the same time, the numbers they have there are written into its places, and its parts get room for the next round.
 //!
 //! Between rounds, the visible states that are new are inserted.
 //!
 //! All this is what one core does (`reachable.rs`): each state gets the number that it would have got. Nothing is locked: in each
-//! phase, what is written is one core's own, and what is shared is only read.
+//! phase, what is written is one core's own, and what is shared is only read. (Who reached a state is shared; only one core has the state.)
 
 use super::awake::wide_awake;
 use super::hands::Hands;
@@ -42,7 +42,8 @@ pub(super) struct Crew {
     last: (usize, usize),
 }
 
-/// A piece of the pairs, and what they lead to. In lines of the cache that it does not share with its neighbours, which other cores write.
+/// A piece of the pairs, and what they lead to. It has lines of the cache for itself, in pairs, as processors fetch them: other cores write
+/// its neighbours.
 #[repr(align(128))]
 struct Piece {
     pairs: Range<usize>,
@@ -66,7 +67,7 @@ struct Waiting {
     of: Vec<(u32, u16)>,
 }
 
-/// Some parts of the index, and what their candidates are. In its own lines, too.
+/// Some parts of the index, and what their candidates are. It has lines of the cache for itself, too.
 #[derive(Default)]
 #[repr(align(128))]
 struct Group {
@@ -143,9 +144,10 @@ impl Crew {
         pool.install(|| chunks.for_each(work));
     }
 
-    /// How many pairs have so many steps, if they have as many as the last ones.
+    /// How many pairs have so many steps, and some more, if they have as many as the last ones. With some more, the round that is to take all
+    /// steps until the watcher looks is the last one.
     fn pairs_for(&self, steps: usize) -> usize {
-        let (pairs, candidates) = self.last;
+        let (steps, (pairs, candidates)) = (steps + steps / 64, self.last);
         (steps * pairs / candidates.max(1)).min(steps).max(1)
     }
 }
@@ -182,9 +184,7 @@ impl Reachable<'_> {
     /// The pairs of the next round.
     fn next_round(&mut self) -> Option<Range<usize>> {
         let left = usize::try_from(self.pulse.saturating_sub(self.expansions)).unwrap_or(usize::MAX);
-        // Some more than are left, so that it is the last one.
-        let steps = left.min(STEPS);
-        let many = self.crew.pairs_for(steps + steps / 64);
+        let many = self.crew.pairs_for(left.min(STEPS));
         self.wave.take(many);
         let pairs = self.wave.done..self.wave.pairs.len().min(self.wave.done + many);
         (left > 0 && pairs.len() >= self.crew.few).then_some(pairs)
@@ -261,6 +261,7 @@ impl Reachable<'_> {
         let stride = self.reached_by.stride();
         let (mut rows, mut reached) = (rows.extend(new.len()), self.reached_by.extend(new.len()));
         let before = self.reopens.len();
+        // As with rows, by all who work here.
         self.reopens.par_extend(rayon::iter::repeat_n(Pair::default(), opens.len()));
         let mut reopens = &mut self.reopens[before..];
         for (number, piece) in pieces.iter().enumerate() {
@@ -274,16 +275,17 @@ impl Reachable<'_> {
                 reopens: reopens.split_off_mut(..count(&opens)).expect("for all"),
             });
         }
-        // Parts grow here, for as many candidates as there were: in the next round, the others would have to wait for the one that grows.
-        let count = PARTS / groups.len();
+        // Room for as many candidates as this round had, already here, where any core may take a part: when they are looked up, each core
+        // has its own parts, and all would wait for the one whose parts grow.
+        let each = PARTS / groups.len();
         let settle = |(number, (parts, group)): (usize, (&mut [Part], &Group))| {
             group.settle(parts, words, first, &new);
-            let grow = |(part, number)| Part::make_room(part, candidates_of(pieces, number));
-            parts.par_iter_mut().zip(number * count..(number + 1) * count).with_max_len(1).for_each(grow);
+            let grow = |(part, at)| Part::make_room(part, candidates_of(pieces, at));
+            parts.par_iter_mut().zip(number * each..(number + 1) * each).with_max_len(1).for_each(grow);
         };
-        let parts = index.par_chunks_mut(count).zip(groups).enumerate().with_max_len(1);
+        let parts = index.par_chunks_mut(each).zip(groups).enumerate().with_max_len(1);
         let written = pieces.par_iter().zip(tails).enumerate().with_max_len(1);
-        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS + STEPS / 64));
+        let (wave, many) = (&mut self.wave, self.crew.pairs_for(STEPS));
         let (stacks, visible) = (&self.stacks, &self.visible);
         let write = |(number, (piece, mut tail)): (usize, (&Piece, Tail<'_>))| {
             piece.write(number, groups, (&new, &opens), &mut tail);
@@ -378,7 +380,7 @@ impl Piece {
     }
 }
 
-/// How many candidates a part has.
+/// How many candidates of all pieces a part of the index has.
 fn candidates_of(pieces: &[Piece], part: usize) -> usize {
     pieces.iter().map(|piece| piece.parts[part] as usize).sum()
 }
@@ -421,8 +423,9 @@ impl Group {
     fn look_up(&mut self, known: &Known<'_>, pieces: &[Piece], number: usize, parts: &mut [Part], marks: usize) {
         let (words, len, count) = (known.rows.layout().words(), known.rows.len(), parts.len());
         self.clear(known.reached_by.stride(), marks);
-        for (part, number) in parts.iter_mut().zip(number * count..) {
-            part.make_room(candidates_of(pieces, number));
+        // Most have it since the last round. A search would not end without a free place.
+        for (part, at) in parts.iter_mut().zip(number * count..) {
+            part.make_room(candidates_of(pieces, at));
         }
         let mut hashes = [0; BATCH];
         for piece in pieces {
