@@ -46,7 +46,7 @@ fn main() {
 
 /// Runs until R_k has collapsed, for a while, and notes what it took.
 fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
-    let options = Options { symmetry, max_contexts: Some(50), ladder: Ladder::None, ..Options::default() };
+    let options = Options { symmetry, max_contexts: Some(50), ladder: Ladder::None, jobs: 1, ..Options::default() };
     let begin = Instant::now();
     let mut times = Vec::new();
     let mut counters = None;

@@ -38,6 +38,9 @@ pub(super) struct Post {
 /// How many are computed at a time, for each thread.
 const EACH: usize = 8;
 
+/// How many transitions there are to be, going by those of before, for others to be woken.
+const LEAST: u64 = if cfg!(test) { 1 } else { 128 };
+
 /// How far ahead of a tuple is looked.
 const SOON: usize = 1 << 10;
 
@@ -125,7 +128,8 @@ impl Symbolic<'_> {
         let mut known = FxHashSet::default();
         asked.retain(|&asked| known.insert(asked));
         asked.truncate(self.ahead.worth());
-        if asked.len() > 1 {
+        let transitions = asked.len() as u64 * self.transitions() / self.posts().max(1) as u64;
+        if asked.len() > 1 && transitions >= LEAST {
             self.ahead.compute(&asked, &self.languages, &self.heads, self.room, &self.cancel);
         }
     }

@@ -110,7 +110,7 @@ impl Default for Crew {
 impl Crew {
     /// As many as this number says, which may change.
     pub(super) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Crew { hands: Hands::new(hands), few: 1 << 11, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
+        Crew { hands: Hands::new(hands), few: 1 << 12, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
     }
 
     /// The pieces and groups.
