@@ -57,7 +57,7 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
         the_same_is_told(problem, question, truth, turn, &mut agreed, tally)?;
     }
     let ways = ways(limits(truth));
-    let is_finite = truth.fcr != Some(false);
+    let is_finite = !truth.finite.then_infinite;
     let first = usize::try_from(turn % ways.len() as u64).expect("below their number");
     for (name, options) in ways.iter().cycle().skip(first).take(AT_A_TIME) {
         if options.engine == Some(Engine::Explicit) && !is_finite && !turn.is_multiple_of(4) {

@@ -3,7 +3,7 @@
 use crate::answers::has_symmetry;
 use crate::tally::Tally;
 use crate::truth::Truth;
-use crate::{Checked, ensure};
+use crate::{Checked, contexts, ensure};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
 use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
 use cuba::engine::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions};
@@ -19,28 +19,15 @@ const LOOKED_UP: usize = 50;
 /// Both engines.
 pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
     let fcr = Fcr::new(problem.system());
-    is_decided(problem, &fcr, truth, tally)?;
+    contexts::check(problem, &fcr, truth, tally)?;
     for symmetry in [true, false].into_iter().filter(|&symmetry| symmetry || has_symmetry(problem)) {
-        if fcr.holds() {
+        if fcr.holds() == Some(true) {
             explicit(problem, symmetry, truth, tally)?;
         }
         // Tuples one by one, and as diagrams.
         for unlike in [usize::MAX, 1] {
             symbolic(problem, (symmetry, unlike), truth, tally)?;
         }
-    }
-    Ok(())
-}
-
-/// Whether finite context reachability holds is as the oracle says; a loop that refutes it is one.
-fn is_decided(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> Checked {
-    tally.count("finite context reachability", if fcr.holds() { "holds" } else { "does not hold" });
-    let answer = if truth.fcr.is_some() { "compared with the oracle" } else { "too large for the oracle" };
-    tally.count("finite context reachability", answer);
-    ensure("fcr", truth.fcr.is_none_or(|holds| holds == fcr.holds()), || format!("fcr: {:?}", fcr.loops))?;
-    for (found, program) in fcr.loops.iter().zip(problem.system().programs()) {
-        let is_loop = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(program));
-        ensure("fcr-loop", is_loop, || format!("{found:?}"))?;
     }
     Ok(())
 }

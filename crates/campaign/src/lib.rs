@@ -12,6 +12,7 @@
 
 pub mod answers;
 pub mod case;
+pub mod contexts;
 pub mod evidence;
 pub mod formats;
 pub mod judge;

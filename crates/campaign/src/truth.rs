@@ -2,6 +2,7 @@
 
 use cpds::{Problem, VisibleState};
 use cpds_testing::bounded::{self, Bounded, Bounds};
+use cpds_testing::contexts::{FiniteLevels, finite_levels};
 use cpds_testing::oracle::finite_contexts_within;
 use cpds_testing::overapproximation::overapproximation;
 use std::collections::BTreeSet;
@@ -19,8 +20,10 @@ pub struct Truth {
     pub levels: Bounded,
     /// The least number of contexts with a bad state, as far as the levels go.
     pub bad: Option<usize>,
-    /// Whether finite context reachability holds, if it is soon found out.
-    pub fcr: Option<bool>,
+    /// Whether the condition of Thm. 17 holds, if it is soon found out.
+    pub theorem_17: Option<bool>,
+    /// Which R_k are finite, as far as that is soon found out.
+    pub finite: FiniteLevels,
     /// Z, straight from its definition.
     pub z: BTreeSet<VisibleState>,
 }
@@ -36,8 +39,15 @@ impl Truth {
         let system = problem.system();
         let levels = bounded::levels(system, bounds);
         let mut threads = system.threads();
-        let fcr = threads.try_fold(true, |all, thread| Some(all && finite_contexts_within(system, thread, CONTEXT)?));
-        Truth { bad: levels.first_violation(problem), levels, fcr, z: overapproximation(system).z }
+        let theorem_17 =
+            threads.try_fold(true, |all, thread| Some(all && finite_contexts_within(system, thread, CONTEXT)?));
+        let finite = finite_levels(system, bounds.contexts, CONTEXT);
+        Truth { bad: levels.first_violation(problem), levels, theorem_17, finite, z: overapproximation(system).z }
+    }
+
+    /// Whether finite context reachability may hold, or not hold, for all that is known.
+    pub fn may_be_finite(&self, holds: bool) -> bool {
+        if holds { !self.finite.then_infinite } else { !self.finite.is_all }
     }
 
     /// Whether the least number of contexts is known to be this one, or unknown.

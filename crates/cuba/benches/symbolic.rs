@@ -10,7 +10,7 @@ use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
 use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::engine::{Engine, Fcr, Heads, Ladder, Languages, Psa, Rung, Statistics};
+use cuba::engine::{Cancel, Engine, Heads, Ladder, Languages, Psa, Pumping, Rung, Statistics};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,9 @@ fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
         found = languages.len();
     });
     let mut holds = false;
-    let fcr = best(&mut || holds = Fcr::new(&system).holds());
+    let fcr = best(&mut || {
+        holds = Pumping::within(&system, usize::MAX, 1 << 10, &Cancel::default()).is_ok_and(|found| found.is_empty());
+    });
     #[expect(clippy::cast_precision_loss, reason = "for humans")]
     let rate = |count: usize| format!("{:.2}", count as f64 / seconds / 1e6);
     let ms = |seconds: f64| format!("{:.1}", seconds * 1e3);

@@ -310,10 +310,14 @@ impl ExploreArgs {
     /// The remarks: warnings about the model, and what the exploration took.
     pub(crate) fn remarks(&self, loaded: &Loaded, explored: &Explored<'_>) -> String {
         let mut remarks = loaded.warnings();
-        let infinite = explored.analysis.fcr.as_ref().is_some_and(|fcr| !fcr.holds());
-        if self.engine == Choice::Below(Engine::Explicit) && infinite {
-            remarks +=
-                "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n";
+        if self.engine == Choice::Below(Engine::Explicit) {
+            remarks += match explored.analysis.fcr.as_ref().and_then(Fcr::holds) {
+                Some(true) => "",
+                Some(false) => {
+                    "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n"
+                }
+                None => "note: it is not known whether every context is finite; see `cuba fcr`\n",
+            };
         }
         if self.cluster.is_asked() && explored.analysis.lower.engine() == Engine::Symbolic {
             remarks += "note: only states one by one are shared out; tuples of languages are all in process 0\n";
@@ -381,6 +385,11 @@ impl Explored<'_> {
 
     /// Why the answer holds for every number of contexts.
     pub(crate) fn proof(&self, proof: &Proof) -> String {
+        self.proof_of(proof, "none of them bad")
+    }
+
+    /// The same, with these words for what no state of an overapproximation is.
+    pub(crate) fn proof_of(&self, proof: &Proof, none: &str) -> String {
         let (k, s) = (self.analysis.k(), self.levels());
         match proof {
             Proof::LowerCollapsed => {
@@ -398,7 +407,7 @@ impl Explored<'_> {
                     });
                     let states = plural(size.expect("a rung was taken"), "state");
                     format!(
-                        "{names}, {have} every visible state that is reachable, {} {states}{}, none of them bad",
+                        "{names}, {have} every visible state that is reachable, {} {states}{}, {none}",
                         if rungs.len() == 1 { "has" } else { "have" },
                         if rungs.len() == 1 { "" } else { " in common" }
                     )
@@ -416,7 +425,8 @@ impl Explored<'_> {
             levels: &analysis.levels,
             rungs: &analysis.rungs,
             engine: Some(analysis.lower.engine()),
-            fcr: analysis.fcr.as_ref().map(Fcr::holds),
+            fcr: analysis.fcr.as_ref().and_then(Fcr::holds),
+            fcr_by: analysis.fcr.as_ref().and_then(Fcr::by),
             lower_sequence: analysis.lower_sequence.clone(),
             visible_sequence: analysis.visible_sequence.clone(),
             between: analysis.between.as_ref().map(|between| (self.system(), between)),

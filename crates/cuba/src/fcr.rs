@@ -1,19 +1,23 @@
-//! `cuba fcr`: does finite context reachability hold? If not, the loop that refutes it.
+//! `cuba fcr`: does finite context reachability hold? If not, a loop that refutes it, and the way to it.
 
-use crate::cli::{Answer, Stopped, exit};
-use crate::engine::{self, Cancel, Halt, Loop, Psa};
-use crate::fault;
+use crate::cli::{Answer, Stopped, exit, heading};
+use crate::engine::analysis::{Conclusion, Options, Proof, Question};
+use crate::engine::keep::Start;
+use crate::engine::{self, Cancel, Contexts, Ground, Halt, Head, Loop, Psa, Pumping};
+use crate::evidence::EvidenceArgs;
+use crate::explore::{ExploreArgs, Explored, Setup};
 use crate::json;
+use crate::known::SoFar;
 use crate::limits::{self, Ended, LimitArgs, Phase};
-use crate::load::{ModelArgs, shown};
+use crate::load::{Loaded, ModelArgs, shown};
 use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::progress::{self, Progress};
-use crate::show::{in_columns, labelled, thread_state};
+use crate::show::{in_columns, labelled, plural, thread_state};
 use crate::style::{self, BOLD, paint};
 use crate::terminal::{self, fitted};
+use crate::{fault, machine, source, trace};
 use clap::Args;
-use cpds::{Cpds, Program, SharedState, Stack};
-use std::fmt::Write as _;
+use cpds::{Cpds, Problem, Program, Property, SharedState, Stack, ThreadId, Trace, Wild};
 use std::time::{Duration, Instant};
 
 #[derive(Args, Debug)]
@@ -28,6 +32,11 @@ Exit codes: 0 it holds, 10 it does not, 5 unknown, 1 usage, 2 bad input, 6 inter
 pub(crate) struct Fcr {
     #[command(flatten)]
     model: ModelArgs,
+    /// Stop after K contexts
+    ///
+    /// A loop that takes more contexts to get to is not found.
+    #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
+    max_contexts: Option<usize>,
     #[command(flatten)]
     limits: LimitArgs,
     /// Print JSON
@@ -38,63 +47,252 @@ pub(crate) struct Fcr {
 /// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
 const STEPS: usize = 500;
 
+/// The answer for a system, as far as it was found.
+pub(crate) struct Decided {
+    pub(crate) fcr: engine::Fcr,
+    /// For each of [`Cpds::programs`], a loop, if it has any: from a head that is reachable, if one is known.
+    pub(crate) loops: Vec<Option<Loop>>,
+    /// The way to the pumping head of a loop: a trace that fits the one bad pattern of the problem.
+    pub(crate) reached: Option<(Problem, Trace)>,
+}
+
 pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
     let start = Instant::now();
-    let (model, is_json) = (shown(&args.model.file), args.json);
-    args.limits.watch(quiet, move |ended| Ok(ended_by(ended, model, is_json, start.elapsed())));
+    let (file, is_json) = (shown(&args.model.file), args.json);
+    args.limits.watch(quiet, move |ended| Ok(ended_by(ended, file, is_json, start.elapsed())));
     let loaded = args.model.load()?;
-    let system = loaded.problem().system();
-    let memory = limits::memory();
-    let progress = Progress::unless(quiet, progress::FCR, memory.for_tables());
     let start = Instant::now();
     limits::enter(Phase::Searching);
     fault::here("Searching");
-    let cancel = Cancel::when(Some(limits::stop()), None);
-    let decided = engine::Fcr::within(system, memory.for_tables() / Psa::BYTES_A_TRANSITION, &cancel).map(|mut fcr| {
-        for (found, program) in fcr.loops.iter_mut().zip(system.programs()) {
-            *found = found.take().map(|found| found.shortened(program));
-        }
-        fcr
-    });
-    let time = start.elapsed();
-    drop(progress);
-    let (verdict, code) = match &decided {
-        Ok(fcr) if fcr.holds() => (
-            "holds: within one context, every thread reaches finitely many states; so every R_k is finite".to_owned(),
-            exit::OK,
-        ),
-        Ok(fcr) => (refuted(system, fcr), exit::UNSAFE),
-        Err(_) => (unknown(cancel.why().map(|why| Ended { why, phase: Phase::Searching })), exit::UNKNOWN),
+    let (decided, verdict) = match Search::new(args, &loaded, quiet) {
+        Ok(search) => match search.decide() {
+            Ok((decided, verdict)) => (Some(decided), verdict),
+            Err(mistake) => return Ok(*mistake),
+        },
+        Err(why) => (None, why),
     };
     let verdict = verdict + &loaded.assuming();
-    let decided = decided.ok();
-    if let Some(fcr) = &decided {
-        // A loop is believed only if it replays.
-        for (program, found) in system.programs().iter().zip(&fcr.loops) {
-            let fine = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(program));
-            assert!(fine, "the loop of {} is a run of it", program.name());
-        }
-    }
+    let time = start.elapsed();
+    let code = match decided.as_ref().and_then(|decided| decided.fcr.holds()) {
+        Some(true) => exit::OK,
+        Some(false) => exit::UNSAFE,
+        None => exit::UNKNOWN,
+    };
     let stdout = if args.json {
-        let file = shown(&args.model.file);
-        json::print(&json::fcr(file, &loaded, decided.as_ref(), &verdict, time))
+        json::print(&json::fcr(shown(&args.model.file), &loaded, decided.as_ref(), &verdict, time))
     } else {
-        let mut out = String::new();
-        let loops = decided.iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
-        for (program, found) in loops {
-            if let Some(found) = found {
-                out += &fitted(&shown_loop(system, program, found), terminal::width());
-                out += "\n";
-            }
-        }
-        let _ = writeln!(out, "{}", style::verdict(&verdict));
-        out
+        decided.map_or(String::new(), |decided| decided.text(&loaded)) + &style::verdict(&verdict) + "\n"
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
 }
 
+/// The squeeze, asked whether a pumping head is reachable.
+struct Search<'a> {
+    loaded: &'a Loaded,
+    pumping: Pumping,
+    max_contexts: Option<usize>,
+    quiet: bool,
+}
+
+impl<'a> Search<'a> {
+    /// Finds the pumping heads; or says why it cannot.
+    fn new(args: &Fcr, loaded: &'a Loaded, quiet: bool) -> Result<Self, String> {
+        let memory = limits::memory().for_tables();
+        let _progress = Progress::unless(quiet, progress::FCR, memory);
+        let cancel = Cancel::when(Some(limits::stop()), None);
+        let limit = memory / Psa::BYTES_A_TRANSITION;
+        let pumping = Pumping::within(loaded.problem().system(), limit, limit, &cancel);
+        let why = |_| no_pumping_heads(cancel.why().map(|why| Ended { why, phase: Phase::Searching }));
+        Ok(Search { loaded, pumping: pumping.map_err(why)?, max_contexts: args.max_contexts, quiet })
+    }
+
+    fn system(&self) -> &'a Cpds {
+        self.loaded.problem().system()
+    }
+
+    /// The answer, with the verdict in words.
+    ///
+    /// # Errors
+    /// If there is a mistake in an engine: then there is no answer but that.
+    fn decide(self) -> Result<(Decided, String), Box<Answer>> {
+        let system = self.system();
+        let a_loop = |program: usize| {
+            let found = self.pumping.a_loop(program).cloned();
+            found.map(|found| found.shortened(&system.programs()[program]))
+        };
+        let mut decided = Decided {
+            fcr: engine::Fcr::by_theorem_17(self.pumping.clone()),
+            loops: (0..system.programs().len()).map(a_loop).collect(),
+            reached: None,
+        };
+        if decided.fcr.holds() == Some(true) {
+            let why = "within one context, every thread reaches finitely many states (Theorem 17)";
+            return Ok((decided, format!("holds: {why}; so every R_k is finite")));
+        }
+        let open: Vec<usize> = decided.open();
+        let Ok(question) = self.pumping.question(system, &open) else {
+            return Ok((decided, "unknown: there are too many pumping heads to look for".to_owned()));
+        };
+        let explored = self.explore(&question, self.max_contexts)?;
+        let verdict = match &explored.analysis.conclusion {
+            Conclusion::Safe(proof) if self.pumping.is_complete() => {
+                for program in open {
+                    decided.fcr.programs[program] = Contexts::Finite(ground(proof));
+                }
+                let why = explored.proof_of(proof, "none of them with a pumping head");
+                format!("holds: no pumping head is reachable, and so every R_k is finite; {why}")
+            }
+            Conclusion::Safe(_) => {
+                format!(
+                    "unknown: not all pumping heads are known; {}",
+                    no_pumping_heads(None).trim_start_matches("unknown: ")
+                )
+            }
+            Conclusion::Unsafe { trace, pattern } => {
+                let (thread, head) = head(&question, *pattern);
+                let contexts = trace.contexts.len();
+                self.refute(&mut decided, system.program_index(thread), head, contexts);
+                let bad = vec![question.property().bad[*pattern].clone()];
+                let alone = Problem::new(system.clone(), Property { bad }).expect("it was a pattern before");
+                decided.reached = Some((alone, trace.clone()));
+                self.others(&mut decided, contexts)?;
+                let (name, at) = (system.thread_name(thread), head_state(system, head));
+                match contexts {
+                    0 => format!("refuted: {name} starts in {at}, from where it alone can raise its stack for ever"),
+                    _ => format!(
+                        "refuted: with {} {name} gets to {at}, from where it alone can raise its stack for ever",
+                        plural(contexts, "context")
+                    ),
+                }
+            }
+            Conclusion::Unknown(_) => {
+                let outline = explored.outline();
+                let known = match outline.last() {
+                    Some(last) => {
+                        format!("no pumping head is reachable with up to {}, open beyond", plural(last.k, "context"))
+                    }
+                    None => "nothing is known yet".to_owned(),
+                };
+                format!("unknown: {known}; {}", outline.why())
+            }
+            Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
+        };
+        Ok((decided, verdict))
+    }
+
+    /// Finds out about the other programs, with no more contexts than the first one took.
+    fn others(&self, decided: &mut Decided, contexts: usize) -> Result<(), Box<Answer>> {
+        for program in decided.open() {
+            let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };
+            let explored = self.explore(&question, Some(contexts))?;
+            match &explored.analysis.conclusion {
+                Conclusion::Safe(proof) if self.pumping.is_complete() => {
+                    decided.fcr.programs[program] = Contexts::Finite(ground(proof));
+                }
+                Conclusion::Unsafe { trace, pattern } => {
+                    let (_, head) = head(&question, *pattern);
+                    self.refute(decided, program, head, trace.contexts.len());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a thread of this program gets to this pumping head.
+    fn refute(&self, decided: &mut Decided, program: usize, head: Head, contexts: usize) {
+        decided.fcr.programs[program] = Contexts::Infinite { contexts };
+        let limit = limits::memory().for_tables() / Psa::BYTES_A_TRANSITION;
+        let of_program = &self.system().programs()[program];
+        let found = Loop::at(head, of_program, limit);
+        // A loop is believed only if it replays.
+        let is_one = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(of_program));
+        assert!(is_one, "the loop of {} is a run of it", of_program.name());
+        decided.loops[program] = found.or(decided.loops[program].take());
+    }
+
+    /// Asks the squeeze, and has its evidence checked.
+    fn explore<'p>(&self, question: &'p Problem, max_contexts: Option<usize>) -> Result<Explored<'p>, Box<Answer>> {
+        let options = Options {
+            max_contexts,
+            memory: limits::memory().for_tables(),
+            jobs: machine::cores(),
+            interrupt: Some(limits::stop()),
+            ..Options::default()
+        };
+        let setup = Setup {
+            options,
+            evidence: &EvidenceArgs::default(),
+            so_far: &SoFar::new(),
+            quiet: self.quiet,
+            start: Start::default(),
+            checkpoint: None,
+        };
+        ExploreArgs::explore_with(question, Question::Verify, setup, |_| self.loaded.warnings())
+    }
+}
+
+/// Why the contexts of programs are finite, if none of their pumping heads is reachable.
+fn ground(proof: &Proof) -> Ground {
+    match proof {
+        Proof::Bounded(rungs) => Ground::Bounded(rungs.clone()),
+        Proof::LowerCollapsed => Ground::Collapsed,
+    }
+}
+
+/// The thread and the pumping head that a pattern of a question asks for.
+fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
+    let pattern = &question.property().bad[pattern];
+    let named = |(thread, top): (ThreadId, &Wild<_>)| match top {
+        Wild::Is(Some(symbol)) => Some((thread, *symbol)),
+        _ => None,
+    };
+    let top = question.system().threads().zip(&pattern.tops).find_map(named);
+    match (pattern.shared, top) {
+        (Wild::Is(q), Some((thread, symbol))) => (thread, (q, symbol)),
+        _ => unreachable!("a pattern of a question has a head"),
+    }
+}
+
+fn head_state(system: &Cpds, (q, symbol): Head) -> String {
+    system.paper(&thread_state(q, &Stack::from_top([symbol]))).to_string()
+}
+
+impl Decided {
+    /// The programs of which nothing is known.
+    fn open(&self) -> Vec<usize> {
+        let programs = self.fcr.programs.iter().enumerate();
+        programs.filter(|(_, contexts)| **contexts == Contexts::Open).map(|(program, _)| program).collect()
+    }
+
+    /// The way to a loop, and the loops, unless it is known that none is reachable.
+    fn text(&self, loaded: &Loaded) -> String {
+        let system = loaded.problem().system();
+        let mut out = match &self.reached {
+            Some((_, trace)) if !trace.contexts.is_empty() => match &loaded.program {
+                Some(program) => source::steps(loaded, program, trace, terminal::width()),
+                None => trace::steps(system, trace, terminal::width()),
+            },
+            _ => String::new(),
+        };
+        for ((program, found), contexts) in system.programs().iter().zip(&self.loops).zip(&self.fcr.programs) {
+            let Some(found) = found else { continue };
+            let start = system.paper(&thread_state(found.shared, &Stack::from_top([found.top]))).to_string();
+            let reachable = match contexts {
+                Contexts::Finite(_) => continue,
+                Contexts::Infinite { contexts: 0 } => format!("{start} is initial"),
+                Contexts::Infinite { contexts } => format!("{start} is reachable with {}", plural(contexts, "context")),
+                Contexts::Open => format!("it is not known whether {start} is reachable"),
+            };
+            out += &fitted(&shown_loop(system, program, found, Some(&reachable)), terminal::width());
+            out += "\n";
+        }
+        out
+    }
+}
+
 /// The verdict if there is no answer: a limit has ended it, or the memory is not enough.
-fn unknown(ended: Option<Ended>) -> String {
+fn no_pumping_heads(ended: Option<Ended>) -> String {
     match ended {
         Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
         _ => format!("unknown: a store automaton takes more memory than {}", limits::memory().hint()),
@@ -103,25 +301,19 @@ fn unknown(ended: Option<Ended>) -> String {
 
 /// What is to be said if a limit ends it from outside.
 fn ended_by(ended: Ended, file: String, is_json: bool, time: Duration) -> Answer {
-    let verdict = unknown(Some(ended));
+    let verdict = no_pumping_heads(Some(ended));
     let stdout =
         if is_json { json::print(&json::no_fcr(file, &verdict, time)) } else { style::verdict(&verdict) + "\n" };
     Answer { stdout, remarks: String::new(), errors: String::new(), code: exit::UNKNOWN }
 }
 
-fn refuted(system: &Cpds, fcr: &engine::Fcr) -> String {
-    let with_loop = system.programs().iter().zip(&fcr.loops).filter(|(_, found)| found.is_some());
-    let names: Vec<&str> = with_loop.map(|(program, _)| program.name()).collect();
-    let stacks = if names.len() == 1 { "its stack" } else { "their stacks" };
-    format!("refuted: within one context, {} can raise {stacks} for ever", names.join(" and "))
-}
-
-/// The run, step by step: the actions on the left, the states they lead to on the right.
-pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop) -> String {
+/// The run, step by step: the actions on the left, the states they lead to on the right. Its heading may say whether it is reachable.
+pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop, reachable: Option<&str>) -> String {
     let state = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
     let [start, end] = found.ends();
     let name = paint(BOLD, program.name());
-    let heading = format!("{name}: {} →⁺ {}, and so on for ever\n", state(&start), state(&end));
+    let reachable = reachable.map_or(String::new(), |reachable| format!("; {reachable}"));
+    let heading = format!("{name}: {} →⁺ {}, and so on for ever{reachable}\n", state(&start), state(&end));
     let Some(run) = &found.run else { return heading + "  (the run is too long to be written out)\n" };
     let mut lines = vec![(String::new(), state(&run.start))];
     let steps = run.rules.iter().zip(run.states(program));

@@ -25,7 +25,7 @@ pub(crate) struct Known {
     /// What there is to say of the model, once it was read.
     pub(crate) model: Option<Model>,
     options: Options,
-    fcr: Option<bool>,
+    fcr: Option<(bool, String)>,
     levels: Vec<Level>,
     rungs: Vec<Climbed>,
     /// How many visible states are left above, and by which rung.
@@ -129,7 +129,7 @@ impl Known {
 
     fn hear(&mut self, event: &Event) {
         match event {
-            Event::Fcr(holds) => self.fcr = *holds,
+            Event::Fcr(known) => self.fcr.clone_from(known),
             // A level of tuples may come after one of states.
             Event::Level(level) => {
                 let mut level = *level;
@@ -171,7 +171,8 @@ impl Known {
             levels: &self.levels,
             rungs: &self.rungs,
             engine: self.engine(),
-            fcr: self.fcr,
+            fcr: self.fcr.as_ref().map(|(holds, _)| *holds),
+            fcr_by: self.fcr.as_ref().map(|(_, by)| by.clone()),
             lower_sequence,
             visible_sequence,
             between: None,

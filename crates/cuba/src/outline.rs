@@ -21,6 +21,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) engine: Option<Engine>,
     /// Whether finite context reachability holds, if that is known.
     pub(crate) fcr: Option<bool>,
+    /// How that is known.
+    pub(crate) fcr_by: Option<String>,
     /// What is known of (R_k), or of (S_k).
     pub(crate) lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
@@ -55,10 +57,14 @@ impl Outline<'_> {
             Reason::ContextBound => "--max-contexts ends the search there".to_owned(),
             Reason::Memory => {
                 let limit = limits::memory().hint();
-                let hint = if self.engine == Some(Engine::Explicit) && self.fcr == Some(false) {
-                    "; finite context reachability does not hold, so it may be infinite: try --engine symbolic"
-                } else {
-                    ""
+                let hint = match (self.engine, self.fcr) {
+                    (Some(Engine::Explicit), Some(false)) => {
+                        "; finite context reachability does not hold, so it may be infinite: try --engine symbolic"
+                    }
+                    (Some(Engine::Explicit), None) => {
+                        "; finite context reachability may not hold, and then it may be infinite: try --engine symbolic"
+                    }
+                    _ => "",
                 };
                 format!("context {next} does not fit into the memory of {limit}{hint}")
             }

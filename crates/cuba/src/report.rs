@@ -238,12 +238,13 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
     let engine =
         if explored.levels() == 'R' { "explicit: states one by one" } else { "symbolic: tuples of stack languages" };
     facts.push(fixed("engine", engine.to_owned()));
-    let fcr = match analysis.fcr.as_ref().map(crate::engine::Fcr::holds) {
-        Some(true) => "holds: every context is finite",
-        Some(false) => "does not hold: a context may be infinite",
-        None => "not known",
+    let fcr = analysis.fcr.as_ref().and_then(|fcr| Some((fcr.holds()?, fcr.by()?)));
+    let fcr = match fcr {
+        Some((true, by)) => format!("holds: every context is finite, by {by}"),
+        Some((false, by)) => format!("does not hold: a context may be infinite, by {by}"),
+        None => "not known".to_owned(),
     };
-    facts.push(fixed("finite context reachability", fcr.to_owned()));
+    facts.push(fixed("finite context reachability", fcr));
     let mut limits = vec![format!("memory {}", limits::memory())];
     limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs_f64())));
     limits.extend(options.max_contexts.map(|k| plural(k, "context")));
@@ -299,7 +300,7 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
     let mut figures = Vec::new();
     for (number, program) in system.programs().iter().enumerate() {
         let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
-        let found = fcr.and_then(|fcr| fcr.loops[number].clone()).map(|found| found.shortened(program));
+        let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned()).map(|found| found.shortened(program));
         let picture = Automaton::of_contexts(system, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
         let svg = picture.and_then(|picture| picture.svg().ok());
@@ -307,11 +308,11 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
         let own = |svg: String, kind: &str| svg.replace("picture-head", &format!("picture-{kind}-{number}"));
         figures.push(AutomatonFigure {
             name: program.name().to_owned(),
-            finite: fcr.map(|fcr| fcr.loops[number].is_none()),
+            finite: fcr.and_then(|fcr| fcr.programs[number].is_finite()),
             size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
             is_small: size.0 <= SMALL && system.programs().len() <= FEW,
             svg: svg.map(|svg| own(svg, "automaton")),
-            run: found.as_ref().map(|found| plain(&shown_loop(system, program, found))),
+            run: found.as_ref().map(|found| plain(&shown_loop(system, program, found, None))),
             loop_svg: found
                 .as_ref()
                 .and_then(|found| loop_picture(system, program, found)?.svg().ok())

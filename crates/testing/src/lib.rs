@@ -1,6 +1,7 @@
 //! For tests only: what every engine is measured against.
 //!
 //! - [`oracle`] computes R_k and T(R_k) straight from their definitions, [`bounded`] as far as there is room, [`overapproximation`] Z and G.
+//! - [`contexts`] says for which k R_k is finite.
 //! - [`random`] generates systems that shrink; [`renaming`] puts a system under other numbers.
 //! - [`interpreter`] computes what a Boolean program does, straight from its description; [`programs`] generates programs,
 //!   [`lowering`] compares a program with its system.
@@ -11,6 +12,7 @@
 pub mod artifact;
 pub mod bounded;
 pub mod certificates;
+pub mod contexts;
 pub mod corpus;
 pub mod families;
 pub mod interpreter;

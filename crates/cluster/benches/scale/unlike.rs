@@ -47,7 +47,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem) {
     let mut row = |engine: &str, cells: Vec<String>| {
         table.add_row([name.to_owned(), engine.to_owned()].into_iter().chain(cells));
     };
-    if Fcr::new(problem.system()).holds() {
+    if Fcr::new(problem.system()).holds() == Some(true) {
         row("R_k, states", explicit(problem));
     } else {
         row("R_k, states", vec!["infinite contexts".to_owned()]);

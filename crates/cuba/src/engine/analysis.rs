@@ -15,16 +15,18 @@
 //! # Which one is told, if several hold
 //! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
 
+use super::bad::Bad;
 use super::ceiling::{Between, Ceiling};
 use super::count::Count;
 use super::fcr::Fcr;
 use super::keep::{Keeper, Start};
 use super::ladder::{Ladder, Rung};
 use super::lower::{Engine, Lower, Statistics};
-use super::psa::Psa;
+use super::psa::TooLarge;
 use super::race::{Cancel, End, Halt, Race, Stop};
 use super::sequence::ObservationSequence;
 use super::squeeze::{LowerEnd, LowerOutcome, Squeeze, Timed};
+use super::symmetry::Symmetry;
 use super::upper::{Climbed, Invariant, Outcome, UpperEnd};
 use cpds::{Problem, Trace, VisibleState};
 use serde::{Deserialize, Serialize};
@@ -132,7 +134,7 @@ pub struct Analysis<'a> {
     pub lower: Lower<'a>,
     /// What the levels took.
     pub statistics: Statistics,
-    /// Whether finite context reachability holds, and if not, why; nothing if the memory is not enough to find out.
+    /// What is known of finite context reachability; nothing if the memory is not enough to find pumping heads.
     pub fcr: Option<Fcr>,
     /// The rungs that were tried.
     pub rungs: Vec<Climbed>,
@@ -236,9 +238,14 @@ pub fn analyse_from<'a>(
     mut event: impl FnMut(Event),
 ) -> Analysis<'a> {
     let cancel = Cancel::when(options.interrupt, options.timeout);
-    let fcr = Fcr::within(problem.system(), options.memory / 4 / Psa::BYTES_A_TRANSITION, &cancel).ok();
-    event(Event::Fcr(fcr.as_ref().map(Fcr::holds)));
-    let by_fcr = if fcr.as_ref().is_some_and(Fcr::holds) { Engine::Explicit } else { Engine::Symbolic };
+    let symmetry = Symmetry::new(problem.system(), options.symmetry);
+    let (fcr, z) = match Fcr::at_once(problem.system(), &symmetry, options.memory / 4, &cancel) {
+        Ok((fcr, z)) => (Some(fcr), z),
+        Err(TooLarge) => (None, None),
+    };
+    let is_finite = fcr.as_ref().and_then(Fcr::holds);
+    event(Event::Fcr(is_finite.zip(fcr.as_ref().and_then(Fcr::by))));
+    let by_fcr = if is_finite == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
     let mut squeeze = Squeeze::new(problem, question, options, engine, race, keeper);
@@ -247,7 +254,7 @@ pub fn analyse_from<'a>(
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, &events)));
+        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, z, &events)));
         let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
         received.into_iter().for_each(&mut event);
         // What one of them panics with goes on here.
@@ -319,6 +326,12 @@ fn conclude<'a>(squeeze: &Squeeze<'a, '_>, fcr: Option<Fcr>, upper: UpperEnd<'a>
         Some(contradiction) => Conclusion::Contradiction(contradiction),
         None => found.answer(outcome, halted, reached),
     };
+    let is_all = analysis.visible_sequence.collapse().is_some();
+    if let Some(fcr) = &mut analysis.fcr {
+        let (system, visible) = (squeeze.system(), analysis.lower.visible());
+        let k = analysis.levels.len().saturating_sub(1);
+        fcr.add(system, &squeeze.symmetry, (visible, k, is_all), |bad| found.without(bad));
+    }
     analysis.collapse_of_states = analysis.lower_sequence.collapse().and_then(|collapse| match &analysis.lower {
         Lower::Explicit(_) | Lower::Shares(_) => Some(collapse),
         Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
@@ -460,6 +473,15 @@ impl Found<'_, '_> {
             return self.named([alone]);
         }
         self.named(self.first_but_z().into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
+    }
+
+    /// Rungs that have no such state in common, if there are any.
+    fn without(&self, bad: &Bad) -> Option<Vec<Rung>> {
+        let is_bound = |rung: &Timed<Climbed>| matches!(rung.what.outcome, Outcome::Bound(_));
+        let (first, last) = (self.rungs.iter().position(is_bound)?, self.rungs.iter().rposition(is_bound)?);
+        let others = self.ceiling.without_bad(bad, last)?;
+        let first = if others.is_empty() { Some(first) } else { self.first_but_z() };
+        Some(first.into_iter().chain(others).map(|number| self.rungs[number].what.rung).collect())
     }
 
     /// The rung that the others rule out states of; unless it is Z: everything else is a part of that.

@@ -6,32 +6,30 @@
 
 use super::matching::matching;
 use super::packed::PackedSet;
+use super::pumping::{Head, Pumping};
 use super::symmetry::Symmetry;
 use super::visible::top_number;
-use cpds::{Pattern, Property, Wild};
+use cpds::{Cpds, Pattern, Property, Wild};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The patterns of a property, by shared state.
+/// The patterns of a property. Those that name one top alone are looked up by it; the others are tried, by shared state.
 pub(crate) struct Bad {
     symmetry: Symmetry,
     /// For each pattern: the shared state that it names, and the top at each position.
     patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
     /// For each pattern: how often it names which top in which group.
     wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
+    /// By shared state, or for any: where a group begins, and a top that one of its threads has; the first pattern that names just this.
+    heads: FxHashMap<(Option<u32>, usize, u32), usize>,
     named: HashMap<u32, Vec<usize>>,
     anywhere: Vec<usize>,
 }
 
 impl Bad {
     pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
-        let mut bad = Bad {
-            symmetry: symmetry.clone(),
-            patterns: Vec::new(),
-            wanted: Vec::new(),
-            named: HashMap::new(),
-            anywhere: Vec::new(),
-        };
+        let mut bad = Self::nothing(symmetry);
         for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
             let tops: Vec<_> =
                 tops.iter().map(|top| if let Wild::Is(top) = top { Some(top_number(*top)) } else { None }).collect();
@@ -39,23 +37,58 @@ impl Bad {
             let mut named: Vec<_> =
                 tops.iter().enumerate().filter_map(|(i, top)| Some((symmetry.group(i), (*top)?))).collect();
             named.sort_unstable_by_key(|(group, top)| (group.start, *top));
+            let shared = if let Wild::Is(q) = shared { Some(q.0) } else { None };
+            match (&named[..], shared) {
+                ([(group, top)], _) => {
+                    bad.heads.entry((shared, group.start, *top)).or_insert(index);
+                }
+                (_, Some(q)) => bad.named.entry(q).or_default().push(index),
+                (_, None) => bad.anywhere.push(index),
+            }
             let runs = named.chunk_by(|a, b| a == b);
             bad.wanted.push(runs.map(|run| (run[0].0.clone(), run[0].1, run.len())).collect());
-            let shared = if let Wild::Is(q) = shared { Some(q.0) } else { None };
-            match shared {
-                Some(q) => bad.named.entry(q).or_default().push(index),
-                None => bad.anywhere.push(index),
-            }
             bad.patterns.push((shared, tops));
         }
         bad
+    }
+
+    /// The pumping heads of a program, as one pattern: a visible state is bad if it has one of them.
+    pub(super) fn pumping(pumping: &Pumping, program: usize, system: &Cpds, symmetry: &Symmetry) -> Self {
+        let mut bad = Self::nothing(symmetry);
+        for thread in system.threads().filter(|&thread| system.program_index(thread) == program) {
+            let group = symmetry.group(symmetry.position(thread));
+            let head = |&(q, symbol): &Head| ((Some(q.0), group.start, top_number(Some(symbol))), 0);
+            bad.heads.extend(pumping.heads(program).iter().map(head));
+        }
+        bad
+    }
+
+    /// No patterns.
+    fn nothing(symmetry: &Symmetry) -> Self {
+        Bad {
+            symmetry: symmetry.clone(),
+            patterns: Vec::new(),
+            wanted: Vec::new(),
+            heads: FxHashMap::default(),
+            named: HashMap::new(),
+            anywhere: Vec::new(),
+        }
     }
 
     /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted.
     pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
         let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
-        first(named).into_iter().chain(first(&self.anywhere)).min()
+        let tried = first(named).into_iter().chain(first(&self.anywhere)).min();
+        if self.heads.is_empty() {
+            return tried;
+        }
+        let head = |(position, &top): (usize, &u32)| {
+            let start = self.symmetry.group(position).start;
+            let has = |shared| self.heads.get(&(shared, start, top)).copied();
+            has(Some(shared)).into_iter().chain(has(None)).min()
+        };
+        tops.iter().enumerate().filter_map(head).chain(tried).min()
     }
 
     /// The first bad one of these packed visible states, with its pattern: the one that fits the first pattern, and of several the

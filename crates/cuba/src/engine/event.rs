@@ -8,8 +8,8 @@ use super::upper::Climbed;
 /// What happened, for whoever shows it. Events of the two ends come in any order.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Whether finite context reachability holds; nothing if the memory is not enough to find out.
-    Fcr(Option<bool>),
+    /// Whether finite context reachability holds, and how that is known, if it is known at once.
+    Fcr(Option<(bool, String)>),
     /// A rung is being computed, and has so many states or tuples by now.
     Overapproximating {
         /// Which one.

@@ -1,237 +1,229 @@
-//! Finite context reachability, decided as in Thm. 17 (paper §5).
+//! Finite context reachability: whether every R_k is finite (paper §5).
 //!
-//! For each program, the store automaton of R(Q × Σ^{≤1}): everything that a thread alone reaches from a stack of height at
-//! most one. If each of these sets is finite, then so is every R_k. A set is infinite exactly if its automaton has a loop, since
-//! every transition is on an accepting path. Thread-visible states in which no action is enabled only reach themselves, so the
-//! others are enough to start from.
+//! It holds exactly if no visible state in T(R) has a pumping head (`pumping.rs`). So for each program it is
+//! - **finite**, if it has no pumping head (Thm. 17), or if an overapproximation of T(R), or T(R) itself, has none of its heads;
+//! - **infinite**, if some T(R_k) has one;
+//! - **open** otherwise.
 //!
-//! # What a loop is
-//! Loops go through states made for calls. A transition m –ρ→ s, with m for (q,σ) and s for (p,γ), says ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a
-//! loop from m back to m is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε, which can be repeated for ever.
+//! Finite context reachability holds if every program is finite, and is refuted if one is infinite. It is undecidable for two threads
+//! (design note 017), so a third answer is needed.
 //!
-//! # What may not be concluded
-//! A loop may start in a state that no thread ever gets to. Then every R_k is finite although the condition fails: it is
-//! sufficient, not necessary, as in the paper.
+//! # What is known at once
+//! The engine is chosen before anything is explored. By then three things are known: Thm. 17; what the first context of each thread
+//! reaches, which may refute it; and Z, if that is soon finished. If every R_k is known to be finite, states are explored one by one.
 
+use super::bad::Bad;
 use super::heads::Heads;
+use super::ladder::{Rung, names};
+use super::overapproximation::{Cut, Growing};
 use super::psa::{Psa, TooLarge};
+use super::pumping::{Head, Pumping, SOON};
 use super::race::Cancel;
-use super::run::Run;
-use super::visible::{top, top_number};
-use cpds::{Cpds, Program, SharedState, Stack, Symbol};
+use super::symmetry::Symmetry;
+use super::visible::VisibleLevels;
+use cpds::Cpds;
+use std::collections::HashSet;
 
-/// Whether finite context reachability holds, program by program.
+/// What is known of finite context reachability.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fcr {
-    /// For each of [`Cpds::programs`], the loop that refutes it.
-    pub loops: Vec<Option<Loop>>,
+    /// The pumping heads.
+    pub pumping: Pumping,
+    /// For each of [`Cpds::programs`], what is known of its contexts.
+    pub programs: Vec<Contexts>,
 }
 
-/// A run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε.
+/// What is known of the contexts of a program's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Loop {
-    /// The run; nothing if it is too long to be written out.
-    pub run: Option<Run>,
-    /// q.
-    pub shared: SharedState,
-    /// σ.
-    pub top: Symbol,
-    /// w.
-    pub grown: Stack,
+pub enum Contexts {
+    /// From every reachable state, each thread alone reaches finitely many.
+    Finite(Ground),
+    /// With so many contexts a thread gets to a pumping head, from which it alone reaches infinitely many states.
+    Infinite {
+        /// How many contexts.
+        contexts: usize,
+    },
+    /// Not known.
+    Open,
 }
 
-/// A loop of more steps than this is not written out.
-const MOST_STEPS: usize = 1 << 16;
+/// Why the contexts of a program are finite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ground {
+    /// It has no pumping heads (Thm. 17).
+    Theorem17,
+    /// What these rungs have in common, mostly one alone, has none of its pumping heads.
+    Bounded(Vec<Rung>),
+    /// T(R) has none of them, and is known: the levels have collapsed.
+    Collapsed,
+}
 
-/// How many transitions may be looked at for a shortest run.
-const SOON: usize = 1 << 18;
+impl Contexts {
+    /// Whether they are finite, if that is known.
+    pub fn is_finite(&self) -> Option<bool> {
+        match self {
+            Contexts::Finite(_) => Some(true),
+            Contexts::Infinite { .. } => Some(false),
+            Contexts::Open => None,
+        }
+    }
+
+    /// How that is known, in a word or two.
+    pub fn by(&self) -> Option<String> {
+        match self {
+            Contexts::Finite(Ground::Theorem17) => Some("Thm. 17".to_owned()),
+            Contexts::Finite(Ground::Bounded(rungs)) => Some(names(rungs)),
+            Contexts::Finite(Ground::Collapsed) => Some("T(R)".to_owned()),
+            Contexts::Infinite { contexts } => Some(format!("T(R_{contexts})")),
+            Contexts::Open => None,
+        }
+    }
+
+    /// What is known of two programs together, if it is the same: both are finite, or both are not.
+    fn and(self, other: Contexts) -> Contexts {
+        match (self, other) {
+            (Contexts::Infinite { contexts }, Contexts::Infinite { contexts: others }) => {
+                Contexts::Infinite { contexts: contexts.min(others) }
+            }
+            (Contexts::Finite(ground), Contexts::Finite(other)) => Contexts::Finite(match (ground, other) {
+                (Ground::Theorem17, ground) | (ground, Ground::Theorem17) => ground,
+                (Ground::Bounded(mut rungs), Ground::Bounded(others)) => {
+                    rungs.extend(others);
+                    rungs.sort_unstable();
+                    rungs.dedup();
+                    Ground::Bounded(rungs)
+                }
+                (Ground::Collapsed, _) | (_, Ground::Collapsed) => Ground::Collapsed,
+            }),
+            _ => Contexts::Open,
+        }
+    }
+}
+
+/// How many transitions Z may take before the engine is chosen. (Unit tests are about small systems, for which this should matter.)
+const Z_AT_ONCE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 18 };
 
 impl Fcr {
-    /// Decides it.
+    /// What is known at once: by Thm. 17, by the first contexts, or by the heads of Z.
     pub fn new(system: &Cpds) -> Fcr {
-        Self::within(system, usize::MAX, &Cancel::default()).expect("there is no limit")
+        let found = Self::at_once(system, &Symmetry::new(system, true), usize::MAX, &Cancel::default());
+        found.expect("there is no limit").0
     }
 
-    /// Decides it, if no automaton has more than so many transitions, and nobody stops it.
-    pub fn within(system: &Cpds, limit: usize, cancel: &Cancel) -> Result<Fcr, TooLarge> {
-        let of_program = |program| {
-            let heads = Heads::new(program);
-            let mut psa = Psa::of_heads(heads.sources());
-            // What is there is reachable, so that a loop can be seen before everything is there.
-            let mut enough = 1 << 10;
-            loop {
-                let done = psa.saturate(&heads, enough.min(limit), cancel);
-                if let Some(transitions) = psa.find_loop() {
-                    return Ok(Some(psa.show_loop(&transitions, program)));
-                }
-                match done {
-                    Ok(()) => return Ok(None),
-                    Err(TooLarge) if enough < limit && cancel.why().is_none() => {
-                        enough = psa.transition_count().saturating_mul(2);
-                    }
-                    Err(TooLarge) => return Err(TooLarge),
-                }
-            }
-        };
-        Ok(Fcr { loops: system.programs().iter().map(of_program).collect::<Result<_, _>>()? })
-    }
-
-    /// Whether it holds.
-    pub fn holds(&self) -> bool {
-        self.loops.iter().all(Option::is_none)
-    }
-}
-
-impl Loop {
-    /// The same loop with a shortest run, if that is found soon.
-    #[must_use]
-    pub fn shortened(self, program: &Program) -> Loop {
-        let [(q, stack), (_, end)] = self.ends();
-        let given = Psa::of_states([(q, &stack)]).with_lengths();
-        match given.saturated(&Heads::new(program), SOON) {
-            Ok(psa) => Loop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
-            Err(TooLarge) => self,
+    /// What is known at once, within so many bytes; with Z as far as it was explored for that, if it was.
+    ///
+    /// # Errors
+    /// If it is stopped, or if no loop is found within the memory.
+    pub(super) fn at_once<'a>(
+        system: &'a Cpds,
+        symmetry: &Symmetry,
+        memory: usize,
+        cancel: &Cancel,
+    ) -> Result<(Fcr, Option<Growing<'a>>), TooLarge> {
+        let mut fcr = Fcr::by_theorem_17(Pumping::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
+        fcr.begin(system, cancel);
+        if fcr.holds().is_some() || !fcr.pumping.is_complete() {
+            return Ok((fcr, None));
         }
-    }
-
-    /// ⟨q|σ⟩ and ⟨q|σw⟩.
-    pub fn ends(&self) -> [(SharedState, Stack); 2] {
-        let end = std::iter::once(self.top).chain(self.grown.iter());
-        [(self.shared, Stack::from_top([self.top])), (self.shared, Stack::from_top(end))]
-    }
-
-    /// Whether its run is one of the program and raises the stack as it says.
-    pub fn replays(&self, program: &Program) -> bool {
-        let Some(run) = &self.run else { return false };
-        let [start, end] = self.ends();
-        run.start == start && self.grown.height() > 0 && run.states(program).last() == Some(end)
-    }
-}
-
-impl Psa {
-    /// A loop, as transitions one after the other: from a state made for calls back to it; as short as any through that state.
-    pub(super) fn find_loop(&self) -> Option<Vec<u32>> {
-        let calls = |state: u32| {
-            self.out(state).filter(|&t| self.call(self.transitions[t as usize].to).is_some()).collect::<Vec<_>>()
-        };
-        let to = |t: u32| self.transitions[t as usize].to;
-        // States from which every path ends are taken away, until each that is left leads on to another.
-        let count = u32::try_from(self.node_count()).expect("numbered so");
-        let mut leads_on = vec![0; count as usize];
-        let mut into = vec![Vec::new(); count as usize];
-        for state in (0..count).filter(|&state| self.call(state).is_some()) {
-            let out = calls(state);
-            leads_on[state as usize] = out.len();
-            for t in out {
-                into[to(t) as usize].push(state);
-            }
-        }
-        let mut ends: Vec<u32> = (0..count).filter(|&state| leads_on[state as usize] == 0).collect();
-        while let Some(state) = ends.pop() {
-            for &before in &into[state as usize] {
-                leads_on[before as usize] -= 1;
-                if leads_on[before as usize] == 0 {
-                    ends.push(before);
-                }
-            }
-        }
-        let on = |t: &u32| leads_on[to(*t) as usize] > 0;
-        let left = || (0..count).filter(|&state| leads_on[state as usize] > 0);
-        // The shortest loop is one from a state to itself. Otherwise whoever goes on comes by somewhere again.
-        let itself = left().find(|&state| calls(state).into_iter().any(|t| to(t) == state));
-        let start = itself.or_else(|| {
-            let mut seen = vec![false; count as usize];
-            let mut state = left().next()?;
-            while !std::mem::replace(&mut seen[state as usize], true) {
-                state = calls(state).into_iter().find(on).map(to).expect("it leads on");
-            }
-            Some(state)
-        })?;
-        let mut before = vec![None; count as usize];
-        let mut queue = vec![start];
-        let mut next = 0;
-        while before[start as usize].is_none() {
-            let state = queue[next];
-            next += 1;
-            for t in calls(state).into_iter().filter(on) {
-                if before[to(t) as usize].is_none() {
-                    before[to(t) as usize] = Some((t, state));
-                    queue.push(to(t));
-                }
-            }
-        }
-        let mut found = Vec::new();
-        let mut state = start;
-        while found.is_empty() || state != start {
-            let (t, from) = before[state as usize].expect("it was reached");
-            found.push(t);
-            state = from;
-        }
-        found.reverse();
-        Some(found)
-    }
-
-    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m: backwards.)
-    fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
-        let head = |state: u32| self.call(state).expect("a loop goes through calls");
-        let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
-        let label = |&t: &u32| top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
-        let grown = Stack::from_top(transitions.iter().map(label));
-        let mut rules = Some(Vec::new());
-        for &t in transitions.iter().rev() {
-            let called = self.transitions[t as usize].from;
-            let (q, symbol) = head(called);
-            let call = self.find(q, top_number(Some(symbol)), called).expect("every call has one");
-            rules = rules.and_then(|mut rules: Vec<usize>| {
-                rules.extend(self.undo(&mut vec![t, call], MOST_STEPS - rules.len())?);
-                Some(rules)
+        let Ok(mut z) = Growing::new(system, symmetry.clone(), Cut::Z, memory) else { return Ok((fcr, None)) };
+        if z.finishes_within(Z_AT_ONCE, memory, cancel) {
+            fcr.rule_out(system, symmetry, |bad| {
+                let is_free = bad.first_violation(z.set(), 0..z.set().len()).is_none();
+                is_free.then(|| Ground::Bounded(vec![Rung::Z]))
             });
         }
-        let start = (shared, Stack::from_top([symbol]));
-        let run = rules.and_then(|rules| Run { start, rules }.if_short(program));
-        Loop { run, shared, top: symbol, grown }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cpds::Problem;
-
-    /// Where there is no loop, all transitions have to be seen.
-    #[test]
-    fn there_may_be_too_many_transitions() {
-        let problem: Problem =
-            "shared 0; init 0|a; thread A { symbols a b c; (0,a) -> (0,b c); (0,b) -> (0,c c); (0,c) -> (0,-) }"
-                .parse()
-                .unwrap();
-        let within = |limit| Fcr::within(problem.system(), limit, &Cancel::default());
-        assert_eq!(within(2), Err(TooLarge));
-        assert!(within(1000).is_ok_and(|fcr| fcr.holds()));
+        Ok((fcr, Some(z)))
     }
 
-    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise, is none.
-    #[test]
-    fn only_a_loop_replays() {
-        let text = "shared 0 1; init 0|a; thread A { symbols a b; (0,a) -> (1,b a); (1,b) -> (0,a); (0,b) -> (0,b) }";
-        let problem: Problem = text.parse().unwrap();
-        let program = &problem.system().programs()[0];
-        let [a, b] = ["a", "b"].map(|name| Symbol(problem.system().symbol_names().get(name).unwrap()));
-        let a_loop = |shared, word: &[Symbol], rules: &[usize], top, grown: &[Symbol]| {
-            let start = (SharedState(shared), Stack::from_top(word.iter().copied()));
-            let run = Some(Run { start, rules: rules.to_vec() });
-            Loop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
+    /// What follows from the pumping heads alone.
+    pub fn by_theorem_17(pumping: Pumping) -> Fcr {
+        let of_program = |program: usize| {
+            let is_finite = pumping.heads(program).is_empty() && pumping.is_complete();
+            if is_finite { Contexts::Finite(Ground::Theorem17) } else { Contexts::Open }
         };
-        let found = a_loop(0, &[a], &[0, 1], a, &[a]);
-        assert!(found.replays(program));
-        let others = [
-            Loop { run: None, ..found.clone() },
-            a_loop(1, &[b, a], &[1], a, &[a]),
-            a_loop(0, &[a], &[0, 1], a, &[a, a]),
-            a_loop(0, &[a], &[0, 1], a, &[]),
-            a_loop(0, &[b], &[2], b, &[]),
-        ];
-        assert_eq!(others.map(|other| other.replays(program)), [false; 5]);
-        assert!(Fcr::new(problem.system()).loops[0].as_ref().is_some_and(|found| found.replays(program)));
+        let programs = (0..pumping.program_count()).map(of_program).collect();
+        Fcr { pumping, programs }
+    }
+
+    /// Whether every R_k is finite, if that is known.
+    pub fn holds(&self) -> Option<bool> {
+        let mut is_finite = self.programs.iter().map(Contexts::is_finite);
+        if is_finite.clone().any(|finite| finite == Some(false)) {
+            return Some(false);
+        }
+        is_finite.all(|finite| finite == Some(true)).then_some(true)
+    }
+
+    /// How it is known: `Thm. 17`, `Z`, `matched-Z ∩ A_1`, `T(R)`; or `T(R_2)`, which has a pumping head.
+    pub fn by(&self) -> Option<String> {
+        let holds = self.holds()?;
+        let decisive = self.programs.iter().filter(|contexts| contexts.is_finite() == Some(holds));
+        // The last word on it: the first k; what is known of T(R); all rungs.
+        decisive.cloned().reduce(Contexts::and).and_then(|contexts| contexts.by())
+    }
+
+    /// Looks for pumping heads in the initial states, and in what the first context of each thread reaches: by post* of the stacks that it
+    /// has there, since no other thread moves.
+    fn begin(&mut self, system: &Cpds, cancel: &Cancel) {
+        let mut seen = HashSet::new();
+        for thread in system.threads() {
+            let program = system.program_index(thread);
+            let mut starts: Vec<_> =
+                system.initial().iter().map(|it| (it.shared, &it.stacks[thread.index()])).collect();
+            starts.sort_unstable();
+            starts.dedup();
+            if self.programs[program].is_finite() == Some(true) || !seen.insert((program, starts.clone())) {
+                continue;
+            }
+            let pumps = |head: &Head| self.pumping.heads(program).binary_search(head).is_ok();
+            let heads = starts.iter().filter_map(|(q, stack)| Some((*q, stack.top()?)));
+            let contexts = if heads.into_iter().any(|head| pumps(&head)) {
+                0
+            } else {
+                let mut psa = Psa::of_states(starts);
+                // What is there is reachable, complete or not.
+                let _ = psa.saturate(&Heads::new(&system.programs()[program]), SOON, cancel);
+                if !psa.heads().any(|head| pumps(&head)) {
+                    continue;
+                }
+                1
+            };
+            let found = Contexts::Infinite { contexts };
+            let known = std::mem::replace(&mut self.programs[program], Contexts::Open);
+            self.programs[program] = if known == Contexts::Open { found } else { known.and(found) };
+        }
+    }
+
+    /// For each program of which nothing is known, asks whether all its pumping heads are ruled out, and why.
+    fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&Bad) -> Option<Ground>) {
+        if !self.pumping.is_complete() {
+            return;
+        }
+        for (program, contexts) in self.programs.iter_mut().enumerate() {
+            if *contexts == Contexts::Open
+                && let Some(ground) = why(&Bad::pumping(&self.pumping, program, system, symmetry))
+            {
+                *contexts = Contexts::Finite(ground);
+            }
+        }
+    }
+
+    /// Adds what follows from T(R_0), …, T(R_k), which may be known to be all of T(R), and from what the rungs have left.
+    pub(super) fn add(
+        &mut self,
+        system: &Cpds,
+        symmetry: &Symmetry,
+        (visible, k, is_all): (&VisibleLevels, usize, bool),
+        bounded: impl Fn(&Bad) -> Option<Vec<Rung>>,
+    ) {
+        for (program, contexts) in self.programs.iter_mut().enumerate().filter(|(_, it)| **it == Contexts::Open) {
+            let bad = Bad::pumping(&self.pumping, program, system, symmetry);
+            let has_head = |&k: &usize| bad.first_violation(visible.set(), visible.range(k)).is_some();
+            if let Some(contexts_to_it) = (0..=k).find(has_head) {
+                *contexts = Contexts::Infinite { contexts: contexts_to_it };
+            }
+        }
+        self.rule_out(system, symmetry, |bad| bounded(bad).map(Ground::Bounded));
+        self.rule_out(system, symmetry, |_| is_all.then_some(Ground::Collapsed));
     }
 }

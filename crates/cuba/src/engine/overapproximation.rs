@@ -25,6 +25,7 @@ use super::minimal::Dfa;
 use super::moves::ThreadState;
 use super::packed::{Layout, PackedSet};
 use super::psa::TooLarge;
+use super::race::Cancel;
 use super::returns::Returns;
 use super::symbolic::Unfinished;
 use super::symmetry::{Successors, Symmetry};
@@ -285,6 +286,21 @@ impl<'a> Growing<'a> {
             self.generates.push(generates);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Goes on until it is finished, or has taken so many transitions, or so many bytes. Says whether it is finished; if not, it can go on.
+    pub(super) fn finishes_within(&mut self, transitions: u64, memory: usize, cancel: &Cancel) -> bool {
+        let explored = self.explore(&mut |growing| {
+            let is_enough = growing.taken >= transitions || growing.progress().bytes > memory || cancel.why().is_some();
+            if growing.is_resting && is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        self.is_resting = false;
+        explored.is_continue()
+    }
+
+    /// What it has reached so far.
+    pub(super) fn set(&self) -> &PackedSet {
+        &self.set
     }
 
     /// Takes a transition of the thread that was prepared for.

@@ -396,6 +396,14 @@ impl Psa {
         states
     }
 
+    /// The shared states with the tops of the stacks that are accepted there, without the empty one, if every state leads to an accepting one.
+    pub(super) fn heads(&self) -> impl Iterator<Item = (SharedState, Symbol)> {
+        let of_shared = move |(q, state)| {
+            self.out(state).filter_map(move |t| top(self.transitions[t as usize].label)).map(move |symbol| (q, symbol))
+        };
+        self.shared_states().into_iter().flat_map(of_shared)
+    }
+
     /// The state of a shared state, if it has one.
     pub(super) fn state_of(&self, q: SharedState) -> Option<u32> {
         self.shared.get(&q).copied()

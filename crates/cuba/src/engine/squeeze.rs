@@ -29,6 +29,7 @@ pub(super) struct Squeeze<'a, 'k> {
     pub(super) options: Options,
     /// What the levels are made of, to begin with.
     pub(super) engine: Engine,
+    pub(super) symmetry: Symmetry,
     pub(super) bad: Option<Bad>,
     pub(super) race: Race,
     pub(super) keeper: Option<&'k dyn Keeper>,
@@ -110,7 +111,18 @@ impl<'a, 'k> Squeeze<'a, 'k> {
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
         let bad = (question == Question::Verify).then(|| Bad::new(problem.property(), &symmetry));
-        Squeeze { problem, question, options, engine, bad, race, keeper, elsewhere: None, board: Mutex::default() }
+        Squeeze {
+            problem,
+            question,
+            options,
+            engine,
+            symmetry,
+            bad,
+            race,
+            keeper,
+            elsewhere: None,
+            board: Mutex::default(),
+        }
     }
 
     pub(super) fn system(&self) -> &'a Cpds {

@@ -120,16 +120,27 @@ pub struct Bound {
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// Takes rung after rung; from what was kept, if anything was.
-    pub(super) fn climb_from_above(&self, start: Option<SavedUpperEnd>, events: &Sender<Event>) -> UpperEnd<'a> {
-        let symmetry = Symmetry::new(self.system(), self.options.symmetry);
+    /// Takes rung after rung; from what was kept, if anything was. `z` is Z as far as it was explored before.
+    pub(super) fn climb_from_above(
+        &self,
+        start: Option<SavedUpperEnd>,
+        z: Option<Growing<'a>>,
+        events: &Sender<Event>,
+    ) -> UpperEnd<'a> {
         let mut end = match start {
-            Some(saved) => self.restored_upper(saved, &symmetry),
-            None => UpperEnd::new(symmetry.clone()),
+            Some(saved) => self.restored_upper(saved, &self.symmetry),
+            None => UpperEnd::new(self.symmetry.clone()),
         };
+        if let Some(z) = z
+            && end.is_new()
+            && self.options.ladder.rungs(0).next() == Some(Rung::Z)
+        {
+            let step = self.next_step(&mut end.climb).expect("Z is the first one");
+            end.begun = Some((step, Begun::CutOff(Box::new(z))));
+        }
         self.tell_all_again(&end, events);
         if !end.is_over {
-            self.climb(&mut end, &symmetry, events);
+            self.climb(&mut end, &self.symmetry, events);
         }
         end.is_over = true;
         if end.halted.is_none() {
@@ -436,6 +447,11 @@ impl<'a> UpperEnd<'a> {
         }
     }
 
+    /// Whether nothing was done.
+    fn is_new(&self) -> bool {
+        self.climb.taken == 0 && self.begun.is_none() && !self.is_over
+    }
+
     /// The memory in use.
     fn bytes(&self) -> usize {
         self.ceiling.bytes() + self.invariants.iter().flatten().map(Invariant::bytes).sum::<usize>()
@@ -472,7 +488,7 @@ mod tests {
     }
 
     fn climbed<'a>(squeeze: &Squeeze<'a, '_>) -> UpperEnd<'a> {
-        squeeze.climb_from_above(None, &channel().0)
+        squeeze.climb_from_above(None, None, &channel().0)
     }
 
     fn outcomes(end: &UpperEnd<'_>) -> Vec<(String, Outcome)> {

@@ -2,9 +2,10 @@
 
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Count, Engine, Fcr, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
+use crate::engine::{Climbed, Count, Engine, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
+use crate::fcr::Decided;
 use crate::known::{Known, Model};
 use crate::limits;
 use crate::load::Loaded;
@@ -38,8 +39,11 @@ pub struct AnalysisJson {
     /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
     /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
-    /// Whether finite context reachability holds, by Thm. 17; null if there was not enough memory or time to find out.
+    /// Whether finite context reachability holds: true, false, or null if that is not known.
     pub fcr: Option<bool>,
+    /// How that is known: if it holds, `Thm. 17`, or `T(R)` or an overapproximation of it, such as `Z` or `matched-Z ∩ A_1`, which has no
+    /// pumping head; if not, `T(R_k)` for the first k that has one. Null if it is not known.
+    pub fcr_by: Option<String>,
     /// For each k, as far as R_k was computed.
     pub sequence: Vec<LevelJson>,
     /// Where the sequences collapse, by Table 1.
@@ -250,12 +254,17 @@ pub struct BetweenJson {
 pub struct FcrJson {
     /// The file that was read.
     pub file: String,
-    /// Whether finite context reachability holds, by Thm. 17; null if a limit came before it was found out.
+    /// Whether finite context reachability holds: true, false, or null if that was not found out.
     pub fcr: Option<bool>,
+    /// How that is known, as for `verify`.
+    pub fcr_by: Option<String>,
     /// The verdict in words.
     pub reason: String,
-    /// For each program, if it is known.
+    /// For each program, unless a limit came before that.
     pub programs: Vec<ContextsJson>,
+    /// If it does not hold, the way to the start of a loop; `bad` is the pattern of its head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceJson>,
     /// What the answer rests on, as for `verify`.
     pub assumptions: Vec<String>,
     /// The time it took, in seconds.
@@ -274,9 +283,11 @@ pub struct FcrJson {
 pub struct ContextsJson {
     /// What the program is called.
     pub name: String,
-    /// Whether from every stack of height at most one, a thread alone reaches finitely many states.
-    pub finite: bool,
-    /// If not, a run that can be repeated for ever.
+    /// Whether each thread of it alone reaches finitely many states from every reachable state; null if that was not found out.
+    pub finite: Option<bool>,
+    /// How that is known, as for `verify`.
+    pub by: Option<String>,
+    /// A run that can be repeated for ever, if it has any, reachable or not.
     pub r#loop: Option<LoopJson>,
 }
 
@@ -286,16 +297,18 @@ pub struct ContextsJson {
 pub struct LoopJson {
     /// ⟨q|σ⟩, of the thread alone: `q|σ`.
     pub start: String,
+    /// Whether a state with this start is reachable; null if that was not found out.
+    pub reachable: Option<bool>,
     /// ⟨q|σw⟩.
     pub end: String,
     /// The steps; null if there are too many to be written out.
     pub steps: Option<Vec<TraceStepJson>>,
 }
 
-pub(crate) fn fcr(file: String, loaded: &Loaded, fcr: Option<&Fcr>, reason: &str, time: Duration) -> FcrJson {
+pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reason: &str, time: Duration) -> FcrJson {
     let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
-    let found = |program: &Program, found: &Loop| {
+    let found = |program: &Program, found: &Loop, reachable: Option<bool>| {
         let [start, end] = found.ends();
         let step = |(&rule, to): (&usize, (SharedState, Stack))| TraceStepJson {
             action: action(system, &program.rules()[rule]),
@@ -303,18 +316,27 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, fcr: Option<&Fcr>, reason: &str
             source: None,
         };
         let steps = |run: &Run| run.rules.iter().zip(run.states(program)).map(step).collect();
-        LoopJson { start: state(&start), end: state(&end), steps: found.run.as_ref().map(steps) }
+        LoopJson { start: state(&start), reachable, end: state(&end), steps: found.run.as_ref().map(steps) }
     };
-    let programs = fcr.into_iter().flat_map(|fcr| system.programs().iter().zip(&fcr.loops));
+    let contexts = |decided: &Decided, number: usize, program: &Program| {
+        let contexts = &decided.fcr.programs[number];
+        let finite = contexts.is_finite();
+        ContextsJson {
+            name: program.name().to_owned(),
+            finite,
+            by: contexts.by(),
+            r#loop: decided.loops[number].as_ref().map(|it| found(program, it, finite.map(|finite| !finite))),
+        }
+    };
+    let programs = decided.into_iter().flat_map(|decided| {
+        system.programs().iter().enumerate().map(move |(number, program)| contexts(decided, number, program))
+    });
+    let reached = decided.and_then(|decided| decided.reached.as_ref());
     FcrJson {
-        fcr: fcr.map(Fcr::holds),
-        programs: programs
-            .map(|(program, refuted)| ContextsJson {
-                name: program.name().to_owned(),
-                finite: refuted.is_none(),
-                r#loop: refuted.as_ref().map(|refuted| found(program, refuted)),
-            })
-            .collect(),
+        fcr: decided.and_then(|decided| decided.fcr.holds()),
+        fcr_by: decided.and_then(|decided| decided.fcr.by()),
+        programs: programs.collect(),
+        trace: reached.map(|(question, trace)| super::trace(question, trace, 0, Some(loaded))),
         assumptions: loaded.assumptions().to_vec(),
         warnings: super::warnings(&loaded.reading),
         ..no_fcr(file, reason, time)
@@ -326,8 +348,10 @@ pub(crate) fn no_fcr(file: String, reason: &str, time: Duration) -> FcrJson {
     FcrJson {
         file,
         fcr: None,
+        fcr_by: None,
         reason: reason.to_owned(),
         programs: Vec::new(),
+        trace: None,
         assumptions: Vec::new(),
         time_s: time.as_secs_f64(),
         peak_memory_bytes: peak_memory_bytes(),
@@ -427,6 +451,7 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         engine: outline.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
         proved_by: None,
         fcr: outline.fcr,
+        fcr_by: outline.fcr_by.clone(),
         sequence: sequence.collect(),
         collapse: CollapseJson {
             reachable: None,

@@ -1,43 +1,120 @@
 //! `cuba fcr`.
 
-use crate::common::{done, doubling, in_repository, on};
+use crate::common::{cuba, done, doubling, fits, in_repository, on};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 #[test]
 fn it_holds() {
-    assert_snapshot!(done(&["fcr", "models/paper/fig1.cpds"]), @"holds: within one context, every thread reaches finitely many states; so every R_k is finite");
+    assert_snapshot!(done(&["fcr", "models/paper/fig1.cpds"]), @"holds: within one context, every thread reaches finitely many states (Theorem 17); so every R_k is finite");
 }
 
+/// A loop that is not reachable refutes nothing: the overapproximation that says so is named.
+#[test]
+fn it_holds_although_there_is_a_loop() {
+    assert_snapshot!(done(&["fcr", "models/tiny/unreachable-loop.cpds"]), @"holds: no pumping head is reachable, and so every R_k is finite; Z, which has every visible state that is reachable, has 4 states, none of them with a pumping head");
+    assert_snapshot!(done(&["fcr", "models/tiny/spurious-loop.cpds"]), @"holds: no pumping head is reachable, and so every R_k is finite; matched-Z, which has every visible state that is reachable, has 5 states, none of them with a pumping head");
+}
+
+/// The way to a pumping head, then its loop; and that of the other program, which is reachable as well.
 #[test]
 fn loops() {
     let ran = in_repository(&["fcr", "models/paper/fig2.cpds"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
-    foo: ⟨0|2⟩ →⁺ ⟨0|2 4⟩, and so on for ever
+                         ⟨⊥|2,6⟩
+    context 1: foo
+      f0: (⊥,2) → (0,2)  ⟨0|2,6⟩
+
+    foo: ⟨0|2⟩ →⁺ ⟨0|2 4⟩, and so on for ever; ⟨0|2⟩ is reachable with 1 context
                            ⟨0|2⟩
       f2a: (0,2) → (0,3)   ⟨0|3⟩
       f3: (0,3) → (0,2 4)  ⟨0|2 4⟩
 
-    bar: ⟨0|6⟩ →⁺ ⟨0|6 8⟩, and so on for ever
+    bar: ⟨0|6⟩ →⁺ ⟨0|6 8⟩, and so on for ever; ⟨0|6⟩ is reachable with 1 context
                            ⟨0|6⟩
       b6a: (0,6) → (0,7)   ⟨0|7⟩
       b7: (0,7) → (0,6 8)  ⟨0|6 8⟩
 
-    refuted: within one context, foo and bar can raise their stacks for ever
+    refuted: with 1 context foo gets to ⟨0|2⟩, from where it alone can raise its stack for ever
     ");
     let ran = in_repository(&["fcr", "models/paper/fig7.cpds"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
-    P: ⟨q1|σ1⟩ →⁺ ⟨q1|σ1 σ0⟩, and so on for ever
+                            ⟨q0|σ0⟩
+    context 1: P
+      (q0,σ0) → (q1,σ1 σ0)  ⟨q1|σ1 σ0⟩
+
+    P: ⟨q1|σ1⟩ →⁺ ⟨q1|σ1 σ0⟩, and so on for ever; ⟨q1|σ1⟩ is reachable with 1 context
                             ⟨q1|σ1⟩
       (q1,σ1) → (q2,σ2 σ0)  ⟨q2|σ2 σ0⟩
       (q2,σ2) → (q0,σ1)     ⟨q0|σ1 σ0⟩
       (q0,σ1) → (q0,ε)      ⟨q0|σ0⟩
       (q0,σ0) → (q1,σ1 σ0)  ⟨q1|σ1 σ0⟩
 
-    refuted: within one context, P can raise its stack for ever
+    refuted: with 1 context P gets to ⟨q1|σ1⟩, from where it alone can raise its stack for ever
     ");
+}
+
+/// Neither reached nor ruled out: whether the server gets to `finished` with a session left depends on the heights of two stacks.
+#[test]
+fn it_is_open() {
+    let model = include_str!("../../../../models/squeeze/mirror.cpds");
+    let last = "(finished,serve)  -> (finished,-)";
+    assert!(model.contains(last));
+    let model = model.replace(last, &format!("{last}\n  (finished,session) -> (finished,session session)"));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.cpds"), model).unwrap();
+    let ran = cuba(folder.path(), &["fcr", "m.cpds", "--max-contexts", "3"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
+    assert_snapshot!(ran.stdout, @"
+    server: ⟨finished|session⟩ →⁺ ⟨finished|session session⟩, and so on for ever; it is not known whether ⟨finished|session⟩ is reachable
+                                                       ⟨finished|session⟩
+      (finished,session) → (finished,session session)  ⟨finished|session session⟩
+
+    unknown: no pumping head is reachable with up to 3 contexts, open beyond; --max-contexts ends the search there
+    ");
+    let ran = cuba(folder.path(), &["fcr", "m.cpds", "--max-contexts", "3", "--json"]);
+    let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+    fits("fcr", &object, "open");
+    assert_eq!((ran.code, &object["fcr"], &object["fcr_by"]), (5, &Value::Null, &Value::Null));
+    let finite: Vec<_> = object["programs"].as_array().unwrap().iter().map(|it| &it["finite"]).collect();
+    assert_eq!(finite, [&Value::Bool(true), &Value::Null]);
+    assert_eq!(object["programs"][1]["loop"]["reachable"], Value::Null);
+}
+
+/// What `verify` knows of it in the end, and how; the engine is chosen by what is known at once.
+#[test]
+fn verify_says_what_it_knows() {
+    for (model, fcr, by, engine) in [
+        ("paper/fig1", json!(true), json!("Thm. 17"), "explicit"),
+        ("tiny/unreachable-loop", json!(true), json!("Z"), "explicit"),
+        ("tiny/spurious-loop", json!(true), json!("matched-Z"), "symbolic"),
+        ("tiny/non-fcr", json!(false), json!("T(R_0)"), "symbolic"),
+        ("paper/fig2", json!(false), json!("T(R_1)"), "symbolic"),
+    ] {
+        let model = format!("models/{model}.cpds");
+        let ran = in_repository(&["reach", &model, "--json"]);
+        let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+        fits("analysis", &object, &model);
+        assert_eq!((&object["fcr"], &object["fcr_by"], &object["engine"]), (&fcr, &by, &json!(engine)), "{model}");
+    }
+}
+
+/// The trace to a pumping head is evidence like any other.
+#[test]
+fn the_way_to_a_loop_passes_the_check() {
+    let ran = in_repository(&["fcr", "models/paper/fig2.cpds", "--json"]);
+    let object: Value = serde_json::from_str(&ran.stdout).unwrap();
+    fits("fcr", &object, "refuted");
+    let trace = &object["trace"];
+    let problem: cpds::Problem = include_str!("../../../../models/paper/fig2.cpds").parse().unwrap();
+    let target = cpds::Source::new("--target", trace["bad"].as_str().unwrap());
+    let mut reader = cpds::Reader::cpds(cpds::Source::new("fig2", cpds::print_cpds(&problem)));
+    reader.replace_bad([target]);
+    let asked = reader.finish().unwrap().problem;
+    let evidence = cpds_check::read(&asked, trace.to_string().as_bytes()).unwrap();
+    assert_eq!(cpds_check::check(&asked, &evidence, cpds_check::Claim::Verdict, &|_| true), Ok(()));
 }
 
 #[test]
@@ -55,14 +132,19 @@ fn as_json() {
         "to": {"shared": "0", "word": ["a", "a"]},
     });
     let steps = json!([{"action": action, "state": "0|a a"}]);
+    let a_loop = json!({"start": "0|a", "reachable": true, "end": "0|a a", "steps": steps});
+    let trace = object["trace"].take();
+    assert_eq!((&trace["context_count"], &trace["bad"], &trace["initial"]), (&json!(0), &json!("0|a"), &json!("0|a")));
     assert_eq!(
         object,
         json!({
             "file": "models/tiny/non-fcr.cpds",
             "assumptions": [],
             "fcr": false,
-            "reason": "refuted: within one context, recurse can raise its stack for ever",
-            "programs": [{"name": "recurse", "finite": false, "loop": {"start": "0|a", "end": "0|a a", "steps": steps}}],
+            "fcr_by": "T(R_0)",
+            "reason": "refuted: recurse starts in ⟨0|a⟩, from where it alone can raise its stack for ever",
+            "programs": [{"name": "recurse", "finite": false, "by": "T(R_0)", "loop": a_loop}],
+            "trace": null,
             "time_s": null,
             "peak_memory_bytes": null,
             "memory_limit_bytes": null,
@@ -84,12 +166,12 @@ fn the_memory_is_limited() {
 fn a_loop_that_is_too_long() {
     let (symbols, calls) = doubling();
     let rules = format!("{calls}\n(1,c) -> (0,a0 c)\n(0,c) -> (1,c c)");
-    let ran = on(&format!("shared 0 1\ninit 0|a0\nthread P {{\nsymbols {symbols} c\n{rules}\n}}\n"), "fcr");
+    let ran = on(&format!("shared 0 1\ninit 1|c\nthread P {{\nsymbols {symbols} c\n{rules}\n}}\n"), "fcr");
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
-    P: ⟨1|c⟩ →⁺ ⟨1|c c⟩, and so on for ever
+    P: ⟨1|c⟩ →⁺ ⟨1|c c⟩, and so on for ever; ⟨1|c⟩ is initial
       (the run is too long to be written out)
 
-    refuted: within one context, P can raise its stack for ever
+    refuted: P starts in ⟨1|c⟩, from where it alone can raise its stack for ever
     ");
 }

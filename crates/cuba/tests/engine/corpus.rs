@@ -26,7 +26,7 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
     checked(problem, &reached);
     checked(problem, &verified);
     Answers {
-        fcr: reached.fcr.as_ref().map(cuba::engine::Fcr::holds),
+        fcr: reached.fcr.as_ref().and_then(cuba::engine::Fcr::holds),
         reachable: reached.levels.iter().map(|level| level.reachable.map(count)).collect(),
         visible_total: reached.visible_sequence.collapse().map(|k| visible[k]),
         collapse_reachable: reached.collapse_of_states,

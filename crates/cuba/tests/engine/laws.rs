@@ -28,7 +28,7 @@ struct Explored {
 fn explore(problem: &Problem, symmetry: bool) -> Explored {
     let mut reachable = Reachable::new(problem.system(), symmetry);
     let mut collapsed = None;
-    let finite = Fcr::new(problem.system()).holds();
+    let finite = Fcr::new(problem.system()).holds() == Some(true);
     while finite && reachable.k() < MAX_K && reachable.kept() < MAX_STATES && collapsed.is_none() {
         let done = reachable.advance(&mut |_| ControlFlow::<()>::Continue(()));
         assert!(done.is_continue(), "nothing stops it");

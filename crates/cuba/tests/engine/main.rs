@@ -4,6 +4,7 @@ mod artifact;
 mod corpus;
 mod evidence;
 mod families;
+mod fcr;
 mod laws;
 mod limits;
 mod psa;

@@ -6,7 +6,7 @@ use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::engine::{Cancel, Fcr, Languages, Psa, PsaState};
+use cuba::engine::{Cancel, Languages, Loop, Psa, PsaState, Pumping};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -269,29 +269,33 @@ fn languages_are_their_words() {
 
 /// Thm. 17's condition against trying everything, under any numbers; and every loop is a run that grows.
 #[test]
-fn finite_context_reachability_is_decided_exactly() {
+fn pumping_heads_are_found_exactly() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
     let two = problem(&Shape { programs: 1..=2, copies: 1..=1, actions: 0..=7, ..Shape::default() });
     law_on(&two, 4000, |problem| {
         let system = problem.system();
-        let fcr = Fcr::new(system);
+        let pumping = Pumping::new(system);
         for (index, program) in system.programs().iter().enumerate() {
             let thread = system.threads().find(|&thread| system.program_index(thread) == index).unwrap();
-            assert_eq!(fcr.loops[index].is_none(), finite_contexts(system, thread), "{}", program.name());
-            if let Some(found) = &fcr.loops[index] {
-                assert!(found.replays(program));
+            let found = pumping.a_loop(index);
+            assert_eq!(found.is_none(), finite_contexts(system, thread), "{}", program.name());
+            assert_eq!(found.is_none(), pumping.heads(index).is_empty());
+            assert!(found.is_none_or(|found| found.replays(program)));
+            for &head in pumping.heads(index) {
+                let found = Loop::at(head, program, usize::MAX).expect("it pumps");
+                assert!(found.replays(program) && (found.shared, found.top) == head);
             }
         }
         let n = system.thread_count();
         let shared = u32::try_from(system.shared_names().len()).unwrap();
         let threads: Vec<usize> = (0..n).rev().collect();
         let rotated: Vec<u32> = (0..shared).map(|q| (q + 1) % shared).collect();
-        let other = Fcr::new(renamed(problem, &threads, &rotated).problem.system());
-        assert_eq!(
-            fcr.loops.iter().rev().map(Option::is_some).collect::<Vec<_>>(),
-            other.loops.iter().map(Option::is_some).collect::<Vec<_>>()
-        );
-        let counter = if fcr.holds() { &yes } else { &no };
+        let other = Pumping::new(renamed(problem, &threads, &rotated).problem.system());
+        let counts = |pumping: &Pumping| -> Vec<usize> {
+            (0..system.programs().len()).map(|program| pumping.heads(program).len()).collect()
+        };
+        assert_eq!(counts(&pumping).into_iter().rev().collect::<Vec<_>>(), counts(&other));
+        let counter = if pumping.is_empty() { &yes } else { &no };
         counter.set(counter.get() + 1);
         true
     });
@@ -303,8 +307,9 @@ fn finite_context_reachability_is_decided_exactly() {
 #[test]
 fn a_loop_is_seen_early() {
     let system = random_system(1, 20_000, 100, 100, 1);
-    let fcr = Fcr::within(&system, 100_000, &Cancel::default()).expect("it need not be complete");
-    assert!(fcr.loops[0].as_ref().is_some_and(|found| found.replays(&system.programs()[0])));
+    let pumping = Pumping::within(&system, 100_000, 1000, &Cancel::default()).expect("it need not be complete");
+    assert!(!pumping.is_complete() && !pumping.is_empty());
+    assert!(pumping.a_loop(0).is_some_and(|found| found.replays(&system.programs()[0])));
 }
 
 /// Only ⟨b|z⟩ is reachable for b, yet an ε-edge leaves b. Alg. 4, as printed, would report ε as well.

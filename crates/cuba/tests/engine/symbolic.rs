@@ -33,7 +33,7 @@ fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbol
 ///
 /// Where the condition of Thm. 17 fails, R_k may still be finite; the oracle finds out, up to some height.
 fn states(problem: &Problem) -> (Vec<BTreeSet<GlobalState>>, Option<usize>) {
-    if !Fcr::new(problem.system()).holds() {
+    if Fcr::new(problem.system()).holds() != Some(true) {
         let levels = oracle::levels(problem.system(), 2, 4);
         let finite = if levels.exact { 3 } else { 1 };
         let new = |k: usize| match k.checked_sub(1) {
@@ -82,7 +82,7 @@ fn symbolic_is_explicit_level_by_level() {
         if let Some(closed) = closed {
             assert_eq!(tuples.collapse_of_states(closed), collapse, "S_k stops growing no earlier than R_k");
         }
-        let counter = if Fcr::new(problem.system()).holds() { &with_fcr } else { &without };
+        let counter = if Fcr::new(problem.system()).holds() == Some(true) { &with_fcr } else { &without };
         counter.set(counter.get() + 1);
         levels.len() > 3
     });
@@ -94,7 +94,7 @@ fn symbolic_is_explicit_level_by_level() {
 fn symbolic_is_right_where_contexts_are_infinite() {
     let traces = Cell::new(0);
     let worth_it = law_on(&shapes(), 1200, |problem| {
-        if Fcr::new(problem.system()).holds() {
+        if Fcr::new(problem.system()).holds() == Some(true) {
             return false;
         }
         let (tuples, closed) = explore(problem, ALL, 3);
@@ -182,7 +182,7 @@ fn other_numbers_change_nothing() {
 fn verdicts_are_those_of_the_explicit_engine() {
     let (safe, unsafe_, wild) = (Cell::new(0), Cell::new(0), Cell::new(0));
     law_on(&shapes(), 2500, |problem| {
-        if !Fcr::new(problem.system()).holds() || problem.property().bad.is_empty() {
+        if Fcr::new(problem.system()).holds() != Some(true) || problem.property().bad.is_empty() {
             return false;
         }
         let verify = |engine, symmetry| {
@@ -239,7 +239,8 @@ fn many_initial_states() {
     let initial: Vec<String> = (0..20_000).map(|i| format!("init 0|{}", stack(i))).collect();
     let text = format!("shared 0\n{}\nthread A {{ symbols l r c; (0,c) -> (0,c c) }}", initial.join("\n"));
     let problem: Problem = text.parse().unwrap();
-    let found = analyse(&problem, Question::Reachable, Options { memory: 1 << 26, ..Options::default() }, |_| ());
+    let options = Options { engine: Some(Engine::Symbolic), memory: 1 << 26, ..Options::default() };
+    let found = analyse(&problem, Question::Reachable, options, |_| ());
     assert_eq!(found.lower_sequence.collapse(), Some(0));
     assert_eq!(found.levels[0].tuples, Some(Count::from(20_000)));
 }

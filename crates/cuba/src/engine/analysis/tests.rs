@@ -36,7 +36,7 @@ fn a_rung_that_is_wrong_is_found_out() {
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
         let (events, _) = channel();
         let lower = squeeze.climb_from_below(None, &events);
-        let mut upper = squeeze.climb_from_above(None, &events);
+        let mut upper = squeeze.climb_from_above(None, None, &events);
         let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
         for _ in 0..2 {
             upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
@@ -140,11 +140,11 @@ fn whoever_got_further_is_told() {
 /// slowest and the quickest of threads would.
 fn one_after_the_other(problem: &Problem, question: Question, options: Options, upper_first: bool) -> String {
     let fcr = Fcr::new(problem.system());
-    let engine = if fcr.holds() { Engine::Explicit } else { Engine::Symbolic };
+    let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
     let squeeze = Squeeze::new(problem, question, options, engine, race, None);
     let (events, _) = channel();
-    let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(None, &events));
+    let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(None, None, &events));
     let below = || squeeze.race.run(End::Lower, || squeeze.climb_from_below(None, &events));
     let (upper, lower) = if upper_first {
         let upper = above();

@@ -1,0 +1,141 @@
+//! Pumping heads: where a thread alone can raise its stack for ever (design note 017).
+//!
+//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It *pumps* if ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε: a loop
+//! (`loops.rs`). Kept are the pumping heads that a call of the loop leads to. They are read off the store automaton of everything that
+//! the program reaches from its heads (that of Thm. 17): those are the states made for calls through which a loop of the automaton goes.
+//!
+//! # What pumping heads decide
+//! **Every R_k is finite exactly if no visible state in T(R) has a pumping head.** So finite context reachability is a question about
+//! visible states, and whatever answers those answers it: every overapproximation of T(R), and every T(R_k).
+//! - If a state of R_k has a pumping head, one more context of its thread reaches infinitely many states.
+//! - If a context reaches infinitely many states from ⟨q|σv⟩, then infinitely many above v, or one of the finitely many ⟨q'|v⟩ that it pops down
+//!   to reaches infinitely many: by induction on the stack some head on the way has infinitely many stacks above it. (There are
+//!   finitely many ⟨q|ε⟩, and one action from each leads to finitely many heads.) Among these stacks are some with more calls on each other
+//!   than there are heads, so two of the calls lead to the same head: it pumps, and the context goes through it.
+//!
+//! # What Theorem 17 decides
+//! If no head pumps at all, every R_k is finite, whatever is reachable. The converse is false: a pumping head need not be
+//! reachable.
+
+use super::heads::Heads;
+use super::loops::Loop;
+use super::psa::{Psa, TooLarge};
+use super::race::Cancel;
+use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, Wild};
+
+/// A shared state and the symbol on top of a thread's stack.
+pub type Head = (SharedState, Symbol);
+
+/// The pumping heads of a system.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pumping {
+    /// For each of [`Cpds::programs`], in order.
+    heads: Vec<Vec<Head>>,
+    /// For each of them, a loop, if it has any.
+    loops: Vec<Option<Loop>>,
+    /// Whether these are all.
+    is_complete: bool,
+}
+
+/// How many transitions an automaton may have before there is an answer without all loops.
+pub(super) const SOON: usize = 1 << 18;
+
+impl Pumping {
+    /// All pumping heads.
+    pub fn new(system: &Cpds) -> Pumping {
+        Self::within(system, usize::MAX, usize::MAX, &Cancel::default()).expect("there is no limit")
+    }
+
+    /// The pumping heads, if no automaton takes more than `limit` transitions and nothing stops it. Those that are found within `soon`
+    /// transitions may be enough.
+    ///
+    /// # Errors
+    /// If it is stopped, or if there are too many transitions and no loop among them.
+    pub fn within(system: &Cpds, limit: usize, soon: usize, cancel: &Cancel) -> Result<Pumping, TooLarge> {
+        let mut pumping = Pumping { heads: Vec::new(), loops: Vec::new(), is_complete: true };
+        for program in system.programs() {
+            let heads = Heads::new(program);
+            let mut psa = Psa::of_heads(heads.sources());
+            // What is there is reachable, so that a loop can be seen before everything is there.
+            let mut enough = 1 << 10;
+            let on_loops = loop {
+                match psa.saturate(&heads, enough.min(limit), cancel) {
+                    Ok(()) => break psa.on_loops(),
+                    Err(TooLarge) if cancel.why().is_some() => return Err(TooLarge),
+                    Err(TooLarge) if enough < limit.min(soon) => {}
+                    Err(TooLarge) => {
+                        let on_loops = psa.on_loops();
+                        if !on_loops.is_empty() {
+                            pumping.is_complete = false;
+                            break on_loops;
+                        }
+                        if enough >= limit {
+                            return Err(TooLarge);
+                        }
+                    }
+                }
+                enough = psa.transition_count().saturating_mul(2);
+            };
+            let found = psa.find_loop();
+            pumping.loops.push(found.map(|transitions| psa.show_loop(&transitions, program)));
+            let mut of_program: Vec<Head> = on_loops.into_iter().filter_map(|state| psa.call(state)).collect();
+            of_program.sort_unstable();
+            pumping.heads.push(of_program);
+        }
+        Ok(pumping)
+    }
+
+    /// Whether these are all pumping heads of the system.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Whether there are no pumping heads: the condition of Thm. 17.
+    pub fn is_empty(&self) -> bool {
+        self.is_complete && self.heads.iter().all(Vec::is_empty)
+    }
+
+    /// How many programs the system has.
+    pub(super) fn program_count(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// The pumping heads of the program with this number.
+    pub fn heads(&self, program: usize) -> &[Head] {
+        &self.heads[program]
+    }
+
+    /// A loop of the program with this number, if it has any.
+    pub fn a_loop(&self, program: usize) -> Option<&Loop> {
+        self.loops[program].as_ref()
+    }
+
+    /// The question whether any of these programs can get to a pumping head: a bad pattern for each head of each of their threads.
+    /// Of interchangeable threads, one is enough.
+    ///
+    /// # Errors
+    /// If there are too many patterns for a problem.
+    pub fn question(&self, system: &Cpds, programs: &[usize]) -> Result<Problem, ModelError> {
+        let mut bad = Vec::new();
+        for group in system.symmetric_groups() {
+            let Some(&thread) = group.iter().find(|&&thread| programs.contains(&system.program_index(thread))) else {
+                continue;
+            };
+            for &(q, symbol) in self.heads(system.program_index(thread)) {
+                let mut tops = vec![Wild::Any; system.thread_count()];
+                tops[thread.index()] = Wild::Is(Some(symbol));
+                bad.push(Pattern { shared: Wild::Is(q), tops });
+            }
+        }
+        Problem::new(system.clone(), Property { bad })
+    }
+}
+
+impl Loop {
+    /// A loop from this head, if it pumps and an automaton of so many transitions shows it.
+    pub fn at((q, symbol): Head, program: &Program, limit: usize) -> Option<Loop> {
+        let psa = Psa::of_heads([(q, Some(symbol))]).saturated(&Heads::new(program), limit).ok()?;
+        let call = psa.on_loops().into_iter().find(|&state| psa.call(state) == Some((q, symbol)))?;
+        Some(psa.show_loop(&psa.loop_through(call), program).shortened(program))
+    }
+}
