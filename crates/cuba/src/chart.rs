@@ -90,7 +90,7 @@ impl Chart {
         let analysis = &explored.analysis;
         let left = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => Some((climbed.rung.to_string(), bound.left)),
-            Outcome::TooManyTuples(_) | Outcome::TooLarge => None,
+            Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) | Outcome::TooLarge => None,
         };
         let growth = analysis.levels.iter().rev().find(|level| level.new_visible != Count::ZERO).map_or(0, |it| it.k);
         let collapse = analysis.lower_sequence.collapse().map_or(0, |k| k + 1);

@@ -96,7 +96,7 @@ fn name(path: &Path) -> String {
 }
 
 /// What the file begins with; the number changes with anything that is kept.
-const MAGIC: &[u8] = b"cuba checkpoint 4\n";
+const MAGIC: &[u8] = b"cuba checkpoint 5\n";
 
 /// What all versions begin with.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";

@@ -51,6 +51,7 @@ pub(crate) struct ExploreArgs {
     /// Give up an A_d that has more than N tuples
     ///
     /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all, it is tried again with more].
+    /// If the initial states alone are more, no deeper one is tried.
     #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
     /// Do not use that threads are interchangeable
@@ -334,6 +335,9 @@ pub(crate) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
         Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples or states"),
+        Outcome::TooManyInitial(limit) => {
+            format!("given up, the initial states alone are more than {limit} tuples or states")
+        }
         Outcome::TooLarge => "given up, more than a quarter of the memory".to_owned(),
     }
 }

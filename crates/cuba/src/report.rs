@@ -14,6 +14,7 @@ use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
 use crate::limits;
 use crate::load::Loaded;
+use crate::outline::{listed, rules_out};
 use crate::output::write;
 use crate::reach;
 use crate::show::plural;
@@ -81,6 +82,9 @@ const SMALL: usize = 24;
 
 /// Of more programs, no automaton is shown unasked.
 const FEW: usize = 4;
+
+/// Of more overapproximations, so many are shown at the beginning, and as many at the end.
+const RUNGS: usize = 100;
 
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
@@ -192,7 +196,7 @@ impl<'a> Page<'a> {
             k: analysis.k(),
             chart,
             levels: plain(&reach::table(&explored.outline())),
-            rungs: analysis.rungs.iter().map(rung).collect(),
+            rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
             squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
@@ -272,7 +276,11 @@ fn evidence(explored: &Explored<'_>) -> EvidenceFact {
     }
 }
 
-fn rung(Climbed { rung, outcome }: &Climbed) -> RungRow {
+fn rung(climbed: Option<&Climbed>) -> RungRow {
+    let Some(Climbed { rung, outcome }) = climbed else {
+        let [visible, left, remark] = [(); 3].map(|()| String::new());
+        return RungRow { name: "…".to_owned(), visible, left, remark };
+    };
     let (visible, left, remark) = match outcome {
         Outcome::Bound(bound) => {
             let remark = if bound.is_exact { "nothing was widened: this is T(R)" } else { "" };

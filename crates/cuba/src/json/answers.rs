@@ -9,7 +9,7 @@ use crate::known::{Known, Model};
 use crate::limits;
 use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
-use crate::outline::Outline;
+use crate::outline::{Outline, listed, rules_out};
 use crate::show::thread_state;
 use crate::source;
 use cpds::{Program, SharedState, Stack, VisibleState};
@@ -17,6 +17,9 @@ use cpds_check::Evidence;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// Of more overapproximations, so many are listed at the beginning, and as many at the end.
+const ENDS: usize = 1000;
 
 /// `cuba verify` and `cuba reach`
 #[derive(Serialize)]
@@ -46,8 +49,12 @@ pub struct AnalysisJson {
     pub collapse: CollapseJson,
     /// Where the sequences pause.
     pub pauses: PausesJson,
-    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`.
+    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`. Of more than two thousand, the first thousand and
+    /// the last thousand, and in between those that rule something out.
     pub upper: Vec<UpperJson>,
+    /// How many are left out there; not there if these are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper_left_out: Option<usize>,
     /// For `unknown`, the visible states that are neither reached nor ruled out, if an overapproximation was finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenJson>,
@@ -417,6 +424,8 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         new_states: None,
         new_visible_states: None,
     });
+    let upper: Vec<UpperJson> = listed(outline.rungs, ENDS, rules_out).into_iter().flatten().map(upper).collect();
+    let left_out = outline.rungs.len() - upper.len();
     let pauses_if = |wanted: bool| if wanted { pauses(&outline.lower_sequence) } else { Vec::new() };
     AnalysisJson {
         file,
@@ -438,7 +447,8 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
             symbolic: pauses_if(is_symbolic),
             visible: pauses(&outline.visible_sequence),
         },
-        upper: outline.rungs.iter().map(upper).collect(),
+        upper,
+        upper_left_out: (left_out > 0).then_some(left_out),
         between: None,
         visible_states: None,
         trace: None,
@@ -469,7 +479,7 @@ fn evidence(made: &Made) -> EvidenceJson {
 fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
     let (bound, given_up) = match outcome {
         Outcome::Bound(bound) => (Some(bound), None),
-        Outcome::TooManyTuples(_) => (None, Some("tuples")),
+        Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => (None, Some("tuples")),
         Outcome::TooLarge => (None, Some("memory")),
     };
     let generators = bound.and_then(|bound| bound.generators);
