@@ -5,6 +5,7 @@ use crate::cluster;
 use crate::engine::analysis::{Level, Options, Reason};
 use crate::engine::{Between, Climbed, Count, Engine, Ladder, ObservationSequence, Outcome, Rung};
 use crate::explore::words;
+use crate::found::{Found, Unconfirmed};
 use crate::limits::{self, Ended};
 use crate::show::{indented, plain_table, plural};
 use crate::terminal::fitted;
@@ -50,12 +51,21 @@ pub(crate) struct Outline<'a> {
     pub(crate) between: Option<(&'a Cpds, &'a Between)>,
     /// Why there is no answer, if there is none.
     pub(crate) reason: Option<Reason>,
+    /// Where (R_k) collapses, as far as it is known.
+    pub(crate) collapse_of_states: Option<usize>,
+    /// What the search has found, if that was not told as an answer.
+    pub(crate) found: Option<&'a Found>,
     /// If something else than the search was ended: what, and why.
     pub(crate) ended: Option<Ended>,
     pub(crate) options: Options,
 }
 
 impl Outline<'_> {
+    /// What was found, and what ended the run before it could be told.
+    pub(crate) fn unconfirmed(&self) -> Option<Unconfirmed<'_>> {
+        Some(Unconfirmed::new(self.found?, self.ended?))
+    }
+
     /// What the levels are called: R_k, or S_k.
     pub(crate) fn name(&self) -> char {
         if self.engine == Some(Engine::Symbolic) { 'S' } else { 'R' }
@@ -90,12 +100,6 @@ impl Outline<'_> {
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
             Reason::Lost => cluster::loss().to_owned(),
-            Reason::Unchecked => {
-                let limit = limits::memory().hint();
-                format!(
-                    "there is a proof, but its certificate does not fit into the memory of {limit}, or believe it with --no-check"
-                )
-            }
         }
     }
 

@@ -197,7 +197,7 @@ impl<'a> Page<'a> {
             chart,
             levels: plain(&reach::table(&explored.outline())),
             rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None))),
+            squeezed: explored.is_open().then(|| plain(&explored.outline().squeezed(None))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -262,7 +262,11 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
 fn evidence(explored: &Explored<'_>) -> EvidenceFact {
     let Some(made) = &explored.made else {
         let is_open = matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
-        let why = if is_open { "none: there is no answer" } else { "none was made (--no-check)" };
+        let why = match explored.outline().unconfirmed() {
+            Some(_) => "none that was checked",
+            None if is_open => "none: there is no answer",
+            None => "none was made (--no-check)",
+        };
         return EvidenceFact { text: why.to_owned(), check: "none", time: None };
     };
     let ms = |time: Duration| match time.as_secs_f64() * 1000.0 {

@@ -197,10 +197,19 @@ pub enum Reason {
     Interrupted,
     /// There was no time left.
     TimeOut,
-    /// There is an answer, but no memory for the evidence for it.
-    Unchecked,
     /// Another process that had a share of the states is gone.
     Lost,
+}
+
+impl From<Halt> for Reason {
+    fn from(why: Halt) -> Self {
+        match why {
+            Halt::Interrupted | Halt::Beaten => Reason::Interrupted,
+            Halt::TimeOut => Reason::TimeOut,
+            Halt::Memory => Reason::Memory,
+            Halt::Lost => Reason::Lost,
+        }
+    }
 }
 
 /// Two engines say what cannot both be true.

@@ -2,11 +2,14 @@
 
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Count, Engine, Fcr, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
+use crate::engine::{
+    Climbed, Count, Engine, Fcr, Halt, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics,
+};
 use crate::evidence::Made;
 use crate::explore::Explored;
+use crate::found::{Check, Unconfirmed};
 use crate::known::{Known, Model};
-use crate::limits;
+use crate::limits::{self, Phase};
 use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
 use crate::outline::{Outline, listed, rules_out};
@@ -38,6 +41,9 @@ pub struct AnalysisJson {
     pub contexts: Option<usize>,
     /// The engine that answered: `explicit` or `symbolic`; null if a limit came before that was known.
     pub engine: Option<&'static str>,
+    /// For `unknown`: the answer that was found, if the evidence for it could not be made, checked or told before a limit. It is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<UnconfirmedJson>,
     /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
     /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
@@ -85,6 +91,24 @@ pub struct AnalysisJson {
     pub memory_limit_bytes: usize,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
+}
+
+/// An answer that was found, but not told.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UnconfirmedJson {
+    /// What the verdict would be: `safe`, `unsafe` or `converged`.
+    pub verdict: &'static str,
+    /// What the proof rests on, as in `proved_by` of an answer; null for `unsafe`.
+    pub proved_by: Option<String>,
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable; otherwise null.
+    pub contexts: Option<usize>,
+    /// Whether an independent checker has accepted the evidence, so that all that was missing was to tell it.
+    pub checked: bool,
+    /// What was being done when it was ended: `making-evidence`, `checking-evidence` or `writing`.
+    pub phase: &'static str,
+    /// What ended it: `timeout`, `memory`, `interrupt`, or `process`: another one that is gone.
+    pub ended_by: &'static str,
 }
 
 /// States that are in several processes.
@@ -381,7 +405,6 @@ pub(crate) fn analysis(
         threads: Some(system.thread_count()),
         contexts: trace.as_ref().map(|trace| trace.contexts.len()).or(object.contexts),
         proved_by: analysis.proved_by(),
-        collapse: CollapseJson { reachable: analysis.collapse_of_states, ..object.collapse },
         between: analysis.between.as_ref().map(|between| BetweenJson {
             count: between.count.exact(),
             states: visible(&between.states),
@@ -434,11 +457,12 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         threads: None,
         contexts: outline.last().map(|level| level.k),
         engine: outline.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
+        unconfirmed: outline.unconfirmed().map(unconfirmed),
         proved_by: None,
         fcr: outline.fcr,
         sequence: sequence.collect(),
         collapse: CollapseJson {
-            reachable: None,
+            reachable: outline.collapse_of_states,
             symbolic: outline.lower_sequence.collapse().filter(|_| is_symbolic),
             visible: outline.visible_sequence.collapse(),
         },
@@ -461,6 +485,26 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         peak_memory_bytes: peak_memory_bytes(),
         memory_limit_bytes: limits::memory().bytes,
         warnings: Vec::new(),
+    }
+}
+
+fn unconfirmed(Unconfirmed { found, ended }: Unconfirmed<'_>) -> UnconfirmedJson {
+    UnconfirmedJson {
+        verdict: found.verdict,
+        proved_by: found.proved_by.clone(),
+        contexts: found.contexts,
+        checked: found.check == Check::Passed,
+        phase: match ended.phase {
+            Phase::CheckingEvidence => "checking-evidence",
+            Phase::Writing => "writing",
+            _ => "making-evidence",
+        },
+        ended_by: match ended.why {
+            Halt::TimeOut => "timeout",
+            Halt::Memory => "memory",
+            Halt::Interrupted | Halt::Beaten => "interrupt",
+            Halt::Lost => "process",
+        },
     }
 }
 
