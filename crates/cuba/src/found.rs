@@ -37,29 +37,28 @@ impl Found {
     /// What the search has found, if that is an answer.
     pub(crate) fn of(explored: &Explored<'_>, check: Check) -> Option<Self> {
         let analysis = &explored.analysis;
-        let (verdict, claim, proof, trace) = match &analysis.conclusion {
-            Conclusion::Safe(proof) => ("safe", "no bad state is reachable".to_owned(), Some(proof), None),
-            Conclusion::Converged(proof) => {
-                ("converged", reach::known(explored).replace("; ", ", and "), Some(proof), None)
-            }
-            Conclusion::Unsafe { trace, .. } => ("unsafe", String::new(), None, Some(trace)),
-            Conclusion::Unknown(_) | Conclusion::Contradiction(_) => return None,
+        let (k, s) = (analysis.k(), explored.levels());
+        let why = |proof: &Proof, alone: &str| match proof {
+            Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
+            Proof::Bounded(rungs) => format!("{} {alone}", names(rungs)),
         };
-        let contexts = trace.map(|trace| trace.contexts.len());
-        let words = match proof {
-            Some(proof) => {
-                let nothing_else = if verdict == "safe" { "has no bad state" } else { "has no other visible state" };
-                let (k, s) = (analysis.k(), explored.levels());
-                let why = match proof {
-                    Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
-                    Proof::Bounded(rungs) => format!("{} {nothing_else}", names(rungs)),
-                };
-                format!("a proof was found ({why}) that {claim}")
+        let (verdict, contexts, words) = match &analysis.conclusion {
+            Conclusion::Safe(proof) => {
+                let why = why(proof, "has no bad state");
+                ("safe", None, format!("a proof was found ({why}) that no bad state is reachable"))
             }
-            None => {
-                let contexts = plural(contexts.unwrap_or(0), "context");
-                format!("a trace was found to a bad state with {contexts}, and with no fewer")
+            Conclusion::Converged(proof) => {
+                let why = why(proof, "has no other visible state");
+                let known = reach::known(explored).replace("; ", ", and ");
+                ("converged", None, format!("a proof was found ({why}) that {known}"))
             }
+            Conclusion::Unsafe { trace, .. } => {
+                let contexts = trace.contexts.len();
+                let words = plural(contexts, "context");
+                let words = format!("a trace was found to a bad state with {words}, and with no fewer");
+                ("unsafe", Some(contexts), words)
+            }
+            Conclusion::Unknown(_) | Conclusion::Contradiction(_) => return None,
         };
         Some(Found { verdict, proved_by: analysis.proved_by(), contexts, check, words })
     }
@@ -67,18 +66,18 @@ impl Found {
     /// What was found, why that is no answer, and what to do.
     pub(crate) fn told(&self, ended: Ended) -> String {
         let Found { words, check, proved_by, .. } = self;
-        let mut advice = match ended.why {
+        let advice = match ended.why {
             Halt::TimeOut => "rerun with a longer `--timeout`",
             Halt::Memory => "rerun with more of it",
             Halt::Interrupted | Halt::Beaten => "rerun without an interrupt",
             Halt::Lost => "rerun",
-        }
-        .to_owned();
+        };
         let but = match check {
             Check::Pending => {
                 let evidence = if proved_by.is_some() { "proof" } else { "trace" };
-                advice += &format!(", or with `--no-check` to accept the unchecked {evidence}");
-                ", but it was not checked: "
+                return format!(
+                    "{words}, but it was not checked: {ended}; {advice}, or with `--no-check` to accept the unchecked {evidence}"
+                );
             }
             Check::Passed => ", and it was checked, but ",
             Check::Skipped => ", but ",

@@ -122,8 +122,8 @@ pub(super) enum Begun<'a> {
 
 /// The tables of a rung.
 enum Tables<'a> {
-    CutOff(Growing<'a>),
-    Widened(Symbolic<'a>),
+    CutOff(Box<Growing<'a>>),
+    Widened(Box<Symbolic<'a>>),
 }
 
 impl Tables<'_> {
@@ -249,13 +249,13 @@ impl<'a> Squeeze<'a, '_> {
         let options = |depth| Abstraction::options(depth, self.options.symmetry, limits);
         Ok(match (rung, begun) {
             (Rung::Abstract(depth), Some(Begun::Widened(saved))) => {
-                Tables::Widened(Symbolic::restored(self.system(), options(depth), *saved))
+                Tables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
             }
-            (Rung::Abstract(depth), _) => Tables::Widened(Symbolic::new(self.system(), options(depth))),
-            (_, Some(Begun::CutOff(growing))) => Tables::CutOff(*growing),
+            (Rung::Abstract(depth), _) => Tables::Widened(Box::new(Symbolic::new(self.system(), options(depth)))),
+            (_, Some(Begun::CutOff(growing))) => Tables::CutOff(growing),
             (_, _) => {
                 let cut = rung.cut().expect("the others are cut off");
-                Tables::CutOff(Growing::new(self.system(), symmetry.clone(), cut, limits.memory)?)
+                Tables::CutOff(Box::new(Growing::new(self.system(), symmetry.clone(), cut, limits.memory)?))
             }
         })
     }
@@ -293,8 +293,8 @@ impl<'a> Squeeze<'a, '_> {
                     limits.tuples = step.tuples;
                     is_too_much_at_start = initial > step.tuples;
                     match tables {
-                        Tables::CutOff(growing) => self.cut_off(end, step, growing, limits, events),
-                        Tables::Widened(tuples) => self.widened(end, step, tuples, limits, events),
+                        Tables::CutOff(growing) => self.cut_off(end, step, *growing, limits, events),
+                        Tables::Widened(tuples) => self.widened(end, step, *tuples, limits, events),
                     }
                 }
             };

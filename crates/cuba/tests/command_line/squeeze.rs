@@ -42,7 +42,7 @@ fn jobs_do_not_matter() {
 
 /// Two threads that hand a token on, with so many initial states.
 fn many_initial(states: usize) -> String {
-    let of_one = (1..).find(|of_one| of_one * of_one >= states).unwrap();
+    let of_one = (1..=states).find(|of_one| of_one * of_one >= states).unwrap();
     let pairs = (0..of_one).flat_map(|a| (0..of_one).map(move |b| format!("init 0|{a},{b}\n")));
     let initial: String = pairs.take(states).collect();
     format!(
