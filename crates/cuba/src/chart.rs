@@ -90,7 +90,7 @@ impl Chart {
         let analysis = &explored.analysis;
         let left = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => Some((climbed.rung.to_string(), bound.left)),
-            Outcome::TooManyTuples(_) | Outcome::TooLarge => None,
+            Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) | Outcome::TooLarge => None,
         };
         let growth = analysis.levels.iter().rev().find(|level| level.new_visible != Count::ZERO).map_or(0, |it| it.k);
         let collapse = analysis.lower_sequence.collapse().map_or(0, |k| k + 1);
@@ -426,7 +426,7 @@ mod tests {
     fn chart(text: &str, question: Question, options: Options) -> String {
         let problem: cpds::Problem = text.parse().unwrap();
         let analysis = analyse(&problem, question, options, |_| ());
-        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
+        let explored = Explored::new((&problem, question), analysis, options, Duration::ZERO);
         inside(Chart::new("a < b", &explored).svg())
     }
 
@@ -524,7 +524,7 @@ mod tests {
         for level in &mut analysis.levels[4..] {
             (level.reachable, level.tuples) = (None, Some(Count::from(2)));
         }
-        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
+        let explored = Explored::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
         let svg = inside(Chart::new("mixed", &explored).svg());
         assert!(svg.contains("<title>k = 3: |R_k| = 8</title>") && svg.contains("<title>k = 4: |S_k| = 2</title>"));
         assert!(!svg.contains("k = 4: |R_k|") && !svg.contains("k = 3: |S_k|"));

@@ -26,6 +26,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 pub(crate) use folder::Folder;
@@ -96,7 +97,7 @@ fn name(path: &Path) -> String {
 }
 
 /// What the file begins with; the number changes with anything that is kept.
-const MAGIC: &[u8] = b"cuba checkpoint 4\n";
+const MAGIC: &[u8] = b"cuba checkpoint 5\n";
 
 /// What all versions begin with.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";
@@ -148,6 +149,8 @@ pub(crate) struct Checkpoint {
     start: Instant,
     file: Mutex<Parts>,
     ends: Mutex<[Kept; 2]>,
+    /// Whether there is anything in the file to go on from.
+    has_something: AtomicBool,
 }
 
 /// The file as it is now, and what each end has kept, as a part of it.
@@ -190,8 +193,9 @@ impl Checkpoint {
     fn of(path: &Path, every: Duration, header: Header, file: Parts) -> Self {
         let now = Instant::now();
         let ends = [(); 2].map(|()| Kept { last: now, took: Duration::ZERO, error: None });
+        let has_something = AtomicBool::new(file.parts.iter().any(|part| !part.is_empty()));
         let (file, ends) = (Mutex::new(file), Mutex::new(ends));
-        Checkpoint { path: path.to_owned(), every, header, start: now, file, ends }
+        Checkpoint { path: path.to_owned(), every, header, start: now, file, ends, has_something }
     }
 
     /// How much time earlier runs have taken.
@@ -201,8 +205,8 @@ impl Checkpoint {
 
     /// The run is over. If there is something left to do, says how; otherwise nobody has to go on from here once that was told.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
-        use Reason::{Interrupted, Lost, Memory, TimeOut, Unchecked};
-        if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Unchecked | Lost) = conclusion {
+        use Reason::{Interrupted, Lost, Memory, TimeOut};
+        if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Lost) = conclusion {
             return Some(self.note());
         }
         *lock(&DONE) = Some(self.path.clone());
@@ -213,6 +217,9 @@ impl Checkpoint {
     pub(crate) fn note(&self) -> String {
         let path = name(&self.path);
         match lock(&self.ends).iter().find_map(|end| end.error.as_deref()) {
+            None if !self.has_something.load(Ordering::Relaxed) => {
+                format!("note: nothing is in the checkpoint `{path}` yet; `cuba resume {path}` begins from the start\n")
+            }
             None => format!("note: `cuba resume {path}` goes on from the last checkpoint\n"),
             Some(error) => format!("warning: not everything is in the checkpoint `{path}`: {error}\n"),
         }
@@ -239,6 +246,7 @@ impl Checkpoint {
             Ok(())
         })?;
         *current = Parts { file, parts };
+        self.has_something.store(true, Ordering::Relaxed);
         Ok(())
     }
 }

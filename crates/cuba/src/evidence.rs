@@ -1,12 +1,13 @@
 //! Evidence for an answer: made, checked by `cpds-check`, and written to files.
 
 use crate::cli::{Answer, heading};
-use crate::engine::analysis::{Conclusion, Reason};
+use crate::engine::analysis::Conclusion;
 use crate::engine::{Cancel, Halt};
 use crate::explore::Explored;
 use crate::fault;
+use crate::found::{Check, Found};
 use crate::json;
-use crate::limits::{self, Phase};
+use crate::limits::{self, Ended, Phase};
 use crate::load::{Loaded, shown};
 use crate::output::write;
 use crate::show::plural;
@@ -64,8 +65,13 @@ impl EvidenceArgs {
         self.certificate.as_ref()
     }
 
+    /// What the search has found, before its evidence is made.
+    pub(crate) fn found(&self, explored: &Explored<'_>) -> Option<Found> {
+        Found::of(explored, if self.no_check { Check::Skipped } else { Check::Pending })
+    }
+
     /// Makes evidence for the answer, if there is an answer, and checks it if that is wanted. What cannot be checked for lack of memory or
-    /// time is no answer.
+    /// time is no answer, but [unconfirmed](Explored::unconfirmed).
     ///
     /// # Errors
     /// If the evidence is rejected: then there is a mistake in an engine, or in the checker.
@@ -76,13 +82,8 @@ impl EvidenceArgs {
         let cancel = Cancel::when(explored.options.interrupt, left);
         limits::enter(Phase::MakingEvidence);
         fault::here("evidence");
-        // Without time or memory for evidence there is no answer.
-        let reason = || match cancel.why() {
-            Some(Halt::TimeOut) => Reason::TimeOut,
-            Some(Halt::Interrupted | Halt::Beaten) => Reason::Interrupted,
-            Some(Halt::Lost) => Reason::Lost,
-            Some(Halt::Memory) | None => Reason::Unchecked,
-        };
+        // What is not stopped lacks memory.
+        let ended = |phase| Ended { why: cancel.why().unwrap_or(Halt::Memory), phase };
         let (evidence, claim) = match &explored.analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => {
                 (Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() }, Claim::Verdict)
@@ -97,7 +98,7 @@ impl EvidenceArgs {
                 match explored.analysis.certificate(proof, room, &cancel) {
                     Ok(certificate) => (Evidence::Certificate(certificate), claim),
                     Err(_) if is_checked => {
-                        explored.analysis.conclusion = Conclusion::Unknown(reason());
+                        explored.leave_unconfirmed(self.found(explored), ended(Phase::MakingEvidence));
                         return Ok(None);
                     }
                     Err(_) => return Ok(None),
@@ -113,7 +114,7 @@ impl EvidenceArgs {
             match check(explored.problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
                 Ok(()) => made.check = Some(start.elapsed()),
                 Err(Rejected::Stopped) => {
-                    explored.analysis.conclusion = Conclusion::Unknown(reason());
+                    explored.leave_unconfirmed(self.found(explored), ended(Phase::CheckingEvidence));
                     return Ok(None);
                 }
                 Err(rejected) => return Err(rejected),
@@ -170,14 +171,14 @@ pub(crate) fn write_trace(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::{Options, Question, analyse};
+    use crate::engine::analysis::{Options, Question, Reason, analyse};
 
     const SAFE: &str = include_str!("../../../models/squeeze/get-and-put.cpds");
 
     fn explored<'a>(problem: &'a cpds::Problem, of: &'a cpds::Problem, options: Options) -> Explored<'a> {
         let analysis = analyse(of, Question::Verify, Options::default(), |_| ());
         assert!(matches!(analysis.conclusion, Conclusion::Safe(_)));
-        Explored { problem, analysis, options, time: Duration::ZERO, made: None, kept: None }
+        Explored::new((problem, Question::Verify), analysis, options, Duration::ZERO)
     }
 
     const CHECKED: EvidenceArgs = EvidenceArgs { certificate: None, no_check: false };
@@ -188,8 +189,13 @@ mod tests {
         let problem: cpds::Problem = SAFE.parse().unwrap();
         let mut explored = explored(&problem, &problem, Options { memory: 1000, ..Options::default() });
         assert!(matches!(CHECKED.make(&mut explored), Ok(None)));
-        assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::Unchecked));
-        assert!(explored.outline().why().ends_with("--no-check"));
+        assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::Memory));
+        let told = explored.outline().unconfirmed().expect("there is a proof").told();
+        assert!(told.starts_with("a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: making the evidence does not fit into the memory of "), "{told}");
+        assert!(
+            told.ends_with("; rerun with more of it, or with `--no-check` to accept the unchecked proof"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -199,6 +205,25 @@ mod tests {
         let mut explored = explored(&problem, &problem, options);
         assert!(matches!(CHECKED.make(&mut explored), Ok(None)));
         assert_eq!(explored.analysis.conclusion, Conclusion::Unknown(Reason::TimeOut));
+        let told = explored.outline().unconfirmed().expect("there is a proof").told();
+        assert!(told.contains(", but it was not checked: --timeout ends it while "), "{told}");
+        assert!(!explored.is_open(), "a proof is not open");
+    }
+
+    /// A trace is not called open either.
+    #[test]
+    fn a_trace_that_was_not_checked() {
+        let problem: cpds::Problem = include_str!("../../../models/paper/fig1.cpds").parse().unwrap();
+        let analysis = analyse(&problem, Question::Verify, Options::default(), |_| ());
+        let mut explored = Explored::new((&problem, Question::Verify), analysis, Options::default(), Duration::ZERO);
+        let ended = Ended { why: Halt::TimeOut, phase: Phase::CheckingEvidence };
+        explored.leave_unconfirmed(CHECKED.found(&explored), ended);
+        assert!(!explored.is_open());
+        assert_eq!(
+            crate::verify::unknown(&explored.outline()),
+            "unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was not checked: --timeout ends it while checking \
+             the evidence; rerun with a longer `--timeout`, or with `--no-check` to accept the unchecked trace"
+        );
     }
 
     /// So far no evidence was ever rejected: here, the answer is one to another question.

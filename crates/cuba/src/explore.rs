@@ -9,6 +9,7 @@ use crate::engine::keep::{Keeper, Start};
 use crate::engine::{Elsewhere, Engine, Fcr, Ladder, Outcome, Rung, Statistics, names};
 use crate::evidence::{EvidenceArgs, Made};
 use crate::fault;
+use crate::found::Found;
 use crate::known::{SoFar, Words};
 use crate::limits::{self, Ended, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
@@ -51,6 +52,7 @@ pub(crate) struct ExploreArgs {
     /// Give up an A_d that has more than N tuples
     ///
     /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all, it is tried again with more].
+    /// If the initial states alone are more, no deeper one is tried.
     #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
     /// Do not use that threads are interchangeable
@@ -144,6 +146,7 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
 /// An analysis, and what it took.
 pub(crate) struct Explored<'a> {
     pub(crate) problem: &'a cpds::Problem,
+    pub(crate) question: Question,
     pub(crate) analysis: Analysis<'a>,
     pub(crate) options: Options,
     pub(crate) time: Duration,
@@ -151,6 +154,8 @@ pub(crate) struct Explored<'a> {
     pub(crate) made: Option<Made>,
     /// What there is to say of the checkpoint.
     pub(crate) kept: Option<String>,
+    /// What the search has found, if its evidence could not be made or checked, and why not. Then the conclusion is unknown.
+    unconfirmed: Option<(Found, Ended)>,
 }
 
 /// How an analysis is made, apart from what is asked.
@@ -286,14 +291,18 @@ impl ExploreArgs {
                 progress.hear(&event);
             }
         });
-        let mut explored = Explored { problem, analysis, options, time: start.elapsed(), made: None, kept: None };
+        let mut explored = Explored::new((problem, question), analysis, options, start.elapsed());
         if let Conclusion::Contradiction(contradiction) = &explored.analysis.conclusion {
             return Err(Box::new(explored.contradiction(contradiction, remarks(&explored))));
         }
         if let Some(progress) = &progress {
             progress.tell("making and checking the evidence");
         }
+        so_far.found(&explored, evidence.found(&explored));
         let made = evidence.make(&mut explored);
+        if let Ok(Some(Made { check: Some(_), .. })) = made {
+            so_far.checked();
+        }
         limits::enter(Phase::Writing);
         drop(progress);
         match made {
@@ -338,11 +347,36 @@ pub(crate) fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
         Outcome::TooManyTuples(limit) => format!("given up, more than {limit} tuples or states"),
+        Outcome::TooManyInitial(limit) => {
+            format!("given up, the initial states alone are more than {limit} tuples or states")
+        }
         Outcome::TooLarge => "given up, more than a quarter of the memory".to_owned(),
     }
 }
 
+impl<'a> Explored<'a> {
+    pub(crate) fn new(
+        (problem, question): (&'a cpds::Problem, Question),
+        analysis: Analysis<'a>,
+        options: Options,
+        time: Duration,
+    ) -> Self {
+        Explored { problem, question, analysis, options, time, made: None, kept: None, unconfirmed: None }
+    }
+}
+
 impl Explored<'_> {
+    /// There is no evidence for the answer, and so there is no answer.
+    pub(crate) fn leave_unconfirmed(&mut self, found: Option<Found>, ended: Ended) {
+        self.unconfirmed = found.map(|found| (found, ended));
+        self.analysis.conclusion = Conclusion::Unknown(ended.why.into());
+    }
+
+    /// Whether there is no answer because something new may still become visible.
+    pub(crate) fn is_open(&self) -> bool {
+        self.unconfirmed.is_none() && self.analysis.is_open()
+    }
+
     pub(crate) fn system(&self) -> &Cpds {
         self.problem.system()
     }
@@ -429,9 +463,11 @@ impl Explored<'_> {
             fcr_by: analysis.fcr.as_ref().and_then(Fcr::by),
             lower_sequence: analysis.lower_sequence.clone(),
             visible_sequence: analysis.visible_sequence.clone(),
+            collapse_of_states: analysis.collapse_of_states,
             between: analysis.between.as_ref().map(|between| (self.system(), between)),
             reason: if let Conclusion::Unknown(reason) = analysis.conclusion { Some(reason) } else { None },
-            ended: None,
+            found: self.unconfirmed.as_ref().map(|(found, _)| found),
+            ended: self.unconfirmed.as_ref().map(|&(_, ended)| ended),
             options: self.options,
         }
     }
@@ -515,7 +551,7 @@ mod tests {
             rung: Rung::Abstract(1),
             trace: Some((trace, pattern)),
         };
-        let explored = Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
+        let explored = Explored::new((&problem, Question::Verify), analysis, options, Duration::ZERO);
         let folder = tempfile::tempdir().unwrap();
         for number in 1..=2 {
             let answer = explored.report_to(folder.path(), &contradiction, String::new());

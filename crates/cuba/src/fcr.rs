@@ -167,6 +167,12 @@ impl<'a> Search<'a> {
             }
             Conclusion::Unknown(_) => {
                 let outline = explored.outline();
+                if let Some(unconfirmed) = outline.unconfirmed() {
+                    return Ok((
+                        decided,
+                        format!("unknown: an answer was found, but it was not checked: {}", unconfirmed.ended),
+                    ));
+                }
                 let known = match outline.last() {
                     Some(last) => {
                         format!("no pumping head is reachable with up to {}, open beyond", plural(last.k, "context"))

@@ -1,12 +1,14 @@
 //! What is known of an analysis while it goes on, for the guard, which may have to tell it (`limits.rs`).
 //!
-//! It comes from events alone. Of what both ends make of it together nothing is here, and so there is never an answer: one whose evidence
-//! was not checked is none.
+//! It comes from events alone, as long as the search goes on. When it is over, what both ends have made of it together takes the place of that. There is
+//! never an answer here: one whose evidence was not checked is none.
 
 use crate::checkpoint::Checkpoint;
 use crate::cli::{Answer, exit};
-use crate::engine::analysis::{Event, Level, Options, Reason};
-use crate::engine::{Climbed, Count, Engine, Halt, Outcome, Rung};
+use crate::engine::analysis::{Event, Level, Options};
+use crate::engine::{Climbed, Count, Engine, ObservationSequence, Outcome, Rung};
+use crate::explore::Explored;
+use crate::found::{Check, Found};
 use crate::json::{self, WarningJson};
 use crate::limits::{Ended, Phase};
 use crate::load::Loaded;
@@ -30,8 +32,19 @@ pub(crate) struct Known {
     rungs: Vec<Climbed>,
     /// How many visible states are left above, and by which rung.
     left: Option<(Count, Rung)>,
+    /// What the search has come to, if it is over.
+    over: Option<Over>,
     /// Where what there is is kept.
     checkpoint: Option<Arc<Checkpoint>>,
+}
+
+/// What a search has come to.
+struct Over {
+    engine: Engine,
+    sequences: (ObservationSequence, ObservationSequence),
+    collapse_of_states: Option<usize>,
+    /// The answer, if it is one.
+    found: Option<Found>,
 }
 
 /// What there is to say of a model.
@@ -90,6 +103,30 @@ impl SoFar {
         self.change(|known| known.hear(event));
     }
 
+    /// The search is over, with this answer, if it is one.
+    pub(crate) fn found(&self, explored: &Explored<'_>, found: Option<Found>) {
+        let analysis = &explored.analysis;
+        self.change(|known| {
+            known.levels.clone_from(&analysis.levels);
+            known.rungs.clone_from(&analysis.rungs);
+            known.over = Some(Over {
+                engine: analysis.lower.engine(),
+                sequences: (analysis.lower_sequence.clone(), analysis.visible_sequence.clone()),
+                collapse_of_states: analysis.collapse_of_states,
+                found,
+            });
+        });
+    }
+
+    /// The evidence for the answer was accepted.
+    pub(crate) fn checked(&self) {
+        self.change(|known| {
+            if let Some(found) = known.over.as_mut().and_then(|over| over.found.as_mut()) {
+                found.check = Check::Passed;
+            }
+        });
+    }
+
     /// What is to be said, if it ends here.
     pub(crate) fn answer(&self, ended: Ended, words: &Words) -> Answer {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,6 +155,7 @@ impl Known {
             levels: Vec::new(),
             rungs: Vec::new(),
             left: None,
+            over: None,
             checkpoint: None,
         }
     }
@@ -153,6 +191,9 @@ impl Known {
 
     /// What the levels are made of: states, unless tuples have got further.
     fn engine(&self) -> Option<Engine> {
+        if let Some(over) = &self.over {
+            return Some(over.engine);
+        }
         let last = self.levels.last()?;
         Some(if last.reachable.is_some() { Engine::Explicit } else { Engine::Symbolic })
     }
@@ -165,8 +206,11 @@ impl Known {
     }
 
     fn outline(&self, ended: Ended) -> Outline<'_> {
-        let (lower_sequence, visible_sequence) = Level::sequences(&self.levels);
-        let is_search = ended.phase == Phase::Searching && !self.levels.is_empty();
+        let over = self.over.as_ref();
+        let (lower_sequence, visible_sequence) =
+            over.map_or_else(|| Level::sequences(&self.levels), |over| over.sequences.clone());
+        let found = over.and_then(|over| over.found.as_ref());
+        let is_search = ended.phase == Phase::Searching && !self.levels.is_empty() && found.is_none();
         Outline {
             levels: &self.levels,
             rungs: &self.rungs,
@@ -175,13 +219,10 @@ impl Known {
             fcr_by: self.fcr.as_ref().map(|(_, by)| by.clone()),
             lower_sequence,
             visible_sequence,
+            collapse_of_states: over.and_then(|over| over.collapse_of_states),
             between: None,
-            reason: Some(match ended.why {
-                Halt::Interrupted | Halt::Beaten => Reason::Interrupted,
-                Halt::TimeOut => Reason::TimeOut,
-                Halt::Memory => Reason::Memory,
-                Halt::Lost => Reason::Lost,
-            }),
+            reason: Some(ended.why.into()),
+            found,
             ended: (!is_search).then_some(ended),
             options: self.options,
         }
@@ -191,6 +232,7 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Halt;
     use crate::engine::analysis::{Question, analyse};
 
     const FIG_1: &str = include_str!("../../../models/paper/fig1.cpds");

@@ -16,6 +16,7 @@ mod evidence;
 mod explore;
 mod fault;
 mod fcr;
+mod found;
 mod generate;
 mod graph;
 mod interrupt;

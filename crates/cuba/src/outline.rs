@@ -3,14 +3,36 @@
 
 use crate::cluster;
 use crate::engine::analysis::{Level, Options, Reason};
-use crate::engine::{Between, Climbed, Engine, Ladder, ObservationSequence, Outcome, Rung};
+use crate::engine::{Between, Climbed, Count, Engine, Ladder, ObservationSequence, Outcome, Rung};
 use crate::explore::words;
+use crate::found::{Found, Unconfirmed};
 use crate::limits::{self, Ended};
 use crate::show::{indented, plain_table, plural};
 use crate::terminal::fitted;
 use comfy_table::CellAlignment;
 use cpds::Cpds;
 use std::fmt::Write as _;
+
+/// Of more rows of overapproximations, so many are shown at the beginning, and as many at the end.
+const ROWS: usize = 20;
+
+/// What is listed of many: so many at the beginning and as many at the end, and what matters in between. Nothing stands for what is left out.
+pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
+    let mut listed = Vec::new();
+    for (number, it) in list.iter().enumerate() {
+        if number < most || number + most >= list.len() || matters(it) {
+            listed.push(Some(it));
+        } else if !matches!(listed.last(), Some(None)) {
+            listed.push(None);
+        }
+    }
+    listed
+}
+
+/// Whether a rung has ruled out what none before it had.
+pub(crate) fn rules_out(climbed: &Climbed) -> bool {
+    matches!(climbed.outcome, Outcome::Bound(bound) if bound.ruled_out != Count::ZERO)
+}
 
 pub(crate) struct Outline<'a> {
     /// The levels that are finished.
@@ -31,12 +53,21 @@ pub(crate) struct Outline<'a> {
     pub(crate) between: Option<(&'a Cpds, &'a Between)>,
     /// Why there is no answer, if there is none.
     pub(crate) reason: Option<Reason>,
+    /// Where (R_k) collapses, as far as it is known.
+    pub(crate) collapse_of_states: Option<usize>,
+    /// What the search has found, if that was not told as an answer.
+    pub(crate) found: Option<&'a Found>,
     /// If something else than the search was ended: what, and why.
     pub(crate) ended: Option<Ended>,
     pub(crate) options: Options,
 }
 
 impl Outline<'_> {
+    /// What was found, and what ended the run before it could be told.
+    pub(crate) fn unconfirmed(&self) -> Option<Unconfirmed<'_>> {
+        Some(Unconfirmed::new(self.found?, self.ended?))
+    }
+
     /// What the levels are called: R_k, or S_k.
     pub(crate) fn name(&self) -> char {
         if self.engine == Some(Engine::Symbolic) { 'S' } else { 'R' }
@@ -75,12 +106,6 @@ impl Outline<'_> {
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
             Reason::Lost => cluster::loss().to_owned(),
-            Reason::Unchecked => {
-                let limit = limits::memory().hint();
-                format!(
-                    "there is a proof, but its certificate does not fit into the memory of {limit}, or believe it with --no-check"
-                )
-            }
         }
     }
 
@@ -95,16 +120,22 @@ impl Outline<'_> {
             return out + "no overapproximation was finished\n";
         }
         let mut table = plain_table();
-        // Rungs that come to the same and rule out nothing more are told together.
-        let is_idle = |climbed: &Climbed| match climbed.outcome {
-            Outcome::Bound(bound) => bound.ruled_out.exact() == Some(0),
-            _ => false,
-        };
+        // Rungs that come to the same and rule out nothing more are told together; so are those that were given up for the same reason.
+        let is_idle = |climbed: &Climbed| !rules_out(climbed);
         let visible = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),
             _ => "–".to_owned(),
         };
-        for together in self.rungs.chunk_by(|a, b| is_idle(b) && visible(a) == visible(b)) {
+        let is_bound = |climbed: &Climbed| matches!(climbed.outcome, Outcome::Bound(_));
+        let is_the_same = |a: &Climbed, b: &Climbed| {
+            is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
+        };
+        let rows: Vec<&[Climbed]> = self.rungs.chunk_by(is_the_same).collect();
+        for together in listed(&rows, ROWS, |row| rules_out(&row[0])) {
+            let Some(together) = together else {
+                table.add_row(["…", "", ""]);
+                continue;
+            };
             let (first, last) = (&together[0], &together[together.len() - 1]);
             let what = match &first.outcome {
                 Outcome::Bound(_) if is_idle(first) => String::new(),
@@ -159,21 +190,41 @@ impl Outline<'_> {
             Some(Reason::TimeOut | Reason::Interrupted) => hints.push("more time".to_owned()),
             _ => {}
         }
-        let blown = |climbed: &Climbed| matches!(climbed.outcome, Outcome::TooManyTuples(_));
-        if self.rungs.iter().any(blown) {
+        let is_blown =
+            |climbed: &Climbed| matches!(climbed.outcome, Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_));
+        if self.rungs.iter().any(is_blown) {
             hints.push("more tuples (--max-tuples)".to_owned());
         }
+        // The deepest one, unless no deeper one can do better.
         let deepest = self.rungs.iter().filter_map(|climbed| match climbed.rung {
-            Rung::Abstract(depth) => Some(depth),
+            Rung::Abstract(depth) => Some((depth, matches!(climbed.outcome, Outcome::TooManyInitial(_)))),
             _ => None,
         });
         match (deepest.max(), options.ladder) {
             (_, Ladder::Only(_)) => hints.push("all overapproximations (--engine auto)".to_owned()),
-            (Some(depth), _) if options.max_contexts.or(options.max_depth).is_some() => {
+            (Some((depth, false)), _) if options.max_contexts.or(options.max_depth).is_some() => {
                 hints.push(format!("a deeper overapproximation (--max-depth {})", depth + 2));
             }
             _ => {}
         }
         if hints.is_empty() { String::new() } else { format!("to try: {}\n", hints.join(", ")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_of_many() {
+        let numbers: Vec<usize> = (0..10).collect();
+        let seven = |number: &usize| *number == 7;
+        let shown = |most| {
+            let listed = listed(&numbers, most, seven).into_iter();
+            listed.map(|it| it.map_or("…".to_owned(), usize::to_string)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(5), "0 1 2 3 4 5 6 7 8 9");
+        assert_eq!(shown(4), "0 1 2 3 … 6 7 8 9");
+        assert_eq!(shown(1), "0 … 7 … 9");
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         let _ = writeln!(remarks, "note: there are {last} states, too many to list; stop earlier with --max-contexts");
     }
     let states = args.states && few;
-    let verdict = verdict(&explored, args.full) + &loaded.assuming() + args.explore.evidence.doubt(&explored);
+    let verdict = verdict(&explored) + &loaded.assuming() + args.explore.evidence.doubt(&explored);
     let file = shown(&args.explore.model.file);
     let stdout = if args.explore.json {
         json::print(&json::analysis(file.clone(), &explored, &verdict, states, &loaded))
@@ -83,7 +83,7 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
             out += &fitted(&new_states(&explored), terminal::width());
         }
         out += "\n";
-        if explored.analysis.is_open() {
+        if explored.is_open() {
             out += &explored.outline().squeezed(terminal::width());
         }
         let _ = writeln!(out, "{}", style::verdict(&verdict));
@@ -101,13 +101,13 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     Ok(answer)
 }
 
-/// The answer in words.
-fn verdict(explored: &Explored<'_>, full: bool) -> String {
+/// What is known of R, if (R_k) has converged and that was the question, and of T(R), if (T(R_k)) has.
+pub(crate) fn known(explored: &Explored<'_>) -> String {
     let analysis = &explored.analysis;
-    let (last, s) = (analysis.levels[analysis.k()], explored.levels());
+    let last = analysis.levels[analysis.k()];
     let visible = plural(last.visible, "visible state");
-    let known = match (analysis.lower_sequence.collapse(), analysis.visible_sequence.collapse()) {
-        (Some(r), Some(t)) if full => match last.reachable {
+    match (analysis.lower_sequence.collapse(), analysis.visible_sequence.collapse()) {
+        (Some(r), Some(t)) if explored.question == Question::Reachable => match last.reachable {
             Some(states) => {
                 format!("R = R_{r} has {}; T(R) has {visible}, and collapses at k = {t}", plural(states, "state"))
             }
@@ -115,18 +115,18 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
         },
         (_, Some(t)) => format!("T(R) has {visible}, and collapses at k = {t}"),
         (_, None) => String::new(),
-    };
-    let asked = if full { &analysis.lower_sequence } else { &analysis.visible_sequence };
-    let is_converged = asked.collapse().is_some();
-    match &analysis.conclusion {
+    }
+}
+
+/// The answer in words.
+fn verdict(explored: &Explored<'_>) -> String {
+    let (known, outline) = (known(explored), explored.outline());
+    match &explored.analysis.conclusion {
         Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
-        Conclusion::Unknown(_) if is_converged => {
-            format!("unknown: {known}, but there is no evidence that was checked; {}", explored.outline().why())
-        }
-        Conclusion::Unknown(_) if known.is_empty() => unknown(&explored.outline()),
+        Conclusion::Unknown(_) if known.is_empty() || outline.found.is_some() => unknown(&outline),
         Conclusion::Unknown(_) => {
-            let why = explored.outline().why();
-            format!("unknown: {known}, but ({s}_k) has not converged up to k = {}; {why}", last.k)
+            let (k, s) = (explored.analysis.k(), outline.name());
+            format!("unknown: {known}, but ({s}_k) has not converged up to k = {k}; {}", outline.why())
         }
         Conclusion::Safe(_) | Conclusion::Unsafe { .. } | Conclusion::Contradiction(_) => {
             unreachable!("not an answer to this question")
@@ -136,6 +136,9 @@ fn verdict(explored: &Explored<'_>, full: bool) -> String {
 
 /// The verdict, if nothing has converged.
 fn unknown(outline: &Outline<'_>) -> String {
+    if let Some(unconfirmed) = outline.unconfirmed() {
+        return format!("unknown: {}", unconfirmed.told());
+    }
     let (why, s) = (outline.why(), outline.name());
     match outline.last() {
         Some(last) => format!("unknown: (T({s}_k)) has not converged up to k = {}; {why}", last.k),
@@ -149,7 +152,8 @@ fn so_far(outline: &Outline<'_>) -> String {
         return String::new();
     }
     let width = terminal::width();
-    fitted(&table(outline), width) + "\n" + &outline.squeezed(width)
+    let squeezed = if outline.found.is_some() { String::new() } else { outline.squeezed(width) };
+    fitted(&table(outline), width) + "\n" + &squeezed
 }
 
 /// The reachability table.
@@ -236,7 +240,10 @@ fn new_states(explored: &Explored<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::analysis::{Options, Reason, analyse};
+    use crate::engine::Halt;
+    use crate::engine::analysis::{Options, analyse};
+    use crate::found::{Check, Found};
+    use crate::limits::{Ended, Phase};
     use std::time::Duration;
 
     #[test]
@@ -244,13 +251,14 @@ mod tests {
         let problem: cpds::Problem = include_str!("../../../models/paper/fig1.cpds").parse().unwrap();
         let options = Options::default();
         let analysis = analyse(&problem, Question::Visible, options, |_| ());
-        let mut explored =
-            Explored { problem: &problem, analysis, options, time: Duration::ZERO, made: None, kept: None };
-        assert!(verdict(&explored, false).starts_with("converged: T(R) has 8 visible states"));
-        explored.analysis.conclusion = Conclusion::Unknown(Reason::TimeOut);
-        let unknown = verdict(&explored, false);
-        let expected =
-            "unknown: T(R) has 8 visible states, and collapses at k = 5, but there is no evidence that was checked; ";
-        assert!(unknown.starts_with(expected), "{unknown}");
+        let mut explored = Explored::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
+        assert!(verdict(&explored).starts_with("converged: T(R) has 8 visible states"));
+        let found = Found::of(&explored, Check::Pending);
+        explored.leave_unconfirmed(found, Ended { why: Halt::Interrupted, phase: Phase::CheckingEvidence });
+        assert_eq!(
+            verdict(&explored),
+            "unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states, and collapses at k = 5, but it was not \
+             checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof"
+        );
     }
 }

@@ -14,6 +14,7 @@ use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
 use crate::limits;
 use crate::load::Loaded;
+use crate::outline::{listed, rules_out};
 use crate::output::write;
 use crate::reach;
 use crate::show::plural;
@@ -81,6 +82,9 @@ const SMALL: usize = 24;
 
 /// Of more programs, no automaton is shown unasked.
 const FEW: usize = 4;
+
+/// Of more overapproximations, so many are shown at the beginning, and as many at the end.
+const RUNGS: usize = 100;
 
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
@@ -192,8 +196,8 @@ impl<'a> Page<'a> {
             k: analysis.k(),
             chart,
             levels: plain(&reach::table(&explored.outline())),
-            rungs: analysis.rungs.iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None))),
+            rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
+            squeezed: explored.is_open().then(|| plain(&explored.outline().squeezed(None))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -259,7 +263,11 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
 fn evidence(explored: &Explored<'_>) -> EvidenceFact {
     let Some(made) = &explored.made else {
         let is_open = matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
-        let why = if is_open { "none: there is no answer" } else { "none was made (--no-check)" };
+        let why = match explored.outline().unconfirmed() {
+            Some(_) => "none that was checked",
+            None if is_open => "none: there is no answer",
+            None => "none was made (--no-check)",
+        };
         return EvidenceFact { text: why.to_owned(), check: "none", time: None };
     };
     let ms = |time: Duration| match time.as_secs_f64() * 1000.0 {
@@ -273,7 +281,11 @@ fn evidence(explored: &Explored<'_>) -> EvidenceFact {
     }
 }
 
-fn rung(Climbed { rung, outcome }: &Climbed) -> RungRow {
+fn rung(climbed: Option<&Climbed>) -> RungRow {
+    let Some(Climbed { rung, outcome }) = climbed else {
+        let [visible, left, remark] = [(); 3].map(|()| String::new());
+        return RungRow { name: "…".to_owned(), visible, left, remark };
+    };
     let (visible, left, remark) = match outcome {
         Outcome::Bound(bound) => {
             let remark = if bound.is_exact { "nothing was widened: this is T(R)" } else { "" };

@@ -97,7 +97,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
                 Some(program) => source::steps(&loaded, program, trace, terminal::width()),
                 None => trace::steps(system, trace, terminal::width()),
             },
-            Conclusion::Unknown(_) if explored.analysis.is_open() => squeezed(&explored.outline()),
+            Conclusion::Unknown(_) if explored.is_open() => squeezed(&explored.outline()),
             _ => String::new(),
         };
         let _ = writeln!(out, "{}", style::verdict(&verdict));
@@ -116,6 +116,9 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
 
 /// The verdict, if there is no answer.
 pub(crate) fn unknown(outline: &Outline<'_>) -> String {
+    if let Some(unconfirmed) = outline.unconfirmed() {
+        return format!("unknown: {}", unconfirmed.told());
+    }
     let why = outline.why();
     let Some(last) = outline.last() else { return format!("unknown: nothing is known yet; {why}") };
     let beyond = if let Some(Reason::LongTrace { .. }) = outline.reason { "" } else { ", open beyond" };
@@ -124,7 +127,7 @@ pub(crate) fn unknown(outline: &Outline<'_>) -> String {
 
 /// What is known, if there is no answer, and something is.
 fn squeezed(outline: &Outline<'_>) -> String {
-    if outline.levels.is_empty() && outline.rungs.is_empty() {
+    if outline.found.is_some() || outline.levels.is_empty() && outline.rungs.is_empty() {
         return String::new();
     }
     outline.squeezed(terminal::width())

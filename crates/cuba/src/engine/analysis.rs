@@ -62,7 +62,8 @@ pub struct Options {
     /// Where to stop above: A_d with this d is the last one computed.
     pub max_depth: Option<usize>,
     /// How many tuples an A_d may have, or states a Z_z. Without this and the two before, k and d are raised until there is an
-    /// answer, and what had too many tuples is tried again with more.
+    /// answer, and what had too many tuples is tried again with more. If it is named, and the initial states alone are more, there
+    /// are no deeper ones.
     pub max_tuples: Option<usize>,
     /// How many bytes the tables may take.
     pub memory: usize,
@@ -198,10 +199,19 @@ pub enum Reason {
     Interrupted,
     /// There was no time left.
     TimeOut,
-    /// There is an answer, but no memory for the evidence for it.
-    Unchecked,
     /// Another process that had a share of the states is gone.
     Lost,
+}
+
+impl From<Halt> for Reason {
+    fn from(why: Halt) -> Self {
+        match why {
+            Halt::Interrupted | Halt::Beaten => Reason::Interrupted,
+            Halt::TimeOut => Reason::TimeOut,
+            Halt::Memory => Reason::Memory,
+            Halt::Lost => Reason::Lost,
+        }
+    }
 }
 
 /// Two engines say what cannot both be true.

@@ -356,18 +356,19 @@ mod tests {
             0_usize..6,
             prop_oneof![Just(1_usize << 20), 1_usize << 10..1 << 17],
             prop_oneof![Just(None), Just(Some(1))],
+            prop_oneof![Just(100), 0_usize..6],
             prop_oneof![Just(None), Just(Some(Engine::Explicit)), Just(Some(Engine::Symbolic))],
             (any::<bool>(), 1_usize..=2, 1_usize..4),
         );
         let shape = Shape { initial: 1..=5, bad: 1..=2, ..Shape::default() };
         let cases = ProptestConfig::with_cases(50);
-        proptest!(cases, |(problem in problem(&shape), (contexts, memory, depth, engine, (symmetry, jobs, first)) in options)| {
+        proptest!(cases, |(problem in problem(&shape), (contexts, memory, depth, tuples, engine, (symmetry, jobs, first)) in options)| {
             let options = Options {
                 engine,
                 symmetry,
                 max_contexts: Some(contexts),
                 max_depth: depth,
-                max_tuples: Some(100),
+                max_tuples: Some(tuples),
                 memory,
                 jobs,
                 ..Options::default()

@@ -1,4 +1,9 @@
 //! The upper end: rung after rung, and what none of them has ruled out.
+//!
+//! # Why it lets the lower end have its answer
+//! The race is decided by work (`race.rs`), so an upper end that took rungs for nothing would never let an answer from below be the
+//! first one. Two rules see to it. Every rung costs something, and before it begins, the race is asked whether to stop. And a limit on tuples
+//! that the initial states alone exceed ends the climb ([`AtStart`]): no deeper rung of that kind can keep it.
 
 use super::abstraction::{Abstraction, Blown, Limits};
 use super::analysis::{Event, Options, Question};
@@ -7,7 +12,7 @@ use super::ceiling::Ceiling;
 use super::certificate::Tuples;
 use super::count::Count;
 use super::keep::{BegunTables, SavedUpperEnd};
-use super::ladder::Rung;
+use super::ladder::{Ladder, Rung};
 use super::overapproximation::{CutOffStates, Growing, Overapproximation, Progress};
 use super::packed::PackedSet;
 use super::psa::TooLarge;
@@ -62,7 +67,44 @@ pub(super) struct Climb {
     is_new: bool,
     /// The depth of the last A_d that has not too many tuples.
     deepest: Option<usize>,
+    too_many: AtStart,
     clock: Clock,
+}
+
+/// The kinds of rungs that have too many tuples or states before their first step.
+///
+/// An A_d begins with the initial states as they are, each a tuple of single words: nothing is widened, and nothing merged, before the first step.
+/// (Where tuples are drawn, what counts is nodes; they are the same ones.) So all A_d begin with equally many, and if these are too many for one, they are for every one.
+/// A Z_z begins with the initial states cut off at height z. Of these, Z_{z+1} has at least as many. So if they are too many, they are for every higher one.
+/// But initial states that differ only far down are one for Z_z and several for A_d; that is why each kind ends on its own.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct AtStart {
+    abstracts: bool,
+    cut_offs: bool,
+}
+
+impl AtStart {
+    fn add(&mut self, rung: Rung) {
+        match rung {
+            Rung::Abstract(_) => self.abstracts = true,
+            Rung::CutOff(_) => self.cut_offs = true,
+            Rung::Z | Rung::MatchedZ => unreachable!("they have no limit but the memory"),
+        }
+    }
+
+    /// Whether a rung is of such a kind.
+    fn has(self, rung: Rung) -> bool {
+        match rung {
+            Rung::Abstract(_) => self.abstracts,
+            Rung::CutOff(_) => self.cut_offs,
+            Rung::Z | Rung::MatchedZ => false,
+        }
+    }
+
+    /// Whether no deeper rung of the ladder is of another kind.
+    fn is_everything(self, ladder: Ladder) -> bool {
+        self.abstracts && (self.cut_offs || ladder != Ladder::All)
+    }
 }
 
 /// A rung to be taken, with so many tuples at most.
@@ -76,6 +118,24 @@ pub(super) struct Step {
 pub(super) enum Begun<'a> {
     CutOff(Box<Growing<'a>>),
     Widened(Box<SavedSymbolic>),
+}
+
+/// The tables of a rung.
+enum Tables<'a> {
+    CutOff(Box<Growing<'a>>),
+    Widened(Box<Symbolic<'a>>),
+}
+
+impl Tables<'_> {
+    /// How many tuples or states there are, of those that are limited.
+    fn limited(&self, rung: Rung) -> usize {
+        match (self, rung) {
+            // Z itself is worth all the memory there is.
+            (_, Rung::Z | Rung::MatchedZ) => 0,
+            (Tables::CutOff(growing), _) => growing.progress().states,
+            (Tables::Widened(tuples), _) => tuples.kept(),
+        }
+    }
 }
 
 /// A rung that was tried.
@@ -94,6 +154,8 @@ pub enum Outcome {
     Bound(Bound),
     /// It has more tuples than this; or states, if stacks are cut off.
     TooManyTuples(usize),
+    /// The initial states alone are more tuples or states than this.
+    TooManyInitial(usize),
     /// It takes too much memory.
     TooLarge,
 }
@@ -166,7 +228,7 @@ impl<'a> Squeeze<'a, '_> {
     fn next_step(&self, climb: &mut Climb) -> Option<Step> {
         let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
         let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
-        loop {
+        while !climb.too_many.is_everything(self.options.ladder) {
             let new = if climb.is_new || climb.again.is_empty() {
                 self.options.ladder.rungs(max_depth).nth(climb.taken)
             } else {
@@ -180,10 +242,33 @@ impl<'a> Squeeze<'a, '_> {
             climb.is_new = !climb.is_new;
             // Everything that Z_z could rule out has been.
             let is_idle = |z: usize| climb.deepest.is_some_and(|depth| z <= depth + 1);
-            if !matches!(step.rung, Rung::CutOff(z) if is_idle(z)) {
+            if !matches!(step.rung, Rung::CutOff(z) if is_idle(z)) && !climb.too_many.has(step.rung) {
                 return Some(step);
             }
         }
+        None
+    }
+
+    /// The tables of a rung: those of one that has been begun, or the initial states.
+    fn tables(
+        &self,
+        rung: Rung,
+        begun: Option<Begun<'a>>,
+        symmetry: &Symmetry,
+        limits: Limits,
+    ) -> Result<Tables<'a>, TooLarge> {
+        let options = |depth| Abstraction::options(depth, self.options.symmetry, limits);
+        Ok(match (rung, begun) {
+            (Rung::Abstract(depth), Some(Begun::Widened(saved))) => {
+                Tables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
+            }
+            (Rung::Abstract(depth), _) => Tables::Widened(Box::new(Symbolic::new(self.system(), options(depth)))),
+            (_, Some(Begun::CutOff(growing))) => Tables::CutOff(growing),
+            (_, _) => {
+                let cut = rung.cut().expect("the others are cut off");
+                Tables::CutOff(Box::new(Growing::new(self.system(), symmetry.clone(), cut, limits.memory)?))
+            }
+        })
     }
 
     fn climb(&self, end: &mut UpperEnd<'a>, symmetry: &Symmetry, events: &Sender<Event>) {
@@ -193,43 +278,51 @@ impl<'a> Squeeze<'a, '_> {
             if end.begun.is_none() {
                 self.keep_if_due(End::Upper, &|out| end.write(None, out));
             }
-            let (step, begun) = match end.begun.take() {
+            let (mut step, begun) = match end.begun.take() {
                 Some((step, begun)) => (step, Some(begun)),
                 None => match self.next_step(&mut end.climb) {
                     Some(step) => (step, None),
                     None => return,
                 },
             };
-            let Step { rung, tuples } = step;
-            let limits = Limits { tuples, memory: self.upper_memory().saturating_sub(end.bytes()) };
-            let options = |depth| Abstraction::options(depth, self.options.symmetry, limits);
-            let found = match (rung, begun) {
-                (Rung::Abstract(depth), begun) => {
-                    let tuples = match begun {
-                        Some(Begun::Widened(saved)) => Symbolic::restored(self.system(), options(depth), *saved),
-                        _ => Symbolic::new(self.system(), options(depth)),
-                    };
-                    self.widened(end, step, tuples, limits, events)
-                }
-                (_, Some(Begun::CutOff(growing))) => self.cut_off(end, step, *growing, limits, events),
-                (_, _) => {
-                    let cut = rung.cut().expect("the others are cut off");
-                    match Growing::new(self.system(), symmetry.clone(), cut, limits.memory) {
-                        Ok(growing) => self.cut_off(end, step, growing, limits, events),
-                        Err(TooLarge) => (Err(Blown::TooLarge), 0),
+            let rung = step.rung;
+            if let ControlFlow::Break(why) = self.tick(rung, end.climb.clock.after(rung, 0)) {
+                end.halted = Some(why);
+                return;
+            }
+            let is_new = begun.is_none();
+            let mut limits = Limits { tuples: step.tuples, memory: self.upper_memory().saturating_sub(end.bytes()) };
+            let mut is_too_much_at_start = false;
+            let (found, work) = match self.tables(rung, begun, symmetry, limits) {
+                Err(TooLarge) => (Err(Blown::TooLarge), 0),
+                Ok(tables) => {
+                    let initial = if is_new { tables.limited(rung) } else { 0 };
+                    // To give it up would only mean to begin again, with so many.
+                    while is_open_ended && initial > step.tuples {
+                        step.tuples = step.tuples.saturating_mul(4);
+                    }
+                    limits.tuples = step.tuples;
+                    is_too_much_at_start = initial > step.tuples;
+                    match tables {
+                        Tables::CutOff(growing) => self.cut_off(end, step, *growing, limits, events),
+                        Tables::Widened(tuples) => self.widened(end, step, *tuples, limits, events),
                     }
                 }
             };
-            let (found, work) = found;
             end.climb.clock.add(rung, work);
             let outcome = match found {
                 Ok(found) => Outcome::Bound(end.add(found, self.bad.as_ref(), symmetry)),
+                Err(Blown::TooManyTuples) if is_too_much_at_start => {
+                    end.invariants.push(None);
+                    end.climb.too_many.add(rung);
+                    Outcome::TooManyInitial(step.tuples)
+                }
                 Err(Blown::TooManyTuples) => {
                     end.invariants.push(None);
                     if is_open_ended {
-                        end.climb.again.push_back(Step { rung, tuples: tuples.saturating_mul(4) });
+                        end.climb.again.push_back(Step { rung, tuples: step.tuples.saturating_mul(4) });
                     }
-                    Outcome::TooManyTuples(tuples)
+                    Outcome::TooManyTuples(step.tuples)
                 }
                 Err(Blown::TooLarge) => {
                     end.invariants.push(None);
@@ -253,7 +346,7 @@ impl<'a> Squeeze<'a, '_> {
                     let before = end.rungs.last().map(|before| &before.what);
                     is_deep(rung) && before.is_some_and(|it| it.outcome == Outcome::TooLarge && is_deep(it.rung))
                 }
-                Outcome::TooManyTuples(_) => false,
+                Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => false,
             };
             let climbed = Climbed { rung, outcome };
             let _ = events.send(Event::Climbed(climbed.clone()));
@@ -348,7 +441,7 @@ impl<'a> Squeeze<'a, '_> {
     ) -> (Result<Found<'a>, Blown<Halt>>, u64) {
         let Step { rung, .. } = step;
         tuples.works_for(self.race.cancel(End::Upper), self.race.hands(End::Upper));
-        let mut work = if tuples.is_going() { tuples.work() } else { 0 };
+        let mut work = tuples.work();
         let mut watch = |tuples: &Symbolic<'_>| {
             let bytes = self.in_use(limits, tuples.bytes());
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
@@ -441,7 +534,14 @@ impl<'a> UpperEnd<'a> {
             ceiling: Ceiling::new(symmetry),
             safe: None,
             halted: None,
-            climb: Climb { taken: 0, again: VecDeque::new(), is_new: true, deepest: None, clock: Clock::default() },
+            climb: Climb {
+                taken: 0,
+                again: VecDeque::new(),
+                is_new: true,
+                deepest: None,
+                too_many: AtStart::default(),
+                clock: Clock::default(),
+            },
             begun: None,
             is_over: false,
         }
@@ -556,7 +656,7 @@ mod tests {
         assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Beaten)));
     }
 
-    /// Z may be as large as it gets; what comes after matched-Z has a limit.
+    /// Z may be as large as it gets; what comes after matched-Z has a limit. There is one initial state: as a diagram, some nodes.
     #[test]
     fn too_many_tuples() {
         let problem = fig_1();
@@ -567,26 +667,88 @@ mod tests {
         for most in [0, 1] {
             let outcomes = outcomes(&climbed(&squeeze(most)));
             let names: Vec<&str> = outcomes.iter().map(|(name, _)| name.as_str()).collect();
-            assert_eq!(names, ["Z", "matched-Z", "A_0", "A_1", "Z_2"]);
+            assert_eq!(names, ["Z", "matched-Z", "A_0", "Z_2"]);
             let generators = outcomes.iter().map(|(_, outcome)| match outcome {
                 Outcome::Bound(bound) => bound.generators.map(|(g, popped)| (g.to_string(), popped.to_string())),
                 other => panic!("{other:?}"),
             });
             assert_eq!(generators.take(2).collect::<Vec<_>>(), [Some(("2".to_owned(), "2".to_owned())), None]);
-            assert!(outcomes[2..].iter().all(|(_, outcome)| *outcome == Outcome::TooManyTuples(most)), "{outcomes:?}");
+            let cut_off = if most == 0 { Outcome::TooManyInitial(0) } else { Outcome::TooManyTuples(1) };
+            assert_eq!([&outcomes[2].1, &outcomes[3].1], [&Outcome::TooManyInitial(most), &cut_off]);
         }
+    }
+
+    /// No rung can have fewer tuples than it begins with: there is no end to the ladder here, but one to the climb. And it takes some time.
+    #[test]
+    fn too_many_to_begin_with() {
+        let problem = fig_1();
+        for ladder in [Ladder::All, Ladder::Abstract] {
+            let options = Options { max_tuples: Some(0), ladder, ..Options::default() };
+            let end = climbed(&squeeze(&problem, Question::Visible, options));
+            let deep: Vec<String> = end.rungs.iter().map(|rung| rung.what.rung.to_string()).collect();
+            let expected = if ladder == Ladder::All { &["Z", "matched-Z", "A_0", "Z_2"][..] } else { &["A_0"] };
+            assert_eq!((deep, end.halted), (expected.iter().map(ToString::to_string).collect(), None));
+            let times: Vec<u64> = end.rungs.iter().map(|rung| rung.time).collect();
+            assert!(times[times.len() - 1] >= RUNG && times.is_sorted(), "{times:?}");
+        }
+    }
+
+    /// Four initial states that differ at the bottom alone. Cut off, they are one.
+    #[test]
+    fn each_kind_of_rung_begins_with_its_own_number() {
+        let problem: Problem = "shared 0; init 0|a a a a; init 0|a a a b; init 0|a a a c; init 0|a a a d
+            thread A { symbols a b c d; (0,a) -> (0,-) }"
+            .parse()
+            .unwrap();
+        let options = Options { max_tuples: Some(3), max_depth: Some(5), ..Options::default() };
+        let deep = outcomes(&climbed(&squeeze(&problem, Question::Visible, options))).split_off(2);
+        let deep: Vec<String> = deep
+            .iter()
+            .map(|(name, outcome)| format!("{name} {}", matches!(outcome, Outcome::TooManyInitial(3))))
+            .collect();
+        assert_eq!(deep, ["A_0 true", "Z_2 false", "Z_3 false", "Z_4 true"]);
+    }
+
+    /// If no limit is named, the one by default is raised until the initial states are within it.
+    #[test]
+    fn no_limit_is_too_small_to_begin_with() {
+        let problem = many_initial_states();
+        let end =
+            climbed(&squeeze(&problem, Question::Visible, Options { ladder: Ladder::Abstract, ..Options::default() }));
+        let bound = |outcome: &Outcome| matches!(outcome, Outcome::Bound(bound) if bound.is_exact);
+        assert!(end.rungs.len() == 1 && bound(&end.rungs[0].what.outcome), "{:?}", outcomes(&end));
+        let options = Options { max_tuples: Some(TUPLES), ladder: Ladder::Abstract, ..Options::default() };
+        let end = climbed(&squeeze(&problem, Question::Visible, options));
+        assert_eq!(outcomes(&end), [("A_0".to_owned(), Outcome::TooManyInitial(TUPLES))]);
+    }
+
+    /// More than the tuples that a rung may have by default; no thread can move.
+    fn many_initial_states() -> Problem {
+        let states = (0..450).flat_map(|a| (0..450).map(move |b| format!("init 0|{a},{b}\n")));
+        ("shared 0; thread A * 2 { symbols 0..449 }\n".to_owned() + &states.collect::<String>()).parse().unwrap()
+    }
+
+    /// A bad state ends the race for both. The upper end does not begin another rung, although there are always more.
+    #[test]
+    fn no_rung_is_begun_when_the_race_is_over() {
+        let problem = fig_1();
+        let squeeze = squeeze(&problem, Question::Verify, Options { max_tuples: Some(1), ..Options::default() });
+        squeeze.race.cancel_both();
+        let end = climbed(&squeeze);
+        assert_eq!((outcomes(&end), end.halted), (Vec::new(), Some(Halt::Beaten)));
     }
 
     /// A limit that is named holds: nothing is tried again with more.
     #[test]
     fn nothing_is_tried_again_beyond_a_limit_that_is_named() {
         let problem = fig_1();
-        let squeeze = squeeze(&problem, Question::Visible, Options { max_tuples: Some(1), ..Options::default() });
+        let options = Options { max_tuples: Some(7), ladder: Ladder::Abstract, ..Options::default() };
+        let squeeze = squeeze(&problem, Question::Visible, options);
         squeeze.race.concludes(20 * RUNG);
         let end = climbed(&squeeze);
         assert_eq!(end.halted, Some(Halt::Beaten));
-        let deep = outcomes(&end).split_off(2);
-        assert!(deep.len() > 5 && deep.iter().all(|(_, it)| *it == Outcome::TooManyTuples(1)), "{deep:?}");
+        let deep = outcomes(&end);
+        assert!(deep.len() > 5 && deep.iter().all(|(_, it)| *it == Outcome::TooManyTuples(7)), "{deep:?}");
     }
 
     /// Without memory there is no rung; after two deep ones the others are not tried.

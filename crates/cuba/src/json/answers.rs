@@ -2,15 +2,16 @@
 
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Count, Engine, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
+use crate::engine::{Climbed, Count, Engine, Halt, Loop, ObservationSequence, Outcome, Pause, Run, Sent, Statistics};
 use crate::evidence::Made;
 use crate::explore::Explored;
 use crate::fcr::Decided;
+use crate::found::{Check, Unconfirmed};
 use crate::known::{Known, Model};
-use crate::limits;
+use crate::limits::{self, Phase};
 use crate::load::Loaded;
 use crate::machine::peak_memory_bytes;
-use crate::outline::Outline;
+use crate::outline::{Outline, listed, rules_out};
 use crate::show::thread_state;
 use crate::source;
 use cpds::{Program, SharedState, Stack, VisibleState};
@@ -18,6 +19,9 @@ use cpds_check::Evidence;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// Of more overapproximations, so many are listed at the beginning, and as many at the end.
+const ENDS: usize = 1000;
 
 /// `cuba verify` and `cuba reach`
 #[derive(Serialize)]
@@ -36,6 +40,9 @@ pub struct AnalysisJson {
     pub contexts: Option<usize>,
     /// The engine that answered: `explicit` or `symbolic`; null if a limit came before that was known.
     pub engine: Option<&'static str>,
+    /// For `unknown`: the answer that was found, if the evidence for it could not be made, checked or told before a limit. It is no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<UnconfirmedJson>,
     /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
     /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
@@ -50,8 +57,12 @@ pub struct AnalysisJson {
     pub collapse: CollapseJson,
     /// Where the sequences pause.
     pub pauses: PausesJson,
-    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`.
+    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`. Of more than two thousand, the first thousand and
+    /// the last thousand, and in between those that rule something out.
     pub upper: Vec<UpperJson>,
+    /// How many are left out there; not there if these are all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper_left_out: Option<usize>,
     /// For `unknown`, the visible states that are neither reached nor ruled out, if an overapproximation was finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenJson>,
@@ -82,6 +93,24 @@ pub struct AnalysisJson {
     pub memory_limit_bytes: usize,
     /// What there is to remark; the first hundred.
     pub warnings: Vec<WarningJson>,
+}
+
+/// An answer that was found, but not told.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct UnconfirmedJson {
+    /// What the verdict would be: `safe`, `unsafe` or `converged`.
+    pub verdict: &'static str,
+    /// What the proof rests on, as in `proved_by` of an answer; null for `unsafe`.
+    pub proved_by: Option<String>,
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable; otherwise null.
+    pub contexts: Option<usize>,
+    /// Whether an independent checker has accepted the evidence, so that all that was missing was to tell it.
+    pub checked: bool,
+    /// What was being done when it was ended: `making-evidence`, `checking-evidence` or `writing`.
+    pub phase: &'static str,
+    /// What ended it: `timeout`, `memory`, `interrupt`, or `process`: another one that is gone.
+    pub ended_by: &'static str,
 }
 
 /// States that are in several processes.
@@ -398,7 +427,6 @@ pub(crate) fn analysis(
         threads: Some(system.thread_count()),
         contexts: trace.as_ref().map(|trace| trace.contexts.len()).or(object.contexts),
         proved_by: analysis.proved_by(),
-        collapse: CollapseJson { reachable: analysis.collapse_of_states, ..object.collapse },
         between: analysis.between.as_ref().map(|between| BetweenJson {
             count: between.count.exact(),
             states: visible(&between.states),
@@ -441,6 +469,8 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         new_states: None,
         new_visible_states: None,
     });
+    let upper: Vec<UpperJson> = listed(outline.rungs, ENDS, rules_out).into_iter().flatten().map(upper).collect();
+    let left_out = outline.rungs.len() - upper.len();
     let pauses_if = |wanted: bool| if wanted { pauses(&outline.lower_sequence) } else { Vec::new() };
     AnalysisJson {
         file,
@@ -449,12 +479,13 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         threads: None,
         contexts: outline.last().map(|level| level.k),
         engine: outline.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
+        unconfirmed: outline.unconfirmed().map(unconfirmed),
         proved_by: None,
         fcr: outline.fcr,
         fcr_by: outline.fcr_by.clone(),
         sequence: sequence.collect(),
         collapse: CollapseJson {
-            reachable: None,
+            reachable: outline.collapse_of_states,
             symbolic: outline.lower_sequence.collapse().filter(|_| is_symbolic),
             visible: outline.visible_sequence.collapse(),
         },
@@ -463,7 +494,8 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
             symbolic: pauses_if(is_symbolic),
             visible: pauses(&outline.visible_sequence),
         },
-        upper: outline.rungs.iter().map(upper).collect(),
+        upper,
+        upper_left_out: (left_out > 0).then_some(left_out),
         between: None,
         visible_states: None,
         trace: None,
@@ -476,6 +508,26 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         peak_memory_bytes: peak_memory_bytes(),
         memory_limit_bytes: limits::memory().bytes,
         warnings: Vec::new(),
+    }
+}
+
+fn unconfirmed(Unconfirmed { found, ended }: Unconfirmed<'_>) -> UnconfirmedJson {
+    UnconfirmedJson {
+        verdict: found.verdict,
+        proved_by: found.proved_by.clone(),
+        contexts: found.contexts,
+        checked: found.check == Check::Passed,
+        phase: match ended.phase {
+            Phase::CheckingEvidence => "checking-evidence",
+            Phase::Writing => "writing",
+            _ => "making-evidence",
+        },
+        ended_by: match ended.why {
+            Halt::TimeOut => "timeout",
+            Halt::Memory => "memory",
+            Halt::Interrupted | Halt::Beaten => "interrupt",
+            Halt::Lost => "process",
+        },
     }
 }
 
@@ -494,7 +546,7 @@ fn evidence(made: &Made) -> EvidenceJson {
 fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
     let (bound, given_up) = match outcome {
         Outcome::Bound(bound) => (Some(bound), None),
-        Outcome::TooManyTuples(_) => (None, Some("tuples")),
+        Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => (None, Some("tuples")),
         Outcome::TooLarge => (None, Some("memory")),
     };
     let generators = bound.and_then(|bound| bound.generators);

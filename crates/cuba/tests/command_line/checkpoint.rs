@@ -171,6 +171,18 @@ fn checkpoint(folder: &Path) -> Vec<u8> {
     fs::read(folder.join("c")).unwrap()
 }
 
+/// What has nothing in it does not claim to have; a run can begin from there all the same.
+#[test]
+fn nothing_was_kept_yet() {
+    let folder = folder();
+    let verify = ["verify", "mirror.cpds", "--max-contexts", "3"];
+    let stopped = cuba(folder.path(), &[&verify[..], &["--checkpoint", "c", "--timeout", "0s"]].concat());
+    let note = "note: nothing is in the checkpoint `c` yet; `cuba resume c` begins from the start\n";
+    assert_eq!((stopped.code, &*stopped.stderr), (5, note));
+    let (resumed, whole) = (cuba(folder.path(), &["resume", "c", "--timeout", "1h"]), cuba(folder.path(), &verify));
+    assert_eq!((resumed.code, resumed.stdout, resumed.stderr), (whole.code, whole.stdout, whole.stderr));
+}
+
 #[test]
 fn a_run_that_was_stopped_goes_on_from_anywhere() {
     let (folder, elsewhere) = (folder(), tempfile::tempdir().unwrap());

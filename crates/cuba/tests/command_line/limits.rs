@@ -78,12 +78,88 @@ fn an_interrupt_in_every_phase() {
             let last = told.stdout.lines().last().unwrap();
             let why =
                 if doing.is_empty() { "it was interrupted" } else { &format!("it was interrupted while {doing}") };
-            assert!(last.starts_with("unknown: ") && last.ends_with(why), "{phase}: {last}");
             let is_early = ["Reading", "Lowering"].contains(&phase);
             assert_eq!(last.contains("nothing is known yet"), is_early, "{last}");
-            assert_eq!(told.stdout.contains(" reached: T("), !is_early, "{}", told.stdout);
+            let evidence = if verb == "verify" { "trace" } else { "proof" };
+            if let Some(told) = &unconfirmed(phase, why, evidence) {
+                let start = format!("unknown: a {evidence} was found ");
+                assert!(last.starts_with(&start) && last.ends_with(told), "{phase}: {last}");
+            } else {
+                assert!(last.starts_with("unknown: ") && last.ends_with(why), "{phase}: {last}");
+            }
+            // What is open is told only where something is.
+            let is_open = last.contains("open beyond") || last.contains("not converged");
+            assert_eq!((told.stdout.contains(" reached: T("), is_open), (phase == "Searching", phase == "Searching"));
         }
     }
+}
+
+/// How the verdict ends if there was an answer, which was not checked, or not told.
+fn unconfirmed(phase: &str, why: &str, evidence: &str) -> Option<String> {
+    let advice = "rerun without an interrupt";
+    let unchecked = format!("to accept the unchecked {evidence}");
+    match phase {
+        "MakingEvidence" | "CheckingEvidence" => {
+            Some(format!(", but it was not checked: {why}; {advice}, or with `--no-check` {unchecked}"))
+        }
+        "Writing" => Some(format!(", and it was checked, but {why}; {advice}")),
+        _ => None,
+    }
+}
+
+/// A proof, or a trace, is not open, whatever it is that cannot be finished.
+#[test]
+fn an_answer_that_was_found() {
+    let told = |phase, args: &[&str]| ended_by(&["INT"], phase, args).stdout;
+    assert_snapshot!(told("MakingEvidence", &["verify", "docs/guide/programs/mirror-3.cpds"]), @"unknown: a proof was found (R_8 = R_9) that no bad state is reachable, but it was not checked: it was interrupted while making the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof");
+    assert_snapshot!(told("CheckingEvidence", &["verify", "models/squeeze/get-and-put.cpds"]), @"unknown: a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof");
+    assert_snapshot!(told("CheckingEvidence", &["verify", "models/paper/fig1.cpds"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked trace");
+    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, and it was checked, but it was interrupted while writing it down; rerun without an interrupt");
+    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds", "--no-check"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was interrupted while writing it down; rerun without an interrupt");
+    assert_snapshot!(told("CheckingEvidence", &["reach", "models/paper/fig1.cpds"]), @r"
+    k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
+    0      1    1         1    1         8  by Z
+    1      3    2         3    2         8
+    2      6    3         6    3         8  T(R_k) stutters at 2
+    3      8    2         6    0         8
+    4     11    3         7    1         8
+    5     14    3         8    1         8  T(R_k) collapses at 5
+
+    unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states, and collapses at k = 5, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
+    ");
+    assert_snapshot!(told("CheckingEvidence", &["reach", "models/paper/fig2.cpds", "--full"]), @r"
+    k  |S_k|  |T(S_k)|  new  |T(R)| ≤
+    0      1         1    1        37  by Z
+    1      5        15   14        37
+    2      5        37   22        37  T(S_k) collapses at 2
+    3      5        37    0        37  S_k collapses at 3
+    4      5        37    0        37
+
+    unknown: a proof was found (S_3 = S_4) that R = γ(S_3), and T(R) has 37 visible states, and collapses at k = 2, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
+    ");
+    assert_snapshot!(told("Writing", &["verify", ENDLESS, "--max-contexts=2", "--max-depth=1"]), @r"
+    5 visible states reached: T(R_2)
+    overapproximations of what is reachable, in visible states:
+      Z                 13
+      matched-Z to A_1  10  rules out 3 more
+    unknown: safe up to 2 contexts, open beyond; it was interrupted while writing it down
+    ");
+}
+
+/// The same as data.
+#[test]
+fn an_answer_that_was_found_as_json() {
+    let told = |phase, args: &[&str]| {
+        let object = object("analysis", &ended_by(&["INT"], phase, &[args, &["--json"]].concat()));
+        assert_eq!((&object["verdict"], &object["proved_by"]), (&"unknown".into(), &Value::Null));
+        let collapse = &object["collapse"]["visible"];
+        format!("{} {} {collapse}", object["unconfirmed"], object["contexts"])
+    };
+    let fig_1 = "models/paper/fig1.cpds";
+    assert_snapshot!(told("MakingEvidence", &["verify", "docs/guide/programs/mirror-3.cpds"]), @r#"{"checked":false,"contexts":null,"ended_by":"interrupt","phase":"making-evidence","proved_by":"R_k","verdict":"safe"} 9 8"#);
+    assert_snapshot!(told("CheckingEvidence", &["verify", fig_1]), @r#"{"checked":false,"contexts":4,"ended_by":"interrupt","phase":"checking-evidence","proved_by":null,"verdict":"unsafe"} 3 null"#);
+    assert_snapshot!(told("Writing", &["reach", fig_1]), @r#"{"checked":true,"contexts":null,"ended_by":"interrupt","phase":"writing","proved_by":"Z","verdict":"converged"} 5 5"#);
+    assert_snapshot!(told("Searching", &["verify", ENDLESS]).split_whitespace().next().unwrap(), @"null");
 }
 
 #[test]
@@ -128,7 +204,12 @@ fn the_time_ends_in_every_phase() {
         } else {
             &format!("--timeout ends it while {doing}")
         };
-        assert!(reason.ends_with(why), "{reason}");
+        if ["MakingEvidence", "CheckingEvidence", "Writing"].contains(&phase) {
+            assert!(reason.contains(why) && reason.contains("; rerun with a longer `--timeout`"), "{reason}");
+            assert_eq!(object["unconfirmed"]["ended_by"], "timeout");
+        } else {
+            assert!(reason.ends_with(why), "{reason}");
+        }
     });
 }
 
@@ -140,7 +221,12 @@ fn the_memory_ends_in_every_phase() {
         let object = object("analysis", &ran(held(phase, true, &["verify", model, "--memory=100M", "--json"])));
         let reason = object["reason"].as_str().unwrap();
         let what = if doing.is_empty() { "does not fit" } else { &format!("{doing} does not fit") };
-        assert!(reason.contains(what) && reason.ends_with("into the memory of 100.00 MiB, see --memory"), "{reason}");
+        assert!(reason.contains(what) && reason.contains("into the memory of 100.00 MiB, see --memory"), "{reason}");
+        let is_found = ["MakingEvidence", "CheckingEvidence", "Writing"].contains(&phase);
+        assert_eq!(
+            (is_found, object["unconfirmed"].is_null()),
+            (reason.contains("; rerun with more of it"), !is_found)
+        );
         assert_eq!(object["memory_limit_bytes"], 100 << 20);
         let peak = object["peak_memory_bytes"].as_u64().unwrap();
         assert!(peak > 100 << 20 && peak < 200 << 20, "{phase}: {peak}");

@@ -174,10 +174,7 @@ fn engines() {
 
     1 visible state reached: T(R_0)
     overapproximations of what is reachable, in visible states:
-      Z          –  given up, more than a quarter of the memory
-      matched-Z  –  given up, more than a quarter of the memory
-      A_0        –  given up, more than a quarter of the memory
-      A_1        –  given up, more than a quarter of the memory
+      Z to A_1  –  given up, more than a quarter of the memory
     unknown: (T(R_k)) has not converged up to k = 0; context 1 does not fit into the memory of 1.00 MiB, see --memory; finite context reachability does not hold, so it may be infinite: try --engine symbolic
     ");
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--engine", "quantum"]);

@@ -1,6 +1,6 @@
 //! Both ends on the command line: engines by name, threads, and being stopped.
 
-use crate::common::{in_repository, kill};
+use crate::common::{cuba, in_repository, kill};
 use cpds_testing::corpus::repository;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -38,6 +38,63 @@ fn jobs_do_not_matter() {
             }
         }
     }
+}
+
+/// Two threads that hand a token on, with so many initial states.
+fn many_initial(states: usize) -> String {
+    let of_one = (1..=states).find(|of_one| of_one * of_one >= states).unwrap();
+    let pairs = (0..of_one).flat_map(|a| (0..of_one).map(move |b| format!("init 0|{a},{b}\n")));
+    let initial: String = pairs.take(states).collect();
+    format!(
+        "shared 0 1\nbad 1|last,seen\n{initial}thread A {{ symbols 0..{of_one} last\n(0,1) -> (1,last) }}
+        thread B {{ symbols 0..{of_one} seen\n(1,1) -> (1,seen) }}\n"
+    )
+}
+
+/// What the initial states alone exceed ends the climb from above, and the lower end finds the bug, or all there is. The time is there for a
+/// search that does not end.
+#[test]
+fn more_initial_states_than_tuples() {
+    let folder = tempfile::tempdir().unwrap();
+    let fig_1 = std::fs::read_to_string(repository().join("models/paper/fig1.cpds")).unwrap();
+    for (model, tuples) in [(fig_1, "0"), (many_initial(4), "3"), (many_initial(115_600), "100000")] {
+        std::fs::write(folder.path().join("m.cpds"), model).unwrap();
+        for (verb, verdict) in [("verify", "unsafe"), ("reach", "converged")] {
+            let told = ["1", "2"].map(|jobs| {
+                let args = [verb, "m.cpds", "--max-tuples", tuples, "--jobs", jobs, "--timeout", "5m", "--json"];
+                let object: Value = serde_json::from_str(&cuba(folder.path(), &args).stdout).unwrap();
+                assert_eq!(object["verdict"], verdict, "{verb} --max-tuples {tuples} --jobs {jobs}");
+                assert!(object["upper"].as_array().unwrap().len() <= 4, "{}", object["upper"]);
+                [&object["contexts"], &object["proved_by"], &object["sequence"], &object["upper"]].map(Value::clone)
+            });
+            assert_eq!(told[0], told[1]);
+        }
+    }
+    std::fs::write(folder.path().join("m.cpds"), many_initial(4)).unwrap();
+    let ran = cuba(folder.path(), &["verify", "m.cpds", "--max-tuples=3", "--max-contexts=0", "--max-depth=9"]);
+    assert_snapshot!(ran.stdout, @r"
+    4 visible states reached: T(R_0)
+    overapproximations of what is reachable, in visible states:
+      Z, matched-Z  7
+      A_0, Z_2      –  given up, the initial states alone are more than 3 tuples or states
+    3 visible states neither reached nor ruled out, 1 of them bad:
+      ⟨1|last,seen⟩
+    to try: more contexts (--max-contexts), more tuples (--max-tuples)
+    unknown: safe up to 0 contexts, open beyond; --max-contexts ends the search there
+    ");
+}
+
+/// However long the list of overapproximations gets, the output does not.
+#[test]
+fn a_long_ladder_is_cut() {
+    let options = ["verify", ENDLESS, "--max-contexts=2", "--max-depth=2000", "--max-tuples=1"];
+    let ran = in_repository(&options);
+    assert!(ran.stdout.lines().count() < 60, "{}", ran.stdout);
+    let json = in_repository(&[&options[..], &["--json"]].concat());
+    let object: Value = serde_json::from_str(&json.stdout).unwrap();
+    let (upper, left_out) = (object["upper"].as_array().unwrap(), &object["upper_left_out"]);
+    assert!(upper.len() == 2000 && left_out.as_u64().unwrap() > 1000, "{} {left_out}", upper.len());
+    assert_eq!((&upper[0]["abstraction"], &upper[1999]["abstraction"]), (&"Z".into(), &"Z_2001".into()));
 }
 
 /// One overapproximation by name: it is the only one that is tried.
