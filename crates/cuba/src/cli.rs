@@ -8,6 +8,7 @@ use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
 use crate::limits;
+use crate::output;
 use crate::panics;
 use crate::reach::{self, Reach};
 use crate::render;
@@ -17,6 +18,7 @@ use crate::verify::{self, Verify};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
@@ -117,7 +119,8 @@ impl Answer {
     }
 
     /// What there is to say after a file was written, or was not. The answer stands all the same.
-    pub(crate) fn wrote(&mut self, written: Result<String, String>) {
+    pub(crate) fn wrote(&mut self, path: &Path, written: Result<String, String>) {
+        output::settle(path);
         match written {
             Ok(note) => self.remarks += &note,
             Err(error) => {
@@ -205,8 +208,17 @@ fn run(cli: &Cli) -> u8 {
     code
 }
 
-/// Prints what a verb has to say, and gives the exit code. Who calls this has the word.
+/// Prints what a verb has to say, names the outputs that are missing, and gives the exit code. Who calls this has the word.
 pub(crate) fn say(result: Result<Answer, Stopped>, quiet: bool) -> u8 {
+    // Where nothing was begun, the error says enough.
+    let is_refused = match &result {
+        Ok(answer) => answer.code == exit::USAGE,
+        Err(Stopped::Limit(_)) => false,
+        Err(Stopped::BadInput(_) | Stopped::Usage(_)) => true,
+    };
+    if !is_refused {
+        remark(&output::missing());
+    }
     match result {
         Ok(Answer { stdout, remarks, errors, code }) => {
             if !quiet {

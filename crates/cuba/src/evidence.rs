@@ -7,8 +7,8 @@ use crate::explore::Explored;
 use crate::fault;
 use crate::json;
 use crate::limits::{self, Phase};
-use crate::load::{Loaded, shown};
-use crate::output::write;
+use crate::load::Loaded;
+use crate::output::{not_written, write};
 use crate::show::plural;
 use clap::Args;
 use cpds_check::{Claim, Evidence, Rejected, check};
@@ -131,7 +131,7 @@ impl EvidenceArgs {
     /// Writes the certificate, if that is wanted.
     pub(crate) fn write(&self, explored: &Explored<'_>, answer: &mut Answer) {
         if let Some(path) = &self.certificate {
-            answer.wrote(write_certificate(path, explored));
+            answer.wrote(path, write_certificate(path, explored));
         }
     }
 }
@@ -143,8 +143,8 @@ fn write_certificate(path: &Path, explored: &Explored<'_>) -> Result<String, Str
             let write_to = |out: &mut dyn Write| json::write_certificate(out, explored.problem, proved_by, certificate);
             write(path, write_to).map(|()| String::new())
         }
-        (Some(_), _) => Err(format!("`{}` was not written: the certificate takes too much memory", shown(path))),
-        (None, _) => Ok(format!("note: `{}` was not written: there is no certificate\n", shown(path))),
+        (Some(_), _) => Err(format!("{}: the certificate takes too much memory", not_written(path))),
+        (None, _) => Ok(format!("note: {}: there is no certificate\n", not_written(path))),
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn write_trace(
     source: &str,
 ) -> Result<String, String> {
     let Conclusion::Unsafe { trace, pattern } = &explored.analysis.conclusion else {
-        return Ok(format!("note: `{}` was not written: there is no trace\n", shown(path)));
+        return Ok(format!("note: {}: there is no trace\n", not_written(path)));
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let text = if name.trim_end_matches(".gz").ends_with(".itf.json") {

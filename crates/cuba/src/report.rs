@@ -14,7 +14,7 @@ use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
 use crate::limits;
 use crate::load::Loaded;
-use crate::output::write;
+use crate::output::{has_extension, write};
 use crate::reach;
 use crate::show::plural;
 use crate::style::plain;
@@ -48,6 +48,15 @@ impl ReportArgs {
         self.report.iter().chain(&self.plot)
     }
 
+    /// Whether the names of the files say what is written to them.
+    pub(crate) fn check_names(&self) -> Result<(), String> {
+        let check = |path: &Option<PathBuf>, option, format, extensions| {
+            path.as_ref().map_or(Ok(()), |path| has_extension(path, option, format, extensions))
+        };
+        check(&self.report, "--report", "HTML", &["html", "htm"])?;
+        check(&self.plot, "--plot", "SVG", &["svg"])
+    }
+
     /// Writes what is wanted.
     pub(crate) fn write(&self, said: &Said<'_>, explored: &Explored<'_>, loaded: &Loaded, answer: &mut Answer) {
         if self.plot.is_none() && self.report.is_none() {
@@ -55,11 +64,11 @@ impl ReportArgs {
         }
         let chart = Chart::new(said.file, explored).svg();
         if let Some(path) = &self.plot {
-            answer.wrote(write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
+            answer.wrote(path, write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
         }
         if let Some(path) = &self.report {
             let page = Page::new(said, explored, loaded, chart).html();
-            answer.wrote(write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
+            answer.wrote(path, write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
         }
     }
 }
