@@ -16,7 +16,7 @@ use crate::{fault, machine, style, terminal};
 use child::Ended;
 pub(crate) use child::abandon;
 use clap::{Args, ValueEnum};
-use cpds::diagnostic::printable;
+use cpds::diagnostic::{printable, printable_lines};
 use cpds_models::Run;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -297,7 +297,7 @@ impl Task {
         let code = match ended {
             Ended::Interrupted => return None,
             Ended::Failed { why, code } => {
-                row.reason = why;
+                row.reason = printable_lines(&why);
                 code
             }
             Ended::Answered(found) => {

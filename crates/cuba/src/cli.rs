@@ -17,6 +17,7 @@ use crate::show::{self, Show};
 use crate::verify::{self, Verify};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
+use cpds::diagnostic::{is_printable, printable_lines};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -177,7 +178,13 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let asked_for = !error.use_stderr(); // --help, --version
             choose_colors(std::env::args_os().filter_map(|argument| argument.into_string().ok()));
-            let _ = error.print();
+            let text = error.render().to_string();
+            if asked_for || text.chars().all(|c| is_printable(c) || c == '\n') {
+                let _ = error.print();
+            } else {
+                // It quotes an argument.
+                remark(&printable_lines(&text));
+            }
             return ExitCode::from(if asked_for { exit::OK } else { exit::USAGE });
         }
     };

@@ -12,6 +12,7 @@ use crate::show::plural;
 use crate::{source, style, terminal, trace};
 use boolprog::Asked;
 use clap::Args;
+use cpds::diagnostic::printable;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -140,7 +141,7 @@ fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
         Some(Asked::Errors) => return Vec::new(),
-        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.clone(),
+        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.iter().map(|text| printable(text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {
