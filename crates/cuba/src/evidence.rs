@@ -36,7 +36,7 @@ impl Made {
     /// What kind of evidence it is, and how much of it.
     pub(crate) fn evidence_in_words(&self) -> String {
         match &self.evidence {
-            Evidence::Trace { .. } => "trace".to_owned(),
+            Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => "trace".to_owned(),
             Evidence::Certificate(certificate) => {
                 let tuples = plural(certificate.tuples().len(), "tuple");
                 format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))
