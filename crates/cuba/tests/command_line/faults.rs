@@ -64,10 +64,10 @@ fn a_panic_anywhere() {
             lines[1],
             "note: everything that is needed for a report is in `cuba-panic-1.json`: please attach this file"
         );
-        let missing: &[&str] = match args.last().unwrap() {
-            &"c.json" if !args.contains(&"--quiet") => &["`c.json` was not written (the file there is an older one)"],
-            &"1" => &["`c.json` was not written (the file there is an older one)"],
-            &"c.pds" => &["`c.pds` was not written", "`c.init` was not written", "`c.spec` was not written"],
+        let missing: &[&str] = match *args.last().unwrap() {
+            "c.json" if !args.contains(&"--quiet") => &["`c.json` was not written (the file there is an older one)"],
+            "1" => &["`c.json` was not written (the file there is an older one)"],
+            "c.pds" => &["`c.pds` was not written", "`c.init` was not written", "`c.spec` was not written"],
             _ => &[],
         };
         let missing: Vec<String> =

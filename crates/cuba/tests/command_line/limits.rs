@@ -268,7 +268,7 @@ fn missing_outputs_are_named() {
         let is_early = ["Reading", "Lowering"].contains(&phase);
         let missing = &[trace, certificate, report, plot, checkpoint][..if is_early { 5 } else { 4 }];
         let named = |stderr: &str| {
-            stderr.lines().filter(|line| line.contains("was not written")).map(|line| format!("{line}\n")).collect()
+            stderr.split_inclusive('\n').filter(|line| line.contains("was not written")).collect::<String>()
         };
         let once = ended_by(&["INT"], phase, &args);
         assert_eq!((once.code, named(&once.stderr)), (5, expected(missing)), "{phase}");
