@@ -4,7 +4,7 @@
 //! comes from.
 
 use crate::syntax::Origin;
-use cpds::diagnostic::Span;
+use cpds::diagnostic::{Span, is_printable, printable};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
@@ -34,11 +34,11 @@ const SIGNS: [&str; 28] = [
 ];
 
 fn starts_name(c: char) -> bool {
-    c.is_alphabetic() || matches!(c, '_' | '$')
+    (c.is_alphabetic() || matches!(c, '_' | '$')) && is_printable(c)
 }
 
 fn continues_name(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '$' | '.')
+    (c.is_alphanumeric() || matches!(c, '_' | '$' | '.')) && is_printable(c)
 }
 
 /// Whether a word could be the name of something.
@@ -96,7 +96,7 @@ pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
 fn origin_in(comment: &str) -> Option<Origin> {
     let (file, after) = comment.trim().strip_prefix("file ")?.rsplit_once(" line ")?;
     let line = after.split_whitespace().next()?.parse().ok()?;
-    Some(Origin { file: file.to_owned(), line })
+    Some(Origin { file: printable(file), line })
 }
 
 #[cfg(test)]
@@ -129,5 +129,13 @@ mod tests {
         let origins: Vec<_> = found.iter().map(|lexeme| lexeme.origin.clone()).collect();
         let origin = Origin { file: "./my file.c".to_owned(), line: 12 };
         assert_eq!(origins, [None, None, Some(origin), None, None, None]);
+    }
+
+    /// It is shown, in a terminal and in a browser.
+    #[test]
+    fn an_origin_can_be_seen() {
+        let found = lex("// file \u{202e}c.\u{1b}[2Jniam line 1\na", 0);
+        assert_eq!(found[0].origin.as_ref().unwrap().file, "\\u{202e}c.\\u{1b}[2Jniam");
+        assert!(!is_name("a\u{3164}") && words("a\u{3164}b") == ["a", "\u{3164}", "b"]);
     }
 }

@@ -2,11 +2,20 @@
 //!
 //! A process is known by its line: the first is process 0. Nothing outside this list is ever contacted.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
+
+use cpds::diagnostic::{printable, shortened};
+
+/// No more of a hosts file is read: it may be a device that never ends. A line is shorter than 100 bytes, so this is room for 10,000 hosts.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// So many mistakes are written out; the others are counted.
+const SHOWN: usize = 20;
 
 /// The addresses of all processes, by their numbers. There is at least one, and no two are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +43,7 @@ pub struct Mistake {
 
 impl fmt::Display for HostsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, mistake) in self.mistakes.iter().enumerate() {
+        for (index, mistake) in self.mistakes.iter().take(SHOWN).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
@@ -44,15 +53,19 @@ impl fmt::Display for HostsError {
             }
             write!(f, " {}; {}", mistake.what, mistake.help)?;
         }
+        if self.mistakes.len() > SHOWN {
+            write!(f, "\n… and {} more", self.mistakes.len() - SHOWN)?;
+        }
         Ok(())
     }
 }
 
 impl Hosts {
-    /// Reads a file with one `host:port` a line. Blank lines and what follows a `#` do not count.
+    /// Reads a file with one `host:port` a line, of 1 MiB at most. Blank lines and what follows a `#` do not count.
     pub fn read(path: &Path) -> Result<Self, HostsError> {
-        let file = path.display().to_string();
-        match fs::read_to_string(path) {
+        let file = printable(&path.display().to_string());
+        let text = File::open(path).and_then(bounded);
+        match text {
             Ok(text) => Self::parse(&file, &text),
             Err(error) => {
                 let what = format!("cannot read the hosts file: {error}");
@@ -64,7 +77,9 @@ impl Hosts {
 
     /// Reads the text of such a file.
     pub fn parse(file: &str, text: &str) -> Result<Self, HostsError> {
-        let mut found: Vec<(usize, String)> = Vec::new();
+        let mut found: Vec<String> = Vec::new();
+        // Where each address stands; host names do not tell case apart.
+        let mut lines: HashMap<String, usize> = HashMap::new();
         let mut mistakes = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
             let text = text.split('#').next().unwrap_or_default().trim();
@@ -72,14 +87,15 @@ impl Hosts {
                 continue;
             }
             let checked = address(text).and_then(|()| {
-                let other = found.iter().find(|(_, earlier)| earlier.eq_ignore_ascii_case(text));
-                other.map_or(Ok(()), |(line, _)| {
-                    let what = format!("`{text}` is on line {line} already");
-                    Err((what, "give each process a port of its own".to_owned()))
-                })
+                let first = *lines.entry(text.to_ascii_lowercase()).or_insert(line);
+                if first == line {
+                    return Ok(());
+                }
+                let what = format!("`{}` is on line {first} already", shortened(text));
+                Err((what, "give each process a port of its own".to_owned()))
             });
             match checked {
-                Ok(()) => found.push((line, text.to_owned())),
+                Ok(()) => found.push(text.to_owned()),
                 Err((what, help)) => mistakes.push(Mistake { line: Some(line), what, help }),
             }
         }
@@ -87,11 +103,7 @@ impl Hosts {
             let what = "no hosts".to_owned();
             mistakes.push(Mistake { line: None, what, help: "list one host:port a line".to_owned() });
         }
-        if mistakes.is_empty() {
-            Ok(Self(found.into_iter().map(|(_, address)| address).collect()))
-        } else {
-            Err(HostsError { file: file.to_owned(), mistakes })
-        }
+        if mistakes.is_empty() { Ok(Self(found)) } else { Err(HostsError { file: file.to_owned(), mistakes }) }
     }
 
     /// As many free ports of this machine as there are to be processes (at least one).
@@ -128,9 +140,29 @@ impl fmt::Display for Hosts {
     }
 }
 
+/// The text of a hosts file, which may be a device or a pipe.
+fn bounded(file: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("it is larger than 1 MiB"));
+    }
+    Ok(text)
+}
+
 /// Whether a line is an address; otherwise what is wrong, and what to do.
-fn address(text: &str) -> Result<(), (String, String)> {
+fn address(line: &str) -> Result<(), (String, String)> {
     let mistake = |what: String, help: String| Err((what, help));
+    // Nothing else is ever shown of the line.
+    let text = &*shortened(line);
+    if printable(line) != line {
+        return mistake(format!("a character that cannot be seen: `{text}`"), "write one host:port a line".to_owned());
+    }
+    // No name of a host is longer, nor is a port.
+    if line.len() > 300 {
+        return mistake(format!("too long for an address: `{text}`"), "write one host:port a line".to_owned());
+    }
+    let text = line;
     if text.contains(char::is_whitespace) {
         return mistake(format!("more than an address: `{text}`"), "write one host:port a line".to_owned());
     }
@@ -203,6 +235,48 @@ mod tests {
     fn a_file_that_is_not_there() {
         let error = Hosts::read(Path::new("no/such/hosts.txt")).expect_err("it is not there").to_string();
         assert!(error.starts_with("no/such/hosts.txt: cannot read the hosts file: "), "{error}");
+    }
+
+    /// Reads zeros or a text again and again, and counts how much it was asked for.
+    struct Endless(u64);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(b'#');
+            self.0 += buffer.len() as u64;
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn no_more_than_a_mebibyte_is_read() {
+        let mut endless = Endless(0);
+        let error = bounded(&mut endless).expect_err("it does not end").to_string();
+        assert_eq!((endless.0 <= MAX_BYTES + 1, &*error), (true, "it is larger than 1 MiB"));
+        let all = "#".repeat(1 << 20);
+        assert_eq!(bounded(all.as_bytes()).expect("it fits"), all);
+        if cfg!(unix) {
+            let error = Hosts::read(Path::new("/dev/zero")).expect_err("it does not end").to_string();
+            let expected =
+                "/dev/zero: cannot read the hosts file: it is larger than 1 MiB; it lists one host:port a line";
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn a_long_list_of_mistakes() {
+        let text = complaints(&"a:1\n".repeat(1 << 18));
+        assert!(text.ends_with("\n… and 262123 more") && text.lines().count() == 21, "{text}");
+        let text = complaints(&format!("{}:1", "x".repeat(1 << 20)));
+        assert!(text.contains("too long for an address: `xxx") && text.len() < 200, "{text}");
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        let text = complaints("\u{1b}[2Ja:1\nb\u{202e}:2\n");
+        let expected = "hosts.txt:1: a character that cannot be seen: `\\u{1b}[2Ja:1`; write one host:port a line\n\
+                        hosts.txt:2: a character that cannot be seen: `b\\u{202e}:2`; write one host:port a line";
+        assert_eq!(text, expected);
     }
 
     #[test]

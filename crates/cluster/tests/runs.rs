@@ -56,6 +56,33 @@ fn list(processes: usize) -> (TempDir, Hosts, PathBuf) {
     (folder, hosts, file)
 }
 
+/// The list of the processes is an input, under whatever name.
+#[cfg(unix)]
+#[test]
+fn the_list_is_never_an_output() {
+    let (folder, _, file) = list(2);
+    let path = |name: &str| folder.path().join(name);
+    let before = fs::read(&file).expect("it is there");
+    std::os::unix::fs::symlink("hosts.txt", path("soft")).expect("a link");
+    std::os::unix::fs::symlink(".", path("here")).expect("a link");
+    fs::hard_link(&file, path("hard.html")).expect("a link");
+    for (option, name) in [
+        ("--certificate", "hosts.txt"),
+        ("--trace", "soft"),
+        ("--certificate", "here/hosts.txt"),
+        ("--report", "hard.html"),
+        ("--checkpoint", "hard.html"),
+    ] {
+        let [output, hosts] = [path(name), file.clone()].map(|path| path.to_str().expect("UTF-8").to_owned());
+        // Where the list of the processes is an input, a checkpoint is a folder.
+        let refused = run(&["verify", MODEL[0], MODEL[1], "--process=0", "--hosts", &hosts, option, &output]);
+        assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), String::new()), "{option} {name}");
+        let is_input = stderr(&refused).contains(" is an input; write to another file");
+        assert!(is_input || option == "--checkpoint", "{option} {name}: {}", stderr(&refused));
+    }
+    assert_eq!(fs::read(&file).expect("it is there"), before);
+}
+
 /// The processes of a list, each started by itself.
 fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child> {
     let one = |process: usize| {

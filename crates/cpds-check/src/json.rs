@@ -1,11 +1,10 @@
 //! Evidence as JSON (`docs/evidence.md`), read as a stream: the text is never in memory as a whole.
 
 use crate::text::{Bounded, Few, Lists};
+use crate::written::{Written, WrittenContext, WrittenStep};
 use crate::{Condition, Evidence, Rejected};
-use cpds::{
-    Action, Automaton, Certificate, Context, Cpds, Problem, SharedState, Symbol, ThreadId, Trace, TraceStep,
-    VisibleState,
-};
+use cpds::diagnostic::printable;
+use cpds::{Action, Automaton, Certificate, Cpds, Problem, SharedState, Symbol, ThreadId, VisibleState};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::io::{BufReader, Read};
@@ -112,15 +111,15 @@ fn malformed<T>(what: String) -> Result<T, Rejected> {
 fn brief(message: &str) -> String {
     let count = message.chars().count();
     if count <= 500 {
-        return message.to_owned();
+        return printable(message);
     }
     let end: String = message.chars().skip(count - 100).collect();
-    format!("{}…{end}", message.chars().take(200).collect::<String>())
+    printable(&format!("{}…{end}", message.chars().take(200).collect::<String>()))
 }
 
-/// A text as it can be shown.
+/// The beginning of a text, as it can be shown.
 fn shown(text: &str) -> String {
-    text.chars().take(100).flat_map(char::escape_debug).collect()
+    printable(&text.chars().take(100).collect::<String>())
 }
 
 fn there<T>(member: Option<T>, name: &str) -> Result<T, Rejected> {
@@ -201,10 +200,11 @@ fn symbol(system: &Cpds, name: &str) -> Result<Symbol, Rejected> {
 
 fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected> {
     let system = problem.system();
-    let state = |text: String| {
-        let shown = shown(&text);
-        system.read_state(&*text).map_err(|_| Rejected::Malformed(format!("`{shown}` is not a state of the model")))
+    let state = |text: &str| {
+        let refused = |_| Rejected::Malformed(format!("`{}` is not a state of the model", shown(text)));
+        system.read_state(text).map_err(refused)
     };
+    let mut last = None;
     let mut contexts = Vec::new();
     for (number, context) in there(evidence.contexts, "contexts")?.into_iter().enumerate() {
         let thread =
@@ -219,21 +219,24 @@ fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected
                 let message = format!("contexts[{number}].steps[{at}]: the thread has no such action");
                 return Err(Rejected::Violated(Condition::Step, message));
             };
-            steps.push(TraceStep { rule, state: state(step.state)? });
+            last = Some(state(&step.state)?);
+            steps.push(WrittenStep { rule, state: step.state.into_boxed_str() });
         }
-        contexts.push(Context { thread, steps });
+        contexts.push(WrittenContext { thread, steps });
     }
-    let trace = Trace { initial: state(there(evidence.initial, "initial")?)?, contexts };
+    let initial = state(&there(evidence.initial, "initial")?)?;
+    let last = last.as_ref().unwrap_or(&initial);
     let violated = |what: &str| Err(Rejected::Violated(Condition::Bad, what.to_owned()));
-    if state(there(evidence.state, "state")?)? != *trace.last() {
+    if state(&there(evidence.state, "state")?)? != *last {
         return violated("`state` is not the last state of the trace");
     }
     let bad = there(evidence.bad, "bad")?;
     let pattern = problem.property().bad.iter().find(|pattern| system.text(*pattern).to_string() == bad);
-    if !pattern.is_some_and(|pattern| pattern.matches(&trace.last().visible())) {
+    if !pattern.is_some_and(|pattern| pattern.matches(&last.visible())) {
         return violated("`bad` is no bad pattern of the model, or the last state does not fit it");
     }
-    Ok(Evidence::Trace { trace, contexts: there(evidence.context_count, "context_count")? })
+    let trace = Written { initial, contexts };
+    Ok(Evidence::WrittenTrace { trace, contexts: there(evidence.context_count, "context_count")? })
 }
 
 /// The position of an action among those of a thread.

@@ -7,7 +7,7 @@
 //! This crate knows what a system is from `cpds`, and nothing about how evidence is found. What an action does is written down here
 //! again, from §2.1 of the paper (`step.rs`), and so is all that is to be known about automata (`languages.rs`). The conditions on
 //! certificates are in `invariant.rs` (`invariant/exact.rs` for the list of visible states), those on traces in `replay.rs`; `json.rs`
-//! reads both, from a text that is bounded (`text.rs`).
+//! reads both, from a text that is bounded (`text.rs`). Of a trace that was read, the states stay texts (`written.rs`).
 
 mod invariant;
 mod json;
@@ -15,8 +15,10 @@ mod languages;
 mod replay;
 mod step;
 mod text;
+mod written;
 
 pub use json::read;
+pub use written::Written;
 
 use cpds::{Certificate, Problem, Trace};
 use languages::Effort;
@@ -29,6 +31,13 @@ pub enum Evidence {
     Trace {
         /// The way there.
         trace: Trace,
+        /// How many contexts it is said to have.
+        contexts: usize,
+    },
+    /// The same, as it was read.
+    WrittenTrace {
+        /// The way there.
+        trace: Written,
         /// How many contexts it is said to have.
         contexts: usize,
     },
@@ -113,7 +122,10 @@ pub fn check(
             invariant::check(problem, certificate, claim == Claim::Exact, Effort { steps: 0, next: 0, go_on })
         }
         Evidence::Trace { trace, contexts } if claim == Claim::Verdict => replay::check(problem, trace, *contexts),
-        Evidence::Trace { .. } => {
+        Evidence::WrittenTrace { trace, contexts } if claim == Claim::Verdict => {
+            replay::check(problem, trace, *contexts)
+        }
+        Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => {
             Err(Rejected::Violated(Condition::Exact, "a trace says nothing of all visible states".to_owned()))
         }
     }

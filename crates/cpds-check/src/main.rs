@@ -1,6 +1,7 @@
 //! `cuba-check MODEL EVIDENCE`: accepts evidence, or says what is wrong with it.
 
 use cpds::ReadError;
+use cpds::diagnostic::printable_lines;
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
@@ -90,8 +91,8 @@ fn say(text: &str) -> ExitCode {
 }
 
 fn fail(code: u8, message: &str) -> ExitCode {
-    // If nobody can read it, the exit code still speaks.
-    let _ = writeln!(io::stderr(), "{message}");
+    // If nobody can read it, the exit code still speaks. What the message quotes may come from a file or from the command line.
+    let _ = writeln!(io::stderr(), "{}", printable_lines(message));
     ExitCode::from(code)
 }
 
@@ -138,7 +139,7 @@ fn run(args: &Args) -> Result<String, Stopped> {
         (rejected, _) => Stopped::Rejected(rejected),
     })?;
     Ok(match evidence {
-        Evidence::Trace { contexts, .. } => {
+        Evidence::Trace { contexts, .. } | Evidence::WrittenTrace { contexts, .. } => {
             format!("accepted: unsafe: a trace with {contexts} contexts leads to a bad state")
         }
         Evidence::Certificate(certificate) => {

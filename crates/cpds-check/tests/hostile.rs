@@ -1,9 +1,12 @@
 //! Evidence from somebody who means no good: none of it makes the checker panic, hang, or fill the memory.
 
+use cpds::diagnostic::is_printable;
 use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fmt::Write as _;
 use std::io::{self, Read};
+#[cfg(target_os = "linux")]
+use std::{fs, path::Path, process::Command};
 
 const MODEL: &str = "shared 0; init 0|a; bad 0|-\nthread A { symbols a b; (0,a) -> (0,a b); (0,a) -> (0,b) }";
 
@@ -146,6 +149,66 @@ fn long_names() {
     let told = with("\"groups\"", &format!("\"{}\"", "x".repeat(1_000_000)));
     assert!(told.starts_with("malformed: unknown field `xxx") && told.contains("x…"), "{told}");
     assert!(told.len() < 1000 && told.contains("at line 2 column"), "{told}");
+}
+
+/// Names of fields are texts, too.
+#[test]
+fn what_a_terminal_would_obey_is_shown() {
+    for hostile in ["\u{1b}]0;x\u{7}", "\u{202e}", "\u{9b}2J", "\u{2028}", "\u{2066}"] {
+        // JSON wants control characters escaped, and takes the others as they are.
+        let written = serde_json::to_string(hostile).unwrap();
+        let inner = &written[1..written.len() - 1];
+        for (from, to) in [
+            ("\"groups\"", &*written),
+            ("\"groups\"", &format!("{written}: 1, \"groups\"")),
+            ("\"cuba-certificate\"", &written),
+            ("\"MODEL\"", &written),
+            ("\"0\"", &written),
+            ("\"b\"]", &format!("{written}]")),
+            ("[[1]]", &written),
+            ("\"version\": 1", &format!("\"version\": {written}")),
+            ("[[0, 0], [0, 2]]", &format!("[], \"initial{inner}\": 1")),
+        ] {
+            let told = with(from, to);
+            assert!(told != "accepted" && told.chars().all(is_printable), "{told:?}");
+        }
+    }
+}
+
+/// A text can say in a few characters that a thousand stacks are alike, once for every step.
+#[cfg(target_os = "linux")]
+#[test]
+fn repetition_does_not_fill_the_memory() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let model =
+        "shared 0 1; init 0|a*1024; bad 1|a*1024; thread A * 1024 { symbols a; (0,a) -> (0,a); (0,a) -> (1,a) }";
+    let problem: Problem = model.parse().unwrap();
+    let step = |to: u32| {
+        let action = format!(
+            r#"{{"kind": "overwrite", "from": {{"shared": "0", "word": ["a"]}}, "to": {{"shared": "{to}", "word": ["a"]}}}}"#
+        );
+        format!(r#"{{"action": {action}, "state": "{to}|a*1024"}}"#)
+    };
+    let mut steps = vec![step(0); 4000];
+    steps.push(step(1));
+    let text = format!(
+        r#"{{"format": "cuba-trace", "version": 1, "model": "{}", "context_count": 1, "initial": "0|a*1024",
+        "state": "1|a*1024", "bad": "{}",
+        "contexts": [{{"thread": 1, "thread_name": "{}", "steps": [{}]}}]}}"#,
+        problem.fingerprint(),
+        problem.system().text(&problem.property().bad[0]),
+        problem.system().thread_name(ThreadId(0)),
+        steps.join(",")
+    );
+    fs::write(folder.join("repetition.cpds"), model).unwrap();
+    fs::write(folder.join("repetition.json"), text).unwrap();
+    // All states together would take more than 200 MB.
+    let script = "ulimit -v 100000; exec \"$0\" repetition.cpds repetition.json";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_cuba-check")]).current_dir(folder);
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(told, "accepted: unsafe: a trace with 1 contexts leads to a bad state\n", "{output:?}");
 }
 
 /// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is there is read once.

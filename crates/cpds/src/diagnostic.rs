@@ -85,11 +85,35 @@ impl Span {
     }
 }
 
+/// Whether a character can be seen, and no terminal or browser obeys it.
+pub fn is_printable(c: char) -> bool {
+    !is_invisible(c)
+}
+
 /// A text with nothing in it that a terminal would obey, or that cannot be seen.
+///
+/// All text that comes from a file or from the command line passes through here, or through [`printable_lines`], before
+/// it is shown.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_invisible(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// The same for a text of several lines: the ends of lines stay, and so do tabs.
+pub fn printable_lines(text: &str) -> String {
+    if text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t')) {
+        return text.to_owned(); // nearly always
+    }
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let end = if line.ends_with("\r\n") { 2 } else { usize::from(line.ends_with('\n')) };
+        let (line, end) = line.split_at(line.len() - end);
+        let parts: Vec<String> = line.split('\t').map(printable).collect();
+        shown += &parts.join("\t");
+        shown += if end.is_empty() { "" } else { "\n" };
     }
     shown
 }
@@ -243,13 +267,13 @@ impl fmt::Display for ReadError {
             if let Some((span, _)) = &diagnostic.label {
                 let source = &self.sources[span.source as usize];
                 let (line, column) = source.position(span.start);
-                write!(f, "{}:{line}:{column}: ", source.name)?;
+                write!(f, "{}:{line}:{column}: ", printable(&source.name))?;
             }
             let severity = match diagnostic.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             };
-            write!(f, "{severity}: {}", diagnostic.message)?;
+            write!(f, "{severity}: {}", printable_lines(&diagnostic.message))?;
         }
         Ok(())
     }
@@ -316,5 +340,14 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_shown() {
         assert_eq!(printable("aε\u{1b}[1m\u{202e}b"), "aε\\u{1b}[1m\\u{202e}b");
+        assert_eq!(printable("a\r\n\tb"), "a\\r\\n\\tb");
+        assert_eq!(printable_lines("a\r\n\tb\u{2066}\n\rc"), "a\n\tb\\u{2066}\n\\rc");
+        assert_eq!(printable_lines("a\r\n"), "a\n");
+        // A few of each block of the category Cf, the separators, and others that cannot be seen.
+        let unseen = "\u{0}\u{7f}\u{9b}\u{ad}\u{600}\u{61c}\u{6dd}\u{70f}\u{891}\u{8e2}\u{180e}\u{200b}\u{200d}\u{200f}\u{2028}\u{2029}\u{202a}\
+            \u{202e}\u{2060}\u{2066}\u{2069}\u{206f}\u{feff}\u{fff9}\u{fffb}\u{110bd}\u{110cd}\u{13430}\u{1bca0}\u{1d173}\u{e0001}\u{e007f}\
+            \u{34f}\u{115f}\u{17b5}\u{3164}\u{fe0f}";
+        assert!(unseen.chars().all(|c| !is_printable(c)) && printable(unseen).is_ascii());
+        assert!("aε⟨語é\u{301}→ \u{fffd}😀".chars().all(is_printable));
     }
 }

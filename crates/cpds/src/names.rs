@@ -114,13 +114,22 @@ pub(crate) fn is_name_char(c: char) -> bool {
     !bracket && !mark && !c.is_whitespace() && !is_invisible(c)
 }
 
-/// Control and formatting characters: in a name, two that look the same could differ; in a message, the terminal
-/// would obey them.
+/// Control and formatting characters, and others that have no width: in a name, two that look the same could differ; in
+/// a message, the terminal would obey them. These are the categories Cc, Cf, Zl and Zp of Unicode, and whatever else it
+/// calls default-ignorable.
 pub(crate) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{ffa0}')
-        || matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
-        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    let separators_and_marks = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    let ignorable = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
+    let formats = matches!(c,
+        '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{110bd}' | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}');
+    c.is_control() || separators_and_marks || ignorable || formats
 }
 
 /// Whether `text` can be written as a name in a `.cpds` file.

@@ -16,7 +16,7 @@ use crate::{fault, machine, style, terminal};
 use child::Ended;
 pub(crate) use child::abandon;
 use clap::{Args, ValueEnum};
-use cpds::diagnostic::printable;
+use cpds::diagnostic::{printable, printable_lines};
 use cpds_models::Run;
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -120,6 +120,7 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
         let beside = |file: &PathBuf| ["toml", "init", "spec"].map(|extension| file.with_extension(extension));
         let inputs = tasks.iter().flat_map(|task| beside(&task.file).into_iter().chain([task.file.clone()]));
         may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
+        output::expect([output], quiet);
     }
     let made = args.run_all(&tasks, quiet)?;
     let mut code = worst(made.iter().map(|made| made.code));
@@ -152,7 +153,7 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
                 let _ = writeln!(answer.remarks, "wrote {}", shown(output));
             }
             // The work of hours is not lost.
-            Err(error) => answer.wrote(Err(error)),
+            Err(error) => answer.wrote(output, Err(error)),
         }
     }
     Ok(answer)
@@ -296,7 +297,7 @@ impl Task {
         let code = match ended {
             Ended::Interrupted => return None,
             Ended::Failed { why, code } => {
-                row.reason = why;
+                row.reason = printable_lines(&why);
                 code
             }
             Ended::Answered(found) => {

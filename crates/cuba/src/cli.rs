@@ -8,6 +8,7 @@ use crate::convert::{self, Convert};
 use crate::fcr::{self, Fcr};
 use crate::generate::{self, Completions, Man};
 use crate::limits;
+use crate::output;
 use crate::panics;
 use crate::reach::{self, Reach};
 use crate::render;
@@ -16,7 +17,9 @@ use crate::show::{self, Show};
 use crate::verify::{self, Verify};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
+use cpds::diagnostic::{is_printable, printable_lines};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What the process answers with; the same numbers as CBMC's where both have the case.
@@ -117,7 +120,8 @@ impl Answer {
     }
 
     /// What there is to say after a file was written, or was not. The answer stands all the same.
-    pub(crate) fn wrote(&mut self, written: Result<String, String>) {
+    pub(crate) fn wrote(&mut self, path: &Path, written: Result<String, String>) {
+        output::settle(path);
         match written {
             Ok(note) => self.remarks += &note,
             Err(error) => {
@@ -174,7 +178,13 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let asked_for = !error.use_stderr(); // --help, --version
             choose_colors(std::env::args_os().filter_map(|argument| argument.into_string().ok()));
-            let _ = error.print();
+            let text = error.render().to_string();
+            if asked_for || text.chars().all(|c| is_printable(c) || c == '\n') {
+                let _ = error.print();
+            } else {
+                // It quotes an argument.
+                remark(&printable_lines(&text));
+            }
             return ExitCode::from(if asked_for { exit::OK } else { exit::USAGE });
         }
     };
@@ -205,8 +215,17 @@ fn run(cli: &Cli) -> u8 {
     code
 }
 
-/// Prints what a verb has to say, and gives the exit code. Who calls this has the word.
+/// Prints what a verb has to say, names the outputs that are missing, and gives the exit code. Who calls this has the word.
 pub(crate) fn say(result: Result<Answer, Stopped>, quiet: bool) -> u8 {
+    // Where nothing was begun, the error says enough.
+    let is_refused = match &result {
+        Ok(answer) => answer.code == exit::USAGE,
+        Err(Stopped::Limit(_)) => false,
+        Err(Stopped::BadInput(_) | Stopped::Usage(_)) => true,
+    };
+    if !is_refused {
+        remark(&output::missing());
+    }
     match result {
         Ok(Answer { stdout, remarks, errors, code }) => {
             if !quiet {

@@ -173,6 +173,11 @@ impl ClusterArgs {
         self.hosts.is_some() || self.processes.is_some()
     }
 
+    /// The list of the processes, if it is a file.
+    pub(crate) fn hosts(&self) -> Option<&PathBuf> {
+        self.hosts.as_ref()
+    }
+
     /// Whether this process only has shares of the states, and another one answers.
     pub(crate) fn is_other(&self) -> bool {
         self.is_started() || self.process.is_some_and(|process| process > 0)

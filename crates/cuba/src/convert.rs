@@ -5,7 +5,7 @@ use crate::cli::{Answer, Stopped, exit};
 use crate::json;
 use crate::limits::{self, LimitArgs, Phase};
 use crate::load::{Format, ModelArgs, known_format, shown};
-use crate::output::{Prepared, may_write, prepare};
+use crate::output::{Prepared, expect, may_write, prepare};
 use clap::Args;
 use cpds::{PdsText, is_program, print_cpds, print_pds, read_text};
 use std::path::{Path, PathBuf};
@@ -36,10 +36,8 @@ pub(crate) struct Convert {
 
 /// What is to be written, and what there is to say about what was read.
 struct Converted {
-    /// Texts with their extensions.
+    /// Texts with their extensions, as in [`extensions`].
     texts: Vec<(&'static str, String)>,
-    /// The files that belong to the model.
-    files: Vec<PathBuf>,
     remarks: String,
     warnings: Vec<json::WarningJson>,
 }
@@ -55,7 +53,7 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
         let texts = vec![("bp", boolprog::format(read_text(file)?)?)];
         let remarks =
             "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
-        return Ok(Converted { texts, files: vec![file.clone()], remarks, warnings: Vec::new() });
+        return Ok(Converted { texts, remarks, warnings: Vec::new() });
     }
     let loaded = args.model.load()?;
     limits::enter(Phase::Writing);
@@ -66,21 +64,16 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
         vec![("pds", pds), ("init", init), ("spec", spec)]
     };
     let (remarks, warnings) = (loaded.warnings(), json::warnings(&loaded.reading));
-    Ok(Converted { texts, files: loaded.files, remarks, warnings })
+    Ok(Converted { texts, remarks, warnings })
 }
 
 pub(crate) fn answer(args: &Convert, quiet: bool) -> Result<Answer, Stopped> {
     args.limits.watch(quiet, |ended| Err(Stopped::Limit(ended.to_string())));
-    let Converted { texts, files, remarks, warnings } = converted(args)?;
-    let paths = match &args.output {
-        Some(output) if known_format(output) != Some(args.to) => {
-            let name = shown(&output.with_extension(texts[0].0));
-            let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), texts[0].0);
-            return Err(Stopped::Usage(message));
-        }
-        Some(output) => write(output, &texts, &files)?,
-        None => Vec::new(),
-    };
+    let paths = args.output.as_ref().map_or(Ok(Vec::new()), |output| args.outputs(output, quiet))?;
+    let Converted { texts, remarks, warnings } = converted(args)?;
+    if !paths.is_empty() {
+        write(&paths, &texts)?;
+    }
     let (stdout, note) = if args.json {
         let output = texts.into_iter().enumerate().map(|(i, (extension, text))| {
             let path = paths.get(i).map(|path| shown(path));
@@ -103,14 +96,35 @@ pub(crate) fn answer(args: &Convert, quiet: bool) -> Result<Answer, Stopped> {
     Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
 }
 
-/// Writes the first text to `output` and the others beside it.
-fn write(output: &Path, texts: &[(&str, String)], files: &[PathBuf]) -> Result<Vec<PathBuf>, Stopped> {
-    let beside = texts.iter().skip(1).map(|(extension, _)| output.with_extension(extension));
-    let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-    may_write(files, &paths).map_err(Stopped::Usage)?;
-    // They belong together: none is replaced before all of them are there.
+/// The extensions of the files that a model takes in a format.
+fn extensions(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::Cpds => &["cpds"],
+        Format::Pds => &["pds", "init", "spec"],
+        Format::Bp => &["bp"],
+    }
+}
+
+impl Convert {
+    /// Where the texts go: the first one to `output`, the others beside it. All of them can be written there.
+    fn outputs(&self, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
+        let extensions = extensions(self.to);
+        if known_format(output) != Some(self.to) {
+            let name = shown(&output.with_extension(extensions[0]));
+            let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), extensions[0]);
+            return Err(Stopped::Usage(message));
+        }
+        let beside = extensions[1..].iter().map(|extension| output.with_extension(extension));
+        let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
+        may_write(&self.model.files(), &paths).map_err(Stopped::Usage)?;
+        expect(&paths, quiet);
+        Ok(paths)
+    }
+}
+
+/// Writes each text to its file. They belong together: none is replaced before all of them are there.
+fn write(paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
     let prepared = paths.iter().zip(texts).map(|(path, (_, text))| prepare(path, |out| out.write_all(text.as_bytes())));
     let prepared: Result<Vec<Prepared<'_>>, String> = prepared.collect();
-    prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)?;
-    Ok(paths)
+    prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)
 }

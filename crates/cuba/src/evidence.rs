@@ -8,8 +8,8 @@ use crate::fault;
 use crate::found::{Check, Found};
 use crate::json;
 use crate::limits::{self, Ended, Phase};
-use crate::load::{Loaded, shown};
-use crate::output::write;
+use crate::load::Loaded;
+use crate::output::{not_written, write};
 use crate::show::plural;
 use clap::Args;
 use cpds_check::{Claim, Evidence, Rejected, check};
@@ -37,7 +37,7 @@ impl Made {
     /// What kind of evidence it is, and how much of it.
     pub(crate) fn evidence_in_words(&self) -> String {
         match &self.evidence {
-            Evidence::Trace { .. } => "trace".to_owned(),
+            Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => "trace".to_owned(),
             Evidence::Certificate(certificate) => {
                 let tuples = plural(certificate.tuples().len(), "tuple");
                 format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))
@@ -132,7 +132,7 @@ impl EvidenceArgs {
     /// Writes the certificate, if that is wanted.
     pub(crate) fn write(&self, explored: &Explored<'_>, answer: &mut Answer) {
         if let Some(path) = &self.certificate {
-            answer.wrote(write_certificate(path, explored));
+            answer.wrote(path, write_certificate(path, explored));
         }
     }
 }
@@ -144,8 +144,8 @@ fn write_certificate(path: &Path, explored: &Explored<'_>) -> Result<String, Str
             let write_to = |out: &mut dyn Write| json::write_certificate(out, explored.problem, proved_by, certificate);
             write(path, write_to).map(|()| String::new())
         }
-        (Some(_), _) => Err(format!("`{}` was not written: the certificate takes too much memory", shown(path))),
-        (None, _) => Ok(format!("note: `{}` was not written: there is no certificate\n", shown(path))),
+        (Some(_), _) => Err(format!("{}: the certificate takes too much memory", not_written(path))),
+        (None, _) => Ok(format!("note: {}: there is no certificate\n", not_written(path))),
     }
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn write_trace(
     source: &str,
 ) -> Result<String, String> {
     let Conclusion::Unsafe { trace, pattern } = &explored.analysis.conclusion else {
-        return Ok(format!("note: `{}` was not written: there is no trace\n", shown(path)));
+        return Ok(format!("note: {}: there is no trace\n", not_written(path)));
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let text = if name.trim_end_matches(".gz").ends_with(".itf.json") {

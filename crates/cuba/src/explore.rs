@@ -16,6 +16,7 @@ use crate::load::{Loaded, ModelArgs, shown};
 use crate::machine;
 use crate::numbers;
 use crate::outline::Outline;
+use crate::output::{self, may_write};
 use crate::progress::{self, Progress};
 use crate::report::ReportArgs;
 use crate::show::plural;
@@ -23,7 +24,7 @@ use clap::Args;
 use cpds::{Cpds, Trace};
 use cpds_check::Rejected;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -190,6 +191,23 @@ impl ExploreArgs {
             timeout: self.limits.timeout(),
             interrupt: Some(limits::stop()),
         }
+    }
+
+    /// Checks before the search that all outputs can be written, to files that are no inputs.
+    pub(crate) fn check_outputs(&self, trace: Option<&PathBuf>, quiet: bool) -> Result<(), Stopped> {
+        // Only process 0 writes; the folders need not exist on the machines of the others.
+        if self.cluster.is_other() {
+            return Ok(());
+        }
+        let mut inputs = self.model.files();
+        inputs.extend(self.cluster.hosts().cloned());
+        let outputs = || {
+            let new_checkpoint = self.checkpoint.output(self.cluster.is_asked());
+            trace.into_iter().chain(self.evidence.certificate()).chain(self.report.outputs()).chain(new_checkpoint)
+        };
+        may_write(&inputs, outputs()).and_then(|()| self.report.check_names()).map_err(Stopped::Usage)?;
+        output::expect(outputs(), quiet);
+        Ok(())
     }
 
     /// From now on the limits hold. What is found out goes to what is known so far.

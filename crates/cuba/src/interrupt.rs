@@ -1,8 +1,7 @@
 //! Ctrl-C, and being told to end: the first time asks for what is known so far, the second time ends everything.
 
-use crate::cli::exit;
 use crate::engine::Halt;
-use crate::{limits, progress};
+use crate::limits;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,8 +19,7 @@ pub(crate) fn listen() {
         on_each(|| {
             let _ = limits::stop().set(Halt::Interrupted);
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                let _nothing_is_drawn = progress::clear();
-                limits::leave(exit::UNKNOWN);
+                limits::leave_at_once();
             }
         });
     });

@@ -9,10 +9,11 @@ pub use bench::*;
 pub use evidence::*;
 
 use crate::load::Format;
-use cpds::diagnostic::Severity;
+use cpds::diagnostic::{Severity, is_printable};
 use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// `cuba show`
 #[derive(Serialize)]
@@ -290,7 +291,26 @@ pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<Wa
 
 /// The object as text, with a line end.
 pub(crate) fn print(object: &impl Serialize) -> String {
-    serde_json::to_string_pretty(object).expect("plain data") + "\n"
+    visible(serde_json::to_string_pretty(object).expect("plain data")) + "\n"
+}
+
+/// JSON with nothing in it that a terminal would obey. Such characters are in strings only, where they can be escaped.
+pub(crate) fn visible(json: String) -> String {
+    let is_hidden = |c: char| c >= '\u{7f}' && !is_printable(c);
+    if !json.contains(is_hidden) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}").expect("writing to a string");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

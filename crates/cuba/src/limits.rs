@@ -11,7 +11,7 @@ use crate::{bench, cluster, fault, interrupt, machine, numbers, output, progress
 use clap::Args;
 use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,10 +31,15 @@ pub(crate) struct LimitArgs {
     timeout: Option<Duration>,
 }
 
-/// How long what can stop by itself may take for that. The user should not wait for half a second, the end of the process included.
+/// How long what can stop by itself may take for that. The user should not wait for half a second, the end of the process included; except
+/// for the files that the user has asked for.
 fn patience(why: Halt) -> Duration {
-    Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
+    let files = if phase() == Phase::Writing && output::is_incomplete() { WRITING } else { Duration::ZERO };
+    files + Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
 }
+
+/// How much longer the outputs may take. A report is made in less than two seconds.
+const WRITING: Duration = Duration::from_secs(4);
 
 /// How often the guard looks; and how often when there is not much memory left.
 const LOOK: Duration = Duration::from_millis(10);
@@ -236,6 +241,22 @@ pub(crate) fn leave(code: u8) -> ! {
     std::process::exit(code.into())
 }
 
+/// Ends the process for a user who does not want to wait for an answer: names the outputs that are missing, and nothing else.
+pub(crate) fn leave_at_once() -> ! {
+    output::abandon();
+    let missing = output::missing();
+    // Standard error may be a pipe that is full.
+    let (said, is_said) = mpsc::channel();
+    let say = move || {
+        let _nothing_is_drawn = progress::clear();
+        remark(&missing);
+        let _ = said.send(());
+    };
+    let _ = thread::Builder::new().spawn(say);
+    let _ = is_said.recv_timeout(Duration::from_secs(1));
+    leave(exit::UNKNOWN)
+}
+
 /// Waits until a limit is reached, and then sees to it that the process ends.
 fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(Ended) -> Result<Answer, Stopped>) {
     let most = memory.bytes.max(LEAST) as u64;
@@ -257,6 +278,7 @@ fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(
             if is_late && let Ok(_word) = WORD.try_lock() {
                 let answer = tell(Ended { why, phase });
                 let _nothing_is_drawn = progress::clear();
+                output::abandon();
                 leave(say(answer, quiet));
             }
         }
@@ -264,7 +286,7 @@ fn guard(until: Option<Instant>, memory: Memory, quiet: bool, tell: impl FnOnce(
         if interrupt::flag().load(Ordering::SeqCst) && UNHURRIED.load(Ordering::SeqCst) {
             let since: Instant = *hurried.get_or_insert_with(Instant::now);
             if since.elapsed() >= patience(Halt::Interrupted) {
-                leave(exit::UNKNOWN);
+                leave_at_once();
             }
         }
         thread::sleep(if resident > most / 4 * 3 { CLOSE_LOOK } else { LOOK });

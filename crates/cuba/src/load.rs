@@ -2,7 +2,6 @@
 
 use crate::cli::{Stopped, heading};
 use crate::limits::{self, Phase};
-use crate::output::may_write;
 use crate::{bundle, fault, render};
 use boolprog::{Asked, SourceMap};
 use clap::Args;
@@ -76,8 +75,6 @@ pub enum Format {
 pub(crate) struct Loaded {
     pub(crate) reading: Reading,
     pub(crate) format: Format,
-    /// The file, and those that may belong to it.
-    pub(crate) files: Vec<PathBuf>,
     /// If it was a Boolean program: that, and the way back to it.
     pub(crate) program: Option<LoadedProgram>,
 }
@@ -107,11 +104,6 @@ impl Loaded {
             [] => String::new(),
             assumptions => format!("; assuming {}", assumptions.join(", ")),
         }
-    }
-
-    /// Whether outputs may go to these files; if not, because one would replace an input, or another one, says so.
-    pub(crate) fn may_write<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Stopped> {
-        may_write(&self.files, paths).map_err(Stopped::Usage)
     }
 
     /// The warnings, as text.
@@ -149,7 +141,7 @@ impl ModelArgs {
                 )));
             }
             let FromFile { reading, format, .. } = read_file(&self.file, &self.init, &self.target)?;
-            return Ok(Loaded { reading, format: format.into(), files, program: None });
+            return Ok(Loaded { reading, format: format.into(), program: None });
         }
         if !self.init.is_empty() {
             let message = "a Boolean program starts where it says; see --instances, and give variables a value where they are declared";
@@ -166,7 +158,7 @@ impl ModelArgs {
         let lowered = boolprog::read(text, &options)?;
         let assumptions = lowered.assumptions();
         let program = LoadedProgram { map: lowered.map, asked, assumptions };
-        Ok(Loaded { reading: lowered.reading, format: Format::Bp, files, program: Some(program) })
+        Ok(Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) })
     }
 }
 

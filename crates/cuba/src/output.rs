@@ -2,17 +2,21 @@
 //!
 //! What is written goes to a new file in the same folder, which then takes the place of the one that was asked for. So whatever ends us, that
 //! one has its old content or all of its new one. What may stay behind, if we are killed, is called `cuba-unfinished-…`.
+//!
+//! A verb checks its outputs before it does anything else ([`may_write`], [`has_extension`]), and then lists them ([`expect`]). Whatever ends
+//! the process later, the list says which of them were not written ([`missing`]).
 
 use crate::fault;
 use crate::load::shown;
+use crate::render::plain_warning;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{process, thread};
 
 /// How the name begins of what may stay behind.
 pub(crate) const LEFT: &str = "cuba-unfinished-";
@@ -27,7 +31,7 @@ pub(crate) fn prepare(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<Prepared<'_>, String> {
-    let is_compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let is_compressed = is_compressed(path);
     let put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, out);
         if is_compressed {
@@ -41,7 +45,14 @@ pub(crate) fn prepare(
         out.flush()
     };
     let file = to(path, put).map_err(|error| cannot(path, &error))?;
+    if file.is_none() {
+        settle(path);
+    }
     Ok(Prepared { path, file })
+}
+
+fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
 /// Writes a file anew that nobody else is to write or to read meanwhile: it is given open and locked. It is never written in place.
@@ -58,7 +69,7 @@ pub(crate) fn replace(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::R
     new.file.sync_all()?;
     let file = new.file.try_clone()?;
     lock(&file)?;
-    new.replaces(&target)?;
+    new.replaces(&target, path)?;
     Ok(file)
 }
 
@@ -100,7 +111,7 @@ impl Prepared<'_> {
     /// Puts it into its place.
     pub(crate) fn finish(self) -> Result<(), String> {
         let Some((file, target)) = self.file else { return Ok(()) };
-        file.replaces(&target).map_err(|error| cannot(self.path, &error))
+        file.replaces(&target, self.path).map_err(|error| cannot(self.path, &error))
     }
 }
 
@@ -112,7 +123,7 @@ fn to(path: &Path, put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Re
         Target::File(target) => target,
     };
     let old = match fs::metadata(&target) {
-        Ok(old) if old.is_dir() => return Err(io::Error::other("it is a folder")),
+        Ok(old) if old.is_dir() => return Err(io::Error::other(IS_FOLDER)),
         // What may not be written is not replaced either.
         Ok(old) => Some((OpenOptions::new().write(true).open(&target)?, old)),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
@@ -146,11 +157,13 @@ enum Target {
     File(PathBuf),
 }
 
-/// Whether outputs may go to these files; if not, because one would replace an input, or another one, says so.
+/// Whether outputs can go to these files. Otherwise says why: there is no such folder, the file may not be written, or it would replace an
+/// input, or another output.
 pub(crate) fn may_write<'p>(inputs: &[PathBuf], outputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), String> {
     let inputs: Vec<Identity> = inputs.iter().filter(|input| input.exists()).filter_map(|it| identity(it)).collect();
     let mut before = Vec::new();
     for output in outputs {
+        has_place(output).map_err(|error| cannot(output, &error))?;
         let Some(identity) = identity(output) else { continue };
         if inputs.contains(&identity) {
             return Err(format!("`{}` is an input; write to another file", shown(output)));
@@ -161,6 +174,64 @@ pub(crate) fn may_write<'p>(inputs: &[PathBuf], outputs: impl IntoIterator<Item 
         before.push(identity);
     }
     Ok(())
+}
+
+/// Whether a file could be written there now. Nothing is written.
+fn has_place(path: &Path) -> io::Result<()> {
+    let Target::File(target) = target(path)? else { return Ok(()) };
+    match fs::metadata(&target) {
+        Ok(found) if found.is_dir() => return Err(io::Error::other(IS_FOLDER)),
+        Ok(_) => return OpenOptions::new().write(true).open(&target).map(drop),
+        Err(_) => has_file_name(&target)?,
+    }
+    let folder = folder(&target);
+    match fs::metadata(folder) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other(format!("`{}` is no folder", shown(folder)))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(no_folder(folder)),
+        Err(error) => Err(error),
+    }
+}
+
+const IS_FOLDER: &str = "it is a folder; name a file in it";
+
+fn no_folder(folder: &Path) -> io::Error {
+    io::Error::other(format!("there is no folder `{}`; create it, or name another file", shown(folder)))
+}
+
+/// The folder of a file.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name can end in a separator, as in `folder/` or `folder/.`. Then it is not the name of a file.
+fn has_file_name(target: &Path) -> io::Result<()> {
+    let bytes = target.as_os_str().as_encoded_bytes();
+    if target.file_name().is_none_or(|name| !bytes.ends_with(name.as_encoded_bytes())) {
+        return Err(io::Error::other("that is not the name of a file"));
+    }
+    Ok(())
+}
+
+/// Whether the name of a file says what an option writes to it: it ends in one of these, and perhaps in `.gz`. A device or a pipe can have
+/// any name.
+pub(crate) fn has_extension(path: &Path, option: &str, format: &str, extensions: &[&str]) -> Result<(), String> {
+    if !matches!(target(path), Ok(Target::File(_))) {
+        return Ok(());
+    }
+    let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
+    let found = plain.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if extensions.iter().any(|extension| extension.eq_ignore_ascii_case(found)) {
+        return Ok(());
+    }
+    let endings: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+    let help = if path == Path::new("-") {
+        "for standard output, name /dev/stdout".to_owned()
+    } else {
+        format!("call it `{}`", shown(&path.with_extension(extensions[0])))
+    };
+    let (name, endings) = (shown(path), endings.join(" or "));
+    Err(format!("{option} writes {format}, and the name `{name}` does not end in {endings}; {help}"))
 }
 
 /// What makes two names those of one file.
@@ -185,7 +256,7 @@ fn identity(path: &Path) -> Option<Identity> {
         _ => {}
     }
     let Ok(Target::File(target)) = target(path) else { return None };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder(&target);
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     Some(Identity::Path(
         fs::canonicalize(&target).unwrap_or_else(|_| folder.join(target.file_name().unwrap_or_default())),
@@ -223,20 +294,79 @@ fn keep(new: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
 }
 
-/// The files that are being written.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+/// What the process knows about the files that it writes.
+struct Files {
+    /// Those that are being written, under the names that they have until they are complete.
+    unfinished: Vec<PathBuf>,
+    /// Those that the user asked for and that are neither written nor explained.
+    expected: Vec<PathBuf>,
+    /// Whether the user wants no warnings.
+    is_quiet: bool,
+    /// The process ends: nothing new is begun.
+    is_over: bool,
 }
 
-/// Removes what is being written, for whoever ends the process while others are at work. Nothing new is begun.
+static FILES: Mutex<Files> =
+    Mutex::new(Files { unfinished: Vec::new(), expected: Vec::new(), is_quiet: false, is_over: false });
+
+fn files() -> MutexGuard<'static, Files> {
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same for a thread that is about to change files. When the process ends, it waits here for that.
+fn files_to_write() -> MutexGuard<'static, Files> {
+    loop {
+        let files = files();
+        if !files.is_over {
+            return files;
+        }
+        drop(files);
+        thread::park();
+    }
+}
+
+/// From now on, [`missing`] names these outputs until they are written or explained.
+pub(crate) fn expect<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>, quiet: bool) {
+    let mut files = files();
+    files.expected.extend(outputs.into_iter().cloned());
+    files.is_quiet = quiet;
+}
+
+/// An output is written, or the answer says why it is not.
+pub(crate) fn settle(path: &Path) {
+    files().expected.retain(|expected| expected != path);
+}
+
+/// Whether there are outputs that were not written so far.
+pub(crate) fn is_incomplete() -> bool {
+    !files().expected.is_empty()
+}
+
+/// A warning for each output that was not written.
+pub(crate) fn missing() -> String {
+    let missing = match &*files() {
+        files if files.is_quiet => Vec::new(),
+        files => files.expected.clone(),
+    };
+    let warning = |path: &PathBuf| plain_warning(&format!("{}, because the run ended first", not_written(path)));
+    missing.iter().map(warning).collect()
+}
+
+/// That an output was not written; and if there is a file of this name, that it has nothing to do with this run.
+pub(crate) fn not_written(path: &Path) -> String {
+    let old =
+        if fs::metadata(path).is_ok_and(|found| found.is_file()) { " (the file there is an older one)" } else { "" };
+    format!("`{}` was not written{old}", shown(path))
+}
+
+/// Removes what is being written, for a thread that ends the process while others are at work. Nothing new is begun, and nothing else gets
+/// its place.
 pub(crate) fn abandon() {
-    let mut unfinished = unfinished();
-    for path in unfinished.drain(..) {
+    let mut files = files();
+    files.is_over = true;
+    for path in files.unfinished.drain(..) {
         let _ = fs::remove_file(path);
     }
-    std::mem::forget(unfinished);
 }
 
 /// A new file that is being written. It is gone if it is not finished.
@@ -248,31 +378,30 @@ struct Unfinished {
 impl Unfinished {
     fn beside(target: &Path) -> io::Result<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(1);
-        let bytes = target.as_os_str().as_encoded_bytes();
-        if target.file_name().is_none_or(|name| !bytes.ends_with(name.as_encoded_bytes())) {
-            return Err(io::Error::other("that is not the name of a file")); // but `folder/` or `folder/.`
-        }
+        has_file_name(target)?;
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let path = target.with_file_name(format!("{LEFT}{}-{number}", process::id()));
-            let mut unfinished = unfinished();
+            let mut files = files_to_write();
             match File::create_new(&path) {
                 Ok(file) => {
-                    unfinished.push(path.clone());
+                    files.unfinished.push(path.clone());
                     return Ok(Unfinished { file, path });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let folder = target.parent().map_or(String::new(), shown);
-                    return Err(io::Error::other(format!("there is no folder `{folder}`")));
-                }
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(no_folder(folder(target))),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn replaces(self, target: &Path) -> io::Result<()> {
-        fs::rename(&self.path, target)
+    /// Takes the place of a file, which the user knows under this name.
+    fn replaces(&self, target: &Path, name: &Path) -> io::Result<()> {
+        let mut files = files_to_write();
+        fs::rename(&self.path, target)?;
+        // Under the same lock, so that a file that has its place is never called missing.
+        files.expected.retain(|expected| expected != name);
+        Ok(())
     }
 }
 
@@ -280,6 +409,6 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         // By now it may have its place, or be abandoned.
         let _ = fs::remove_file(&self.path);
-        unfinished().retain(|path| *path != self.path);
+        files().unfinished.retain(|path| *path != self.path);
     }
 }

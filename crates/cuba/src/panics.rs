@@ -2,7 +2,7 @@
 
 use crate::bundle::{self, Panic};
 use crate::cli::{exit, remark};
-use crate::{limits, progress};
+use crate::{limits, output, progress};
 use cpds::diagnostic::printable;
 use std::backtrace::Backtrace;
 use std::panic::{PanicHookInfo, set_hook};
@@ -22,6 +22,8 @@ pub fn report() {
         let what = format!("{} ({})", printable(message), panic.location);
         remark(&format!("error: this is a mistake in cuba itself, not in your input: {what}; please report it\n"));
         remark(&bundle::panic(&panic));
+        output::abandon();
+        remark(&output::missing());
         limits::leave(exit::INTERNAL);
     }));
 }

@@ -109,6 +109,9 @@ impl std::error::Error for TooLarge {}
 /// there are nodes.
 const MAX_COST: usize = 4000;
 
+/// Room for layouts that take about half a second together, in squares of costs.
+pub(crate) const SOON: usize = 1500 * 1500;
+
 /// The longest line of a label, in columns of a font of fixed width.
 const MAX_WIDTH: usize = 20;
 const MAX_LINES: usize = 3;
@@ -145,9 +148,17 @@ impl Picture {
 
     /// The graph as an SVG file.
     pub(crate) fn svg(&self) -> Result<String, TooLarge> {
+        let mut room = usize::MAX;
+        self.svg_within(&mut room)
+    }
+
+    /// The same, if there is room for it; takes from the room what it needs.
+    pub(crate) fn svg_within(&self, room: &mut usize) -> Result<String, TooLarge> {
         let (nodes, edges) = (self.nodes.len(), self.edges.len());
-        if 2 * nodes + edges + self.columns_crossed() > MAX_COST {
-            return Err(TooLarge { nodes, edges });
+        let cost = 2 * nodes + edges + self.columns_crossed();
+        match room.checked_sub(cost * cost).filter(|_| cost <= MAX_COST) {
+            Some(left) => *room = left,
+            None => return Err(TooLarge { nodes, edges }),
         }
         Ok(svg::svg(self))
     }
@@ -343,6 +354,22 @@ mod tests {
         // Few nodes, but edges that cross many columns.
         let comb: Vec<_> = (1..100).flat_map(|v| [(v - 1, v), (v, 99)]).collect();
         assert!(plain(100, &comb).svg().is_err());
+    }
+
+    /// Several pictures share the room, and take of it as they cost.
+    #[test]
+    fn room_for_several() {
+        let picture = plain(20, &[(0, 1), (1, 2)]);
+        let mut room = usize::MAX;
+        picture.svg_within(&mut room).unwrap();
+        let needed = usize::MAX - room;
+        let mut room = 2 * needed + needed / 2;
+        for left in [needed + needed / 2, needed / 2] {
+            picture.svg_within(&mut room).unwrap();
+            assert_eq!(room, left);
+        }
+        assert!(picture.svg_within(&mut room).is_err());
+        assert_eq!(room, needed / 2);
     }
 
     proptest! {

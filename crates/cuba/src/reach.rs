@@ -53,13 +53,10 @@ const ROWS: usize = 1000;
 pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
     args.explore.cluster.hand_over()?;
     let so_far = args.explore.watch(quiet, unknown, so_far);
+    args.explore.check_outputs(None, quiet)?;
     let loaded = args.explore.model.load()?;
     so_far.read(&loaded);
     let question = if args.full { Question::Reachable } else { Question::Visible };
-    let ExploreArgs { evidence, report, checkpoint, cluster, .. } = &args.explore;
-    loaded.may_write(
-        evidence.certificate().into_iter().chain(report.outputs()).chain(checkpoint.output(cluster.is_asked())),
-    )?;
     let explored = match args.explore.explore(&loaded, question, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),

@@ -2,7 +2,7 @@
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
-use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span, is_printable, printable, printable_lines};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(&diagnostic.message));
+    let mut group = Group::with_title(level.primary_title(printable_lines(&diagnostic.message)));
     let mut places: Vec<_> = diagnostic
         .label
         .iter()
@@ -68,24 +68,41 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         let lines = lines_around(&source.text, starts as usize..ends as usize);
         if lines.len() > LONGEST {
             let (line, column) = source.position(starts);
-            group = group.element(Origin::path(&source.name).line(line).char_column(column));
-            group = group.elements(near.into_iter().map(|((_, label), _)| Level::NOTE.message(label)));
+            group = group.element(Origin::path(printable(&source.name)).line(line).char_column(column));
+            group = group.elements(near.into_iter().map(|((_, label), _)| Level::NOTE.message(printable_lines(label))));
             continue;
         }
+        let (shown, places) = shown_lines(&source.text[lines.clone()]);
         let annotations = near.into_iter().map(|((span, label), kind)| {
-            let range = span.start as usize - lines.start..span.end as usize - lines.start;
-            kind.span(range).label(label)
+            let range = places[span.start as usize - lines.start]..places[span.end as usize - lines.start];
+            kind.span(range).label(printable_lines(label))
         });
-        let snippet = Snippet::source(&source.text[lines.clone()])
+        let snippet = Snippet::source(shown)
             .line_start(source.position(u32::try_from(lines.start).expect("within a source")).0)
-            .path(&source.name)
+            .path(printable(&source.name))
             .annotations(annotations);
         group = group.element(snippet);
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help));
+        group = group.element(Level::HELP.message(printable_lines(help)));
     }
     Renderer::styled().render(&[group])
+}
+
+/// Lines as [`printable_lines`] shows them, and for each byte, and for the end, where it is then.
+fn shown_lines(lines: &str) -> (String, Vec<usize>) {
+    let (mut shown, mut places) = (String::with_capacity(lines.len()), Vec::with_capacity(lines.len() + 1));
+    let mut rest = lines.chars().peekable();
+    while let Some(c) = rest.next() {
+        places.resize(places.len() + c.len_utf8(), shown.len());
+        match c {
+            '\r' if rest.peek() == Some(&'\n') => {}
+            _ if is_printable(c) || matches!(c, '\n' | '\t') => shown.push(c),
+            _ => shown.extend(c.escape_default()),
+        }
+    }
+    places.push(shown.len());
+    (shown, places)
 }
 
 fn are_near(sources: &[Source], a: Span, b: Span) -> bool {
@@ -100,4 +117,23 @@ fn lines_around(text: &str, range: Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind('\n').map_or(0, |i| i + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |i| range.end + i);
     start..text[..end].trim_end_matches('\r').len().max(range.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_lines_that_are_shown_otherwise() {
+        assert_eq!(shown_lines("aε"), ("aε".to_owned(), vec![0, 1, 1, 3]));
+        assert_eq!(shown_lines("\u{7f}b\r\n\t\r"), ("\\u{7f}b\n\t\\r".to_owned(), vec![0, 6, 7, 7, 8, 9, 11]));
+        let source = Source::new("m\u{202e}", "ab \u{202e}cd e");
+        let place = |start, end| Span { source: 0, start, end };
+        let error =
+            Diagnostic::error("m\u{1b}").at(place(6, 8), "l\u{2066}").see(place(9, 10), "r\u{9b}").help("h\u{2028}");
+        let text = crate::style::plain(&one(&[source], &error));
+        assert!(text.chars().all(|c| is_printable(c) || c == '\n'), "{text:?}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[3].ends_with(r"ab \u{202e}cd e") && lines[4].ends_with("^^ - r\\u{9b}"), "{text}");
+    }
 }

@@ -8,19 +8,21 @@ use crate::automaton::Automaton;
 use crate::chart::Chart;
 use crate::cli::{Answer, heading};
 use crate::engine::analysis::Conclusion;
-use crate::engine::{Climbed, Outcome};
+use crate::engine::{Climbed, Loop, Outcome};
 use crate::explore::Explored;
 use crate::fcr::{loop_picture, shown_loop};
 use crate::json;
 use crate::limits;
 use crate::load::Loaded;
 use crate::outline::{listed, rules_out};
-use crate::output::write;
+use crate::output::{has_extension, write};
+use crate::picture;
 use crate::reach;
 use crate::show::plural;
 use crate::style::plain;
 use clap::Args;
-use cpds::{ActionKind, Program, ThreadId};
+use cpds::diagnostic::printable_lines;
+use cpds::{ActionKind, Cpds, Program, Source, ThreadId};
 use data::Data;
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -49,6 +51,15 @@ impl ReportArgs {
         self.report.iter().chain(&self.plot)
     }
 
+    /// Whether the names of the files say what is written to them.
+    pub(crate) fn check_names(&self) -> Result<(), String> {
+        let check = |path: &Option<PathBuf>, option, format, extensions| {
+            path.as_ref().map_or(Ok(()), |path| has_extension(path, option, format, extensions))
+        };
+        check(&self.report, "--report", "HTML", &["html", "htm"])?;
+        check(&self.plot, "--plot", "SVG", &["svg"])
+    }
+
     /// Writes what is wanted.
     pub(crate) fn write(&self, said: &Said<'_>, explored: &Explored<'_>, loaded: &Loaded, answer: &mut Answer) {
         if self.plot.is_none() && self.report.is_none() {
@@ -56,11 +67,11 @@ impl ReportArgs {
         }
         let chart = Chart::new(said.file, explored).svg();
         if let Some(path) = &self.plot {
-            answer.wrote(write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
+            answer.wrote(path, write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
         }
         if let Some(path) = &self.report {
             let page = Page::new(said, explored, loaded, chart).html();
-            answer.wrote(write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
+            answer.wrote(path, write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
         }
     }
 }
@@ -89,6 +100,17 @@ const RUNGS: usize = 100;
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
 
+// A page is made in less than two seconds, whatever the system. So there are limits for all that may be much, and none of them is a time.
+
+/// Of more programs, the first automata are shown.
+const AUTOMATA: usize = 50;
+
+/// Of more loops, the first ones are shortened.
+const SHORTENED: usize = 4;
+
+/// Loops with more stack symbols in all their states together are not written out.
+const LOOP_SYMBOLS: usize = 50_000;
+
 /// What the page says.
 #[derive(Serialize)]
 struct Page<'a> {
@@ -115,11 +137,15 @@ struct Page<'a> {
     has_source: bool,
     programs: Vec<ProgramRow>,
     automata: Vec<AutomatonFigure>,
+    /// How many programs have no automaton here.
+    automata_left_out: usize,
     shared_states: usize,
     threads: usize,
     groups: Vec<String>,
     /// The texts of the model: their names, and what they say.
     sources: Vec<(&'a str, &'a str)>,
+    /// Those that are too long.
+    long_sources: Vec<&'a str>,
     warnings: Vec<json::WarningJson>,
     data: String,
     style: &'static str,
@@ -166,7 +192,7 @@ struct AutomatonFigure {
     svg: Option<String>,
     size: String,
     is_small: bool,
-    /// The loop, in words and as a picture.
+    /// The loop, in words and as a picture, unless it is too long.
     run: Option<String>,
     loop_svg: Option<String>,
 }
@@ -180,7 +206,11 @@ impl<'a> Page<'a> {
             _ => None,
         };
         let data = serde_json::to_string(&Data::new(explored, trace, loaded)).expect("numbers and text");
+        let data = json::visible(data);
         let groups = system.symmetric_groups();
+        let is_short = |it: &&Source| it.text.len() <= MODEL_BYTES;
+        let (sources, long_sources): (Vec<_>, Vec<_>) = loaded.reading.sources.iter().partition(is_short);
+        let automata = automata(explored);
         let names = |group: &Vec<ThreadId>| {
             group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(", ")
         };
@@ -201,17 +231,13 @@ impl<'a> Page<'a> {
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
-            automata: automata(explored),
+            automata_left_out: system.programs().len() - automata.len(),
+            automata,
             shared_states: system.shared_names().len(),
             threads: system.thread_count(),
             groups: groups.iter().filter(|group| group.len() > 1).map(names).collect(),
-            sources: loaded
-                .reading
-                .sources
-                .iter()
-                .map(|it| (&*it.name, &*it.text))
-                .filter(|it| it.1.len() <= MODEL_BYTES)
-                .collect(),
+            sources: sources.into_iter().map(|it| (&*it.name, &*it.text)).collect(),
+            long_sources: long_sources.into_iter().map(|it| &*it.name).collect(),
             warnings: json::warnings(&loaded.reading),
             // Inside of a script, `</script>` would end it.
             data: data.replace('<', "\\u003c"),
@@ -224,7 +250,8 @@ impl<'a> Page<'a> {
         let mut environment = Environment::new();
         environment.add_template("page.html", include_str!("report/page.html")).expect("our own template");
         let template = environment.get_template("page.html").expect("it was added");
-        template.render(Serde(self)).expect("our own template")
+        // Also of the model's text, a browser obeys nothing.
+        printable_lines(&template.render(Serde(self)).expect("our own template"))
     }
 }
 
@@ -305,17 +332,28 @@ fn program(program: &Program) -> ProgramRow {
     }
 }
 
-/// The store automaton of each program, and its loop, if it has one.
+/// The loop step by step, if there is room for all its states.
+fn loop_text(system: &Cpds, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
+    for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
+        *room = room.checked_sub(1 + stack.height())?;
+    }
+    Some(plain(&shown_loop(system, program, found, None)))
+}
+
+/// The store automaton of each program, and its loop, if it has one; of many programs, those of the first ones.
 fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
-    let mut figures = Vec::new();
-    for (number, program) in system.programs().iter().enumerate() {
+    let mut figures: Vec<AutomatonFigure> = Vec::new();
+    let (mut drawing, mut symbols, mut loops) = (picture::SOON, LOOP_SYMBOLS, 0);
+    for (number, program) in system.programs().iter().enumerate().take(AUTOMATA) {
         let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
-        let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned()).map(|found| found.shortened(program));
+        let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned());
+        loops += usize::from(found.is_some());
+        let found = found.map(|found| if loops > SHORTENED { found } else { found.shortened(program) });
         let picture = Automaton::of_contexts(system, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
-        let svg = picture.and_then(|picture| picture.svg().ok());
+        let svg = picture.and_then(|picture| picture.svg_within(&mut drawing).ok());
         // Names within a picture are names within the whole page.
         let own = |svg: String, kind: &str| svg.replace("picture-head", &format!("picture-{kind}-{number}"));
         figures.push(AutomatonFigure {
@@ -324,10 +362,10 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
             size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
             is_small: size.0 <= SMALL && system.programs().len() <= FEW,
             svg: svg.map(|svg| own(svg, "automaton")),
-            run: found.as_ref().map(|found| plain(&shown_loop(system, program, found, None))),
+            run: found.as_ref().and_then(|found| loop_text(system, program, found, &mut symbols)),
             loop_svg: found
                 .as_ref()
-                .and_then(|found| loop_picture(system, program, found)?.svg().ok())
+                .and_then(|found| loop_picture(system, program, found)?.svg_within(&mut drawing).ok())
                 .map(|svg| own(svg, "loop")),
         });
     }

@@ -12,6 +12,7 @@ use crate::show::plural;
 use crate::{source, style, terminal, trace};
 use boolprog::Asked;
 use clap::Args;
+use cpds::diagnostic::printable;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -44,6 +45,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     args.explore.cluster.hand_over()?;
     let file = shown(&args.explore.model.file);
     let so_far = args.explore.watch(quiet, unknown, squeezed);
+    args.explore.check_outputs(args.trace.as_ref(), quiet)?;
     let loaded = args.explore.model.load()?;
     so_far.read(&loaded);
     // A label of a program that nobody can reach is a question all the same.
@@ -58,14 +60,6 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
-    let ExploreArgs { evidence, report, checkpoint, cluster, .. } = &args.explore;
-    loaded.may_write(
-        args.trace
-            .iter()
-            .chain(evidence.certificate())
-            .chain(report.outputs())
-            .chain(checkpoint.output(cluster.is_asked())),
-    )?;
     let explored = match args.explore.explore(&loaded, Question::Verify, &so_far, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
@@ -106,7 +100,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     let remarks = args.explore.remarks(&loaded, &explored);
     let mut answer = Answer { stdout, remarks, errors: String::new(), code };
     if let Some(path) = &args.trace {
-        answer.wrote(write_trace(path, &explored, &loaded, &file));
+        answer.wrote(path, write_trace(path, &explored, &loaded, &file));
     }
     args.explore.evidence.write(&explored, &mut answer);
     let said = Said { file: &file, asked: asked(&loaded), patterns: patterns(&loaded), verdict: &verdict };
@@ -150,7 +144,7 @@ fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
         Some(Asked::Errors) => return Vec::new(),
-        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.clone(),
+        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.iter().map(|text| printable(text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {

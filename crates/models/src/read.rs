@@ -1,7 +1,7 @@
 //! From the file beside a model to its runs.
 
 use crate::{Expected, Published, Run};
-use cpds::diagnostic::{Diagnostic, Span};
+use cpds::diagnostic::{Diagnostic, Span, printable, printable_lines};
 use cpds::{ReadError, Source, read_text};
 use serde::Deserialize;
 use std::ops::Range;
@@ -72,6 +72,18 @@ fn run(table: Spanned<DeTable<'_>>) -> Result<Run, Mistake> {
     let Told { instances, threads, note, published } =
         Told::deserialize(Deserializer::from(Spanned::new(span.clone(), told)))?;
     let expected = Expected::deserialize(Deserializer::from(Spanned::new(span, answers)))?;
+    // They are shown in tables.
+    let note = note.as_deref().map(printable_lines);
+    let published = published.map(|it| Published {
+        program: printable(&it.program),
+        threads: printable(&it.threads),
+        fcr: printable(&it.fcr),
+        safe: printable(&it.safe),
+        reachable: printable(&it.reachable),
+        visible: printable(&it.visible),
+        time: printable(&it.time),
+        memory: printable(&it.memory),
+    });
     Ok(Run { instances, threads, note, published, expected: Some(expected) })
 }
 

@@ -2,6 +2,7 @@
 
 use super::words::with_ranges;
 use crate::names::plain_number;
+use crate::system::limits;
 use crate::{Alphabet, Cpds, Problem, Rule, Symbol, Wild};
 use std::fmt::Write as _;
 
@@ -69,10 +70,13 @@ pub struct PdsText {
 /// The system and its property in the artifact's format.
 ///
 /// That format has numbers only. Shared states are numbered in order. Symbols keep their names if all of them are
-/// numbers, otherwise they are numbered as well, the same symbol alike in every thread; comments give the names.
-/// Copies are written out, and labels become comments. Only a run of consecutive symbols can be declared; others are
-/// known by being mentioned, and one that is not mentioned either (so that it can never come onto a stack) is left
-/// out. A thread without symbols gets one: a range cannot be empty.
+/// numbers without wide gaps, otherwise they are numbered as well, the same symbol alike in every thread; comments
+/// give the names. Copies are written out, and labels become comments.
+///
+/// Only a range of numbers can be declared. It covers all symbols of the thread, so that reading the text gives no
+/// warning. So it may have more symbols than the thread; those are on no stack, now or later. (If that made too many
+/// symbols, the range has the first ones alone, and the others are known by being mentioned.) A thread without symbols
+/// gets one: a range cannot be empty.
 pub fn print_pds(problem: &Problem) -> PdsText {
     let (system, property) = (problem.system(), problem.property());
     let mut pds = format!("{}\n", system.shared_names().len());
@@ -80,7 +84,7 @@ pub fn print_pds(problem: &Problem) -> PdsText {
     let numbers = Numbers::new(system);
     for thread in system.threads() {
         let program = system.program(thread);
-        let (low, high) = numbers.first_run(program.alphabet());
+        let (low, high) = numbers.range(program.alphabet());
         line(&mut pds, format_args!("PDA {low} {high} # {}", system.thread_name(thread)));
         legend(&mut pds, "symbol", program.alphabet().iter().map(|s| (numbers.of(s), system.symbol_name(s))));
         for Rule { label, action } in program.rules() {
@@ -127,15 +131,43 @@ fn legend<'a>(out: &mut String, what: &str, names: impl Iterator<Item = (u32, &'
 struct Numbers {
     /// By symbol, if they are numbers already.
     kept: Option<Vec<u32>>,
+    /// Whether each thread declares a range with all of its symbols.
+    is_complete: bool,
 }
 
 impl Numbers {
     fn new(system: &Cpds) -> Self {
-        Numbers { kept: system.symbol_names().iter().map(plain_number).collect() }
+        let sizes = system.threads().map(|thread| system.program(thread).alphabet().len().max(1) as u64);
+        let needed: u64 = sizes.sum();
+        // A few more symbols do no harm, but a gap may have millions of them.
+        let kept = Numbers { kept: system.symbol_names().iter().map(plain_number).collect(), is_complete: true };
+        if kept.kept.is_some() && kept.declared(system) <= limits::SYMBOLS.min(2 * needed + 100) {
+            return kept;
+        }
+        let numbered = Numbers { kept: None, is_complete: true };
+        if numbered.declared(system) <= limits::SYMBOLS {
+            return numbered;
+        }
+        Numbers { is_complete: false, ..kept }
     }
 
     fn of(&self, symbol: Symbol) -> u32 {
         self.kept.as_ref().map_or(symbol.0, |kept| kept[symbol.0 as usize])
+    }
+
+    /// How many symbols all threads declare together.
+    fn declared(&self, system: &Cpds) -> u64 {
+        let ranges = system.threads().map(|thread| self.range(system.program(thread).alphabet()));
+        ranges.map(|(low, high)| u64::from(high - low) + 1).sum()
+    }
+
+    /// What a thread with this alphabet declares.
+    fn range(&self, alphabet: &Alphabet) -> (u32, u32) {
+        if !self.is_complete {
+            return self.first_run(alphabet);
+        }
+        let numbers = || alphabet.iter().map(|symbol| self.of(symbol));
+        numbers().min().zip(numbers().max()).unwrap_or((0, 0))
     }
 
     /// The run of consecutive numbers with which the alphabet begins.

@@ -2,6 +2,7 @@
 
 use super::layout::{ARROW, LINE, Layout, Place, Point, RADIUS, size};
 use super::{Edge, Node, NodeKind, Picture, shown, wrapped};
+use cpds::diagnostic::is_printable;
 
 const MARGIN: f64 = 16.0;
 
@@ -183,7 +184,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if !is_printable(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -7,17 +7,21 @@ use crate::show::labelled;
 use crate::source;
 use crate::style::plain;
 use boolprog::SourceStep;
+use cpds::diagnostic::printable_lines;
 use cpds::{GlobalState, SharedState, Stack, Symbol, Trace};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A table with more rows than this is cut after the last level that fits.
-const ROWS: u128 = 200_000;
+const ROWS: usize = 200_000;
+
+/// Likewise one with more entries: each row has a shared state, and a stack for each thread.
+const ENTRIES: usize = 1 << 21;
 
 /// Likewise one of states that have more symbols than this on all stacks together.
 const SYMBOLS: usize = 1_000_000;
 
-/// Of a longer trace, the last steps are shown.
+/// Of a longer trace, the last steps are shown; likewise of one with more stacks and symbols than [`SYMBOLS`].
 const STEPS: usize = 5000;
 
 /// What the script works on.
@@ -136,7 +140,7 @@ impl Numbering<'_> {
         mut symbols: usize,
     ) -> Table {
         let (lower, of_levels) = (&self.explored.analysis.lower, self.explored.analysis.levels.len());
-        let mut rows = ROWS;
+        let mut rows = ROWS.min(ENTRIES / (1 + self.explored.system().thread_count())) as u128;
         let mut levels: Vec<Vec<usize>> = Vec::new();
         for k in 0..of_levels {
             let Some(left) = count(lower, k).exact().and_then(|count| rows.checked_sub(count)) else { break };
@@ -197,7 +201,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
         }
     }
     // The end is what matters.
-    let height = |state: &GlobalState| state.stacks.iter().map(Stack::height).sum::<usize>() + 1;
+    let height = |state: &GlobalState| state.stacks.iter().map(|stack| 1 + stack.height()).sum::<usize>() + 1;
     let heights = path.iter().rev().take(STEPS).scan(0, |sum, (.., before, _)| {
         *sum += height(before);
         Some(*sum)
@@ -234,14 +238,17 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
         };
         let all = || std::iter::once(first).chain(path.iter().map(|(.., step)| &step.state));
-        let shared = all().map(|state| (numbering.shared[&state.shared], owned(map.shared_variables(state.shared))));
-        let symbols = all().flat_map(|state| state.stacks.iter().flat_map(Stack::iter)).map(|symbol| {
+        // Each of them once, however often it occurs.
+        let shared_states: BTreeSet<SharedState> = all().map(|state| state.shared).collect();
+        let frames: BTreeSet<Symbol> = all().flat_map(|state| state.stacks.iter().flat_map(Stack::iter)).collect();
+        let shared = shared_states.iter().map(|&q| (numbering.shared[&q], owned(map.shared_variables(q))));
+        let symbols = frames.into_iter().map(|symbol| {
             let frame = map.frame(symbol);
             let (function, variables) = (frame.function.to_owned(), owned(frame.variables));
             (numbering.symbols[&symbol], FrameData { function, line: frame.line, variables })
         });
         SourceData {
-            text: loaded.reading.sources[0].text.clone(),
+            text: printable_lines(&loaded.reading.sources[0].text),
             errors: all().filter(|it| map.error(it.shared).is_some()).map(|it| numbering.shared[&it.shared]).collect(),
             shared: shared.collect(),
             symbols: symbols.collect(),

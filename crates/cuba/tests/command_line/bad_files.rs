@@ -84,16 +84,16 @@ fn control_characters() {
     error: expected `shared`, `init`, `bad` or `thread`, found `\u{1b}`
      --> m.cpds:2:1
       |
-    2 | ␛[31mbad
-      | ^ expected `shared`, `init`, `bad` or `thread`
+    2 | \u{1b}[31mbad
+      | ^^^^^^ expected `shared`, `init`, `bad` or `thread`
       |
       = help: a system is made of these statements; see docs/formats.md
 
     error: expected `)`, found `\u{202e}`
      --> m.cpds:7:13
       |
-    7 |   (idle,main�) -> (busy,work)
-      |             ^ expected `)`
+    7 |   (idle,main\u{202e}) -> (busy,work)
+      |             ^^^^^^^^ expected `)`
       |
       = help: an action is written `(q,a) -> (q',b)`
     ");
@@ -123,11 +123,11 @@ fn not_utf_8() {
 #[test]
 fn utf_16() {
     let bytes: Vec<u8> = "\u{feff}shared 0".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert_snapshot!(refused("m.cpds", bytes), @"
+    assert_snapshot!(refused("m.cpds", bytes), @r"
     error: the file is not UTF-8 text
      --> m.cpds:1:1
       |
-    1 | ��s␀h␀a␀r␀e␀d␀ ␀0␀
+    1 | ��s\u{0}h\u{0}a\u{0}r\u{0}e\u{0}d\u{0} \u{0}0\u{0}
       | ^ byte 0xff
       |
       = help: it looks like UTF-16; save it as UTF-8

@@ -36,7 +36,7 @@ fn bundle(path: &Path) -> Value {
 #[test]
 fn a_panic_anywhere() {
     let verify = ["verify", "fig2.cpds", "--certificate", "c.json"];
-    let report = ["verify", "fig1.cpds", "--report", "c.json", "--quiet"];
+    let report = ["verify", "fig1.cpds", "--report", "c.html", "--quiet"];
     let bench = ["bench", "fig1.cpds", "--quiet", "-o", "c.json"];
     for (place, args) in [
         ("reading", &verify[..]),
@@ -54,17 +54,30 @@ fn a_panic_anywhere() {
     ] {
         let folder = models();
         fs::write(folder.path().join("c.json"), "old").unwrap();
+        fs::write(folder.path().join("c.html"), "old").unwrap();
         let Some(ran) = with_fault(place, folder.path(), args) else { return };
         assert_eq!((ran.code, &*ran.stdout), (6, ""), "{place} {args:?}: {}", ran.stderr);
         let lines: Vec<&str> = ran.stderr.lines().collect();
         let mistake = "error: this is a mistake in cuba itself, not in your input: a fault on purpose: ";
         assert!(lines[0].starts_with(&format!("{mistake}{place} (")), "{}", ran.stderr);
         assert_eq!(
-            lines[1..],
-            ["note: everything that is needed for a report is in `cuba-panic-1.json`: please attach this file"]
+            lines[1],
+            "note: everything that is needed for a report is in `cuba-panic-1.json`: please attach this file"
         );
-        assert_eq!(names(folder.path()), ["c.json", "cuba-panic-1.json", "fig1.cpds", "fig2.cpds"], "{place} {args:?}");
-        assert_eq!(fs::read_to_string(folder.path().join("c.json")).unwrap(), "old", "{place} {args:?}");
+        let missing: &[&str] = match *args.last().unwrap() {
+            "c.json" if !args.contains(&"--quiet") => &["`c.json` was not written (the file there is an older one)"],
+            "1" => &["`c.json` was not written (the file there is an older one)"],
+            "c.pds" => &["`c.pds` was not written", "`c.init` was not written", "`c.spec` was not written"],
+            _ => &[],
+        };
+        let missing: Vec<String> =
+            missing.iter().map(|it| format!("warning: {it}, because the run ended first")).collect();
+        assert_eq!(lines[2..], missing, "{place} {args:?}");
+        let expected = ["c.html", "c.json", "cuba-panic-1.json", "fig1.cpds", "fig2.cpds"];
+        assert_eq!(names(folder.path()), expected, "{place} {args:?}");
+        for name in ["c.html", "c.json"] {
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), "old", "{place} {args:?}");
+        }
         let told = bundle(&folder.path().join("cuba-panic-1.json"));
         assert_eq!(told["panic"], format!("a fault on purpose: {place}"));
         let command: Vec<&str> =

@@ -325,8 +325,60 @@ fn nothing_is_half_written() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("turns.cpds");
     let told = ended_by(&["INT"], "Writing", &["convert", PROGRAM, "--to=cpds", "-o", output.to_str().unwrap()]);
-    assert_eq!((told.code, &*told.stderr), (5, "unknown: it was interrupted while writing it down\n"));
+    let why = "unknown: it was interrupted while writing it down\n";
+    let missing = format!("warning: `{}` was not written, because the run ended first\n", output.display());
+    assert_eq!((told.code, told.stderr), (5, missing + why));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// Every output that was asked for, in whatever phase the run ends, and whether there is an older file of this name.
+#[test]
+fn missing_outputs_are_named() {
+    at_once(&PHASES, |&(phase, model, _)| {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = ["r.html", "p.svg", "t.json", "c.json", "kept"].map(|name| folder.path().join(name));
+        fs::write(&outputs[0], "old").unwrap();
+        let [report, plot, trace, certificate, checkpoint] = outputs.each_ref().map(|path| path.to_str().unwrap());
+        let args = [
+            &["verify", model, "--report", report, "--plot", plot, "--trace", trace][..],
+            &["--certificate", certificate, "--checkpoint", checkpoint],
+        ]
+        .concat();
+        let expected = |missing: &[&str]| {
+            let line = |path: &&str| {
+                let old = if *path == report { " (the file there is an older one)" } else { "" };
+                format!("warning: `{path}` was not written{old}, because the run ended first\n")
+            };
+            missing.iter().map(line).collect::<String>()
+        };
+        let is_early = ["Reading", "Lowering"].contains(&phase);
+        let missing = &[trace, certificate, report, plot, checkpoint][..if is_early { 5 } else { 4 }];
+        let named = |stderr: &str| {
+            stderr.split_inclusive('\n').filter(|line| line.contains("was not written")).collect::<String>()
+        };
+        let once = ended_by(&["INT"], phase, &args);
+        assert_eq!((once.code, named(&once.stderr)), (5, expected(missing)), "{phase}");
+        assert_eq!(fs::read_to_string(report).unwrap(), "old");
+        let _ = fs::remove_file(checkpoint);
+        let timed = ran(held(phase, false, &[&args[..], &["--timeout=1s", "--json"]].concat()));
+        assert_eq!((timed.code, named(&timed.stderr)), (5, expected(missing)), "{phase}");
+        let _ = fs::remove_file(checkpoint);
+        let twice = ended_by(&["INT", "TERM"], phase, &args);
+        assert_eq!((twice.code, &*twice.stdout, named(&twice.stderr)), (5, "", expected(missing)), "{phase}");
+        let _ = fs::remove_file(checkpoint);
+        let quiet = ended_by(&["INT", "TERM"], phase, &[&args[..], &["--quiet"]].concat());
+        assert_eq!((quiet.code, &*quiet.stderr), (5, ""), "{phase}");
+    });
+}
+
+/// When a limit ends the search, there is time for the outputs.
+#[test]
+fn outputs_after_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.html");
+    let told = in_repository(&["verify", ENDLESS, "--timeout=300ms", "--report", path.to_str().unwrap()]);
+    assert_eq!((told.code, &*told.stderr), (5, ""));
+    assert!(fs::read_to_string(path).unwrap().contains("--timeout ends the search there"));
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod limits;
 mod markdown;
 mod outputs;
 mod pictures;
+mod printable;
 mod programs;
 mod reach;
 mod report;

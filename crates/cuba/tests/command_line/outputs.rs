@@ -1,7 +1,7 @@
 //! How files are written: all of it, or nothing; through links; and never over an input.
 #![cfg(unix)]
 
-use crate::common::{Ran, cuba, kill};
+use crate::common::{Ran, cuba, cuba_with, kill};
 use crate::faults::models;
 use insta::assert_snapshot;
 use std::fs::{self, Permissions};
@@ -155,7 +155,7 @@ fn two_names_of_one_output() {
     assert_eq!((ran.code, &*ran.stderr), (1, "error: `x.spec` is the name of two outputs\n"));
     assert_eq!(fs::read_to_string(path("a")).unwrap(), "old");
     assert_eq!(both("/dev/null", "/dev/null").code, 0, "that is for everybody");
-    assert_eq!(both("new", "newer").code, 0);
+    assert_eq!(both("new.html", "new.svg").code, 0);
 }
 
 #[test]
@@ -196,21 +196,62 @@ fn devices_and_pipes() {
     assert!(!names("/dev".as_ref()).iter().any(|name| name.starts_with("cuba")));
 }
 
+/// Runs what must be refused before anything is read: in a debug build, reading a model would panic.
+fn refused(folder: &Path, args: &[&str]) -> String {
+    let ran = cuba_with(folder, &[("CUBA_FAULT", "panic:reading")], args);
+    assert_eq!((ran.code, &*ran.stdout), (1, ""), "{args:?}: {}", ran.stderr);
+    ran.stderr
+}
+
 #[test]
 fn what_cannot_be_written() {
     let folder = models();
     fs::create_dir(folder.path().join("sub")).unwrap();
-    let said = |name: &str| {
-        let ran = certificate(folder.path(), name);
-        assert!(ran.stdout.starts_with("safe: ") && ran.code == 1, "the verdict stands: {name}");
-        ran.stderr
-    };
-    assert_snapshot!(said("sub"), @"error: cannot write `sub`: it is a folder");
-    assert_snapshot!(said("."), @"error: cannot write `.`: it is a folder");
+    let said = |name: &str| refused(folder.path(), &[&VERIFY[..], &[name]].concat());
+    assert_snapshot!(said("sub"), @"error: cannot write `sub`: it is a folder; name a file in it");
+    assert_snapshot!(said("."), @"error: cannot write `.`: it is a folder; name a file in it");
     assert_snapshot!(said("new/"), @"error: cannot write `new/`: that is not the name of a file");
-    assert_snapshot!(said("no/such/c.json"), @"error: cannot write `no/such/c.json`: there is no folder `no/such`");
-    assert_snapshot!(said("fig1.cpds/c.json"), @"error: cannot write `fig1.cpds/c.json`: Not a directory (os error 20)");
-    assert_eq!(names(folder.path()), ["fig1.cpds", "fig2.cpds", "sub"]);
+    assert_snapshot!(said("no/such/c.json"), @"error: cannot write `no/such/c.json`: there is no folder `no/such`; create it, or name another file");
+    assert_snapshot!(said("fig1.cpds/c.json"), @"error: cannot write `fig1.cpds/c.json`: `fig1.cpds` is no folder");
+    symlink("no/such/c.json", folder.path().join("dangling")).unwrap();
+    assert_snapshot!(said("dangling"), @"error: cannot write `dangling`: there is no folder `no/such`; create it, or name another file");
+    for args in [
+        &["verify", "fig1.cpds", "--trace", "no/x"][..],
+        &["verify", "fig1.cpds", "--checkpoint", "no/x"],
+        &["reach", "fig1.cpds", "--certificate", "no/x"],
+        &["reach", "fig1.cpds", "--report", "no/x.html"],
+        &["reach", "fig1.cpds", "--plot", "no/x.svg"],
+        &["convert", "fig1.cpds", "--to", "cpds", "-o", "no/x.cpds"],
+        &["convert", "fig1.cpds", "--to", "pds", "-o", "no/x.pds"],
+        &["bench", "fig1.cpds", "-o", "no/x"],
+    ] {
+        assert!(refused(folder.path(), args).contains(": there is no folder `no`; create it"), "{args:?}");
+    }
+    assert_eq!(names(folder.path()), ["dangling", "fig1.cpds", "fig2.cpds", "sub"]);
+}
+
+/// What a file would be taken for by its name is what is written to it.
+#[test]
+fn names_of_another_format() {
+    let folder = models();
+    let said = |option: &str, name: &str| refused(folder.path(), &["reach", "fig1.cpds", option, name]);
+    assert_snapshot!(said("--plot", "x.png"), @"error: --plot writes SVG, and the name `x.png` does not end in .svg; call it `x.svg`");
+    assert_snapshot!(said("--plot", "x"), @"error: --plot writes SVG, and the name `x` does not end in .svg; call it `x.svg`");
+    assert_snapshot!(said("--report", "sub/x.txt"), @"error: cannot write `sub/x.txt`: there is no folder `sub`; create it, or name another file");
+    assert_snapshot!(said("--report", "x.txt"), @"error: --report writes HTML, and the name `x.txt` does not end in .html or .htm; call it `x.html`");
+    assert_snapshot!(said("--report", "x.svg.gz"), @"error: --report writes HTML, and the name `x.svg.gz` does not end in .html or .htm; call it `x.svg.html`");
+    assert_snapshot!(said("--report", "-"), @"error: --report writes HTML, and the name `-` does not end in .html or .htm; for standard output, name /dev/stdout");
+    for (option, name) in
+        [("--plot", "x.SVG"), ("--plot", "x.svg.gz"), ("--report", "x.Htm"), ("--report", "x.html.gz")]
+    {
+        let ran = cuba(folder.path(), &["reach", "fig1.cpds", option, name]);
+        assert_eq!((ran.code, &*ran.stderr), (0, ""), "{option} {name}");
+        assert!(folder.path().join(name).is_file());
+    }
+    for option in ["--plot", "--report"] {
+        let ran = cuba(folder.path(), &["reach", "fig1.cpds", option, "/dev/stdout"]);
+        assert!(ran.code == 0 && ran.stdout.contains("<svg"), "{option}: {}", ran.stderr);
+    }
 }
 
 /// Whether we may write whatever we like; then there is nothing to be seen of permissions.
