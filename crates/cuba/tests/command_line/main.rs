@@ -7,6 +7,7 @@ mod bad_programs;
 mod bad_text;
 mod bench;
 mod book;
+mod c_habits;
 mod checkpoint;
 mod cluster;
 mod common;
