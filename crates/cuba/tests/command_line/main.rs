@@ -28,5 +28,6 @@ mod report;
 mod show;
 mod squeeze;
 mod terminal;
+mod threads;
 mod usage;
 mod verify;
