@@ -7,6 +7,7 @@ use crate::parse::parse_expression;
 use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Store, evaluate};
 use crate::syntax::Dialect;
+use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
@@ -28,16 +29,25 @@ type Choice = Wild<Vec<Option<Symbol>>>;
 /// More patterns than this are not written down.
 const MOST: usize = 1 << 19;
 
+/// The program that is asked about, and its system.
+pub(crate) struct Context<'a> {
+    pub(crate) system: &'a Cpds,
+    pub(crate) graph: &'a Graph,
+    pub(crate) map: &'a Meaning,
+    pub(crate) threads: &'a Threads,
+    /// The nodes that a thread may come to.
+    pub(crate) may_run: &'a [bool],
+    pub(crate) dialect: Dialect,
+}
+
 /// The bad patterns. What is wrong with the question is reported.
 pub(crate) fn patterns(
-    system: &Cpds,
-    graph: &Graph,
-    map: &Meaning,
-    (asked, dialect): (&Asked, Dialect),
+    context: &Context<'_>,
+    asked: &Asked,
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Pattern> {
-    let context = Context { system, graph, map, dialect };
+    let Context { system, map, .. } = context;
     let any = || vec![Wild::Any; system.thread_count()];
     match asked {
         Asked::Errors => {
@@ -51,6 +61,7 @@ pub(crate) fn patterns(
                     diagnostics.error(|| context.unknown("--label", label, None));
                     continue;
                 };
+                context.is_run(label, &nodes, diagnostics);
                 let is_there = |frame: &Frame| nodes.contains(&frame.node);
                 // A thread that was created and has not started stands there, too.
                 let pending = map.shared_states().filter(|(_, shared)| match shared {
@@ -81,13 +92,6 @@ pub(crate) fn patterns(
     }
 }
 
-struct Context<'a> {
-    system: &'a Cpds,
-    graph: &'a Graph,
-    map: &'a Meaning,
-    dialect: Dialect,
-}
-
 impl Context<'_> {
     /// The nodes with this label: `L` in any function, or `f:L`.
     fn labelled(&self, text: &str) -> Option<Vec<usize>> {
@@ -96,6 +100,37 @@ impl Context<'_> {
         let functions = self.graph.functions.iter().filter(|it| function.is_none_or(|name| it.name == name));
         let nodes = functions.flat_map(|it| it.labels.iter().filter(|(name, _)| name == label).map(|&(_, node)| node));
         Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
+    }
+
+    /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when the program runs, `main` comes there.
+    fn is_run(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
+        let Context { graph, threads, may_run, .. } = self;
+        let named = |node: usize| {
+            let name = &graph.functions[graph.nodes[node].function].name;
+            let label = label.split_once(':').map_or(label, |(_, label)| label).trim();
+            (name, format!("{name}:{label}"))
+        };
+        let is_in_launcher = |node: &&usize| !may_run[**node] && Some(graph.nodes[**node].function) == threads.launcher;
+        if let Some(&node) = nodes.iter().find(is_in_launcher) {
+            let (name, place) = named(node);
+            diagnostics.error(|| {
+                Diagnostic::error(format!("--label: no thread stands at `{place}`"))
+                    .at(graph.nodes[node].span, format!("`{name}` only starts threads, and is none itself"))
+                    .help(format!(
+                        "ask for a label of what it starts; or begin `{name}` with `skip;`, which makes it a thread"
+                    ))
+            });
+        } else if let (Some(&node), false) = (nodes.first(), nodes.iter().any(|node| may_run[*node])) {
+            let (name, place) = named(node);
+            let is_entered = may_run[graph.functions[graph.nodes[node].function].entry];
+            let why =
+                if is_entered { "no statement leads here".to_owned() } else { format!("no thread runs `{name}`") };
+            diagnostics.warning(|| {
+                Diagnostic::warning(format!("--label: no thread stands at `{place}`"))
+                    .at(graph.nodes[node].span, why)
+                    .help("`safe` says nothing here; is it another label that is meant?")
+            });
+        }
     }
 
     /// The nodes that a place stands for: a label, a function, or a line of a function.
@@ -155,7 +190,7 @@ impl Context<'_> {
                 let (found, s) = (places.len(), plural(places.len()));
                 Diagnostic::error(format!("{found} place{s} for {count} thread{}", plural(count)))
                     .at(Span { start: narrow(shared.len() + 1), ..whole }, "one for each thread")
-                    .help(format!("the threads are: {}; `*` is anywhere", self.thread_names()))
+                    .help(format!("the threads are, in this order: {}; `*` is anywhere", self.thread_names()))
             });
             return;
         }

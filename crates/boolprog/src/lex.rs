@@ -14,7 +14,7 @@ pub(crate) enum Token {
     Number,
     /// A sign, as one of [`SIGNS`].
     Sign(&'static str),
-    /// A character that has no place here, or a comment without an end.
+    /// What has no place here: a character, a comment without an end, a string, a line that starts with `#`.
     Unknown,
 }
 
@@ -79,6 +79,13 @@ pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
             (Token::Number, word())
         } else if rest.starts_with("/*") {
             (Token::Unknown, rest.len())
+        } else if c == '#' {
+            (Token::Unknown, rest.find('\n').map_or(rest, |end| &rest[..end]).trim_end().len())
+        } else if c == '"'
+            && let Some(end) = rest[1..].find(['"', '\n'])
+            && rest[1 + end..].starts_with('"')
+        {
+            (Token::Unknown, end + 2)
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             (Token::Sign(sign), sign.len())
         } else {
@@ -121,6 +128,14 @@ mod tests {
         assert_eq!(words("a // b\n/* c\n * */ d"), ["a", "d"]);
         assert_eq!(words("a /* b"), ["a", "/* b"]);
         assert_eq!(words("//"), [""; 0]);
+    }
+
+    #[test]
+    fn lines_of_the_preprocessor_and_strings_are_one_token() {
+        assert_eq!(
+            words("#include <a.h> \r\nf(\"a;b\", \"c\n);"),
+            ["#include <a.h>", "f", "(", "\"a;b\"", ",", "\"", "c", ")", ";"]
+        );
     }
 
     #[test]

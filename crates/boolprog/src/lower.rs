@@ -39,9 +39,10 @@ pub(crate) fn lower(
             return None;
         }
     };
+    let may_run = may_run(&graph, &threads);
     if machine.has_errors {
         // Every error that the program speaks of has its state, whether it is ever reached or not.
-        for node in errors(&graph, &threads) {
+        for node in errors(&graph, &may_run) {
             unfolded.shared.insert(Shared::Error(node));
         }
     }
@@ -66,7 +67,9 @@ pub(crate) fn lower(
             return None;
         }
     };
-    let bad = asked::patterns(&system, &graph, &meaning, (asked, dialect), sources, diagnostics);
+    let context =
+        asked::Context { system: &system, graph: &graph, map: &meaning, threads: &threads, may_run: &may_run, dialect };
+    let bad = asked::patterns(&context, asked, sources, diagnostics);
     match Problem::new(system, Property { bad }) {
         Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning, live))),
         Err(error) => {
@@ -78,8 +81,8 @@ pub(crate) fn lower(
     }
 }
 
-/// The places at which an error can happen, in what may be executed at all.
-fn errors(graph: &Graph, threads: &Threads) -> Vec<usize> {
+/// The places that a thread may come to, whatever the conditions are.
+fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
     let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
     while let Some(&start) = entered.get(done) {
@@ -98,7 +101,13 @@ fn errors(graph: &Graph, threads: &Threads) -> Vec<usize> {
             }
         }
     }
-    let is_error = |node: &usize| seen[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));
+    seen
+}
+
+/// The places at which an error can happen, among those that a thread may come to.
+fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
+    let is_error =
+        |node: &usize| may_run[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));
     let mut errors: Vec<usize> = (0..graph.nodes.len()).filter(is_error).collect();
     errors.sort_by_key(|&node| graph.nodes[node].span);
     errors

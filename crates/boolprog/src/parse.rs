@@ -1,15 +1,23 @@
-//! From tokens to a syntax tree: recursive descent, for both dialects. After a mistake it goes on behind the next `;` or bracket.
+//! From tokens to a syntax tree: recursive descent, for both dialects.
+//!
+//! After a mistake the parser goes on behind the next `;`, or at the next bracket (`recovery.rs`). A statement, a declaration and the
+//! head of a function have one error at most: the first. What C programmers write is known (`c_habits.rs`), so that its error says
+//! what to write instead.
 
+mod c_habits;
 mod expression;
+mod recovery;
 mod statement;
 
+pub(crate) use c_habits::instead_of_constant;
 pub(crate) use statement::STARTS;
 
 use crate::lex::{Lexeme, MOST_TOKENS, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 use cpds::{MAX_NAME, Source};
-use std::collections::BTreeSet;
+use recovery::OpenBlock;
+use std::collections::{BTreeSet, HashSet};
 
 /// A mistake that has been reported; the rest of the statement is to be skipped.
 struct Reported;
@@ -55,6 +63,18 @@ struct Parser<'a> {
     /// The first bracket, which tells the dialect.
     told_by: Option<Span>,
     depth: usize,
+    /// The functions that have a body.
+    defined: HashSet<&'a str>,
+    /// The blocks around the next token; the innermost comes last.
+    open: Vec<OpenBlock>,
+    /// The opening and closing brackets of the blocks of this function that are closed.
+    closed: Vec<(Span, Span)>,
+    /// Whether it has been reported that a block of this function is not closed.
+    is_unclosed: bool,
+    /// The first token of the statement, declaration or head that is being read.
+    unit: usize,
+    /// The unit of the last error: it gets no other one.
+    reported: Option<usize>,
     /// Words of what was not understood: they may have been declared there.
     unclear: BTreeSet<String>,
     /// The tokens whose words are among them.
@@ -78,7 +98,10 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
         });
         return (Program { dialect, variables: Vec::new(), functions: Vec::new() }, BTreeSet::new());
     }
-    Parser { told_by, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) }.program()
+    let lexemes = c_habits::without_directives(&source.text, lexemes, diagnostics);
+    let mut parser = Parser { told_by, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) };
+    parser.defined = parser.functions_with_a_body();
+    parser.program()
 }
 
 /// An expression that stands alone, for an option such as `--target`.
@@ -88,14 +111,13 @@ pub(crate) fn parse_expression(
     dialect: Dialect,
     diagnostics: &mut Diagnostics,
 ) -> Option<Expr> {
-    let lexemes = lex(text, source);
+    let (lexemes, before) = (lex(text, source), diagnostics.errors());
     let mut parser = Parser::new((text, source), lexemes, dialect, diagnostics);
     let expr = parser.expression().ok()?;
     if parser.peek().is_some() {
         parser.expected("the end of the expression", "one expression is enough");
-        return None;
     }
-    Some(expr)
+    (diagnostics.errors() == before).then_some(expr)
 }
 
 impl<'a> Parser<'a> {
@@ -106,7 +128,24 @@ impl<'a> Parser<'a> {
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let (unclear, is_noted) = (BTreeSet::new(), vec![false; lexemes.len()]);
-        Parser { text, source, lexemes, at: 0, dialect, told_by: None, depth: 0, unclear, is_noted, diagnostics }
+        Parser {
+            text,
+            source,
+            lexemes,
+            at: 0,
+            dialect,
+            told_by: None,
+            depth: 0,
+            defined: HashSet::new(),
+            open: Vec::new(),
+            closed: Vec::new(),
+            is_unclosed: false,
+            unit: 0,
+            reported: None,
+            unclear,
+            is_noted,
+            diagnostics,
+        }
     }
 
     fn peek(&self) -> Option<Token> {
@@ -161,21 +200,31 @@ impl<'a> Parser<'a> {
     fn expected(&mut self, what: &str, help: &str) -> Reported {
         let found = match self.peek() {
             None => "the end of the text".to_owned(),
-            Some(Token::Unknown) if self.next_text().starts_with("/*") => "a comment without an end".to_owned(),
+            Some(Token::Unknown) if self.next_text().starts_with("/*") => {
+                self.is_unclosed = true; // what would close the blocks is in the comment
+                "a comment without an end".to_owned()
+            }
             Some(_) => format!("`{}`", shortened(self.next_text())),
         };
         // What is missing at the end of a line is missing there, not where the next line starts.
         let line_ends = self.text[self.last().end as usize..self.here().start as usize].contains('\n');
         let at = if line_ends && what == "`;`" { self.behind() } else { self.here() };
-        self.diagnostics.error(|| {
+        self.mistake(|| {
             Diagnostic::error(format!("expected {what}, found {found}")).at(at, format!("expected {what}")).help(help)
-        });
+        })
+    }
+
+    /// Reports a mistake, unless this statement has one already: the second may follow from the first.
+    fn mistake(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
+        if self.reported != Some(self.unit) {
+            self.reported = Some(self.unit);
+            self.diagnostics.error(make);
+        }
         Reported
     }
 
     fn report<T>(&mut self, make: impl FnOnce() -> Diagnostic) -> Parsed<T> {
-        self.diagnostics.error(make);
-        Err(Reported)
+        Err(self.mistake(make))
     }
 
     /// One level further down, if that is not too deep.
@@ -248,41 +297,36 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// Notes the words from this token on: a mistake was among them.
-    fn not_understood(&mut self, from: usize) {
-        for at in from..self.at {
-            // Once each: blocks within blocks come here again and again.
-            if !std::mem::replace(&mut self.is_noted[at], true)
-                && matches!(self.lexemes[at].token, Token::Word | Token::Number)
-            {
-                self.unclear.insert(self.text_at(at).to_owned());
-            }
-        }
-    }
-
     fn program(mut self) -> (Program, BTreeSet<String>) {
         let mut program = Program { dialect: self.dialect, variables: Vec::new(), functions: Vec::new() };
+        // Of things that do not belong here, only the first is reported.
+        let mut is_stray = false;
         while self.peek().is_some() {
             let before = self.at;
-            let parsed =
-                match self.next_text() {
-                    "decl" | "thread_local" => self.declaration(true, &mut program.variables),
-                    "void" | "bool" => self.function().map(|function| program.functions.push(function)),
-                    ";" => {
-                        self.at += 1;
-                        Ok(())
-                    }
-                    "dfs" | "sync" => Err(self.refused()),
-                    _ => Err(self
-                        .expected("a declaration or a function", "variables: `decl x;`, functions: `void f() { … }`")),
-                };
+            self.unit = before;
+            let (parsed, was_stray) = match self.next_text() {
+                "decl" | "thread_local" => (self.declaration(true, &mut program.variables), false),
+                ";" => {
+                    self.at += 1;
+                    (Ok(()), is_stray)
+                }
+                "dfs" | "sync" => (Err(self.refused()), false),
+                _ if self.starts_typed() => (Err(self.typed_variable("declare it: ")), true),
+                word if self.starts_function() || matches!(word, "void" | "bool") => {
+                    let function = self.function();
+                    let is_stray = function.is_err();
+                    (function.map(|function| program.functions.push(function)), is_stray)
+                }
+                _ if is_stray => (Err(Reported), true),
+                _ => {
+                    let help = "variables: `decl x;`, functions: `void f() { … }`";
+                    (Err(self.expected("a declaration or a function", help)), true)
+                }
+            };
+            is_stray = was_stray;
             if parsed.is_err() {
                 self.at = self.at.max(before + 1);
-                while self.peek().is_some()
-                    && !matches!(self.next_text(), "decl" | "thread_local" | "void" | "bool" | "dfs" | "sync")
-                {
-                    self.at += 1;
-                }
+                self.skip_item();
                 self.not_understood(before);
             }
         }
@@ -292,12 +336,11 @@ impl<'a> Parser<'a> {
     /// Refuses a keyword that has no meaning here.
     fn refused(&mut self) -> Reported {
         let (word, here) = (self.next_text(), self.here());
-        self.diagnostics.error(|| {
+        self.mistake(|| {
             Diagnostic::error(format!("`{word}` is not supported"))
                 .at(here, "no published text says what it means for concurrent programs")
                 .help("leave it out, if the program means the same without it")
-        });
-        Reported
+        })
     }
 
     /// `decl x, y = 0;`
@@ -318,9 +361,15 @@ impl<'a> Parser<'a> {
         }
         let is_thread_local = thread_local.is_some();
         let declared = self.list(|parser| {
+            if parser.starts_typed() {
+                return Err(parser.typed_variable("leave the type out: "));
+            }
             let name = parser.name("a variable")?;
             let value =
                 if parser.take("=").or_else(|| parser.take(":=")).is_some() { parser.initial_value()? } else { None };
+            if parser.next_text() == "[" {
+                return Err(parser.c_operator_here());
+            }
             Ok(Variable { name, is_thread_local, value })
         })?;
         variables.extend(declared);
@@ -341,33 +390,26 @@ impl<'a> Parser<'a> {
     }
 
     fn function(&mut self) -> Parsed<Function> {
-        let results = if self.take("void").is_some() {
-            0
-        } else {
-            self.expect("bool", "a function starts with `void` or `bool`")?;
-            if self.take("<").is_some() { self.number_of_results()? } else { 1 }
+        (self.closed, self.is_unclosed) = (Vec::new(), false);
+        let head = self.head();
+        let (open, closers): (_, &[&str]) = match self.dialect {
+            Dialect::Paper => ("{", &["}"]),
+            Dialect::Slam => ("begin", &["end"]),
         };
-        let name = self.name("the name of a function")?;
-        if matches!(self.next_text(), ";" | "," | "=" | ":=") {
-            let span = name.at.0;
-            return self.report(|| {
-                Diagnostic::error("expected a function")
-                    .at(span, "a variable?")
-                    .help(format!("variables are declared with `decl {};`", name.text))
-            });
-        }
-        let parameters = self.in_parentheses(|parser| parser.name("a parameter"))?;
-        let (open, close) = match self.dialect {
-            Dialect::Paper => ("{", "}"),
-            Dialect::Slam => ("begin", "end"),
+        // The mistakes of the body are reported, whatever is wrong with the head.
+        let opened = match &head {
+            Ok(_) => self.open(open)?,
+            Err(Reported) if self.skip_to(open) => self.open(open)?,
+            Err(Reported) => return Err(Reported),
         };
-        self.open(open)?;
         let (mut locals, mut enforce) = (Vec::new(), Vec::new());
         loop {
             let before = self.at;
+            self.unit = before;
             let parsed = match self.next_text() {
                 "decl" | "thread_local" => self.declaration(false, &mut locals),
                 "enforce" => self.enforced().map(|expr| enforce.push(expr)),
+                _ if self.starts_typed() && !self.starts_function() => Err(self.typed_variable("declare it: ")),
                 _ => break,
             };
             if parsed.is_err() {
@@ -375,9 +417,22 @@ impl<'a> Parser<'a> {
                 self.not_understood(before);
             }
         }
-        let body = self.statements(&[close]);
-        let end = At(self.expect(close, "close the function")?);
+        let body = self.inside(closers);
+        let end = At(self.close(opened, closers[0]));
+        let (name, results, parameters) = head?;
         Ok(Function { name, results, parameters, locals, enforce, body, end })
+    }
+
+    /// Name, number of results and parameters.
+    fn head(&mut self) -> Parsed<(Name, usize, Vec<Name>)> {
+        self.no_declaration()?;
+        let results = self.results()?;
+        let name = self.name("the name of a function")?;
+        let parameters = self.parameters()?;
+        if self.reported == Some(self.unit) {
+            self.unclear.insert(name.text.clone());
+        }
+        Ok((name, results, parameters))
     }
 
     fn number_of_results(&mut self) -> Parsed<usize> {

@@ -18,6 +18,8 @@ pub struct Threads {
     pub pools: Vec<Pool>,
     /// How many threads that were created may be there at a time, where that is a limit.
     pub limit: Option<u32>,
+    /// `main`, if it does nothing but start the others, and so is no thread itself.
+    pub launcher: Option<usize>,
 }
 
 /// Places for threads that start at certain places.
@@ -48,7 +50,7 @@ pub(crate) fn plan(
     threads: Option<u32>,
     diagnostics: &mut Diagnostics,
 ) -> Threads {
-    let roots = roots(graph, instances, diagnostics);
+    let (roots, launcher) = roots(graph, instances, diagnostics);
     let mut started: Vec<(Start, u64)> = Vec::new();
     let mut endless = None;
     for (node, times) in creations(graph, &roots) {
@@ -77,6 +79,9 @@ pub(crate) fn plan(
             (vec![Pool { starts, places: limit }], Some(limit))
         }
         _ => {
+            if let Some(limit) = threads {
+                diagnostics.warning(|| without_need(limit, total, launcher.is_some()));
+            }
             let pool = |(start, times): (Start, u64)| Pool {
                 starts: vec![start],
                 places: u32::try_from(times).unwrap_or(u32::MAX),
@@ -92,7 +97,18 @@ pub(crate) fn plan(
         });
         return Threads::default();
     }
-    Threads { roots, pools: pools.into_iter().filter(|pool| pool.places > 0).collect(), limit }
+    Threads { roots, pools: pools.into_iter().filter(|pool| pool.places > 0).collect(), limit, launcher }
+}
+
+/// That a limit is none: no more threads are created than this.
+fn without_need(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
+    let why = match created {
+        0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
+        0 => "no thread is created".to_owned(),
+        1 => "one thread is created at most".to_owned(),
+        _ => format!("{created} threads are created at most"),
+    };
+    Diagnostic::warning(format!("--threads {limit} changes nothing: {why}"))
 }
 
 /// What a node starts.
@@ -104,7 +120,12 @@ pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     }
 }
 
-fn roots(graph: &Graph, instances: &[(String, u32)], diagnostics: &mut Diagnostics) -> Vec<(usize, u32)> {
+/// The threads that are there from the start, and `main` if it only starts them.
+fn roots(
+    graph: &Graph,
+    instances: &[(String, u32)],
+    diagnostics: &mut Diagnostics,
+) -> (Vec<(usize, u32)>, Option<usize>) {
     let mut roots: Vec<(usize, u32)> = Vec::new();
     let mut add = |function: usize, copies: u32| match roots.iter_mut().find(|(known, _)| *known == function) {
         Some((_, total)) => *total = total.saturating_add(copies),
@@ -132,18 +153,17 @@ fn roots(graph: &Graph, instances: &[(String, u32)], diagnostics: &mut Diagnosti
                 Diagnostic::error("--instances: no threads at all").help("start at least one: --instances f=1")
             });
         }
-        return roots;
+        return (roots, None);
     }
     let Some(main) = index("main") else {
         diagnostics
             .error(|| Diagnostic::error("there is no function `main`").help("say what to start: --instances f=2,g=1"));
-        return roots;
+        return (roots, None);
     };
-    match only_starts(graph, main) {
-        Some(functions) => functions.into_iter().for_each(|function| add(function, 1)),
-        None => add(main, 1),
-    }
-    roots
+    let started = only_starts(graph, main);
+    let launcher = started.is_some().then_some(main);
+    started.unwrap_or_else(|| vec![main]).into_iter().for_each(|function| add(function, 1));
+    (roots, launcher)
 }
 
 /// What a function starts, if it does nothing else.

@@ -83,8 +83,10 @@ pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
     }
     let ours = problem.fingerprint();
     if evidence.model != ours {
-        let message = format!("the evidence is for {}, and the model is {ours}", shown(&evidence.model));
-        return Err(Rejected::Violated(Condition::Model, message));
+        return Err(Rejected::Other(format!(
+            "the evidence is for {}, and the model is {ours}",
+            shown(&evidence.model)
+        )));
     }
     let of_certificate = evidence.shared.is_some()
         || evidence.symbols.is_some()

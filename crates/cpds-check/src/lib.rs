@@ -59,6 +59,8 @@ pub enum Claim {
 pub enum Rejected {
     /// It is not evidence at all.
     Malformed(String),
+    /// It is about something else: another model, or the same one with another question.
+    Other(String),
     /// It does not show what it should.
     Violated(Condition, String),
     /// It takes more time, or more memory, to find out than there is.
@@ -68,8 +70,6 @@ pub enum Rejected {
 /// What evidence has to meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
-    /// It is about this model.
-    Model,
     /// Threads of one group have the same actions.
     Groups,
     /// Every initial state is in the certificate; or, the trace begins with one.
@@ -88,9 +88,9 @@ impl Display for Rejected {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Rejected::Malformed(what) => write!(f, "malformed: {what}"),
+            Rejected::Other(what) => write!(f, "other options or another model: {what}"),
             Rejected::Violated(condition, what) => {
                 let condition = match condition {
-                    Condition::Model => "another model",
                     Condition::Groups => "groups",
                     Condition::Initial => "condition (i), initial states",
                     Condition::Step => "condition (ii), steps",

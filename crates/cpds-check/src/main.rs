@@ -29,8 +29,15 @@ Examples:
   cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
   gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
 
-Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage, 6 internal error
+The evidence is about one model and one question: --init and --target are those that it was made with, and so are the
+--instances, --threads, --label and --target with which `cuba convert` made MODEL from a program.
+
+Exit codes: 0 accepted, 10 rejected, 2 malformed, or for other options or another model, 1 usage, 6 internal error
 ";
+
+/// What to do about evidence for something else.
+const SAME_QUESTION: &str = "nothing was checked; give the options that the evidence was made with: --init and --target here, \
+    --instances, --threads, --label and --target to `cuba convert`, if the model was a program";
 
 struct Args {
     model: String,
@@ -69,6 +76,7 @@ fn main() -> ExitCode {
         Err(Stopped::Usage(message)) => fail(1, &format!("error: {message}\n\nFor help: cuba-check --help")),
         Err(Stopped::BadModel(error)) => fail(2, &error.to_string()),
         Err(Stopped::Rejected(rejected @ Rejected::Malformed(_))) => fail(2, &rejected.to_string()),
+        Err(Stopped::Rejected(rejected @ Rejected::Other(_))) => fail(2, &format!("{rejected}\n{SAME_QUESTION}")),
         Err(Stopped::Rejected(rejected)) => fail(10, &rejected.to_string()),
         Err(Stopped::Panicked) => fail(
             6,

@@ -184,7 +184,8 @@ fn alphabets_that_are_no_ranges() {
     assert_eq!(printed(&two("", "7")), "PDA 0 0 # A\nPDA 7 7 # B");
 
     let many: Vec<String> = (0..4000).map(|i| format!("s{i}")).collect();
-    let others: String = (0..1000).map(|i| format!("thread T{i} {{ symbols s0 s3999 }}\n")).collect();
+    let others: Vec<_> = (0..1000).map(|i| format!("thread T{i} {{ symbols s0 s3999 }}\n")).collect();
+    let others = others.concat();
     let text = format!("shared 0\ninit 0|-*1001\nthread A {{ symbols {} }}\n{others}", many.join(" "));
     let text = print_pds(&text.parse().unwrap());
     assert!(

@@ -259,6 +259,7 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
     let (analysis, options) = (&explored.analysis, &explored.options);
     let fixed = |name, value| Fact { name, value, varies: false };
     let contexts = match &analysis.conclusion {
+        Conclusion::Unsafe { trace, .. } if trace.contexts.is_empty() => "0: an initial state is bad".to_owned(),
         Conclusion::Unsafe { trace, .. } => {
             plural(trace.contexts.len(), "context") + ", and no fewer, reach a bad state"
         }

@@ -46,6 +46,9 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
     });
     let text = text.min(room.unwrap_or(TEXT));
     let mut out = String::new();
+    if blocks.is_empty() {
+        out.push_str("  no step: the initial state is bad\n");
+    }
     for (number, (thread, lines)) in (1..).zip(&blocks) {
         let colour = of_thread(*thread);
         let heading = format!("context {number}: {}", system.thread_name(*thread));

@@ -7,7 +7,8 @@ use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
 /// A trace, context by context: the actions on the left, the states they lead to on the right; in so many columns, if that matters.
 pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> String {
-    let mut rows = vec![(String::new(), Some((None, &trace.initial)))];
+    let start = if trace.contexts.is_empty() { "  no step: this initial state is bad" } else { "" };
+    let mut rows = vec![(start.to_owned(), Some((None, &trace.initial)))];
     let mut before = &trace.initial;
     for (number, context) in (1..).zip(&trace.contexts) {
         let colour = of_thread(context.thread);

@@ -72,12 +72,15 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
         }
         Conclusion::Unsafe { trace, .. } => {
-            let contexts = plural(trace.contexts.len(), "context");
+            let contexts = match trace.contexts.len() {
+                0 => "0 contexts: it holds initially".to_owned(),
+                contexts => plural(contexts, "context") + ", and with no fewer",
+            };
             let bad = match &loaded.program {
                 Some(program) => source::bad(&loaded, program, trace),
                 None => format!("the bad state {} is reachable", system.paper(trace.last())),
             };
-            (format!("unsafe: {bad} with {contexts}, and with no fewer"), exit::UNSAFE)
+            (format!("unsafe: {bad} with {contexts}"), exit::UNSAFE)
         }
         Conclusion::Unknown(_) => (unknown(&explored.outline()), exit::UNKNOWN),
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),

@@ -17,7 +17,7 @@ fn run_with(text: &str, roots: &[&str], pools: Vec<Pool>, limit: Option<u32>) ->
     assert!(diagnostics.is_ok(), "{:?}", diagnostics.kept());
     let function = |root| program.functions.iter().position(|function| function.name.text == root);
     let roots = roots.iter().map(|root| (function(*root).expect("declared"), 1)).collect();
-    let levels = levels(&program, &Threads { roots, pools, limit }, LIMITS).expect("few states");
+    let levels = levels(&program, &Threads { roots, pools, limit, launcher: None }, LIMITS).expect("few states");
     assert!(levels.exact);
     (0..=LIMITS.contexts).map(|k| levels.projections(k).iter().map(|state| show(text, state)).collect()).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{Checker, declared_once, distinct, formula};
 use crate::graph::{Formula, MOST_LOCKS, MOST_VARIABLES, Node, Step, Var};
-use crate::parse::STARTS;
+use crate::parse::{STARTS, instead_of_constant};
 use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementKind, Target, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::BTreeMap;
@@ -139,9 +139,12 @@ impl<'c, 'a> Body<'c, 'a> {
                 Step::Start { function: function.unwrap_or(0), arguments }
             }
             StatementKind::Return(values) => {
+                let before = self.checker.diagnostics.errors();
                 let formulas = self.formulas(values);
                 let (found, wanted) = (formulas.len(), self.function.results);
-                if found != wanted {
+                let is_clear = !self.checker.unclear.contains(&self.function.name.text)
+                    && before == self.checker.diagnostics.errors();
+                if found != wanted && is_clear {
                     let name = &self.function.name;
                     self.checker.diagnostics.error(|| {
                         Diagnostic::error(format!("`{}` has {}, not {found}", name.text, counted(wanted, "result")))
@@ -229,6 +232,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if let Some(callee) = callee.map(|callee| &self.checker.program.functions[callee])
             && !targets.is_empty()
             && targets.len() != callee.results
+            && !self.checker.unclear.contains(&callee.name.text)
         {
             let results = counted(callee.results, "result");
             let help = match callee.results {
@@ -275,6 +279,9 @@ impl<'c, 'a> Body<'c, 'a> {
         };
         let callee = &self.checker.program.functions[index];
         let wanted = callee.parameters.len();
+        if wanted != arguments && self.checker.unclear.contains(&name.text) {
+            return None;
+        }
         if wanted != arguments {
             self.error(|| {
                 Diagnostic::error(format!("`{}` takes {}", name.text, counted(wanted, "argument")))
@@ -351,14 +358,15 @@ impl<'c, 'a> Body<'c, 'a> {
 
     fn variable(&mut self, name: &Name) -> Option<Var> {
         let found = self.variables.get(name.text.as_str()).copied();
-        if found.is_none() && !self.checker.unclear.contains(&name.text) {
-            let near = nearest(&name.text, self.variables.keys().copied());
-            let help = match near {
-                None if matches!(name.text.as_str(), "T" | "F") => {
+        let constant = instead_of_constant(&name.text);
+        if found.is_none() && (constant.is_some() || !self.checker.unclear.contains(&name.text)) {
+            let help = match (constant, nearest(&name.text, self.variables.keys().copied())) {
+                (Some(constant), _) => constant.to_owned(),
+                (None, None) if matches!(name.text.as_str(), "T" | "F") => {
                     "in a file that is written with `{ … }`, the constants are `0` and `1`".to_owned()
                 }
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("declare it: `decl {};`", name.text),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => format!("declare it: `decl {};`", name.text),
             };
             self.error(|| {
                 Diagnostic::error(format!("undeclared variable `{}`", name.text))

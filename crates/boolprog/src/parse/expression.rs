@@ -12,6 +12,7 @@ impl Parser<'_> {
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
         self.deeper(|parser| {
             let condition = parser.binary(1)?;
+            let condition = parser.without_c_operator(condition);
             if parser.take("?").is_none() {
                 return Ok(condition);
             }
@@ -25,12 +26,13 @@ impl Parser<'_> {
 
     /// Reports a call that is part of an expression.
     pub(super) fn call_inside(&mut self, function: &Name) -> Reported {
-        self.diagnostics.error(|| {
-            Diagnostic::error("a call inside an expression")
-                .at(function.at.0, "a call is a statement of its own")
-                .help(format!("assign its result first: `x := call {}(…);`", function.text))
-        });
-        Reported
+        self.c_function(&function.text, function.at.0).unwrap_or_else(|| {
+            self.mistake(|| {
+                Diagnostic::error("a call inside an expression")
+                    .at(function.at.0, "a call is a statement of its own")
+                    .help(format!("assign its result first: `x := call {}(…);`", function.text))
+            })
+        })
     }
 
     pub(super) fn operator(&self) -> Option<Operator> {
@@ -74,6 +76,9 @@ impl Parser<'_> {
     }
 
     fn prefix(&mut self) -> Parsed<Expr> {
+        if let Some(operand) = self.c_operand() {
+            return Ok(operand);
+        }
         let start = self.here();
         let kind = match self.next_text() {
             "!" | "~" => {
@@ -111,7 +116,8 @@ impl Parser<'_> {
                 (None, Some(Token::Word)) => {
                     let name = self.name("an expression")?;
                     if self.next_text() == "(" {
-                        return Err(self.call_inside(&name));
+                        self.call_inside(&name);
+                        return Ok(self.skip_expression(start));
                     }
                     ExprKind::Variable(name)
                 }

@@ -1,9 +1,10 @@
 //! Statements.
 
-use super::{Parsed, Parser, is_keyword};
+use super::{Parsed, Parser, Reported, is_keyword};
 use crate::lex::Token;
 use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementKind, Target};
-use cpds::diagnostic::{Diagnostic, Span, nearest};
+use cpds::diagnostic::{Diagnostic, Span, nearest, shortened};
+use std::collections::HashSet;
 
 /// What a statement can start with.
 pub(crate) const STARTS: [&str; 20] = [
@@ -30,49 +31,50 @@ pub(crate) const STARTS: [&str; 20] = [
 ];
 
 impl Parser<'_> {
-    /// Statements up to one of these brackets, which is not taken, or up to the end of the file.
-    pub(super) fn statements(&mut self, until: &[&str]) -> Vec<Statement> {
+    /// The statements of the innermost block, up to what closes it, or one around it.
+    pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut found = Vec::new();
-        while self.peek().is_some() && !until.contains(&self.next_text()) {
+        while !self.ends_block() {
             if self.take(";").is_some() {
                 continue;
             }
             // What is left of a statement in which a mistake has been reported.
-            if !self.diagnostics.is_ok() && matches!(self.next_text(), "then" | "do" | "fi" | "od") {
+            if !self.diagnostics.is_ok()
+                && matches!(self.next_text(), "then" | "do" | "fi" | "od" | "else" | "elsif")
+                && (self.next_text(), self.text_at(self.at + 1)) != ("do", "{")
+            {
                 self.at += 1;
+                if matches!(self.next_text(), "{" | "begin") {
+                    found.extend(self.nested());
+                }
                 continue;
             }
-            // A function that was not closed: the next one is not part of it.
-            if matches!(self.next_text(), "void" | "bool") {
-                break;
-            }
             let before = self.at;
-            if let Ok(statement) = self.statement() {
+            if let Some(statement) = self.statement_if_understood() {
                 found.push(statement);
                 continue;
             }
-            if self.at == before && !matches!(self.next_text(), ";" | "}" | "end") {
-                self.at += 1;
+            if self.at == before && !matches!(self.next_text(), "{" | "begin") {
+                self.at += 1; // what starts no statement
+                self.not_understood(before);
             }
-            self.skip_statement();
-            if self.at == before && !until.contains(&self.next_text()) {
-                self.at += 1; // a bracket of the other kind
+            if matches!(self.next_text(), "{" | "begin") {
+                found.extend(self.nested());
             }
-            self.not_understood(before);
         }
         found
     }
 
-    /// Goes on behind the next `;`, or before the next bracket.
-    pub(super) fn skip_statement(&mut self) {
-        while self.peek().is_some()
-            && !matches!(self.next_text(), "}" | "end" | "fi" | "od" | "else" | "elsif" | "void" | "bool")
-        {
-            self.at += 1;
-            if self.text_of(self.last()) == ";" {
-                return;
-            }
+    /// A statement; nothing where there is a mistake in it, which is skipped.
+    fn statement_if_understood(&mut self) -> Option<Statement> {
+        let before = self.at;
+        self.unit = before;
+        let statement = self.statement().ok();
+        if statement.is_none() {
+            self.skip_statement();
+            self.not_understood(before);
         }
+        statement
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
@@ -81,14 +83,22 @@ impl Parser<'_> {
 
     fn statement_here(&mut self) -> Parsed<Statement> {
         let first = self.at;
-        let mut labels = Vec::new();
+        let (mut labels, mut seen) = (Vec::new(), HashSet::new());
         while self.text_at(self.at + 1) == ":" && matches!(self.peek(), Some(Token::Word | Token::Number)) {
-            labels.push(self.label()?);
+            let label = self.label()?;
+            // The same label again says nothing new; SLAM's tools print that.
+            if seen.insert(label.text.clone()) {
+                labels.push(label);
+            }
             self.at += 1;
         }
         let origin =
             self.lexemes[first..].iter().take(self.at - first + 1).rev().find_map(|lexeme| lexeme.origin.clone());
         let start = self.here();
+        if let Some(kind) = self.c_statement()? {
+            self.take(";");
+            return Ok(Statement { labels, kind, at: At(start), origin });
+        }
         let (kind, end) = match self.next_text() {
             "if" | "while" | "atomic" => {
                 let (kind, head) = self.compound()?;
@@ -107,11 +117,18 @@ impl Parser<'_> {
                 let is_async = labels.iter().any(|label| label.text.starts_with("ASYNC_"));
                 let kind = self.simple(is_async)?;
                 let end = self.last();
-                self.expect(";", "a statement ends with `;`")?;
+                if !self.is_last() {
+                    self.expect(";", "a statement ends with `;`")?;
+                }
                 (kind, end)
             }
         };
         Ok(Statement { labels, kind, at: At(start.to(end)), origin })
+    }
+
+    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the last one needs none.
+    fn is_last(&self) -> bool {
+        self.dialect == Dialect::Slam && matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif")
     }
 
     fn label(&mut self) -> Parsed<Name> {
@@ -131,14 +148,15 @@ impl Parser<'_> {
                 self.branches()
             }
             "while" => {
+                let start = self.here();
                 self.at += 1;
                 let (condition, head) = self.condition()?;
                 let body = match self.dialect {
                     Dialect::Paper => self.block()?,
                     Dialect::Slam => {
                         self.open("do")?;
-                        let body = self.statements(&["od"]);
-                        self.expect("od", "close the loop")?;
+                        let body = self.inside(&["od"]);
+                        self.close(start, "od");
                         body
                     }
                 };
@@ -147,10 +165,13 @@ impl Parser<'_> {
             _ => {
                 self.at += 1;
                 let head = self.last();
-                let close = if self.dialect == Dialect::Paper { "}" } else { "end" };
-                self.open(if self.dialect == Dialect::Paper { "{" } else { "begin" })?;
-                let body = self.statements(&[close]);
-                let end = At(self.expect(close, "close the atomic block")?);
+                let (open, closers): (_, &[&str]) = match self.dialect {
+                    Dialect::Paper => ("{", &["}"]),
+                    Dialect::Slam => ("begin", &["end"]),
+                };
+                let opened = self.open(open)?;
+                let body = self.inside(closers);
+                let end = At(self.close(opened, closers[0]));
                 Ok((StatementKind::Atomic { body, end }, head))
             }
         }
@@ -158,21 +179,30 @@ impl Parser<'_> {
 
     /// The condition of an `if` or a `while`, and its end.
     fn condition(&mut self) -> Parsed<(Expr, Span)> {
+        let first = self.at;
         let condition = match self.dialect {
-            Dialect::Paper => {
-                let help = "the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`";
-                self.expect("(", help)?;
-                let condition = self.expression()?;
-                self.expect(")", "close the condition")?;
-                condition
-            }
-            Dialect::Slam => self.expression()?,
+            Dialect::Paper => self.condition_in_parentheses(),
+            Dialect::Slam => self.expression(),
+        };
+        let condition = match condition {
+            Ok(condition) => condition,
+            Err(Reported) => self.skip_condition(first)?,
         };
         Ok((condition, self.last()))
     }
 
+    fn condition_in_parentheses(&mut self) -> Parsed<Expr> {
+        let help =
+            "the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`";
+        self.expect("(", help)?;
+        let condition = self.expression()?;
+        self.expect(")", "close the condition")?;
+        Ok(condition)
+    }
+
     /// What comes after `if` or `elsif`.
     fn branches(&mut self) -> Parsed<(StatementKind, Span)> {
+        let opened = self.last();
         let (condition, head) = self.condition()?;
         let (then, otherwise) = match self.dialect {
             Dialect::Paper => {
@@ -181,15 +211,15 @@ impl Parser<'_> {
             }
             Dialect::Slam => {
                 self.open("then")?;
-                let then = self.statements(&["fi", "else", "elsif"]);
+                let then = self.inside(&["fi", "else", "elsif"]);
                 let (start, origin) = (self.here(), self.lexemes.get(self.at).and_then(|lexeme| lexeme.origin.clone()));
                 if self.take("elsif").is_some() {
                     let (kind, head) = self.deeper(Self::branches)?;
                     let nested = Statement { labels: Vec::new(), kind, at: At(start.to(head)), origin };
                     return Ok((StatementKind::If { condition, then, otherwise: vec![nested] }, head));
                 }
-                let otherwise = if self.take("else").is_some() { self.statements(&["fi"]) } else { Vec::new() };
-                self.expect("fi", "close the `if`")?;
+                let otherwise = if self.take("else").is_some() { self.inside(&["fi"]) } else { Vec::new() };
+                self.close(opened, "fi");
                 (then, otherwise)
             }
         };
@@ -201,8 +231,9 @@ impl Parser<'_> {
         match self.next_text() {
             "{" => {
                 self.at += 1;
-                let body = self.statements(&["}"]);
-                self.expect("}", "close the block")?;
+                let opened = self.last();
+                let body = self.inside(&["}"]);
+                self.close(opened, "}");
                 Ok(body)
             }
             ";" => {
@@ -210,7 +241,7 @@ impl Parser<'_> {
                 Ok(Vec::new())
             }
             "then" | "do" | "begin" => self.open("{").map(|_| Vec::new()),
-            _ => Ok(vec![self.statement()?]),
+            _ => Ok(self.statement_if_understood().into_iter().collect()),
         }
     }
 
@@ -230,7 +261,8 @@ impl Parser<'_> {
             "abortif" => StatementKind::AbortIf(self.expression()?),
             "assert" => StatementKind::Assert(self.expression()?),
             "return" => {
-                StatementKind::Return(if self.next_text() == ";" { Vec::new() } else { self.list(Self::expression)? })
+                let is_empty = self.next_text() == ";" || self.is_last();
+                StatementKind::Return(if is_empty { Vec::new() } else { self.list(Self::expression)? })
             }
             "dead" => StatementKind::Dead(self.list(|parser| parser.name("a variable"))?),
             "lock" => StatementKind::Lock(self.lock_name()?),
@@ -239,6 +271,14 @@ impl Parser<'_> {
                 self.expect("(", "as in `thread_create(&f)`")?;
                 self.take("&");
                 let function = self.name("a function")?;
+                if self.next_text() == "," {
+                    let (here, name) = (self.here(), shortened(&function.text));
+                    return self.report(|| {
+                        Diagnostic::error(format!("`{word}` passes no arguments"))
+                            .at(here, "expected `)`")
+                            .help(format!("with arguments, a thread is started like this: `start_thread {name}(x);`"))
+                    });
+                }
                 self.expect(")", "as in `thread_create(&f)`; for arguments: `start_thread f(x)`")?;
                 StatementKind::StartThread { function, arguments: Vec::new() }
             }
@@ -274,6 +314,9 @@ impl Parser<'_> {
         if self.take(")").is_some() {
             return Ok(None);
         }
+        if self.next_text() == "&" {
+            return Err(self.no_pointers("a lock is named without it: `lock(m);`"));
+        }
         let name = self.name("the name of a lock")?;
         self.expect(")", "as in `lock(m)`")?;
         Ok(Some(name))
@@ -304,6 +347,9 @@ impl Parser<'_> {
                         .help("an assignment is written `x := e;`")
                 });
             }
+            if self.is_assigned_as_in_c() {
+                return Err(self.c_operator_here());
+            }
             let help = match nearest(word, STARTS.into_iter()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "an assignment is written `x := e;`, a call `call f(e);`".to_owned(),
@@ -321,6 +367,9 @@ impl Parser<'_> {
     fn call(&mut self, targets: Vec<Target>, is_async: bool) -> Parsed<StatementKind> {
         self.take("call");
         let function = self.name("a function")?;
+        if let Some(reported) = self.c_function(&function.text, function.at.0) {
+            return Err(reported);
+        }
         let arguments = self.in_parentheses(Self::expression)?;
         if self.operator().is_some() || self.next_text() == "?" {
             return Err(self.call_inside(&function));

@@ -162,7 +162,8 @@ function showTrace() {
   // Steps that are part of the one before are passed over.
   const stops = [0];
   steps.forEach((step, i) => { if (!step.is_hidden || i + 1 === steps.length) stops.push(i + 1); });
-  const start = leftOut > 0 ? "first state shown" : "initial state";
+  const initial = steps.length === 0 ? "the initial state is bad: no step" : "initial state";
+  const start = leftOut > 0 ? "first state shown" : initial;
   const ofSteps = leftOut > 0 ? "of the last" : "of";
   let at = 0;
 

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use std::fs;
 
 /// What is wrong with a program: of each error the message, the place and the help, without the lines themselves.
-fn briefly(program: &str) -> String {
+pub(crate) fn briefly(program: &str) -> String {
     let is_said = |line: &&str| ["error", "-->", "= help"].iter().any(|start| line.trim_start().starts_with(start));
     let refused = refused("p.bp", program);
     refused.lines().filter(is_said).map(str::trim_start).collect::<Vec<_>>().join("\n")
@@ -58,9 +58,9 @@ void g() begin end
     error: expected a constant, found `2`
     --> p.bp:1:13
     = help: `0`, `1`, or `*` for any value; assign anything else in the program
-    error: expected `:=`, found `x`
-    --> p.bp:4:7
-    = help: an assignment is written `x := e;`, a call `call f(e);`
+    error: a variable with a type
+    --> p.bp:4:3
+    = help: declare it: `decl x;`
     error: expected `:=`, found `=`
     --> p.bp:5:5
     = help: an assignment is written `x := e;`
@@ -85,9 +85,9 @@ void g() begin end
     error: `sync` is not supported
     --> p.bp:13:16
     = help: leave it out, if the program means the same without it
-    error: expected a function
-    --> p.bp:14:6
-    = help: variables are declared with `decl y;`
+    error: a variable with a type
+    --> p.bp:14:1
+    = help: declare it: `decl y;`
     error: expected `{`, found `begin`
     --> p.bp:15:10
     = help: keep to one of the two: `{ … }` or `begin … end`

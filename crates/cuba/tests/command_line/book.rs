@@ -97,3 +97,27 @@ fn programs_in_the_guide_are_those_in_the_files() {
         assert!(pages.contains(&format!("{FOLDER}{name}")), "nobody mentions {name}");
     }
 }
+
+/// The README's times are those that were measured.
+#[test]
+fn the_time_of_fifty_million_states() {
+    let measured = fs::read_to_string(repository().join("docs/benchmark.md")).unwrap();
+    let rows: Vec<Vec<&str>> = measured
+        .lines()
+        .filter(|line| line.starts_with("| 50199300 |"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let [one, two] = &rows[..] else { panic!("one core, and two") };
+    // Two digits.
+    let seconds = |row: &[&str]| {
+        let time: f64 = row[4].parse().unwrap();
+        if time < 10.0 { format!("{time:.1} s") } else { format!("{time:.0} s") }
+    };
+    let bytes: f64 = one[9].parse().unwrap();
+    let told = format!(
+        "A system of 50 million states takes {} and {bytes:.0} bytes a state on one core, {} on two.",
+        seconds(one),
+        seconds(two)
+    );
+    assert!(fs::read_to_string(repository().join("README.md")).unwrap().contains(&told), "{told}");
+}

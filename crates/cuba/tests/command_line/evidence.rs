@@ -155,7 +155,7 @@ fn the_files() {
     let from_input = cuba_check(&["models/paper/fig7.cpds", "-"], text.as_bytes());
     assert_eq!((from_input.code, from_input.stderr.as_str()), (0, ""));
     // What is for one property says nothing of another.
-    assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"10: rejected: another model: the evidence is for");
+    assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"2: other options or another model: the evidence is for");
 }
 
 /// Whoever is quicker, and whatever numbers languages get.
@@ -188,7 +188,34 @@ fn with_other_bad_and_initial_states() {
     let options = ["--target", "2|1,*", "--init", "0|1,4 6"];
     done(&[&["verify", "models/paper/fig1.cpds", "--certificate", path], &options[..]].concat());
     assert_eq!(cuba_check(&[&["models/paper/fig1.cpds", path], &options[..]].concat(), b"").code, 0);
-    assert_eq!(cuba_check(&["models/paper/fig1.cpds", path], b"").code, 10);
+    // A mistake in the question, not in the evidence.
+    let told = "other options or another model: the evidence is for sha256:";
+    let is_refused = |args: &[&str]| {
+        let ran = cuba_check(args, b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+    };
+    is_refused(&["models/paper/fig1.cpds", path]);
+    is_refused(&["models/paper/fig1.cpds", path, "--exact"]);
+    is_refused(&["models/paper/fig2.cpds", path]);
+    // So it is with what a program was converted with.
+    let system = folder.path().join("system.cpds");
+    let system = system.to_str().unwrap();
+    let program = ["models/table2/bluetooth-3.bp", "--instances", "adder=1,stopper=1"];
+    let convert = |program: &[&str]| {
+        assert_eq!(in_repository(&[&["convert"], program, &["--to", "cpds", "-o", system]].concat()).code, 0);
+    };
+    done(&[&["verify"], &program[..], &["--certificate", path]].concat());
+    convert(&program);
+    assert_eq!(cuba_check(&[system, path], b"").code, 0);
+    convert(&["models/table2/bluetooth-3.bp", "--instances", "adder=2,stopper=1"]);
+    is_refused(&[system, path]);
+    // Evidence for this question that is wrong is rejected.
+    convert(&program);
+    let mut wrong: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    wrong["tuples"] = Value::Array(Vec::new());
+    fs::write(path, wrong.to_string()).unwrap();
+    assert!(said(&[system, path]).starts_with("10: rejected: condition (i), initial states: "));
 }
 
 #[test]
@@ -214,7 +241,10 @@ fn usage_of_cuba_check() {
       cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
       gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
 
-    Exit codes: 0 accepted, 10 rejected, 2 malformed, 1 usage, 6 internal error
+    The evidence is about one model and one question: --init and --target are those that it was made with, and so are the
+    --instances, --threads, --label and --target with which `cuba convert` made MODEL from a program.
+
+    Exit codes: 0 accepted, 10 rejected, 2 malformed, or for other options or another model, 1 usage, 6 internal error
     ");
     assert_snapshot!(said(&["--version"]), @"0: cuba-check 0.1.0");
     assert_snapshot!(said(&["models/paper/fig1.cpds"]), @"

@@ -160,7 +160,8 @@ fn programs(n: usize) -> Vec<Case> {
             format!("decl x := 1; void main() begin {} assert x; end", "enforce x; ".repeat(most(3))),
             "\ninit ",
         ),
-        bp("many labels", main("L: ".repeat(most(2)) + "skip;"), "error: label `L` stands twice"),
+        bp("many labels", main("L: ; ".repeat(most(3))), "error: label `L` stands twice"),
+        bp("a label again and again", main("L: ".repeat(most(2)) + "skip;"), "\ninit "),
         bp(
             "every label from every label",
             main(each(450, &format!("L{{}}: goto {};", each(450, "L{},") + "L0"))),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 
 /// Runs `cuba` on a program that is written to a file first: what it prints, and the exit code.
-fn on(program: &str, args: &[&str]) -> String {
+pub(crate) fn on(program: &str, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("p.bp"), program).unwrap();
     let ran = cuba(folder.path(), args);
@@ -263,7 +263,7 @@ fn other_questions() {
     1 | a|CRIT
       |   ^^^^ one for each thread
       |
-      = help: the threads are: first, second; `*` is anywhere
+      = help: the threads are, in this order: first, second; `*` is anywhere
 
     exit code 2
     ");

@@ -43,9 +43,9 @@ fn a_bug_with_its_trace() {
     let (code, out) = verify(&["models/paper/fig1.cpds", "--target", "0|1,4"]);
     assert_eq!(code, 10);
     assert_snapshot!(out, @"
-      ⟨0|1,4⟩
+      no step: this initial state is bad  ⟨0|1,4⟩
 
-    unsafe: the bad state ⟨0|1,4⟩ is reachable with 0 contexts, and with no fewer
+    unsafe: the bad state ⟨0|1,4⟩ is reachable with 0 contexts: it holds initially
     ");
 }
 

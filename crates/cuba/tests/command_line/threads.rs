@@ -1,0 +1,256 @@
+//! Which threads a program has, when they start, and what that means for questions about it.
+
+use crate::common::cuba;
+use crate::programs::on;
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+/// A created thread takes its place with its first step. In a place that is empty again, it goes on in the same context.
+#[test]
+fn a_created_thread_takes_its_place_at_its_first_step() {
+    // The second thread starts where the first one has ended: two contexts, that of `main`, and that of the place.
+    let one_after_the_other = "
+        decl seen = 0;
+        void f() { assert(!seen); seen := 1; }
+        void main() { thread_create(&f); skip; thread_create(&f); }";
+    assert_snapshot!(on(one_after_the_other, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: main
+      4  main  thread_create(&f)
+      4  main  skip
+      4  main  thread_create(&f)
+      4  main  end of main
+    context 2: f#2
+      3  f     the thread starts
+      3  f     assert(!seen)
+      3  f     seen := 1          seen = 1
+      3  f     end of f
+      3  f     the thread starts
+      3  f     assert(!seen)      fails
+
+    unsafe: `assert(!seen)` at p.bp:3 in f fails with 2 contexts, and with no fewer
+    exit code 10
+    ");
+    // Threads that are there from the start have places of their own.
+    let from_the_start = one_after_the_other.replace("skip;", "");
+    assert_snapshot!(on(&from_the_start, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: f#1
+      3  f  assert(!seen)
+      3  f  seen := 1      seen = 1
+      3  f  end of f
+    context 2: f#2
+      3  f  assert(!seen)  fails
+
+    unsafe: `assert(!seen)` at p.bp:3 in f fails with 2 contexts, and with no fewer
+    exit code 10
+    ");
+    // While the first one is there, the second one takes the other place: three contexts.
+    let at_the_same_time = "
+        decl inside = 0;
+        void f() { assert(!inside); inside := 1; skip; inside := 0; }
+        void main() { thread_create(&f); skip; thread_create(&f); }";
+    assert!(on(at_the_same_time, &["verify", "p.bp"]).contains("fails with 3 contexts, and with no fewer"));
+    // A thread that is created, and takes no step, needs no context.
+    let never = "decl x = 0; void f() { x := 1; } void main() { thread_create(&f); assert(0); }";
+    assert!(on(never, &["verify", "p.bp"]).contains("fails with 1 context, and with no fewer"));
+}
+
+/// The threads that `main` starts, by function: that is what the places of a target are for.
+#[test]
+fn threads_are_grouped_by_function() {
+    let program = "
+        decl x = 0;
+        void f() { x := 1; F: skip; }
+        void g() { G: assume(x); GG: skip; }
+        void main() { thread_create(&g); thread_create(&f); thread_create(&g); }";
+    assert!(on(program, &["verify", "p.bp", "--target", "x|GG,G,F"]).contains("unsafe: "));
+    assert_snapshot!(on(program, &["verify", "p.bp", "--target", "x|GG,F,G"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 49 states, none of them bad
+    warning: thread `g#2` is never at `F`
+     --> --target:1:6
+      |
+    1 | x|GG,F,G
+      |      ^ so no state is of this kind
+      |
+      = help: the threads are, in this order: g#1, g#2, f
+
+    warning: thread `f` is never at `G`
+     --> --target:1:8
+      |
+    1 | x|GG,F,G
+      |        ^ so no state is of this kind
+      |
+      = help: the threads are, in this order: g#1, g#2, f
+
+    exit code 0
+    ");
+    assert_snapshot!(on(program, &["verify", "p.bp", "--target", "x|GG,F"]), @"
+    error: 2 places for 3 threads
+     --> --target:1:3
+      |
+    1 | x|GG,F
+      |   ^^^^ one for each thread
+      |
+      = help: the threads are, in this order: g#1, g#2, f; `*` is anywhere
+
+    exit code 2
+    ");
+}
+
+const ONLY_STARTS: &str = "decl x = 0;
+void f() { L: x := 1; }
+void main() {
+  M: thread_create(&f);
+  L: thread_create(&f);
+}";
+
+/// A `main` that is no thread stands nowhere, although the program comes by: no answer is right.
+#[test]
+fn a_label_of_a_main_that_is_no_thread() {
+    assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "main:M"]), @"
+    error: --label: no thread stands at `main:M`
+     --> p.bp:4:6
+      |
+    4 |   M: thread_create(&f);
+      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads, and is none itself
+      |
+      = help: ask for a label of what it starts; or begin `main` with `skip;`, which makes it a thread
+
+    exit code 2
+    ");
+    // The label of `f` does not hide that of `main`.
+    assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "L"]), @"
+    error: --label: no thread stands at `main:L`
+     --> p.bp:5:6
+      |
+    5 |   L: thread_create(&f);
+      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads, and is none itself
+      |
+      = help: ask for a label of what it starts; or begin `main` with `skip;`, which makes it a thread
+
+    exit code 2
+    ");
+    assert!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "f:L"]).ends_with("\nexit code 10\n"));
+    // What the error advises.
+    let thread = ONLY_STARTS.replace("M:", "skip; M:");
+    assert!(on(&thread, &["verify", "p.bp", "--label", "main:M"]).contains("stands at main:M with 1 context"));
+    // A `main` that is called is run by a thread.
+    let called = ONLY_STARTS.replace("L: x := 1;", "main();");
+    assert!(
+        on(&called, &["verify", "p.bp", "--label", "main:M", "--threads", "1"])
+            .contains("stands at main:M with 1 context")
+    );
+}
+
+#[test]
+fn labels_that_no_thread_comes_to() {
+    let program = "decl x = 0;
+void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
+void g() { UNCALLED: skip; }
+void main() { x := 0; BOTH: f(); }";
+    assert_snapshot!(on(program, &["verify", "p.bp", "--label", "DEAD"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 8 states, none of them bad
+    warning: --label: no thread stands at `f:DEAD`
+     --> p.bp:2:38
+      |
+    2 | void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
+      |                                      ^^^^ no statement leads here
+      |
+      = help: `safe` says nothing here; is it another label that is meant?
+
+    exit code 0
+    ");
+    assert_snapshot!(on(program, &["verify", "p.bp", "--label", "g:UNCALLED"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 8 states, none of them bad
+    warning: --label: no thread stands at `g:UNCALLED`
+     --> p.bp:3:22
+      |
+    3 | void g() { UNCALLED: skip; }
+      |                      ^^^^ no thread runs `g`
+      |
+      = help: `safe` says nothing here; is it another label that is meant?
+
+    exit code 0
+    ");
+    assert_snapshot!(on(program, &["verify", "p.bp", "--label", "main:BOTH", "--instances", "f=2"]), @"
+    safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 9 states, none of them bad
+    warning: --label: no thread stands at `main:BOTH`
+     --> p.bp:4:29
+      |
+    4 | void main() { x := 0; BOTH: f(); }
+      |                             ^^^ no thread runs `main`
+      |
+      = help: `safe` says nothing here; is it another label that is meant?
+
+    exit code 0
+    ");
+    // One of several places is enough.
+    assert!(on(program, &["verify", "p.bp", "--label", "BOTH"]).ends_with("with no fewer\nexit code 10\n"));
+}
+
+#[test]
+fn a_limit_that_changes_nothing() {
+    let warning = |program: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("p.bp"), program).unwrap();
+        let ran = cuba(folder.path(), &["reach", "p.bp", "--threads", "3"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let json: Value =
+            serde_json::from_str(&cuba(folder.path(), &["reach", "p.bp", "--threads", "3", "--json"]).stdout).unwrap();
+        let in_json: Vec<_> =
+            json["warnings"].as_array().unwrap().iter().map(|it| it["message"].as_str().unwrap()).collect();
+        assert_eq!(ran.stderr.trim(), in_json.iter().map(|it| format!("warning: {it}")).collect::<Vec<_>>().join("\n"));
+        assert_eq!(cuba(folder.path(), &["reach", "p.bp", "--threads", "3", "--quiet"]).stderr, "");
+        assert_eq!(json["assumptions"].as_array().unwrap().is_empty(), !in_json.is_empty());
+        ran.stderr
+    };
+    let f = "decl x; void f() { x := 1; }";
+    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); thread_create(&f); }}")), @"warning: --threads 3 changes nothing: the threads that `main` starts are there from the start");
+    assert_snapshot!(warning(&format!("{f} void main() {{ call f(); }}")), @"warning: --threads 3 changes nothing: no thread is created");
+    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); skip; }}")), @"warning: --threads 3 changes nothing: one thread is created at most");
+    assert_snapshot!(warning(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), @"warning: --threads 3 changes nothing: 2 threads are created at most");
+    // Here it is needed, or less than there would be.
+    assert_eq!(warning(&format!("{f} void main() {{ while (*) {{ thread_create(&f); }} }}")), "");
+    let four = "thread_create(&f); ".repeat(4);
+    assert_eq!(warning(&format!("{f} void main() {{ skip; {four} }}")), "");
+}
+
+/// What is bad from the start needs no step, and the trace says so.
+#[test]
+fn what_holds_initially() {
+    assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--target", "!x|*,*"]), @"
+    p.bp
+      no step: the initial state is bad
+
+    unsafe: the bad state ⟨x=0|f.2,f.2⟩ is reachable with 0 contexts: it holds initially
+    exit code 10
+    ");
+    assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "f:L"]), @"
+    p.bp
+      no step: the initial state is bad
+
+    unsafe: a thread stands at f:L with 0 contexts: it holds initially
+    exit code 10
+    ");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("m.cpds"),
+        "shared 0 1\ninit 0|a,b\nthread A { symbols a\n(0,a) -> (1,a) }\nthread B { symbols b }\n",
+    )
+    .unwrap();
+    let args = ["verify", "m.cpds", "--target", "0|a,*", "--trace", "t.json", "--report", "r.html"];
+    let ran = cuba(folder.path(), &args);
+    assert_snapshot!(ran.stdout, @"
+      no step: this initial state is bad  ⟨0|a,b⟩
+
+    unsafe: the bad state ⟨0|a,b⟩ is reachable with 0 contexts: it holds initially
+    ");
+    assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
+    let trace: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("t.json")).unwrap()).unwrap();
+    assert_eq!((&trace["context_count"], &trace["contexts"]), (&0.into(), &Value::Array(Vec::new())));
+    assert_eq!(trace["initial"], trace["state"]);
+    let report = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    assert!(report.contains("0: an initial state is bad"), "{report}");
+}
