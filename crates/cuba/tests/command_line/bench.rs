@@ -434,8 +434,14 @@ fn output_to_a_file() {
         assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (1, "", &*refusal));
     }
     let ran = bench("nowhere/out.txt");
-    assert!(ran.code == 1 && ran.stderr.starts_with("error: cannot write `nowhere/out.txt`: "), "{}", ran.stderr);
-    assert!(ran.stdout.starts_with("model ") && ran.stdout.ends_with(summary), "it is not lost: {}", ran.stdout);
+    let refusal =
+        "error: cannot write `nowhere/out.txt`: there is no folder `nowhere`; create it, or name another file\n";
+    assert_eq!((ran.code, &*ran.stdout, &*ran.stderr), (1, "", refusal));
+    if cfg!(target_os = "linux") {
+        let ran = bench("/dev/full");
+        assert!(ran.code == 1 && ran.stderr.starts_with("error: cannot write `/dev/full`: "), "{}", ran.stderr);
+        assert!(ran.stdout.starts_with("model ") && ran.stdout.ends_with(summary), "it is not lost: {}", ran.stdout);
+    }
 }
 
 /// The processes that were started with this file.

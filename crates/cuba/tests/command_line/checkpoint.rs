@@ -243,8 +243,8 @@ fn a_checkpoint_replaces_nothing() {
     fs::write(folder.path().join("there"), "something").unwrap();
     assert_snapshot!(run("there"), @"error: `there` is there already; go on from it with `cuba resume there`, or remove it");
     assert_snapshot!(run("mirror.cpds"), @"error: `mirror.cpds` is an input; write to another file");
-    assert_snapshot!(run("."), @"error: `.` is there already, and no checkpoint; give another name");
-    assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: there is no folder `no`");
+    assert_snapshot!(run("."), @"error: cannot write `.`: it is a folder; name a file in it");
+    assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: there is no folder `no`; create it, or name another file");
     assert_eq!(fs::read_to_string(folder.path().join("there")).unwrap(), "something");
     // With an answer there is nothing to go on with.
     let answered = cuba(folder.path(), &["verify", "mirror.cpds", "--max-contexts", "3", "--checkpoint", "c"]);

@@ -187,20 +187,6 @@ fn what_a_page_leaves_out() {
     let many = page(&format!("shared 0 1\ninit 1|a*60\n{}", all(60, &thread).concat()), &[]);
     assert_eq!(many.matches(": the stack can grow for ever</h3>").count(), 50);
     assert!(many.contains("10 more programs left out; <code>cuba show --psa</code>"));
-
-    // Many threads: few rows are a large table.
-    let thread = |i: usize| {
-        let steps = all(6, &|j| format!("(0,a{j}) -> (0,a{})", j + 1)).join("\n");
-        format!("thread T{i} {{ symbols a0 a1 a2 a3 a4 a5 a6 b{i}\n{steps} }}\n")
-    };
-    let wide = format!("shared 0\ninit 0|a0*700\n{}", all(700, &thread).concat());
-    let data = data(&page(&wide, &["--engine=explicit", "--max-depth=0", "--no-check"]));
-    for table in ["visible", "states"] {
-        let rows = data[table]["levels"].as_array().unwrap();
-        let entries: usize = rows.iter().map(|row| row.as_array().unwrap().len()).sum();
-        assert_eq!((entries, &data[table]["is_complete"]), (701, &false.into()), "{table}: the first level alone");
-        assert_eq!(data[table]["of_states"], (1 + 6 * 700).to_string(), "{table}");
-    }
 }
 
 /// Two runs give the same report, apart from what they took.
