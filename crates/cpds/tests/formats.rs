@@ -176,8 +176,10 @@ fn alphabets_that_are_no_ranges() {
         assert_eq!(through_pds(&through_cpds(&numbered)), numbered);
         text.pds.lines().filter(|line| line.starts_with("PDA")).collect::<Vec<_>>().join("\n")
     };
-    let two =
-        |a: &str, b: &str| format!("shared 0; init 0|-,-; thread A {{ symbols {a} }}\nthread B {{ symbols {b} }}");
+    let symbols = |names: &str| if names.is_empty() { String::new() } else { format!("symbols {names}") };
+    let two = |a: &str, b: &str| {
+        format!("shared 0; init 0|-,-; thread A {{ {} }}\nthread B {{ {} }}", symbols(a), symbols(b))
+    };
     assert_eq!(printed(&two("x y z", "z x")), "PDA 0 2 # A\nPDA 0 2 # B");
     assert_eq!(printed(&two("1 5", "3 2")), "PDA 1 5 # A\nPDA 2 3 # B");
     assert_eq!(printed(&two("0 4000000000", "4000000000")), "PDA 0 1 # A\nPDA 1 1 # B");
