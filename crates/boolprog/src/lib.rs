@@ -24,6 +24,7 @@ mod print;
 mod state;
 mod step;
 mod store;
+mod synchronisation;
 pub mod syntax;
 pub mod threads;
 mod unfold;
@@ -31,6 +32,7 @@ mod unfold;
 pub use asked::Asked;
 pub use map::{Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, View};
 pub use print::print;
+pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
 
 use cpds::diagnostic::Diagnostics;
 use cpds::{ReadError, Reading, Source};

@@ -5,17 +5,18 @@ use crate::live::low_bits;
 use crate::names::Lines;
 use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Store, evaluate};
+use crate::synchronisation::Synchronised;
 use crate::syntax::Origin;
 use crate::threads::Threads;
 use cpds::diagnostic::Span;
-use cpds::{GlobalState, SharedState, Symbol, ThreadId};
+use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId};
 
 /// What shared states and symbols of a lowered program stand for.
 #[derive(Debug)]
 pub struct SourceMap {
-    graph: Graph,
+    pub(crate) graph: Graph,
     threads: Threads,
-    meaning: Meaning,
+    pub(crate) meaning: Meaning,
     /// For each node, the local variables that matter there.
     live: Vec<u64>,
 }
@@ -37,6 +38,10 @@ pub struct SourceStep<'m> {
     pub kind: StepKind,
     /// Variables that changed.
     pub changes: Vec<Change<'m>>,
+    /// Locks, atomic sections and new threads.
+    pub synchronised: Vec<Synchronised<'m>>,
+    /// Whether the thread is in an atomic section after the step.
+    pub is_in_atomic: bool,
 }
 
 /// The kinds of steps.
@@ -78,6 +83,8 @@ pub struct Change<'m> {
 pub struct SourceFrame<'m> {
     /// The function.
     pub function: &'m str,
+    /// Whether it is at the beginning of the function.
+    pub is_entry: bool,
     /// The line of the statement that it is at, from 1.
     pub line: usize,
     /// Thread-local and local variables, with their values. `None` is any value.
@@ -166,7 +173,7 @@ impl SourceMap {
         &self.threads
     }
 
-    fn shared(&self, q: SharedState) -> &Shared {
+    pub(crate) fn shared(&self, q: SharedState) -> &Shared {
         &self.meaning.shared[q.0 as usize]
     }
 
@@ -185,14 +192,19 @@ impl SourceMap {
 
     /// What a thread did between two states.
     pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
-        let (old, new) = (&before.stacks[thread.index()], &after.stacks[thread.index()]);
+        let thread = thread.index();
+        self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
+    }
+
+    /// What a thread did between two states, of which only its own stack is given.
+    pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
         let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
-        let kind = match (&node.step, self.shared(before.shared)) {
+        let kind = match (&node.step, self.shared(q)) {
             _ if from.is_none() => StepKind::Start,
-            (step, _) if matches!(self.shared(after.shared), Shared::Error(_)) => error_kind(step),
+            (step, _) if matches!(self.shared(p), Shared::Error(_)) => error_kind(step),
             (Step::Await { .. }, Shared::Running(running)) if running.handover == Handover::End => StepKind::Nothing,
             (Step::Await { .. } | Step::Results { .. }, _) => StepKind::Results,
             (Step::Leave, _) => StepKind::EndOfAtomic,
@@ -210,15 +222,17 @@ impl SourceMap {
             depth: old.height().max(1) - 1,
             kind,
             changes: match &node.step {
-                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, before, frame),
-                _ => self.changes(before, after, (old.height(), from), (new.height(), to)),
+                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, q, frame),
+                _ => self.changes([q, p], (old.height(), from), (new.height(), to)),
             },
+            synchronised: self.synchronised((q, old), (p, new)),
+            is_in_atomic: self.is_in_atomic(p, new),
         }
     }
 
     /// The open variables that had to be chosen for a condition to be false, and what was chosen.
-    fn chosen(&self, condition: &Formula, before: &GlobalState, frame: &Frame) -> Vec<Change<'_>> {
-        let Shared::Running(running) = self.shared(before.shared) else { return Vec::new() };
+    fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
+        let Shared::Running(running) = self.shared(before) else { return Vec::new() };
         let (before, mut after) = (Store { shared: running.variables, local: frame.local }, None);
         before.cases(&mut |store| {
             if evaluate(condition, &store, &store)?.no {
@@ -237,14 +251,13 @@ impl SourceMap {
 
     fn changes(
         &self,
-        before: &GlobalState,
-        after: &GlobalState,
+        [before, after]: [SharedState; 2],
         (old_height, from): (usize, Option<&Frame>),
         (new_height, to): (usize, Option<&Frame>),
     ) -> Vec<Change<'_>> {
         let mut changes = Vec::new();
         let every = low_bits(64);
-        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before.shared), self.shared(after.shared)) {
+        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before), self.shared(after)) {
             compare(&self.graph.shared, [old.variables, new.variables], 0, every, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
@@ -306,13 +319,17 @@ impl SourceMap {
 
     /// The frame that a symbol stands for: its function, the line of its next statement, and the variables that matter there.
     pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
-        let frame = self.meaning.frame(symbol);
+        self.source_frame(self.meaning.frame(symbol))
+    }
+
+    pub(crate) fn source_frame(&self, frame: &Frame) -> SourceFrame<'_> {
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
         let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
         let matters = |number: usize| self.live[frame.node] >> number & 1 == 1;
         SourceFrame {
             function: &function.name,
+            is_entry: frame.node == function.entry,
             line: self.meaning.lines.line(node.span.start),
             variables: variables
                 .filter(|&(number, _)| matters(number))

@@ -1,13 +1,14 @@
 //! Traces of Boolean programs: in lines of the program, and variables that changed.
 
-use crate::json::{ErrorJson, OriginJson, PlaceJson, SourceJson};
+use crate::json::{ErrorJson, LockJson, OriginJson, PlaceJson, SourceJson, StartJson, SynchronisationJson};
 use crate::load::{Loaded, LoadedProgram};
 use crate::style::{BOLD, DIM, WRONG, of_thread, paint};
 use crate::terminal::{cut, fitted, length};
 use boolprog::syntax::Origin;
-use boolprog::{Asked, Change, SourceStep, StepKind};
+use boolprog::{Asked, Change, HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised};
 use cpds::diagnostic::Span;
-use cpds::{GlobalState, ThreadId, Trace};
+use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// One line of a trace.
@@ -18,25 +19,83 @@ struct Line {
     changes: String,
 }
 
+/// Steps of one thread, below a heading.
+struct Block {
+    thread: ThreadId,
+    heading: Option<String>,
+    lines: Vec<Line>,
+}
+
 /// The widest column of statements, where there is no other limit: in a longer one, nobody finds the next column.
 const TEXT: usize = 60;
+
+/// A step of a trace, with the states around it.
+pub(crate) struct TraceStep<'t> {
+    /// The context, from 0.
+    pub(crate) context: usize,
+    pub(crate) thread: ThreadId,
+    pub(crate) before: &'t GlobalState,
+    pub(crate) taken: &'t cpds::TraceStep,
+    pub(crate) step: SourceStep<'t>,
+    /// What threads have to do with each other after the step.
+    pub(crate) now: Synchronisation<'t>,
+}
+
+/// The steps of a trace, one after the other.
+pub(crate) fn walk<'t>(program: &'t LoadedProgram, trace: &'t Trace) -> impl Iterator<Item = TraceStep<'t>> {
+    let map = &program.map;
+    let (mut before, mut now) = (&trace.initial, map.synchronisation(&trace.initial, None));
+    let steps = trace.contexts.iter().enumerate().flat_map(|(number, context)| {
+        context.steps.iter().map(move |step| (number, context.thread, step))
+    });
+    steps.map(move |(context, thread, taken)| {
+        let step = map.step(thread, before, &taken.state);
+        now = map.synchronisation(&taken.state, Some(&now));
+        TraceStep { context, thread, before: std::mem::replace(&mut before, &taken.state), taken, step, now: now.clone() }
+    })
+}
 
 /// A trace, context by context: the line, the function, the statement as it is written, and what it changed; in so many columns, if
 /// that matters.
 pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
-    let mut blocks: Vec<(ThreadId, Vec<Line>)> = Vec::new();
-    let mut before = &trace.initial;
-    for context in &trace.contexts {
-        let mut lines = Vec::new();
-        for step in &context.steps {
-            lines.extend(line(loaded, program, context.thread, before, &step.state));
-            before = &step.state;
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut now = program.map.synchronisation(&trace.initial, None);
+    for TraceStep { context, thread, step, now: after, .. } in walk(program, trace) {
+        let before = std::mem::replace(&mut now, after);
+        if blocks.len() == context {
+            let name = system.thread_name(thread);
+            let heading = paint(of_thread(thread).bold(), format!("context {}: {name}", context + 1));
+            let state = synchronisation(&before, &|thread| system.thread_name(thread));
+            let state = if state.is_empty() { state } else { paint(DIM, format!("  ({state})")) };
+            blocks.push(Block { thread, heading: Some(heading + &state), lines: Vec::new() });
         }
-        blocks.push((context.thread, lines));
+        blocks[context].lines.extend(line(loaded, &step, &system.thread_name(thread)));
     }
+    format!("{}\n{}\n", loaded.reading.sources[0].name, laid_out(&blocks, columns))
+}
+
+/// A run of one thread alone, given by its states, each with nothing but its own stack: as a context of a trace, without a heading. `name` is what
+/// the thread is called.
+#[expect(dead_code, reason = "for the loops of `cuba fcr`")]
+pub(crate) fn run(
+    loaded: &Loaded,
+    program: &LoadedProgram,
+    (thread, name): (ThreadId, &str),
+    states: &[(SharedState, Stack)],
+    columns: Option<usize>,
+) -> String {
+    let lines = states.windows(2).filter_map(|pair| {
+        let [(q, old), (p, new)] = pair else { unreachable!("windows of two") };
+        line(loaded, &program.map.step_alone((*q, old), (*p, new)), name)
+    });
+    laid_out(&[Block { thread, heading: None, lines: lines.collect() }], columns)
+}
+
+/// Lines in columns, below their headings.
+fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
     let width = |part: fn(&Line) -> &String| {
-        blocks.iter().flat_map(|(_, lines)| lines).map(|line| length(part(line))).max().unwrap_or(0)
+        blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
     };
     let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
     // Where it is narrow, statements are shortened first, and what they changed only if that is long.
@@ -46,13 +105,13 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
     });
     let text = text.min(room.unwrap_or(TEXT));
     let mut out = String::new();
-    for (number, (thread, lines)) in (1..).zip(&blocks) {
-        let colour = of_thread(*thread);
-        let heading = format!("context {number}: {}", system.thread_name(*thread));
-        let _ = writeln!(out, "{}", paint(colour.bold(), heading));
+    for Block { thread, heading, lines } in blocks {
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "{heading}");
+        }
         for line in lines {
             let at = paint(DIM, format!("{:>place$}", line.place));
-            let function = paint(colour, format!("{:<function$}", line.function));
+            let function = paint(of_thread(*thread), format!("{:<function$}", line.function));
             // What changes nothing has all the room to itself.
             let room = room.filter(|_| !line.changes.is_empty());
             let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
@@ -60,26 +119,26 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
             let _ = writeln!(out, "{}", shown.trim_end());
         }
     }
-    format!("{}\n{}\n", loaded.reading.sources[0].name, fitted(&out, columns))
+    fitted(&out, columns)
 }
 
-/// A step, unless it is part of the one before.
-fn line(
-    loaded: &Loaded,
-    program: &LoadedProgram,
-    thread: ThreadId,
-    before: &GlobalState,
-    after: &GlobalState,
-) -> Option<Line> {
-    let step = program.map.step(thread, before, after);
-    let (text, changes) = told(loaded, &step)?;
+/// A step as a line, unless it is part of the one before.
+fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<Line> {
+    let (text, changes) = told(loaded, step, thread)?;
     let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
-    Some(Line { place: place(&step), function: step.function.to_owned(), text, changes })
+    Some(Line { place: place(step), function: step.function.to_owned(), text, changes })
 }
 
-/// What was done and what it changed, in words; nothing for a step that is part of the one before.
-pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>) -> Option<(String, String)> {
-    let changes: Vec<String> = step.changes.iter().map(change).collect();
+/// What a thread of this name has done and what it changed, in words; nothing for a step that is part of the one before.
+pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
+    let mut changes: Vec<String> = step.changes.iter().map(change).collect();
+    let is_end = step.kind == StepKind::EndOfAtomic;
+    if is_end && step.is_in_atomic {
+        changes.push("still in atomic".to_owned());
+    }
+    // The end of an atomic block says so itself.
+    let told = step.synchronised.iter().filter(|it| !(is_end && **it == Synchronised::LeavesAtomic));
+    changes.extend(told.map(|it| synchronised(it, thread)));
     let changes = paint(BOLD, changes.join(", "));
     let fails = paint(WRONG, "fails");
     Some(match step.kind {
@@ -98,6 +157,46 @@ pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>) -> Option<(String, St
         }
         StepKind::Statement | StepKind::Results => (statement(loaded, step.span), changes),
     })
+}
+
+/// What a step of this thread changes between threads, in words.
+fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
+    match change {
+        Synchronised::Takes(lock) => format!("{lock} held by {thread}"),
+        Synchronised::Frees(lock) => format!("{lock} free"),
+        Synchronised::Keeps(lock) => format!("{lock} held for ever: {thread} ends"),
+        Synchronised::EntersAtomic => "in atomic".to_owned(),
+        Synchronised::LeavesAtomic => "out of atomic".to_owned(),
+        Synchronised::Creates(frame) => waits(frame),
+    }
+}
+
+/// A thread that was created, in words: by its function, or by the place where it starts.
+pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
+    format!("{} waits to start", starting(frame))
+}
+
+/// The function that a thread starts with, or the place.
+pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
+    if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) }
+}
+
+/// What threads have to do with each other, in words, with these names for threads; nothing if that is nothing.
+pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    let locks = now.locks.iter().map(|lock| held(lock, name));
+    let atomic = now.atomic.iter().map(|&thread| format!("{} in atomic", name(thread)));
+    let waiting = now.waiting.iter().map(waits);
+    locks.chain(atomic).chain(waiting).collect::<Vec<_>>().join(", ")
+}
+
+/// `m held by consumer#2`.
+pub(crate) fn held(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    let by = match (lock.holder, lock.has_ended) {
+        (Some(holder), false) => name(holder),
+        (Some(holder), true) => format!("{}, which has ended", name(holder)),
+        (None, _) => "a thread that has ended".to_owned(),
+    };
+    format!("{} held by {by}", lock.name)
 }
 
 /// `12`, or `(main.c:7) 12` if the program was made from another one.
@@ -122,14 +221,30 @@ pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
 }
 
 /// A step as JSON has it.
-pub(crate) fn json(
-    loaded: &Loaded,
-    program: &LoadedProgram,
-    thread: ThreadId,
-    before: &GlobalState,
-    after: &GlobalState,
-) -> SourceJson {
-    let step = program.map.step(thread, before, after);
+pub(crate) fn json(loaded: &Loaded, TraceStep { thread, step, now, .. }: &TraceStep<'_>) -> SourceJson {
+    let name = |thread: ThreadId| loaded.problem().system().thread_name(thread);
+    let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
+    for change in &step.synchronised {
+        match change {
+            Synchronised::Takes(lock) => drop(locks.insert((*lock).to_owned(), Some(name(*thread)))),
+            Synchronised::Frees(lock) => drop(locks.insert((*lock).to_owned(), None)),
+            Synchronised::Keeps(_) => {}
+            Synchronised::EntersAtomic => atomic = Some(true),
+            Synchronised::LeavesAtomic => atomic = Some(false),
+            Synchronised::Creates(frame) => creates.push(start_json(frame)),
+        }
+    }
+    SourceJson {
+        locks,
+        atomic,
+        creates,
+        threads: Some(synchronisation_json(now, &name)),
+        ..json_of_step(loaded, step)
+    }
+}
+
+/// A step of a thread as JSON has it, without what other threads have to do with it.
+fn json_of_step(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson {
     let kind = match step.kind {
         StepKind::Statement => "statement",
         StepKind::Condition(_) => "condition",
@@ -147,6 +262,27 @@ pub(crate) fn json(
         place: place_json(loaded, step.function, step.line, step.span, step.origin),
         depth: step.depth,
         changes,
+        locks: BTreeMap::new(),
+        atomic: None,
+        creates: Vec::new(),
+        threads: None,
+    }
+}
+
+fn start_json(frame: &SourceFrame<'_>) -> StartJson {
+    StartJson { function: frame.function.to_owned(), line: frame.line }
+}
+
+fn synchronisation_json(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> SynchronisationJson {
+    let lock = |lock: &HeldLock<'_>| LockJson {
+        lock: lock.name.to_owned(),
+        thread: lock.holder.map(name),
+        has_ended: lock.has_ended,
+    };
+    SynchronisationJson {
+        locks: now.locks.iter().map(lock).collect(),
+        atomic: now.atomic.map(name),
+        waiting: now.waiting.iter().map(start_json).collect(),
     }
 }
 

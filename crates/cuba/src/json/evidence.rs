@@ -220,19 +220,64 @@ pub struct SourceJson {
     pub depth: usize,
     /// The variables that have changed, and what they are now; null is any value.
     pub changes: BTreeMap<String, Option<bool>>,
+    /// The locks that the thread has taken, with its name, or given up, with null; not there if there are none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub locks: BTreeMap<String, Option<String>>,
+    /// True if the thread has entered an atomic section, false if its section has ended; otherwise not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atomic: Option<bool>,
+    /// The thread that the step has created, which waits to start; not there if there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub creates: Vec<StartJson>,
+    /// What threads have to do with each other after the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<SynchronisationJson>,
+}
+
+/// Where a thread starts.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StartJson {
+    /// The function.
+    pub function: String,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// What the threads of a Boolean program have to do with each other in a state.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SynchronisationJson {
+    /// The locks that are held.
+    pub locks: Vec<LockJson>,
+    /// The thread that is in an atomic section; null if there is none.
+    pub atomic: Option<String>,
+    /// Threads that were created and have not started: where they will.
+    pub waiting: Vec<StartJson>,
+}
+
+/// A lock that is held.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LockJson {
+    /// What it is called; `lock` if it has no name.
+    pub lock: String,
+    /// The thread that has taken it; null if it is not known which one it was, and it has ended.
+    pub thread: Option<String>,
+    /// Whether this thread has ended, so that no thread gives the lock up; another thread may have its name by then.
+    pub has_ended: bool,
 }
 
 /// A trace as JSON; if it is of a program, with its statements.
 pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
-    let mut before = &trace.initial;
+    let mut sources = program.map(|(loaded, it)| source::walk(it, trace).map(|step| source::json(loaded, &step)));
     let mut contexts = Vec::new();
     for context in &trace.contexts {
         let mut steps = Vec::new();
         for step in &context.steps {
-            let source = program.map(|(loaded, it)| source::json(loaded, it, context.thread, before, &step.state));
-            before = &step.state;
+            let source = sources.as_mut().and_then(Iterator::next);
             let action = action(system, context.rule(system, step));
             steps.push(TraceStepJson { action, state: system.text(&step.state).to_string(), source });
         }

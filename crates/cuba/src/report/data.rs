@@ -222,7 +222,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
-            match source::told(loaded, &taken) {
+            match source::told(loaded, &taken, &system.thread_name(context.thread)) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,
             }
