@@ -28,6 +28,7 @@ mod synchronisation;
 pub mod syntax;
 pub mod threads;
 mod unfold;
+mod words;
 
 pub use asked::Asked;
 pub use map::{Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, View};

@@ -8,6 +8,7 @@ use crate::store::{Bits, Store, evaluate};
 use crate::synchronisation::Synchronised;
 use crate::syntax::Origin;
 use crate::threads::Threads;
+use crate::words::Places;
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId};
 
@@ -18,7 +19,7 @@ pub struct SourceMap {
     threads: Threads,
     pub(crate) meaning: Meaning,
     /// For each node, the local variables that matter there.
-    live: Vec<u64>,
+    pub(crate) live: Vec<u64>,
 }
 
 /// A step of a program.
@@ -119,6 +120,10 @@ pub struct View {
     pub threads: Vec<Vec<FrameView>>,
     /// Threads that were created and have not started: their pools and frames.
     pub pending: Vec<(usize, FrameView)>,
+    /// The locks that are held, and by which thread; none, if it has ended.
+    pub locks: Vec<(String, Option<ThreadId>)>,
+    /// The thread that is in an atomic section.
+    pub atomic: Option<ThreadId>,
 }
 
 /// A frame in terms of the program.
@@ -151,6 +156,7 @@ pub(crate) struct Meaning {
     pub(crate) shared: Vec<Shared>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) lines: Lines,
+    pub(crate) places: Places,
 }
 
 impl Meaning {
@@ -286,13 +292,17 @@ impl SourceMap {
         let threads =
             state.stacks.iter().map(|stack| stack.iter().map(|symbol| frame(self.meaning.frame(symbol))).collect());
         let threads: Vec<Vec<FrameView>> = threads.collect();
+        let now = self.synchronisation(state, None);
         match self.shared(state.shared) {
             Shared::Error(node) => {
                 let it = &self.graph.nodes[*node];
                 let error = Some((error_kind(&it.step), it.span.start));
-                View { error, is_between: false, shared: Vec::new(), threads, pending: Vec::new() }
+                let (shared, pending, locks) = (Vec::new(), Vec::new(), Vec::new());
+                View { error, is_between: false, shared, threads, pending, locks, atomic: None }
             }
             Shared::Running(running) => View {
+                locks: now.locks.iter().map(|lock| (lock.name.to_owned(), lock.holder)).collect(),
+                atomic: now.atomic,
                 error: None,
                 is_between: running.handover != Handover::Nothing,
                 shared: (0..self.graph.shared.len()).map(|number| running.variables.get(number)).collect(),

@@ -49,9 +49,9 @@ pub enum Synchronised<'m> {
 
 /// What a thread knows of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Own {
-    held: u32,
-    is_atomic: bool,
+pub(crate) struct Own {
+    pub(crate) held: u32,
+    pub(crate) is_atomic: bool,
 }
 
 impl SourceMap {
@@ -75,12 +75,6 @@ impl SourceMap {
             atomic: thread_with(&|own| own.is_atomic).map(|(i, _)| ThreadId(i)),
             waiting: running.pending.iter().map(|(_, frame)| self.source_frame(frame)).collect(),
         }
-    }
-
-    /// Likewise of a thread alone: the locks that it holds, and whether it is in an atomic section.
-    pub fn own_synchronisation(&self, (q, stack): (SharedState, &Stack)) -> (Vec<&str>, bool) {
-        let own = self.own_in(self.shared(q), stack);
-        (self.locks(own.held).map(|(_, name)| name).collect(), own.is_atomic)
     }
 
     /// What a step of a thread changes.
@@ -130,7 +124,7 @@ impl SourceMap {
         }
     }
 
-    fn own(&self, running: &Running, stack: &Stack) -> Own {
+    pub(crate) fn own(&self, running: &Running, stack: &Stack) -> Own {
         let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return Own::default() };
         let is_returning = matches!(self.graph.nodes[top.node].step, Step::Await { .. });
         match running.handover {

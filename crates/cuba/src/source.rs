@@ -29,13 +29,13 @@ struct Block {
 /// The widest column of statements, where there is no other limit: in a longer one, nobody finds the next column.
 const TEXT: usize = 60;
 
-/// A step of a trace, with the states around it.
+/// A step of a trace.
 pub(crate) struct TraceStep<'t> {
     /// The context, from 0.
     pub(crate) context: usize,
     pub(crate) thread: ThreadId,
-    pub(crate) before: &'t GlobalState,
-    pub(crate) taken: &'t cpds::TraceStep,
+    /// The state that it leads to.
+    pub(crate) state: &'t GlobalState,
     pub(crate) step: SourceStep<'t>,
     /// What threads have to do with each other after the step.
     pub(crate) now: Synchronisation<'t>,
@@ -45,13 +45,16 @@ pub(crate) struct TraceStep<'t> {
 pub(crate) fn walk<'t>(program: &'t LoadedProgram, trace: &'t Trace) -> impl Iterator<Item = TraceStep<'t>> {
     let map = &program.map;
     let (mut before, mut now) = (&trace.initial, map.synchronisation(&trace.initial, None));
-    let steps = trace.contexts.iter().enumerate().flat_map(|(number, context)| {
-        context.steps.iter().map(move |step| (number, context.thread, step))
-    });
+    let steps = trace
+        .contexts
+        .iter()
+        .enumerate()
+        .flat_map(|(number, context)| context.steps.iter().map(move |step| (number, context.thread, step)));
     steps.map(move |(context, thread, taken)| {
         let step = map.step(thread, before, &taken.state);
         now = map.synchronisation(&taken.state, Some(&now));
-        TraceStep { context, thread, before: std::mem::replace(&mut before, &taken.state), taken, step, now: now.clone() }
+        before = &taken.state;
+        TraceStep { context, thread, state: before, step, now: now.clone() }
     })
 }
 
@@ -66,7 +69,9 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
         if blocks.len() == context {
             let name = system.thread_name(thread);
             let heading = paint(of_thread(thread).bold(), format!("context {}: {name}", context + 1));
-            let state = synchronisation(&before, &|thread| system.thread_name(thread));
+            // A thread that starts here does not wait any more.
+            let there = if step.kind == StepKind::Start { &now } else { &before };
+            let state = synchronisation(there, &|thread| system.thread_name(thread));
             let state = if state.is_empty() { state } else { paint(DIM, format!("  ({state})")) };
             blocks.push(Block { thread, heading: Some(heading + &state), lines: Vec::new() });
         }
@@ -234,13 +239,7 @@ pub(crate) fn json(loaded: &Loaded, TraceStep { thread, step, now, .. }: &TraceS
             Synchronised::Creates(frame) => creates.push(start_json(frame)),
         }
     }
-    SourceJson {
-        locks,
-        atomic,
-        creates,
-        threads: Some(synchronisation_json(now, &name)),
-        ..json_of_step(loaded, step)
-    }
+    SourceJson { locks, atomic, creates, threads: Some(synchronisation_json(now, &name)), ..json_of_step(loaded, step) }
 }
 
 /// A step of a thread as JSON has it, without what other threads have to do with it.

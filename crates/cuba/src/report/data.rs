@@ -4,10 +4,10 @@ use crate::engine::{Count, Engine, Lower};
 use crate::explore::Explored;
 use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
-use crate::source;
+use crate::source::{self, TraceStep};
 use crate::style::plain;
-use boolprog::SourceStep;
-use cpds::{GlobalState, SharedState, Stack, Symbol, Trace};
+use boolprog::Synchronisation;
+use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -84,6 +84,36 @@ struct SourceData {
     shared: BTreeMap<usize, Vec<(String, Option<bool>)>>,
     /// What its symbols stand for.
     symbols: BTreeMap<usize, FrameData>,
+    /// For each state of the trace, what threads have to do with each other.
+    synchronised: Vec<SynchronisedData>,
+}
+
+#[derive(Serialize)]
+struct SynchronisedData {
+    /// The locks that are held: their names, and which threads hold them, in words.
+    locks: Vec<(String, String)>,
+    /// The locks that each thread holds, of those that hold any.
+    holds: BTreeMap<usize, Vec<String>>,
+    /// The thread that is in an atomic section.
+    atomic: Option<usize>,
+    /// The threads that wait to start, in words.
+    waiting: Vec<String>,
+}
+
+impl SynchronisedData {
+    fn new(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> Self {
+        let mut holds: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for lock in now.locks.iter().filter(|lock| !lock.has_ended) {
+            let names = lock.holder.map(|holder| holds.entry(holder.index()).or_default());
+            names.into_iter().for_each(|names| names.push(lock.name.to_owned()));
+        }
+        SynchronisedData {
+            locks: now.locks.iter().map(|lock| (lock.name.to_owned(), source::held(lock, name))).collect(),
+            holds,
+            atomic: now.atomic.map(ThreadId::index),
+            waiting: now.waiting.iter().map(source::waits).collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -207,7 +237,15 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
     let first = path.first().map_or(trace.last(), |&(_, _, before, _)| before);
     let mut states = vec![numbering.state(first)];
     let mut steps = Vec::new();
-    for &(number, context, before, step) in path {
+    let name = |thread: ThreadId| system.thread_name(thread);
+    let mut walk = program.map(|program| source::walk(program, trace));
+    // What threads have to do with each other in the first state that is shown.
+    let mut now = program.map(|program| program.map.synchronisation(&trace.initial, None));
+    if let Some(skipped) = left_out.checked_sub(1) {
+        now = walk.as_mut().and_then(|walk| walk.nth(skipped)).map(|step| step.now);
+    }
+    let mut synchronised: Vec<SynchronisedData> = now.iter().map(|now| SynchronisedData::new(now, &name)).collect();
+    for &(number, context, _, step) in path {
         states.push(numbering.state(&step.state));
         let mut data = StepData {
             context: number,
@@ -218,14 +256,14 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             origin: None,
             is_hidden: false,
         };
-        if let Some(LoadedProgram { map, .. }) = program {
-            let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
+        if let Some(TraceStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
-            match source::told(loaded, &taken, &system.thread_name(context.thread)) {
+            match source::told(loaded, &taken, &name(context.thread)) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,
             }
+            synchronised.push(SynchronisedData::new(&now, &name));
         }
         steps.push(data);
     }
@@ -245,6 +283,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             errors: all().filter(|it| map.error(it.shared).is_some()).map(|it| numbering.shared[&it.shared]).collect(),
             shared: shared.collect(),
             symbols: symbols.collect(),
+            synchronised,
         }
     });
     TraceData { states, steps, left_out, source }

@@ -177,9 +177,24 @@ function showTrace() {
   function sharedText(i) {
     if (!source) return data.shared[states[i][0]];
     if (source.errors.includes(states[i][0])) return "error";
+    if (i === 0) return "";
     const known = source.shared[states[i][0]];
-    const old = new Map(i > 0 ? source.shared[states[i - 1][0]] : []);
-    return known.filter(([name, value]) => i > 0 && old.get(name) !== value).map(([name, value]) => `${name} = ${valueText(value)}`).join(", ");
+    const old = new Map(source.shared[states[i - 1][0]]);
+    const variables = known.filter(([name, value]) => old.get(name) !== value).map(([name, value]) => `${name} = ${valueText(value)}`);
+    const [now, before] = [source.synchronised[i], source.synchronised[i - 1]];
+    const taken = newOf(now.locks.map(([, text]) => text), before.locks.map(([, text]) => text));
+    const freed = before.locks.filter(([name]) => !now.locks.some(([held]) => held === name)).map(([name]) => `${name} free`);
+    return [...variables, ...taken, ...freed, ...newOf(now.waiting, before.waiting)].join(", ");
+  }
+
+  // What is in the first list, and not as often in the second one.
+  function newOf(now, before) {
+    const left = [...before];
+    return now.filter((text) => {
+      const known = left.indexOf(text);
+      if (known >= 0) left.splice(known, 1);
+      return known < 0;
+    });
   }
 
   let gap, cursor, handle;
@@ -234,6 +249,19 @@ function showTrace() {
         dot.append(svg("title", {}, step.text + (step.changes ? ` · ${step.changes}` : "")));
         picture.append(dot);
       });
+      // Along the bottom of the lane, where the thread holds a lock; along its top, where it is in an atomic section.
+      const bar = (className, y, textAt) => {
+        for (let i = 0, from = 0; source && i < states.length; i++) {
+          const text = textAt(source.synchronised[i]);
+          if (i === 0 || text !== textAt(source.synchronised[i - 1])) from = i;
+          if (text === "" || (i + 1 < states.length && text === textAt(source.synchronised[i + 1]))) continue;
+          const drawn = svg("rect", { class: className, x: x(from), y, width: Math.max(2, x(Math.min(i + 1, states.length - 1)) - x(from)), height: 3, fill: colour(thread) });
+          drawn.append(svg("title", {}, text));
+          picture.append(drawn);
+        }
+      };
+      bar("holds", bottom - 5, (now) => (now.holds[thread] || []).map((lock) => `${lock} held by ${name}`).join(", "));
+      bar("atomic", bottom - LANE + 3, (now) => (now.atomic === thread ? `${name} in atomic` : ""));
     });
     // Below the lanes, where the shared state changes, and to what if there is room for it.
     const isNew = (i) => (i === 0 ? !source : states[i][0] !== states[i - 1][0] && sharedText(i) !== "");
@@ -263,8 +291,21 @@ function showTrace() {
     });
   }
 
+  // What is said beside the variables; what is new since the state before is marked.
+  const tags = (now, before) => {
+    const left = newOf(now, before);
+    return now.map((text) => {
+      const known = left.indexOf(text);
+      if (known >= 0) left.splice(known, 1);
+      return element("span", text, known >= 0 ? "variable changed" : "variable");
+    });
+  };
+  const synchronised = (now) => [...now.locks.map(([, text]) => text), ...now.waiting];
+  const ofThread = (now, thread) => [...(now.atomic === thread ? ["in atomic"] : []), ...(now.holds[thread] || []).map((lock) => `holds ${lock}`)];
+
   function showState() {
     const state = states[at], before = at > 0 ? states[at - 1] : state;
+    const now = source && source.synchronised[at], then = source && source.synchronised[Math.max(0, at - 1)];
     const rows = [];
     const row = (name, moved, ...content) => {
       const made = element("tr");
@@ -282,9 +323,9 @@ function showTrace() {
       row("shared", state[0] !== before[0], element("code", data.shared[state[0]]));
     } else if (source.errors.includes(state[0])) {
       // What failed left everything as it was.
-      row("shared", true, ...variables(source.shared[before[0]]));
+      row("shared", true, ...variables(source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
     } else {
-      row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]));
+      row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
     }
     data.threads.forEach((name, thread) => {
       const stack = state[thread + 1];
@@ -301,6 +342,7 @@ function showTrace() {
           const same = symbolsBefore.length === frames.length;
           content.push(...variables(frames[0].variables, same ? source.symbols[symbolsBefore[0]].variables : frames[0].variables));
         }
+        content.push(...tags(ofThread(now, thread), ofThread(then, thread)));
       } else {
         const symbols = symbolsOf(stack);
         if (symbols.length === 0) list.append(element("span", "ε"));
