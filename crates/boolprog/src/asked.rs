@@ -3,7 +3,6 @@
 use crate::check::formula;
 use crate::graph::{Formula, Graph, Step, Var};
 use crate::map::Meaning;
-use crate::names::Lines;
 use crate::parse::parse_expression;
 use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Store, evaluate};
@@ -98,7 +97,7 @@ impl Context<'_> {
     /// The nodes that a place stands for: a label, a function, or a line of a function.
     fn place(&self, text: &str) -> Option<Vec<usize>> {
         // A call that awaits a return is in the middle of a step, or is not the innermost one.
-        place(self.graph, &self.map.lines, text, false)
+        place(self.graph, self.map, text, false)
     }
 
     fn unknown(&self, option: &str, text: &str, span: Option<Span>) -> Diagnostic {
@@ -248,19 +247,29 @@ pub(crate) fn labelled(graph: &Graph, text: &str) -> Option<Vec<usize>> {
     Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
 }
 
-/// The nodes that a place stands for: a label, a function, or a line of a function; calls that await a return only if these are wanted.
-pub(crate) fn place(graph: &Graph, lines: &Lines, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
+/// The nodes that a place stands for: a label, a function, a line of a function, or `f:12.2`, the second place on a line; calls that await a
+/// return only if these are wanted.
+pub(crate) fn place(graph: &Graph, map: &Meaning, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
     if let Some(nodes) = labelled(graph, text) {
         return Some(nodes);
     }
     let (function, line) =
         text.split_once(':').map_or((text, None), |(function, line)| (function.trim(), Some(line.trim())));
     let function = graph.functions.iter().position(|it| it.name == function)?;
-    let line: Option<usize> = line.map(|line| line.parse().ok()).map_or(Some(None), |line| line.map(Some))?;
+    let (line, number) = match line {
+        Some(line) => {
+            let (line, number) = line.split_once('.').map_or((line, None), |(line, number)| (line, Some(number)));
+            let number: Option<usize> =
+                number.map(|number| number.parse().ok()).map_or(Some(None), |it| it.map(Some))?;
+            (Some(line.parse().ok()?), number)
+        }
+        None => (None, None),
+    };
     let is_there = |node: &usize| {
         let it = &graph.nodes[*node];
         let is_place = with_awaiting || !matches!(it.step, Step::Await { .. });
-        is_place && it.function == function && line.is_none_or(|line| lines.line(it.span.start) == line)
+        let is_here = line.is_none_or(|line: usize| map.places.of(*node).0 == line);
+        is_place && it.function == function && is_here && number.is_none_or(|number| map.places.of(*node).1 == number)
     };
     let nodes: Vec<usize> = (0..graph.nodes.len()).filter(is_there).collect();
     if nodes.is_empty() { None } else { Some(nodes) }

@@ -12,7 +12,7 @@ use cpds::{MAX_NAME, Names, Source, is_name};
 pub(crate) struct Naming<'a> {
     graph: &'a Graph,
     nodes: Vec<String>,
-    is_called: Vec<bool>,
+    places: Places,
 }
 
 impl<'a> Naming<'a> {
@@ -32,13 +32,7 @@ impl<'a> Naming<'a> {
             };
             nodes[node] = format!("{}.{line}{number}{phase}", graph.functions[it.function].name);
         }
-        let mut is_called = vec![false; graph.functions.len()];
-        for node in &graph.nodes {
-            if let Step::Call { function, .. } = node.step {
-                is_called[function] = true;
-            }
-        }
-        Naming { graph, nodes, is_called }
+        Naming { graph, nodes, places }
     }
 
     pub(crate) fn shared(&self, names: &mut Names, shared: &Shared) -> u32 {
@@ -118,7 +112,7 @@ impl<'a> Naming<'a> {
             }
         }
         match frame.kind {
-            FrameKind::Root if self.is_called[self.graph.nodes[frame.node].function] => text + "/root",
+            FrameKind::Root if self.places.is_called(self.graph.nodes[frame.node].function) => text + "/root",
             FrameKind::Created => text + "/created",
             _ => text,
         }

@@ -77,6 +77,11 @@ impl SourceMap {
         }
     }
 
+    /// The names of all locks.
+    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
+        self.graph.locks.iter().map(String::as_str)
+    }
+
     /// What a step of a thread changes.
     pub(crate) fn synchronised(
         &self,

@@ -13,9 +13,14 @@ use crate::store::Bits;
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 use std::collections::BTreeMap;
 
-/// For each node its line, and which place on that line it is, counted from 1 within its function.
+/// What tells places apart.
 #[derive(Debug)]
-pub(crate) struct Places(Vec<(usize, usize)>);
+pub(crate) struct Places {
+    /// For each node its line, and which place on that line it is, counted from 1 within its function.
+    nodes: Vec<(usize, usize)>,
+    /// For each function, whether it is called; otherwise its only call is the outermost one.
+    is_called: Vec<bool>,
+}
 
 impl Places {
     pub(crate) fn new(graph: &Graph, lines: &Lines) -> Self {
@@ -32,12 +37,23 @@ impl Places {
             }
             places[node] = (line, starts.len());
         }
-        Places(places)
+        let mut is_called = vec![false; graph.functions.len()];
+        for node in &graph.nodes {
+            if let Step::Call { function, .. } = node.step {
+                is_called[function] = true;
+            }
+        }
+        Places { nodes: places, is_called }
+    }
+
+    /// Whether this function is called.
+    pub(crate) fn is_called(&self, function: usize) -> bool {
+        self.is_called[function]
     }
 
     /// The line of a node, and which place on it the node is.
     pub(crate) fn of(&self, node: usize) -> (usize, usize) {
-        self.0[node]
+        self.nodes[node]
     }
 }
 
@@ -93,7 +109,9 @@ impl SourceMap {
     /// A stack symbol alone.
     pub fn symbol_text(&self, symbol: Symbol) -> String {
         let frame = self.meaning.frame(symbol);
-        let outermost = (frame.kind != FrameKind::Called).then(|| "outermost".to_owned());
+        let function = self.graph.nodes[frame.node].function;
+        let is_told = frame.kind != FrameKind::Called && self.meaning.places.is_called(function);
+        let outermost = is_told.then(|| "outermost".to_owned());
         self.frame_text(frame, outermost)
     }
 

@@ -1,4 +1,4 @@
-//! States of programs in words: what is written can be read back, and what is wrong with what somebody else writes.
+//! States of programs in words: what is written can be read back; what a shorter text means; what is wrong with a text.
 
 use boolprog::syntax::Program;
 use boolprog::{Lowered, Options, print, read};
@@ -46,6 +46,21 @@ proptest! {
     fn what_is_written_is_read(program in programs::program(&Shape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         read_back(&lowered, Bounds { contexts: 3, height: 3, states: 300 });
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_gets_an_answer(text in "[ -~⟨⟩ε]{0,30}", edits in proptest::collection::vec((any::<prop::sample::Index>(), "[-x=&|,.:()* 0-9é]?"), 0..6)) {
+        let mut known: Vec<char> = "x=0 & y=0 & h:4 waits|h:4 main:5.3(calling), f:2.2(a=1, holds m), -".chars().collect();
+        for (at, with) in edits {
+            let at = at.index(known.len());
+            known.splice(at..=at, with.chars());
+        }
+        let known: String = known.into_iter().collect();
+        for text in [text, known] {
+            prop_assert!(!meaning_of(&text).is_empty());
+        }
     }
 }
 

@@ -40,3 +40,4 @@ mod style;
 mod terminal;
 mod trace;
 mod verify;
+mod words;

@@ -18,6 +18,7 @@ use crate::output::write;
 use crate::reach;
 use crate::show::plural;
 use crate::style::plain;
+use crate::words::Words;
 use clap::Args;
 use cpds::{ActionKind, Program, ThreadId};
 use data::Data;
@@ -169,7 +170,7 @@ struct AutomatonFigure {
 
 impl<'a> Page<'a> {
     fn new(said: &'a Said<'_>, explored: &'a Explored<'_>, loaded: &'a Loaded, chart: String) -> Self {
-        let (system, analysis) = (explored.system(), &explored.analysis);
+        let (system, analysis, words) = (explored.system(), &explored.analysis, Words::of(loaded));
         let (word, verdict) = said.verdict.split_once(": ").unwrap_or((said.verdict, ""));
         let trace = match &analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => Some(trace),
@@ -193,11 +194,11 @@ impl<'a> Page<'a> {
             chart,
             levels: plain(&reach::table(&explored.outline())),
             rungs: analysis.rungs.iter().map(rung).collect(),
-            squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None))),
+            squeezed: analysis.is_open().then(|| plain(&explored.outline().squeezed(None, words.map))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
-            automata: automata(explored),
+            automata: automata(explored, &words),
             shared_states: system.shared_names().len(),
             threads: system.thread_count(),
             groups: groups.iter().filter(|group| group.len() > 1).map(names).collect(),
@@ -293,14 +294,14 @@ fn program(program: &Program) -> ProgramRow {
 }
 
 /// The store automaton of each program, and its loop, if it has one.
-fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
+fn automata(explored: &Explored<'_>, words: &Words<'_>) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
     let mut figures = Vec::new();
     for (number, program) in system.programs().iter().enumerate() {
         let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
         let found = fcr.and_then(|fcr| fcr.loops[number].clone()).map(|found| found.shortened(program));
-        let picture = Automaton::of_contexts(system, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
+        let picture = Automaton::of_contexts(words, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
         let svg = picture.and_then(|picture| picture.svg().ok());
         // Names within a picture are names within the whole page.

@@ -1,9 +1,14 @@
 //! Traces of Boolean programs: in lines of the program, and variables that changed.
 
-use crate::json::{ErrorJson, LockJson, OriginJson, PlaceJson, SourceJson, StartJson, SynchronisationJson};
+use crate::json::{
+    ErrorJson, FrameJson, LockJson, OriginJson, PlaceJson, ProgramStateJson, ProgramStepJson, SourceJson, StackJson,
+    StartJson, SynchronisationJson,
+};
 use crate::load::{Loaded, LoadedProgram};
+use crate::show::plural;
 use crate::style::{BOLD, DIM, WRONG, of_thread, paint};
 use crate::terminal::{cut, fitted, length};
+use crate::words::Words;
 use boolprog::syntax::Origin;
 use boolprog::{Asked, Change, HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised};
 use cpds::diagnostic::Span;
@@ -17,6 +22,8 @@ struct Line {
     function: String,
     text: String,
     changes: String,
+    /// The state that the step leads to, where that is shown.
+    state: Option<String>,
 }
 
 /// Steps of one thread, below a heading.
@@ -82,7 +89,7 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
 
 /// A run of one thread alone, given by its states, each with nothing but its own stack: as a context of a trace, without a heading. `name` is what
 /// the thread is called.
-#[expect(dead_code, reason = "for the loops of `cuba fcr`")]
+#[cfg_attr(not(test), expect(dead_code, reason = "for the loops of `cuba fcr`"))]
 pub(crate) fn run(
     loaded: &Loaded,
     program: &LoadedProgram,
@@ -122,6 +129,9 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
             let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
             let shown = format!("  {at}  {function}  {statement:<text$}  {}", line.changes);
             let _ = writeln!(out, "{}", shown.trim_end());
+            if let Some(state) = &line.state {
+                let _ = writeln!(out, "  {:place$}  {state}", "");
+            }
         }
     }
     fitted(&out, columns)
@@ -131,7 +141,7 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
 fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<Line> {
     let (text, changes) = told(loaded, step, thread)?;
     let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
-    Some(Line { place: place(step), function: step.function.to_owned(), text, changes })
+    Some(Line { place: place(step), function: step.function.to_owned(), text, changes, state: None })
 }
 
 /// What a thread of this name has done and what it changed, in words; nothing for a step that is part of the one before.
@@ -196,12 +206,16 @@ pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId)
 
 /// `m held by consumer#2`.
 pub(crate) fn held(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
-    let by = match (lock.holder, lock.has_ended) {
+    format!("{} held by {}", lock.name, holder(lock, name))
+}
+
+/// The thread that holds a lock, in words.
+pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    match (lock.holder, lock.has_ended) {
         (Some(holder), false) => name(holder),
         (Some(holder), true) => format!("{}, which has ended", name(holder)),
         (None, _) => "a thread that has ended".to_owned(),
-    };
-    format!("{} held by {by}", lock.name)
+    }
 }
 
 /// `12`, or `(main.c:7) 12` if the program was made from another one.
@@ -216,6 +230,93 @@ fn place(step: &SourceStep<'_>) -> String {
 fn change(change: &Change<'_>) -> String {
     let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
     format!("{} = {value}", change.name)
+}
+
+/// A state in words of the program, as JSON has it.
+pub(crate) fn state_json(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> ProgramStateJson {
+    let (system, map) = (loaded.problem().system(), &program.map);
+    let owned = |variables: Vec<(&str, Option<bool>)>| {
+        variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
+    };
+    let frame = |symbol| {
+        let SourceFrame { function, line, variables, .. } = map.frame(symbol);
+        FrameJson { function: function.to_owned(), line, variables: owned(variables) }
+    };
+    let stacks = system.threads().zip(&state.stacks);
+    ProgramStateJson {
+        text: map.state_text(state),
+        shared: owned(map.shared_variables(state.shared)),
+        threads: synchronisation_json(&map.synchronisation(state, None), &|thread| system.thread_name(thread)),
+        stacks: stacks
+            .map(|(thread, stack)| StackJson {
+                thread: system.thread_name(thread),
+                frames: stack.iter().map(frame).collect(),
+            })
+            .collect(),
+    }
+}
+
+/// Every enabled step from a state, as JSON has it.
+pub(crate) fn successors_json(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> Vec<ProgramStepJson> {
+    let system = loaded.problem().system();
+    let before = program.map.synchronisation(state, None);
+    let step = |step: cpds::Step<'_>| ProgramStepJson {
+        step: json(
+            loaded,
+            &TraceStep {
+                context: 0,
+                thread: step.thread,
+                state: &step.state,
+                step: program.map.step(step.thread, state, &step.state),
+                now: program.map.synchronisation(&step.state, Some(&before)),
+            },
+        ),
+        reached: state_json(loaded, program, &whole_step(loaded, program, &step.state).0),
+    };
+    system.steps(state).map(step).collect()
+}
+
+/// The state that a step leads to when all of its actions have fired, and what those after the first one have changed, in words.
+fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
+    let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
+    while program.map.is_between(state.shared) {
+        // Only the thread that returns can go on, and in one way.
+        let Some(next) = system.steps(&state).next() else { break };
+        let step = program.map.step(next.thread, &state, &next.state);
+        changes.extend(told(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
+        state = next.state;
+    }
+    (state, changes)
+}
+
+/// Every enabled step from a state, by thread: as in a trace, and below each the state that it leads to.
+pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
+    let (system, words) = (loaded.problem().system(), Words::of(loaded));
+    let (mut blocks, mut count) = (Vec::new(), 0);
+    for thread in system.threads() {
+        let name = system.thread_name(thread);
+        let mut lines = Vec::new();
+        for step in system.steps_of(thread, state) {
+            let taken = program.map.step(thread, state, &step.state);
+            let (reached, further) = whole_step(loaded, program, &step.state);
+            // What is part of the step before has no words of its own.
+            let (text, changes) =
+                told(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
+            let changes = std::iter::once(changes).chain(further).filter(|changes| !changes.is_empty());
+            lines.push(Line {
+                place: place(&taken),
+                function: taken.function.to_owned(),
+                text,
+                changes: changes.collect::<Vec<_>>().join(", "),
+                state: Some(words.state(&reached)),
+            });
+        }
+        count += lines.len();
+        let no_step = if lines.is_empty() { "  no step" } else { "" };
+        let heading = Some(paint(of_thread(thread).bold(), name) + no_step);
+        blocks.push(Block { thread, heading, lines });
+    }
+    format!("{} has {}\n{}", words.state(state), plural(count, "successor"), laid_out(&blocks, None))
 }
 
 /// The text of a statement, on one line.
@@ -299,7 +400,6 @@ pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> 
 
 /// What is bad, in words of the program; nothing if it can only be told as a state.
 pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
-    let system = loaded.problem().system();
     let file = &loaded.reading.sources[0].name;
     if let Some(error) = program.map.error(trace.last().shared) {
         let place = format!("{file}:{}", error.line);
@@ -314,6 +414,44 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
     }
     match &program.asked {
         Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
-        _ => format!("the bad state {} is reachable", system.paper(trace.last())),
+        _ => format!("the bad state {} is reachable", Words::of(loaded).state(trace.last())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Format;
+    use anstream::adapter::strip_str;
+
+    /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but for what others do.
+    #[test]
+    fn a_run_of_one_thread() {
+        let text = "decl x;\nvoid f() {\n  lock(m); x := 1;\n  unlock(m);\n  call f();\n}\n\
+            void g() { lock(m); unlock(m); }\nvoid main() { thread_create(&f); thread_create(&g); }";
+        let source = cpds::Source::new("p.bp", text);
+        let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
+        let program = LoadedProgram { map: lowered.map, asked: Asked::Errors, assumptions: Vec::new() };
+        let loaded = Loaded { reading: lowered.reading, format: Format::Bp, files: Vec::new(), program: Some(program) };
+        let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
+        let thread = ThreadId(0);
+        let mut state = system.initial()[0].clone();
+        let mut states = vec![(state.shared, state.stacks[0].clone())];
+        for _ in 0..5 {
+            let next = system.steps_of(thread, &state).next().expect("there is a step").state;
+            state = next;
+            states.push((state.shared, state.stacks[0].clone()));
+        }
+        let told = run(&loaded, program, (thread, "f"), &states, None);
+        let expected = [
+            "  3  f  lock(m)    m held by f",
+            "  3  f  x := 1     x = 1",
+            "  4  f  unlock(m)  m free",
+            "  5  f  call f()",
+            "  3  f    lock(m)  m held by f",
+        ];
+        assert_eq!(strip_str(&told).to_string().lines().collect::<Vec<_>>(), expected);
+        let words = Words::of(&loaded);
+        assert_eq!(words.own((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
     }
 }

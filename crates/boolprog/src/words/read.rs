@@ -171,17 +171,10 @@ impl<'t> Reading<'_, 't> {
     /// The places that are meant: a label, `f:12.2`, where `f:12` is the first one on the line, or a function.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
-        let exact = || {
-            let (function, place) = text.split_once(':')?;
-            let (line, number) = place.split_once('.').unwrap_or((place, "1"));
-            let wanted = (line.parse().ok()?, number.parse().ok()?);
-            let is_there = |node: &usize| {
-                graph.functions[graph.nodes[*node].function].name == function && meaning.places.of(*node) == wanted
-            };
-            Some((0..graph.nodes.len()).filter(is_there).collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
-        };
-        let found =
-            asked::labelled(graph, text).or_else(exact).or_else(|| asked::place(graph, &meaning.lines, text, true));
+        // Without a number it is the first place on a line.
+        let is_line = text.split_once(':').is_some_and(|(_, line)| line.trim().parse::<usize>().is_ok());
+        let place = if is_line { &*format!("{text}.1") } else { text };
+        let found = asked::labelled(graph, text).or_else(|| asked::place(graph, meaning, place, true));
         if found.is_none() {
             let span = self.span(text);
             let functions = graph.functions.iter().map(|function| function.name.as_str());

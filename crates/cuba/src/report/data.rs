@@ -6,6 +6,7 @@ use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
 use crate::source::{self, TraceStep};
 use crate::style::plain;
+use crate::words::Words;
 use boolprog::Synchronisation;
 use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub(super) struct Data {
     threads: Vec<String>,
     shared: Vec<String>,
     symbols: Vec<String>,
+    /// Of a program, what these are in its words.
+    words: Option<WordsData>,
     /// Each stack: its top symbol, and the stack below. Stack 0 is empty, and is not listed.
     stacks: Vec<(usize, usize)>,
     /// T(R_k) \ T(R_{k-1}).
@@ -33,6 +36,12 @@ pub(super) struct Data {
     /// R_k \ R_{k-1}, if states are kept one by one.
     states: Option<Table>,
     trace: Option<TraceData>,
+}
+
+#[derive(Serialize)]
+struct WordsData {
+    shared: Vec<String>,
+    symbols: Vec<String>,
 }
 
 /// What is new at each k.
@@ -104,8 +113,9 @@ impl SynchronisedData {
     fn new(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> Self {
         let mut holds: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for lock in now.locks.iter().filter(|lock| !lock.has_ended) {
-            let names = lock.holder.map(|holder| holds.entry(holder.index()).or_default());
-            names.into_iter().for_each(|names| names.push(lock.name.to_owned()));
+            if let Some(holder) = lock.holder {
+                holds.entry(holder.index()).or_default().push(lock.name.to_owned());
+            }
         }
         SynchronisedData {
             locks: now.locks.iter().map(|lock| (lock.name.to_owned(), source::held(lock, name))).collect(),
@@ -204,10 +214,15 @@ impl Data {
         });
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
+        let (shared, symbols, words) = (in_order(shared), in_order(symbols), Words::of(loaded));
         Data {
             threads: system.threads().map(|thread| system.thread_name(thread)).collect(),
-            shared: in_order(shared).into_iter().map(|q| system.shared_name(q).to_owned()).collect(),
-            symbols: in_order(symbols).into_iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
+            shared: shared.iter().map(|&q| system.shared_name(q).to_owned()).collect(),
+            symbols: symbols.iter().map(|&symbol| system.symbol_name(symbol).to_owned()).collect(),
+            words: words.map.map(|_| WordsData {
+                shared: shared.iter().map(|&q| words.shared(q)).collect(),
+                symbols: symbols.iter().map(|&symbol| words.symbol(symbol)).collect(),
+            }),
             stacks: in_order(stacks),
             visible,
             states,

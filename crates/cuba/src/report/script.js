@@ -5,6 +5,9 @@ const byId = (id) => document.getElementById(id);
 const threadCount = data.threads.length;
 const colour = (thread) => `var(--t${thread % 6})`;
 
+// What shared states and symbols are called: in words of the program, if it is one.
+const names = data.words || data;
+
 function element(name, text, className) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
@@ -23,7 +26,7 @@ const topOf = (stack) => (stack > 0 ? data.stacks[stack - 1][0] : -1);
 const heights = [0];
 for (const [, below] of data.stacks) heights.push(heights[below] + 1);
 const heightOf = (stack) => heights[stack];
-const symbolName = (symbol) => (symbol < 0 ? "ε" : data.symbols[symbol]);
+const symbolName = (symbol) => (symbol < 0 ? "ε" : names.symbols[symbol]);
 const stackText = (stack) => (stack > 0 ? symbolsOf(stack).map(symbolName).join(" ") : "ε");
 
 // The table: what is new at each k. Only the rows that can be seen are in the page.
@@ -36,8 +39,8 @@ function showTable() {
   byId("thread").append(new Option("any", ""));
   data.threads.forEach((name, thread) => byId("thread").append(new Option(name, thread)));
   const offer = (list, names) => names.slice(0, 1000).forEach((name) => byId(list).append(new Option(name)));
-  offer("shared-names", [...data.shared].sort());
-  offer("symbol-names", ["ε", ...[...data.symbols].sort()]);
+  offer("shared-names", [...names.shared].sort());
+  offer("symbol-names", ["ε", ...[...names.symbols].sort()]);
 
   const head = byId("rows").querySelector("thead");
   const body = byId("rows").querySelector("tbody");
@@ -56,9 +59,9 @@ function showTable() {
   function filter() {
     table = kinds.find(([value]) => value === byId("kind").value)[2];
     const onlyLevel = byId("level").value;
-    const onlyShared = wanted(byId("shared").value.trim(), data.shared);
+    const onlyShared = wanted(byId("shared").value.trim(), names.shared);
     const text = byId("symbol").value.trim();
-    const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, data.symbols);
+    const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, names.symbols);
     const thread = byId("thread").value;
     columns = thread === "" ? data.threads.map((_, i) => i + 1) : [Number(thread) + 1];
     // As one thread sees it, a state is new only once.
@@ -92,11 +95,11 @@ function showTable() {
   // Columns are as wide as their names need, up to a limit.
   function heading() {
     const longest = (names) => names.reduce((most, name) => Math.max(most, name.length), 0);
-    const room = Math.min(longest(data.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
-    const names = columns.map((column) => data.threads[column - 1]);
-    const wide = [Math.max(3, String(table.levels.length).length), Math.min(Math.max(longest(data.shared), 6), 90), ...names.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
+    const room = Math.min(longest(names.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
+    const threads = columns.map((column) => data.threads[column - 1]);
+    const wide = [Math.max(3, String(table.levels.length).length), Math.min(Math.max(longest(names.shared), 6), 90), ...threads.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
     const row = element("tr");
-    ["k", "shared", ...names].forEach((name, column) => {
+    ["k", "shared", ...threads].forEach((name, column) => {
       const cell = element("th", name);
       cell.scope = "col";
       cell.title = name;
@@ -128,7 +131,7 @@ function showTable() {
       const row = element("tr", undefined, i > 0 && matchingLevels[i - 1] !== k ? "starts" : "");
       row.append(element("td", k));
       const level = table.levels[k];
-      [data.shared[level[at]], ...columns.map((column) => stackText(level[at + column]))].forEach((text) => {
+      [names.shared[level[at]], ...columns.map((column) => stackText(level[at + column]))].forEach((text) => {
         const cell = element("td", text);
         cell.title = text;
         row.append(cell);

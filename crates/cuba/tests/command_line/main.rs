@@ -29,3 +29,4 @@ mod squeeze;
 mod terminal;
 mod usage;
 mod verify;
+mod words;
