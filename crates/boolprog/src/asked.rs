@@ -95,11 +95,7 @@ pub(crate) fn patterns(
 impl Context<'_> {
     /// The nodes with this label: `L` in any function, or `f:L`.
     fn labelled(&self, text: &str) -> Option<Vec<usize>> {
-        let (function, label) =
-            text.split_once(':').map_or((None, text), |(function, label)| (Some(function.trim()), label.trim()));
-        let functions = self.graph.functions.iter().filter(|it| function.is_none_or(|name| it.name == name));
-        let nodes = functions.flat_map(|it| it.labels.iter().filter(|(name, _)| name == label).map(|&(_, node)| node));
-        Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
+        labelled(self.graph, text)
     }
 
     /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when the program runs, `main` comes there.
@@ -135,21 +131,8 @@ impl Context<'_> {
 
     /// The nodes that a place stands for: a label, a function, or a line of a function.
     fn place(&self, text: &str) -> Option<Vec<usize>> {
-        if let Some(nodes) = self.labelled(text) {
-            return Some(nodes);
-        }
-        let (function, line) =
-            text.split_once(':').map_or((text, None), |(function, line)| (function.trim(), Some(line.trim())));
-        let function = self.graph.functions.iter().position(|it| it.name == function)?;
-        let line: Option<usize> = line.map(|line| line.parse().ok()).map_or(Some(None), |line| line.map(Some))?;
-        let is_there = |node: &usize| {
-            let it = &self.graph.nodes[*node];
-            // Who awaits a return is in the middle of a step, or is not in its innermost call.
-            let is_place = !matches!(it.step, Step::Await { .. }) && it.function == function;
-            is_place && line.is_none_or(|line| self.map.lines.line(it.span.start) == line)
-        };
-        let nodes: Vec<usize> = (0..self.graph.nodes.len()).filter(is_there).collect();
-        if nodes.is_empty() { None } else { Some(nodes) }
+        // A call that awaits a return is in the middle of a step, or is not the innermost one.
+        place(self.graph, self.map, text, false)
     }
 
     fn unknown(&self, option: &str, text: &str, span: Option<Span>) -> Diagnostic {
@@ -288,6 +271,43 @@ impl Context<'_> {
         let states = states.collect();
         (diagnostics.errors() == before).then_some(states)
     }
+}
+
+/// The nodes with this label: `L` in any function, or `f:L`.
+pub(crate) fn labelled(graph: &Graph, text: &str) -> Option<Vec<usize>> {
+    let (function, label) =
+        text.split_once(':').map_or((None, text), |(function, label)| (Some(function.trim()), label.trim()));
+    let functions = graph.functions.iter().filter(|it| function.is_none_or(|name| it.name == name));
+    let nodes = functions.flat_map(|it| it.labels.iter().filter(|(name, _)| name == label).map(|&(_, node)| node));
+    Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
+}
+
+/// The nodes that a place stands for: a label, a function, a line of a function, or `f:12.2`, the second place on a line; calls that await a
+/// return only if these are wanted.
+pub(crate) fn place(graph: &Graph, map: &Meaning, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
+    if let Some(nodes) = labelled(graph, text) {
+        return Some(nodes);
+    }
+    let (function, line) =
+        text.split_once(':').map_or((text, None), |(function, line)| (function.trim(), Some(line.trim())));
+    let function = graph.functions.iter().position(|it| it.name == function)?;
+    let (line, number) = match line {
+        Some(line) => {
+            let (line, number) = line.split_once('.').map_or((line, None), |(line, number)| (line, Some(number)));
+            let number: Option<usize> =
+                number.map(|number| number.parse().ok()).map_or(Some(None), |it| it.map(Some))?;
+            (Some(line.parse().ok()?), number)
+        }
+        None => (None, None),
+    };
+    let is_there = |node: &usize| {
+        let it = &graph.nodes[*node];
+        let is_place = with_awaiting || !matches!(it.step, Step::Await { .. });
+        let is_here = line.is_none_or(|line: usize| map.places.of(*node).0 == line);
+        is_place && it.function == function && is_here && number.is_none_or(|number| map.places.of(*node).1 == number)
+    };
+    let nodes: Vec<usize> = (0..graph.nodes.len()).filter(is_there).collect();
+    if nodes.is_empty() { None } else { Some(nodes) }
 }
 
 /// Every combination of choices.

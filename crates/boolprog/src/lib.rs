@@ -24,13 +24,16 @@ mod print;
 mod state;
 mod step;
 mod store;
+mod synchronisation;
 pub mod syntax;
 pub mod threads;
 mod unfold;
+mod words;
 
 pub use asked::Asked;
 pub use map::{Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, View};
 pub use print::print;
+pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
 
 use cpds::diagnostic::Diagnostics;
 use cpds::{ReadError, Reading, Source};

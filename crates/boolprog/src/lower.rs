@@ -10,6 +10,7 @@ use crate::step::Machine;
 use crate::syntax::Dialect;
 use crate::threads::{Start, Threads};
 use crate::unfold::{Role, RoleStart, TooLarge, Unfold, Unfolded, unfold};
+use crate::words::Places;
 use cpds::diagnostic::{Diagnostic, Diagnostics};
 use cpds::{
     Action, Alphabet, Cpds, GlobalState, Names, Problem, Program, Property, Rule, SharedState, Source, Stack, Symbol,
@@ -57,8 +58,9 @@ pub(crate) fn lower(
         naming.symbol(&mut symbol_names, frame);
     }
     let system = system(names, symbol_names, &unfolded, &symbols, &machine, &roles);
-    let meaning =
-        Meaning { shared: unfolded.shared.into_iter().collect(), frames, lines: Lines::new(&sources[0].text) };
+    let lines = Lines::new(&sources[0].text);
+    let places = Places::new(&graph, &lines);
+    let meaning = Meaning { shared: unfolded.shared.into_iter().collect(), frames, lines, places };
     let system = match system {
         Ok(system) => system,
         Err(error) => {

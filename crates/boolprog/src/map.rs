@@ -5,19 +5,21 @@ use crate::live::low_bits;
 use crate::names::Lines;
 use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Store, evaluate};
+use crate::synchronisation::Synchronised;
 use crate::syntax::Origin;
 use crate::threads::Threads;
+use crate::words::Places;
 use cpds::diagnostic::Span;
-use cpds::{GlobalState, SharedState, Symbol, ThreadId};
+use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId};
 
 /// What shared states and symbols of a lowered program stand for.
 #[derive(Debug)]
 pub struct SourceMap {
-    graph: Graph,
+    pub(crate) graph: Graph,
     threads: Threads,
-    meaning: Meaning,
+    pub(crate) meaning: Meaning,
     /// For each node, the local variables that matter there.
-    live: Vec<u64>,
+    pub(crate) live: Vec<u64>,
 }
 
 /// A step of a program.
@@ -37,6 +39,10 @@ pub struct SourceStep<'m> {
     pub kind: StepKind,
     /// Variables that changed.
     pub changes: Vec<Change<'m>>,
+    /// Locks, atomic sections and new threads.
+    pub synchronised: Vec<Synchronised<'m>>,
+    /// Whether the thread is in an atomic section after the step.
+    pub is_in_atomic: bool,
 }
 
 /// The kinds of steps.
@@ -78,6 +84,8 @@ pub struct Change<'m> {
 pub struct SourceFrame<'m> {
     /// The function.
     pub function: &'m str,
+    /// Whether it is at the beginning of the function.
+    pub is_entry: bool,
     /// The line of the statement that it is at, from 1.
     pub line: usize,
     /// Thread-local and local variables, with their values. `None` is any value.
@@ -112,6 +120,10 @@ pub struct View {
     pub threads: Vec<Vec<FrameView>>,
     /// Threads that were created and have not started: their pools and frames.
     pub pending: Vec<(usize, FrameView)>,
+    /// The locks that are held, and by which thread; none, if it has ended.
+    pub locks: Vec<(String, Option<ThreadId>)>,
+    /// The thread that is in an atomic section.
+    pub atomic: Option<ThreadId>,
 }
 
 /// A frame in terms of the program.
@@ -144,6 +156,7 @@ pub(crate) struct Meaning {
     pub(crate) shared: Vec<Shared>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) lines: Lines,
+    pub(crate) places: Places,
 }
 
 impl Meaning {
@@ -166,7 +179,7 @@ impl SourceMap {
         &self.threads
     }
 
-    fn shared(&self, q: SharedState) -> &Shared {
+    pub(crate) fn shared(&self, q: SharedState) -> &Shared {
         &self.meaning.shared[q.0 as usize]
     }
 
@@ -185,14 +198,19 @@ impl SourceMap {
 
     /// What a thread did between two states.
     pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
-        let (old, new) = (&before.stacks[thread.index()], &after.stacks[thread.index()]);
+        let thread = thread.index();
+        self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
+    }
+
+    /// What a thread did between two states, of which only its own stack is given.
+    pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
         let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
-        let kind = match (&node.step, self.shared(before.shared)) {
+        let kind = match (&node.step, self.shared(q)) {
             _ if from.is_none() => StepKind::Start,
-            (step, _) if matches!(self.shared(after.shared), Shared::Error(_)) => error_kind(step),
+            (step, _) if matches!(self.shared(p), Shared::Error(_)) => error_kind(step),
             (Step::Await { .. }, Shared::Running(running)) if running.handover == Handover::End => StepKind::Nothing,
             (Step::Await { .. } | Step::Results { .. }, _) => StepKind::Results,
             (Step::Leave, _) => StepKind::EndOfAtomic,
@@ -210,15 +228,17 @@ impl SourceMap {
             depth: old.height().max(1) - 1,
             kind,
             changes: match &node.step {
-                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, before, frame),
-                _ => self.changes(before, after, (old.height(), from), (new.height(), to)),
+                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, q, frame),
+                _ => self.changes([q, p], (old.height(), from), (new.height(), to)),
             },
+            synchronised: self.synchronised((q, old), (p, new)),
+            is_in_atomic: self.is_in_atomic(p, new),
         }
     }
 
     /// The open variables that had to be chosen for a condition to be false, and what was chosen.
-    fn chosen(&self, condition: &Formula, before: &GlobalState, frame: &Frame) -> Vec<Change<'_>> {
-        let Shared::Running(running) = self.shared(before.shared) else { return Vec::new() };
+    fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
+        let Shared::Running(running) = self.shared(before) else { return Vec::new() };
         let (before, mut after) = (Store { shared: running.variables, local: frame.local }, None);
         before.cases(&mut |store| {
             if evaluate(condition, &store, &store)?.no {
@@ -237,14 +257,13 @@ impl SourceMap {
 
     fn changes(
         &self,
-        before: &GlobalState,
-        after: &GlobalState,
+        [before, after]: [SharedState; 2],
         (old_height, from): (usize, Option<&Frame>),
         (new_height, to): (usize, Option<&Frame>),
     ) -> Vec<Change<'_>> {
         let mut changes = Vec::new();
         let every = low_bits(64);
-        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before.shared), self.shared(after.shared)) {
+        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before), self.shared(after)) {
             compare(&self.graph.shared, [old.variables, new.variables], 0, every, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
@@ -273,13 +292,17 @@ impl SourceMap {
         let threads =
             state.stacks.iter().map(|stack| stack.iter().map(|symbol| frame(self.meaning.frame(symbol))).collect());
         let threads: Vec<Vec<FrameView>> = threads.collect();
+        let now = self.synchronisation(state, None);
         match self.shared(state.shared) {
             Shared::Error(node) => {
                 let it = &self.graph.nodes[*node];
                 let error = Some((error_kind(&it.step), it.span.start));
-                View { error, is_between: false, shared: Vec::new(), threads, pending: Vec::new() }
+                let (shared, pending, locks) = (Vec::new(), Vec::new(), Vec::new());
+                View { error, is_between: false, shared, threads, pending, locks, atomic: None }
             }
             Shared::Running(running) => View {
+                locks: now.locks.iter().map(|lock| (lock.name.to_owned(), lock.holder)).collect(),
+                atomic: now.atomic,
                 error: None,
                 is_between: running.handover != Handover::Nothing,
                 shared: (0..self.graph.shared.len()).map(|number| running.variables.get(number)).collect(),
@@ -306,13 +329,17 @@ impl SourceMap {
 
     /// The frame that a symbol stands for: its function, the line of its next statement, and the variables that matter there.
     pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
-        let frame = self.meaning.frame(symbol);
+        self.source_frame(self.meaning.frame(symbol))
+    }
+
+    pub(crate) fn source_frame(&self, frame: &Frame) -> SourceFrame<'_> {
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
         let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
         let matters = |number: usize| self.live[frame.node] >> number & 1 == 1;
         SourceFrame {
             function: &function.name,
+            is_entry: frame.node == function.entry,
             line: self.meaning.lines.line(node.span.start),
             variables: variables
                 .filter(|&(number, _)| matters(number))

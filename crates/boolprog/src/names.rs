@@ -5,31 +5,23 @@
 use crate::graph::{Declared, Graph, Step};
 use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
 use crate::store::Bits;
+use crate::words::Places;
 use cpds::{MAX_NAME, Names, Source, is_name};
-use std::collections::BTreeMap;
 
 /// Names for the nodes of a graph: function and line, with a number where several are on one line.
 pub(crate) struct Naming<'a> {
     graph: &'a Graph,
     nodes: Vec<String>,
-    is_called: Vec<bool>,
+    places: Places,
 }
 
 impl<'a> Naming<'a> {
     pub(crate) fn new(graph: &'a Graph, source: &Source) -> Self {
-        let lines = Lines::new(&source.text);
-        let mut order: Vec<usize> = (0..graph.nodes.len()).collect();
-        order.sort_by_key(|&node| (graph.nodes[node].span, node));
-        let mut on_line: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
+        let places = Places::new(graph, &Lines::new(&source.text));
         let mut nodes = vec![String::new(); graph.nodes.len()];
-        for node in order {
-            let it = &graph.nodes[node];
-            let line = lines.line(it.span.start);
-            let starts = on_line.entry((it.function, line)).or_default();
-            if starts.last() != Some(&it.span.start) {
-                starts.push(it.span.start);
-            }
-            let number = match starts.len() {
+        for (node, it) in graph.nodes.iter().enumerate() {
+            let (line, number) = places.of(node);
+            let number = match number {
                 1 => String::new(),
                 more => format!(".{more}"),
             };
@@ -40,13 +32,7 @@ impl<'a> Naming<'a> {
             };
             nodes[node] = format!("{}.{line}{number}{phase}", graph.functions[it.function].name);
         }
-        let mut is_called = vec![false; graph.functions.len()];
-        for node in &graph.nodes {
-            if let Step::Call { function, .. } = node.step {
-                is_called[function] = true;
-            }
-        }
-        Naming { graph, nodes, is_called }
+        Naming { graph, nodes, places }
     }
 
     pub(crate) fn shared(&self, names: &mut Names, shared: &Shared) -> u32 {
@@ -126,7 +112,7 @@ impl<'a> Naming<'a> {
             }
         }
         match frame.kind {
-            FrameKind::Root if self.is_called[self.graph.nodes[frame.node].function] => text + "/root",
+            FrameKind::Root if self.places.is_called(self.graph.nodes[frame.node].function) => text + "/root",
             FrameKind::Created => text + "/created",
             _ => text,
         }

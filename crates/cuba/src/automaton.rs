@@ -4,9 +4,10 @@ use crate::cli::Stopped;
 use crate::engine::{Heads, Made, Psa, PsaState, TooLarge};
 use crate::json;
 use crate::picture::{Edge, Node, NodeKind, Picture, PictureArgs};
-use crate::show::{indented, plain_table, plural, thread_state};
+use crate::show::{indented, plain_table, plural};
+use crate::words::Words;
 use clap::Args;
-use cpds::{Cpds, SharedState, Source, Stack, Symbol, ThreadId};
+use cpds::{Cpds, SharedState, Symbol, ThreadId};
 use std::collections::{BTreeMap, HashSet};
 
 /// Which automaton.
@@ -31,24 +32,61 @@ const MOST: usize = 1 << 20;
 /// A store automaton with the names that its states go by.
 pub(crate) struct Automaton {
     title: String,
-    states: Vec<(String, NodeKind)>,
+    states: Vec<(Called, NodeKind)>,
     transitions: Vec<Shown>,
     /// Whether it accepts finitely many states.
     finite: bool,
+    is_program: bool,
 }
 
 /// A transition between states, by their places.
 struct Shown {
     from: usize,
     /// Nothing for ε.
-    symbol: Option<String>,
+    symbol: Option<Called>,
     to: usize,
     on_loop: bool,
 }
 
+/// What something is called.
+struct Called {
+    /// By its names in the system.
+    name: String,
+    /// In words of the program, if it is one; otherwise the same.
+    shown: String,
+    /// In lines of a picture.
+    lines: Vec<String>,
+}
+
+impl Called {
+    /// Something that is made of names.
+    fn new(words: &Words<'_>, of: impl Fn(&Words<'_>) -> String) -> Self {
+        let shown = of(words);
+        Called { name: of(&Words { map: None, ..*words }), lines: vec![shown.clone()], shown }
+    }
+
+    /// The state of a shared state, or of one with a symbol. In a picture that of a program takes several lines.
+    fn state(words: &Words<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
+        let state = Called::new(words, |words| match symbol {
+            Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
+            None => words.shared(q),
+        });
+        if words.map.is_none() {
+            return state;
+        }
+        let symbol = symbol.map(|symbol| words.symbol(symbol));
+        Called { lines: words.lines(q).into_iter().chain(symbol).collect(), ..state }
+    }
+
+    /// What it is in words of the program, if it is one.
+    fn source(&self, is_program: bool) -> Option<String> {
+        is_program.then(|| self.shown.clone())
+    }
+}
+
 impl Shown {
     fn label(&self) -> &str {
-        self.symbol.as_deref().unwrap_or("ε")
+        self.symbol.as_ref().map_or("ε", |symbol| &symbol.shown)
     }
 }
 
@@ -57,17 +95,18 @@ impl PsaArgs {
     pub(crate) fn show(
         &self,
         thread: &str,
-        system: &Cpds,
+        words: &Words<'_>,
         drawn: &PictureArgs,
         as_json: Option<(String, Vec<json::WarningJson>)>,
     ) -> Result<String, Stopped> {
+        let system = words.system;
         let thread = find(system, thread)?;
         let automaton = if let Some(text) = &self.from {
-            let (shared, stack) = Self::start(system, thread, text)?;
-            let from = system.paper(&thread_state(shared, &stack)).to_string();
-            Automaton::of(system, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
+            let (shared, stack) = words.read_own("--from", thread, text)?;
+            let from = words.own((shared, &stack));
+            Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
         } else {
-            Automaton::of_contexts(system, thread, MOST)
+            Automaton::of_contexts(words, thread, MOST)
         };
         let automaton = automaton.map_err(|TooLarge| too_large())?;
         if drawn.is_wanted() {
@@ -77,20 +116,6 @@ impl PsaArgs {
             Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
             None => automaton.text(),
         })
-    }
-
-    /// The state to start in: a whole one, or the thread's own part.
-    fn start(system: &Cpds, thread: ThreadId, text: &str) -> Result<(SharedState, Stack), Stopped> {
-        let plain = text.trim().trim_start_matches('⟨').trim_end_matches('⟩');
-        let whole = match plain.split_once('|') {
-            Some((shared, own)) if !own.contains(',') && system.thread_count() > 1 => {
-                let stacks: Vec<&str> = system.threads().map(|i| if i == thread { own } else { "-" }).collect();
-                format!("{shared}|{}", stacks.join(","))
-            }
-            _ => text.to_owned(),
-        };
-        let whole = system.read_state(Source::new("--from", whole))?;
-        Ok((whole.shared, whole.stacks[thread.index()].clone()))
     }
 }
 
@@ -112,7 +137,8 @@ fn too_large() -> Stopped {
 
 impl Automaton {
     /// Everything that a thread alone reaches from stacks of height at most one; with at most so many transitions.
-    pub(crate) fn of_contexts(system: &Cpds, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
+    pub(crate) fn of_contexts(words: &Words<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
+        let system = words.system;
         let alphabet = system.program(thread).alphabet();
         let tops = || std::iter::once(None).chain(alphabet.iter().map(Some));
         let shared = (0..).map(SharedState).take(system.shared_names().len());
@@ -120,19 +146,18 @@ impl Automaton {
             return Err(TooLarge);
         }
         let start = Psa::of_heads(shared.flat_map(|q| tops().map(move |top| (q, top))));
-        Self::of(system, thread, start, "Q × Σ≤1", most)
+        Self::of(words, thread, start, "Q × Σ≤1", most)
     }
 
-    fn of(system: &Cpds, thread: ThreadId, start: Psa, from: &str, most: usize) -> Result<Self, TooLarge> {
+    fn of(words: &Words<'_>, thread: ThreadId, start: Psa, from: &str, most: usize) -> Result<Self, TooLarge> {
+        let system = words.system;
         let psa = start.saturated(&Heads::new(system.program(thread)), most)?;
-        Ok(Automaton::new(system, &psa, format!("{}: R({from})", system.thread_name(thread))))
+        Ok(Automaton::new(words, &psa, format!("{}: R({from})", system.thread_name(thread))))
     }
 
-    fn new(system: &Cpds, psa: &Psa, title: String) -> Self {
-        let called =
-            |q: SharedState, symbol: Symbol| format!("({},{})", system.shared_name(q), system.symbol_name(symbol));
+    fn new(words: &Words<'_>, psa: &Psa, title: String) -> Self {
         // Shared states first, then those made for calls, each in their order; the accepting one last.
-        let mut states: BTreeMap<(u8, PsaState), (String, NodeKind)> = BTreeMap::new();
+        let mut states: BTreeMap<(u8, PsaState), (Called, NodeKind)> = BTreeMap::new();
         let mut places = BTreeMap::new();
         let mut given = 0;
         let key = |state: PsaState| match state {
@@ -146,13 +171,13 @@ impl Automaton {
         for (from, _, to) in psa.transitions() {
             for state in [from, PsaState::Inner(to)] {
                 states.entry((key(state), state)).or_insert_with(|| match state {
-                    PsaState::Shared(q) => (system.shared_name(q).to_owned(), NodeKind::Initial),
+                    PsaState::Shared(q) => (Called::state(words, q, None), NodeKind::Initial),
                     PsaState::Inner(inner) => match psa.inner(inner) {
-                        (_, true) => ("sF".to_owned(), NodeKind::Accepting),
-                        (Made::Called(q, symbol), _) => (called(q, symbol), NodeKind::Inner),
+                        (_, true) => (Called::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
+                        (Made::Called(q, symbol), _) => (Called::state(words, q, Some(symbol)), NodeKind::Inner),
                         _ => {
                             given += 1;
-                            (format!("s{given}"), NodeKind::Inner)
+                            (Called::new(words, |_| format!("s{given}")), NodeKind::Inner)
                         }
                     },
                 });
@@ -164,20 +189,22 @@ impl Automaton {
         let on_loop: HashSet<usize> = psa.loop_transitions().into_iter().collect();
         let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
             from: places[&from],
-            symbol: symbol.map(|symbol| system.symbol_name(symbol).to_owned()),
+            symbol: symbol.map(|symbol| Called::new(words, |words| words.symbol(symbol))),
             to: places[&PsaState::Inner(to)],
             on_loop: on_loop.contains(&i),
         });
         let mut transitions: Vec<Shown> = transitions.collect();
         transitions.sort_by(|a, b| (a.from, a.to, a.label()).cmp(&(b.from, b.to, b.label())));
-        Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty() }
+        let is_program = words.map.is_some();
+        Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty(), is_program }
     }
 
     fn text(&self) -> String {
         let mut table = plain_table();
         for shown in &self.transitions {
             let mark = if shown.on_loop { "loop" } else { "" };
-            table.add_row([&self.states[shown.from].0, "–", shown.label(), "→", &self.states[shown.to].0, mark]);
+            let [from, to] = [shown.from, shown.to].map(|state| self.states[state].0.shown.as_str());
+            table.add_row([from, "–", shown.label(), "→", to, mark]);
         }
         let size = if self.finite { "finitely many" } else { "infinitely many, because of the loop" };
         let (states, transitions) = (plural(self.states.len(), "state"), plural(self.transitions.len(), "transition"));
@@ -190,12 +217,17 @@ impl Automaton {
             NodeKind::Inner => "inner",
             NodeKind::Accepting => "accepting",
         };
-        let states = self.states.iter().map(|(name, of)| json::PsaStateJson { name: name.clone(), kind: kind(*of) });
+        let states = self.states.iter().map(|(called, of)| json::PsaStateJson {
+            name: called.name.clone(),
+            kind: kind(*of),
+            source: called.source(self.is_program),
+        });
         let transitions = self.transitions.iter().map(|shown| json::PsaTransitionJson {
             from: shown.from,
-            symbol: shown.symbol.clone(),
+            symbol: shown.symbol.as_ref().map(|symbol| symbol.name.clone()),
             to: shown.to,
             on_loop: shown.on_loop,
+            source: shown.symbol.as_ref().and_then(|symbol| symbol.source(self.is_program)),
         });
         json::PsaJson {
             file,
@@ -220,7 +252,10 @@ impl Automaton {
                 None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop, dashed: false }),
             }
         }
-        let nodes = self.states.iter().map(|(label, kind)| Node::plain(label.clone(), *kind));
+        let nodes = self
+            .states
+            .iter()
+            .map(|(called, kind)| Node { lines: called.lines.clone(), ..Node::plain(called.shown.clone(), *kind) });
         Picture { title: self.title.clone(), nodes: nodes.collect(), edges }
     }
 }

@@ -15,9 +15,10 @@ use crate::render;
 use crate::resume::{self, Resume};
 use crate::show::{self, Show};
 use crate::verify::{self, Verify};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ColorChoice, Parser, Subcommand, ValueEnum as _};
 use cpds::ReadError;
-use cpds::diagnostic::{is_printable, printable_lines};
+use cpds::diagnostic::{is_printable, printable, printable_lines};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -175,7 +176,8 @@ pub fn main() -> ExitCode {
     panics::report();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            hint(&mut error, &std::env::args_os().map(|it| it.to_string_lossy().into_owned()).collect::<Vec<_>>());
             let asked_for = !error.use_stderr(); // --help, --version
             choose_colors(std::env::args_os().filter_map(|argument| argument.into_string().ok()));
             let text = error.render().to_string();
@@ -191,6 +193,18 @@ pub fn main() -> ExitCode {
     let code = run(&cli);
     panics::wait();
     ExitCode::from(code)
+}
+
+/// Says what is wrong where an option that needs no value has taken the file for one.
+fn hint(error: &mut clap::Error, arguments: &[String]) {
+    let taken = arguments.windows(2).find(|pair| pair[0] == "--successors").map(|pair| &pair[1]);
+    if let (ErrorKind::MissingRequiredArgument, Some(taken)) = (error.kind(), taken) {
+        let taken = printable(taken);
+        let text = format!(
+            "`{taken}` was taken for the state of --successors; the file comes first: `cuba show FILE --successors`"
+        );
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![text.into()]));
+    }
 }
 
 /// Does what the command line asks for, and gives the exit code.

@@ -161,7 +161,7 @@ pub(crate) fn write_trace(
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let text = if name.trim_end_matches(".gz").ends_with(".itf.json") {
-        json::print(&json::itf(explored.problem, trace, source))
+        json::print(&json::itf(loaded, trace, source))
     } else {
         json::print(&json::trace(explored.problem, trace, *pattern, Some(loaded)))
     };

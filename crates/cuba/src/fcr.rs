@@ -12,9 +12,10 @@ use crate::limits::{self, Ended, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
 use crate::picture::{Edge, Node, NodeKind, Picture};
 use crate::progress::{self, Progress};
-use crate::show::{in_columns, labelled, plural, thread_state};
+use crate::show::{in_columns, labelled, plural, shortened};
 use crate::style::{self, BOLD, paint};
 use crate::terminal::{self, fitted};
+use crate::words::Words;
 use crate::{fault, machine, source, trace};
 use clap::Args;
 use cpds::{Cpds, Problem, Program, Property, SharedState, Stack, ThreadId, Trace, Wild};
@@ -156,7 +157,7 @@ impl<'a> Search<'a> {
                 let alone = Problem::new(system.clone(), Property { bad }).expect("it was a pattern before");
                 decided.reached = Some((alone, trace.clone()));
                 self.others(&mut decided, contexts)?;
-                let (name, at) = (system.thread_name(thread), head_state(system, head));
+                let (name, at) = (system.thread_name(thread), head_state(&Words::of(self.loaded), head));
                 match contexts {
                     0 => format!("refuted: {name} starts in {at}, from where it alone can raise its stack for ever"),
                     _ => format!(
@@ -260,8 +261,8 @@ fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
     }
 }
 
-fn head_state(system: &Cpds, (q, symbol): Head) -> String {
-    system.paper(&thread_state(q, &Stack::from_top([symbol]))).to_string()
+fn head_state(words: &Words<'_>, (q, symbol): Head) -> String {
+    words.own((q, &Stack::from_top([symbol])))
 }
 
 impl Decided {
@@ -283,14 +284,14 @@ impl Decided {
         };
         for ((program, found), contexts) in system.programs().iter().zip(&self.loops).zip(&self.fcr.programs) {
             let Some(found) = found else { continue };
-            let start = system.paper(&thread_state(found.shared, &Stack::from_top([found.top]))).to_string();
+            let start = head_state(&Words::of(loaded), (found.shared, found.top));
             let reachable = match contexts {
                 Contexts::Finite(_) => continue,
                 Contexts::Infinite { contexts: 0 } => format!("{start} is initial"),
                 Contexts::Infinite { contexts } => format!("{start} is reachable with {}", plural(contexts, "context")),
                 Contexts::Open => format!("it is not known whether {start} is reachable"),
             };
-            out += &fitted(&shown_loop(system, program, found, Some(&reachable)), terminal::width());
+            out += &fitted(&shown_loop(loaded, program, found, Some(&reachable)), terminal::width());
             out += "\n";
         }
         out
@@ -313,42 +314,53 @@ fn ended_by(ended: Ended, file: String, is_json: bool, time: Duration) -> Answer
     Answer { stdout, remarks: String::new(), errors: String::new(), code: exit::UNKNOWN }
 }
 
-/// The run, step by step: the actions on the left, the states they lead to on the right. Its heading may say whether it is reachable.
-pub(crate) fn shown_loop(system: &Cpds, program: &Program, found: &Loop, reachable: Option<&str>) -> String {
-    let state = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
+/// The run, step by step: of a program in its lines, and of a system the actions on the left, the states they lead to on the right. The
+/// heading may say whether its start is reachable.
+pub(crate) fn shown_loop(loaded: &Loaded, program: &Program, found: &Loop, reachable: Option<&str>) -> String {
+    let words = Words::of(loaded);
+    let state = |(shared, stack): &(SharedState, Stack)| words.own((*shared, stack));
     let [start, end] = found.ends();
     let name = paint(BOLD, program.name());
     let reachable = reachable.map_or(String::new(), |reachable| format!("; {reachable}"));
     let heading = format!("{name}: {} →⁺ {}, and so on for ever{reachable}\n", state(&start), state(&end));
     let Some(run) = &found.run else { return heading + "  (the run is too long to be written out)\n" };
-    let mut lines = vec![(String::new(), state(&run.start))];
-    let steps = run.rules.iter().zip(run.states(program));
-    lines.extend(steps.map(|(&rule, to)| (format!("  {}", labelled(system, &program.rules()[rule])), state(&to))));
-    if lines.len() > 2 * STEPS {
-        let left_out = lines.len() - 2 * STEPS;
-        lines.splice(STEPS..STEPS + left_out, [(format!("  … {left_out} steps …"), String::new())]);
+    let states = || std::iter::once(run.start.clone()).chain(run.states(program));
+    if let Some(of_program) = &loaded.program {
+        let all: Vec<_> = states().collect();
+        let thread = words.system.threads().find(|&thread| std::ptr::eq(words.system.program(thread), program));
+        let thread = (thread.expect("every program has a thread"), program.name());
+        return heading + &source::run(loaded, of_program, thread, &all, (STEPS, terminal::width()));
     }
-    heading + &in_columns(lines)
+    let actions = run.rules.iter().map(|&rule| format!("  {}", labelled(words.system, &program.rules()[rule])));
+    let lines = std::iter::once(String::new()).chain(actions).zip(states().map(|to| state(&to)));
+    heading
+        + &in_columns(shortened(lines.collect(), STEPS, |left_out| (format!("  … {left_out} steps …"), String::new())))
 }
 
 /// A loop that is longer than this cannot be read as a picture.
 const DRAWN: usize = 40;
 
 /// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, where it starts again.
-pub(crate) fn loop_picture(system: &Cpds, program: &Program, found: &Loop) -> Option<Picture> {
+pub(crate) fn loop_picture(loaded: &Loaded, program: &Program, found: &Loop) -> Option<Picture> {
     let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
+    let words = Words::of(loaded);
     let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();
-    let name = |(shared, stack): &(SharedState, Stack)| system.paper(&thread_state(*shared, stack)).to_string();
     let kind = |i: usize| if i == 0 { NodeKind::Initial } else { NodeKind::Inner };
+    let name = |(shared, stack): &(SharedState, Stack)| words.own((*shared, stack));
     let nodes = states.iter().enumerate().map(|(i, state)| Node::plain(name(state), kind(i))).collect();
-    let label = |rule: usize| {
+    let label = |i: usize, rule: usize| {
+        if let Some(map) = words.map {
+            let [(q, old), (p, new)] = [&states[i], &states[i + 1]];
+            let step = map.step_alone((*q, old), (*p, new));
+            return source::told(loaded, &step, program.name()).map_or(String::new(), |(text, _)| text);
+        }
         let rule = &program.rules()[rule];
         rule.label.as_ref().map_or_else(|| rule.action.kind().word().to_owned(), ToString::to_string)
     };
     let step = |(i, &rule): (usize, &usize)| Edge {
         from: i,
         to: i + 1,
-        labels: vec![label(rule)],
+        labels: vec![label(i, rule)],
         marked: false,
         dashed: false,
     };

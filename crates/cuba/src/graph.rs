@@ -20,6 +20,7 @@ use crate::limits;
 use crate::load::Loaded;
 use crate::picture::{Edge, Node, NodeKind, Picture, shortened, wrapped};
 use crate::show::plural;
+use crate::words::Words;
 use clap::Args;
 use cpds::{Action, Certificate, Cpds, GlobalState, Problem, Symbol, ThreadId, VisibleState};
 use cpds_check::Evidence;
@@ -88,7 +89,7 @@ pub(crate) fn picture(explored: &Explored<'_>, loaded: &Loaded) -> Result<Pictur
     let graph = Graph::new(explored).map_err(|TooLarge(why)| {
         Stopped::Usage(format!("{why}, too many to be drawn; stop earlier with --max-contexts"))
     })?;
-    let mut picture = graph.picture(explored.problem);
+    let mut picture = graph.picture(explored.problem, &Words::of(loaded));
     picture.title += &loaded.assuming();
     Ok(picture)
 }
@@ -192,12 +193,12 @@ impl Graph {
         Ok(steps)
     }
 
-    fn picture(&self, problem: &Problem) -> Picture {
+    fn picture(&self, problem: &Problem, words: &Words<'_>) -> Picture {
         let system = problem.system();
         let initial: BTreeSet<VisibleState> = system.initial().iter().map(GlobalState::visible).collect();
         let node = |(state, k): &(VisibleState, usize)| Node {
-            label: system.paper(state).to_string(),
-            lines: lines(system, state).into_iter().chain([format!("k = {k}")]).collect(),
+            label: words.visible(state),
+            lines: lines(words, state).into_iter().chain([format!("k = {k}")]).collect(),
             kind: if initial.contains(state) { NodeKind::Initial } else { NodeKind::Inner },
             bad: problem.property().violation(state).is_some(),
         };
@@ -232,20 +233,15 @@ impl Graph {
 }
 
 /// A visible state in one line; or, if that is too long, its shared state and its tops in several: of `x=0&y=1` the values.
-fn lines(system: &Cpds, state: &VisibleState) -> Vec<String> {
-    let fits = |text: &str| shortened(text) == text;
-    let whole = system.paper(state).to_string();
-    if fits(&whole) {
+fn lines(words: &Words<'_>, state: &VisibleState) -> Vec<String> {
+    let whole = words.visible(state);
+    if shortened(&whole) == whole {
         return vec![whole];
     }
-    let mut shared = system.shared_name(state.shared).to_owned();
-    if !fits(&shared) {
-        let values = shared.split('&').map(|part| part.split_once('=').map_or(part, |(_, value)| value));
-        shared = values.collect::<Vec<_>>().join("&");
-    }
-    let name = |top: &Option<Symbol>| top.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();
-    let tops: Vec<String> = state.tops.iter().map(name).collect();
-    std::iter::once(shared).chain(wrapped(&tops)).collect()
+    let mut lines = words.lines(state.shared);
+    let name = |top: &Option<Symbol>| top.map_or_else(|| "ε".to_owned(), |symbol| words.symbol(symbol));
+    lines.extend(wrapped(&state.tops.iter().map(name).collect::<Vec<_>>()));
+    lines
 }
 
 #[cfg(test)]
@@ -329,7 +325,8 @@ mod tests {
             thread B * 2 { symbols b }";
         let problem: Problem = text.parse().unwrap();
         let system = problem.system();
-        let lines: Vec<_> = system.initial().iter().map(|state| lines(system, &state.visible())).collect();
+        let words = Words { system, map: None };
+        let lines: Vec<_> = system.initial().iter().map(|state| lines(&words, &state.visible())).collect();
         assert_eq!(lines[0], ["⟨flag=0|a,b,ε⟩"]);
         assert_eq!(lines[1], ["flag=0", "a.very.long.name, b,", "ε"]);
         assert_eq!(lines[2], ["1&0&mode", "a, b, ε"]);

@@ -3,14 +3,17 @@
 mod answers;
 mod bench;
 mod evidence;
+mod itf;
 
 pub use answers::*;
 pub use bench::*;
 pub use evidence::*;
+pub use itf::*;
 
-use crate::load::Format;
+use crate::load::{Format, Loaded};
+use crate::source;
 use cpds::diagnostic::{Severity, is_printable};
-use cpds::{ActionKind, Cpds, Problem, Program, Reading, Rule, Step};
+use cpds::{ActionKind, Cpds, GlobalState, Problem, Program, Reading, Rule, Step};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -111,6 +114,9 @@ pub struct SuccessorsJson {
     pub file: String,
     /// The state that was asked about.
     pub state: String,
+    /// Of a Boolean program, what that state is in the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<ProgramStateJson>,
     /// Every enabled step, by thread.
     pub successors: Vec<StepJson>,
     /// What there is to remark; the first hundred.
@@ -129,6 +135,56 @@ pub struct StepJson {
     pub action: ActionJson,
     /// The state it leads to.
     pub state: String,
+    /// Of a Boolean program, the statement, and what state it leads to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<ProgramStepJson>,
+}
+
+/// A step of a Boolean program, from a state that was asked about.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProgramStepJson {
+    /// The statement.
+    #[serde(flatten)]
+    pub step: SourceJson,
+    /// The state that it leads to; of a return, which is two actions or more, when all of them have fired.
+    pub reached: ProgramStateJson,
+}
+
+/// A state of a Boolean program.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ProgramStateJson {
+    /// The state as text, as `--successors` takes it.
+    pub text: String,
+    /// The shared variables; null is any value. None after an error.
+    pub shared: BTreeMap<String, Option<bool>>,
+    /// What threads have to do with each other.
+    pub threads: SynchronisationJson,
+    /// The calls of each thread.
+    pub stacks: Vec<StackJson>,
+}
+
+/// The calls of a thread.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StackJson {
+    /// The thread.
+    pub thread: String,
+    /// Its calls, innermost first; none if it is not running.
+    pub frames: Vec<FrameJson>,
+}
+
+/// A call.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FrameJson {
+    /// The function.
+    pub function: String,
+    /// The line that it is at, counted from 1.
+    pub line: usize,
+    /// The thread-local and local variables that matter there; null is any value.
+    pub variables: BTreeMap<String, Option<bool>>,
 }
 
 /// `cuba show --psa`
@@ -157,6 +213,9 @@ pub struct PsaStateJson {
     pub name: String,
     /// `shared`, `inner` or `accepting`.
     pub kind: &'static str,
+    /// Of a Boolean program, what it is in words of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// A transition of a store automaton.
@@ -171,6 +230,9 @@ pub struct PsaTransitionJson {
     pub to: usize,
     /// Whether it is part of the loop that is shown.
     pub on_loop: bool,
+    /// Of a Boolean program, the function, line and variables that the symbol stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// `cuba convert`
@@ -260,12 +322,36 @@ pub(crate) fn summary(system: &Cpds) -> SummaryJson {
     }
 }
 
-pub(crate) fn step(system: &Cpds, step: &Step<'_>) -> StepJson {
+/// Every step from a state.
+pub(crate) fn successors(
+    file: String,
+    loaded: &Loaded,
+    state: &GlobalState,
+    warnings: Vec<WarningJson>,
+) -> SuccessorsJson {
+    let (system, program) = (loaded.problem().system(), loaded.program.as_ref());
+    let mut successors: Vec<StepJson> = system.steps(state).map(|it| step(system, &it)).collect();
+    if let Some(program) = program {
+        for (step, source) in successors.iter_mut().zip(source::successors_json(loaded, program, state)) {
+            step.source = Some(source);
+        }
+    }
+    SuccessorsJson {
+        file,
+        state: system.text(state).to_string(),
+        source: program.map(|program| source::state_json(loaded, program, state)),
+        successors,
+        warnings,
+    }
+}
+
+fn step(system: &Cpds, step: &Step<'_>) -> StepJson {
     StepJson {
         thread: step.thread.index() + 1,
         thread_name: system.thread_name(step.thread),
         action: action(system, step.rule),
         state: system.text(&step.state).to_string(),
+        source: None,
     }
 }
 

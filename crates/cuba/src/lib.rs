@@ -41,3 +41,4 @@ mod style;
 mod terminal;
 mod trace;
 mod verify;
+mod words;

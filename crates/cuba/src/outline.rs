@@ -9,6 +9,8 @@ use crate::found::{Found, Unconfirmed};
 use crate::limits::{self, Ended};
 use crate::show::{indented, plain_table, plural};
 use crate::terminal::fitted;
+use crate::words::Words;
+use boolprog::SourceMap;
 use comfy_table::CellAlignment;
 use cpds::Cpds;
 use std::fmt::Write as _;
@@ -109,8 +111,9 @@ impl Outline<'_> {
         }
     }
 
-    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know; states in so many columns, if that matters.
-    pub(crate) fn squeezed(&self, width: Option<usize>) -> String {
+    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know; states in so many columns, if that matters, and
+    /// in words of the program, if it is one.
+    pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
             format!("{} reached: T({}_{})\n", plural(level.visible, "visible state"), self.name(), level.k)
@@ -166,7 +169,8 @@ impl Outline<'_> {
                 write!(out, ", some of them bad")
             };
         }
-        let mut examples: Vec<String> = shown.iter().take(SHOWN).map(|state| system.paper(state).to_string()).collect();
+        let words = Words { system, map };
+        let mut examples: Vec<String> = shown.iter().take(SHOWN).map(|state| words.visible(state)).collect();
         if shown.len() > SHOWN {
             examples.push("…".to_owned());
         }

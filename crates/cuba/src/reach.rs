@@ -11,6 +11,7 @@ use crate::report::Said;
 use crate::show::{indented, plain_table, plural};
 use crate::style::{self, headed};
 use crate::terminal::{self, fitted};
+use crate::words::Words;
 use clap::Args;
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
@@ -77,11 +78,11 @@ pub(crate) fn answer(args: &Reach, quiet: bool) -> Result<Answer, Stopped> {
         let mut out = fitted(&table(&explored.outline()), terminal::width());
         if states {
             out += "\n";
-            out += &fitted(&new_states(&explored), terminal::width());
+            out += &fitted(&new_states(&explored, &Words::of(&loaded)), terminal::width());
         }
         out += "\n";
         if explored.is_open() {
-            out += &explored.outline().squeezed(terminal::width());
+            out += &explored.outline().squeezed(terminal::width(), Words::of(&loaded).map);
         }
         let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
@@ -149,7 +150,7 @@ fn so_far(outline: &Outline<'_>) -> String {
         return String::new();
     }
     let width = terminal::width();
-    let squeezed = if outline.found.is_some() { String::new() } else { outline.squeezed(width) };
+    let squeezed = if outline.found.is_some() { String::new() } else { outline.squeezed(width, None) };
     fitted(&table(outline), width) + "\n" + &squeezed
 }
 
@@ -200,8 +201,8 @@ pub(crate) fn table(outline: &Outline<'_>) -> String {
 }
 
 /// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
-fn new_states(explored: &Explored<'_>) -> String {
-    let (system, lower) = (explored.system(), &explored.analysis.lower);
+fn new_states(explored: &Explored<'_>, words: &Words<'_>) -> String {
+    let lower = &explored.analysis.lower;
     let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
     if lower.engine() == Engine::Explicit {
         heading.push("R_k \\ R_{k-1}".to_owned());
@@ -211,9 +212,9 @@ fn new_states(explored: &Explored<'_>) -> String {
     for k in 0..=explored.analysis.k() {
         let mut columns = Vec::new();
         if let Some(states) = lower.states(k) {
-            columns.push(states.iter().map(|state| system.paper(state).to_string()).collect::<Vec<_>>());
+            columns.push(states.iter().map(|state| words.state(state)).collect::<Vec<_>>());
         }
-        columns.push(lower.visible().states(k).iter().map(|state| system.paper(state).to_string()).collect());
+        columns.push(lower.visible().states(k).iter().map(|state| words.visible(state)).collect());
         let height = columns.iter().map(Vec::len).max().unwrap_or(0).max(1);
         for i in 0..height {
             let (first, none) = if i == 0 { (k.to_string(), "–") } else { (String::new(), "") };

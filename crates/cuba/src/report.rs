@@ -20,9 +20,10 @@ use crate::picture;
 use crate::reach;
 use crate::show::plural;
 use crate::style::plain;
+use crate::words::Words;
 use clap::Args;
 use cpds::diagnostic::printable_lines;
-use cpds::{ActionKind, Cpds, Program, Source, ThreadId};
+use cpds::{ActionKind, Program, Source, ThreadId};
 use data::Data;
 use minijinja::Environment;
 use minijinja::value::Serde;
@@ -199,7 +200,7 @@ struct AutomatonFigure {
 
 impl<'a> Page<'a> {
     fn new(said: &'a Said<'_>, explored: &'a Explored<'_>, loaded: &'a Loaded, chart: String) -> Self {
-        let (system, analysis) = (explored.system(), &explored.analysis);
+        let (system, analysis, words) = (explored.system(), &explored.analysis, Words::of(loaded));
         let (word, verdict) = said.verdict.split_once(": ").unwrap_or((said.verdict, ""));
         let trace = match &analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => Some(trace),
@@ -210,7 +211,7 @@ impl<'a> Page<'a> {
         let groups = system.symmetric_groups();
         let is_short = |it: &&Source| it.text.len() <= MODEL_BYTES;
         let (sources, long_sources): (Vec<_>, Vec<_>) = loaded.reading.sources.iter().partition(is_short);
-        let automata = automata(explored);
+        let automata = automata(explored, loaded);
         let names = |group: &Vec<ThreadId>| {
             group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(", ")
         };
@@ -227,7 +228,7 @@ impl<'a> Page<'a> {
             chart,
             levels: plain(&reach::table(&explored.outline())),
             rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
-            squeezed: explored.is_open().then(|| plain(&explored.outline().squeezed(None))),
+            squeezed: explored.is_open().then(|| plain(&explored.outline().squeezed(None, words.map))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -334,15 +335,15 @@ fn program(program: &Program) -> ProgramRow {
 }
 
 /// The loop step by step, if there is room for all its states.
-fn loop_text(system: &Cpds, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
+fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }
-    Some(plain(&shown_loop(system, program, found, None)))
+    Some(plain(&shown_loop(loaded, program, found, None)))
 }
 
 /// The store automaton of each program, and its loop, if it has one; of many programs, those of the first ones.
-fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
+fn automata(explored: &Explored<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
     let mut figures: Vec<AutomatonFigure> = Vec::new();
@@ -352,7 +353,7 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
         let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned());
         loops += usize::from(found.is_some());
         let found = found.map(|found| if loops > SHORTENED { found } else { found.shortened(program) });
-        let picture = Automaton::of_contexts(system, thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
+        let picture = Automaton::of_contexts(&Words::of(loaded), thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
         let svg = picture.and_then(|picture| picture.svg_within(&mut drawing).ok());
         // Names within a picture are names within the whole page.
@@ -363,10 +364,10 @@ fn automata(explored: &Explored<'_>) -> Vec<AutomatonFigure> {
             size: format!("{}, {}", plural(size.0, "state"), plural(size.1, "arrow")),
             is_small: size.0 <= SMALL && system.programs().len() <= FEW,
             svg: svg.map(|svg| own(svg, "automaton")),
-            run: found.as_ref().and_then(|found| loop_text(system, program, found, &mut symbols)),
+            run: found.as_ref().and_then(|found| loop_text(loaded, program, found, &mut symbols)),
             loop_svg: found
                 .as_ref()
-                .and_then(|found| loop_picture(system, program, found)?.svg_within(&mut drawing).ok())
+                .and_then(|found| loop_picture(loaded, program, found)?.svg_within(&mut drawing).ok())
                 .map(|svg| own(svg, "loop")),
         });
     }

@@ -8,10 +8,12 @@ use crate::json;
 use crate::limits::{self, LimitArgs, Phase};
 use crate::load::{Loaded, ModelArgs, shown};
 use crate::picture::PictureArgs;
+use crate::source;
 use crate::terminal::{self, fitted, length};
+use crate::words::Words;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Source, Stack, print_cpds};
+use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Stack, print_cpds};
 use std::fmt::Write as _;
 
 #[derive(Args, Debug)]
@@ -20,6 +22,7 @@ Examples:
   cuba show models/paper/fig1.cpds
   cuba show models/paper/fig1.cpds --successors '0|1,4'
   cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+  cuba show models/table2/turns.bp --successors
   cuba show models/paper/fig1.cpds --svg > fig1.svg
   cuba show models/table2/turns.bp --max-contexts 1 --dot
   cuba show models/paper/fig2.cpds --psa foo
@@ -28,10 +31,11 @@ Examples:
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Show every step from this state
+    /// Show every step from this state, or from the initial one
     ///
-    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty.
-    #[arg(long, value_name = "STATE")]
+    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Of a Boolean program such as 'x=1 & y=0|f:12, g:7(a=1)',
+    /// or as it is printed. Without a state, put it behind the file.
+    #[arg(long, value_name = "STATE", num_args = 0..=1, default_missing_value = "")]
     successors: Option<String>,
     #[command(flatten)]
     psa: PsaArgs,
@@ -55,18 +59,15 @@ pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
     let stdout = match (&args.psa.psa, &args.successors) {
-        (Some(thread), _) => args.psa.show(thread, system, &args.picture, args.json.then(|| (file, warnings())))?,
+        (Some(thread), _) => {
+            args.psa.show(thread, &Words::of(&loaded), &args.picture, args.json.then(|| (file, warnings())))?
+        }
         (None, Some(text)) => {
-            let state = system.read_state(Source::new("--successors", text.as_str()))?;
-            if args.json {
-                json::print(&json::SuccessorsJson {
-                    file,
-                    state: system.text(&state).to_string(),
-                    successors: system.steps(&state).map(|step| json::step(system, &step)).collect(),
-                    warnings: warnings(),
-                })
-            } else {
-                successors(system, &state)
+            let state = start(&loaded, text)?;
+            match &loaded.program {
+                _ if args.json => json::print(&json::successors(file, &loaded, &state, warnings())),
+                Some(program) => source::successors(&loaded, program, &state),
+                None => successors(system, &state),
             }
         }
         (None, None) if args.picture.is_wanted() => match args.graph.explore(&loaded, quiet) {
@@ -87,6 +88,22 @@ pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
         (None, None) => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
+}
+
+/// The state that is asked about; where the text is empty, the initial one.
+fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
+    let words = Words::of(loaded);
+    match (text, words.system.initial()) {
+        ("", [initial]) => Ok(initial.clone()),
+        ("", initial) => {
+            let first: Vec<String> =
+                initial.iter().take(5).map(|state| format!("'{}'", words.system.text(state))).collect();
+            let (count, more) = (initial.len(), if initial.len() > first.len() { ", …" } else { "" });
+            let states = first.join(", ");
+            Err(Stopped::Usage(format!("there are {count} initial states: say which one: --successors {states}{more}")))
+        }
+        (text, _) => Ok(words.read_state("--successors", text)?),
+    }
 }
 
 /// Every enabled step, by thread, in the paper's notation.
@@ -167,6 +184,15 @@ pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
 /// The state of one thread alone.
 pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
     GlobalState { shared, stacks: vec![stack.clone()] }
+}
+
+/// Of more than twice as many, so many at the beginning and at the end, and something instead of the others.
+pub(crate) fn shortened<T>(mut lines: Vec<T>, most: usize, instead: impl Fn(usize) -> T) -> Vec<T> {
+    if lines.len() > 2 * most {
+        let left_out = lines.len() - 2 * most;
+        lines.splice(most..most + left_out, [instead(left_out)]);
+    }
+    lines
 }
 
 /// Two columns.

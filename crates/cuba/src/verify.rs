@@ -9,8 +9,9 @@ use crate::load::{Loaded, shown};
 use crate::outline::Outline;
 use crate::report::Said;
 use crate::show::plural;
+use crate::words::Words;
 use crate::{source, style, terminal, trace};
-use boolprog::Asked;
+use boolprog::{Asked, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
 use std::fmt::Write as _;
@@ -44,7 +45,7 @@ pub(crate) struct Verify {
 pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
     args.explore.cluster.hand_over()?;
     let file = shown(&args.explore.model.file);
-    let so_far = args.explore.watch(quiet, unknown, squeezed);
+    let so_far = args.explore.watch(quiet, unknown, |outline| squeezed(outline, None));
     args.explore.check_outputs(args.trace.as_ref(), quiet)?;
     let loaded = args.explore.model.load()?;
     so_far.read(&loaded);
@@ -94,7 +95,7 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
                 Some(program) => source::steps(&loaded, program, trace, terminal::width()),
                 None => trace::steps(system, trace, terminal::width()),
             },
-            Conclusion::Unknown(_) if explored.is_open() => squeezed(&explored.outline()),
+            Conclusion::Unknown(_) if explored.is_open() => squeezed(&explored.outline(), Words::of(&loaded).map),
             _ => String::new(),
         };
         let _ = writeln!(out, "{}", style::verdict(&verdict));
@@ -123,11 +124,11 @@ pub(crate) fn unknown(outline: &Outline<'_>) -> String {
 }
 
 /// What is known, if there is no answer, and something is.
-fn squeezed(outline: &Outline<'_>) -> String {
+fn squeezed(outline: &Outline<'_>, map: Option<&SourceMap>) -> String {
     if outline.found.is_some() || outline.levels.is_empty() && outline.rungs.is_empty() {
         return String::new();
     }
-    outline.squeezed(terminal::width())
+    outline.squeezed(terminal::width(), map)
 }
 
 /// The question, in words.

@@ -4,8 +4,8 @@
 use crate::bounded::{self, Bounds};
 use crate::interpreter::{self, ErrorKind, Limits, Machine, Place, ProjectedFrame, Projection};
 use boolprog::{FramePlace, FrameView, Lowered, SourceMap, StepKind, View};
-use cpds::Trace;
-use std::collections::BTreeSet;
+use cpds::{ThreadId, Trace};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is compared of a frame: its function, its place if it is on top, and its variables, as far as they matter.
 pub type Frame = (usize, Option<FramePlace>, Vec<bool>);
@@ -23,6 +23,10 @@ pub enum State {
         threads: Vec<Vec<Frame>>,
         /// The threads that have not started, each with its pool.
         pending: Vec<(usize, Frame)>,
+        /// The locks that are held, and by which thread; by none, if it has ended.
+        locks: BTreeMap<String, Option<usize>>,
+        /// The thread that is in an atomic section.
+        atomic: Option<usize>,
     },
 }
 
@@ -52,6 +56,8 @@ fn interpreted(projection: &Projection, map: &SourceMap) -> State {
         shared: projection.shared.clone(),
         threads: projection.threads.iter().map(stack).collect(),
         pending,
+        locks: projection.locks.clone(),
+        atomic: projection.atomic,
     }
 }
 
@@ -88,7 +94,8 @@ pub fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
         }
         let mut pending: Vec<_> = view.pending.iter().map(|(pool, it)| (*pool, frame(it, true))).collect();
         pending.sort();
-        State::Running { shared, threads, pending }
+        let locks = view.locks.iter().map(|(lock, holder)| (lock.clone(), holder.map(ThreadId::index))).collect();
+        State::Running { shared, threads, pending, locks, atomic: view.atomic.map(ThreadId::index) }
     };
     (0..1 << open.len()).map(choice).collect()
 }

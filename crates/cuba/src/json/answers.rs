@@ -339,12 +339,18 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reas
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
     let found = |program: &Program, found: &Loop, reachable: Option<bool>| {
         let [start, end] = found.ends();
-        let step = |(&rule, to): (&usize, (SharedState, Stack))| TraceStepJson {
-            action: action(system, &program.rules()[rule]),
-            state: state(&to),
-            source: None,
+        let steps = |run: &Run| {
+            let mut before = run.start.clone();
+            let step = |(&rule, to): (&usize, (SharedState, Stack))| {
+                let source = loaded.program.as_ref().map(|of_program| {
+                    let step = of_program.map.step_alone((before.0, &before.1), (to.0, &to.1));
+                    source::json_of_step(loaded, &step)
+                });
+                before = to;
+                TraceStepJson { action: action(system, &program.rules()[rule]), state: state(&before), source }
+            };
+            run.rules.iter().zip(run.states(program)).map(step).collect()
         };
-        let steps = |run: &Run| run.rules.iter().zip(run.states(program)).map(step).collect();
         LoopJson { start: state(&start), reachable, end: state(&end), steps: found.run.as_ref().map(steps) }
     };
     let contexts = |decided: &Decided, number: usize, program: &Program| {

@@ -1,9 +1,9 @@
-//! Evidence as JSON: certificates, traces, and traces for other tools' viewers. `docs/evidence.md` says what it means.
+//! Evidence as JSON: certificates and traces. `docs/evidence.md` says what it means.
 
 use super::{ActionJson, PlaceJson, action};
 use crate::load::Loaded;
 use crate::source;
-use cpds::{Certificate, Cpds, GlobalState, Problem, Symbol, Trace};
+use cpds::{Certificate, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
 use std::collections::BTreeMap;
@@ -220,19 +220,64 @@ pub struct SourceJson {
     pub depth: usize,
     /// The variables that have changed, and what they are now; null is any value.
     pub changes: BTreeMap<String, Option<bool>>,
+    /// The locks that the thread has taken, with its name, or given up, with null; not there if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub locks: BTreeMap<String, Option<String>>,
+    /// True if the thread has entered an atomic section, false if its section has ended; otherwise not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atomic: Option<bool>,
+    /// The thread that the step has created, which waits to start; not there if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub creates: Vec<StartJson>,
+    /// What threads have to do with each other after the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<SynchronisationJson>,
+}
+
+/// Where a thread starts.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StartJson {
+    /// The function.
+    pub function: String,
+    /// The line, counted from 1.
+    pub line: usize,
+}
+
+/// What the threads of a Boolean program have to do with each other in a state.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SynchronisationJson {
+    /// The locks that are held.
+    pub locks: Vec<LockJson>,
+    /// The thread that is in an atomic section; null if there is none.
+    pub atomic: Option<String>,
+    /// Threads that were created and have not started: where they will.
+    pub waiting: Vec<StartJson>,
+}
+
+/// A lock that is held.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LockJson {
+    /// What it is called; `lock` if it has no name.
+    pub lock: String,
+    /// The thread that has taken it; null if it is not known which one it was, and it has ended.
+    pub thread: Option<String>,
+    /// Whether this thread has ended, so that no thread gives the lock up; another thread may have its name by then.
+    pub has_ended: bool,
 }
 
 /// A trace as JSON; if it is of a program, with its statements.
 pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
-    let mut before = &trace.initial;
+    let mut sources = program.map(|(loaded, it)| source::walk(it, trace).map(|step| source::json(loaded, &step)));
     let mut contexts = Vec::new();
     for context in &trace.contexts {
         let mut steps = Vec::new();
         for step in &context.steps {
-            let source = program.map(|(loaded, it)| source::json(loaded, it, context.thread, before, &step.state));
-            before = &step.state;
+            let source = sources.as_mut().and_then(Iterator::next);
             let action = action(system, context.rule(system, step));
             steps.push(TraceStepJson { action, state: system.text(&step.state).to_string(), source });
         }
@@ -251,112 +296,5 @@ pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Op
         state: system.text(trace.last()).to_string(),
         initial: system.text(&trace.initial).to_string(),
         contexts,
-    }
-}
-
-/// A trace in the Informal Trace Format (ITF) of Apalache and Quint; what `--trace` writes to a file `*.itf.json`.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ItfJson {
-    /// About the file.
-    #[serde(rename = "#meta")]
-    pub meta: ItfMetaJson,
-    /// The variables of a state.
-    pub vars: [&'static str; 5],
-    /// The states.
-    pub states: Vec<ItfStateJson>,
-}
-
-/// About the file.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ItfMetaJson {
-    /// `ITF`
-    pub format: &'static str,
-    /// Where the format is described.
-    #[serde(rename = "format-description")]
-    pub format_description: &'static str,
-    /// The model.
-    pub source: String,
-    /// What the trace shows.
-    pub description: String,
-}
-
-/// A state.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ItfStateJson {
-    /// `index`: its number.
-    #[serde(rename = "#meta")]
-    pub meta: BTreeMap<&'static str, usize>,
-    /// In which context it is reached, counted from 1; 0 for the initial state.
-    pub context: ItfNumberJson,
-    /// The thread that has moved; empty for the initial state.
-    pub thread: String,
-    /// What it has done; likewise.
-    pub action: String,
-    /// The shared state.
-    pub shared: String,
-    /// The stack of each thread, top first.
-    pub stacks: ItfMapJson,
-}
-
-/// A number.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ItfNumberJson {
-    /// The number, in decimal digits.
-    #[serde(rename = "#bigint")]
-    pub number: String,
-}
-
-/// A map from names of threads to stacks.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ItfMapJson {
-    /// The pairs.
-    #[serde(rename = "#map")]
-    pub pairs: Vec<(String, Vec<String>)>,
-}
-
-pub(crate) fn itf(problem: &Problem, trace: &Trace, source: &str) -> ItfJson {
-    let system = problem.system();
-    let mut states = vec![itf_state(system, 0, 0, (String::new(), String::new()), &trace.initial)];
-    for (number, context) in (1..).zip(&trace.contexts) {
-        for step in &context.steps {
-            let rule = context.rule(system, step);
-            let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
-            let moved = (system.thread_name(context.thread), label + &system.text(&rule.action).to_string());
-            states.push(itf_state(system, states.len(), number, moved, &step.state));
-        }
-    }
-    ItfJson {
-        meta: ItfMetaJson {
-            format: "ITF",
-            format_description: "https://apalache-mc.org/docs/adr/015adr-trace.html",
-            source: source.to_owned(),
-            description: format!("a way to the bad state {}", system.text(trace.last())),
-        },
-        vars: ["context", "thread", "action", "shared", "stacks"],
-        states,
-    }
-}
-
-fn itf_state(
-    system: &Cpds,
-    index: usize,
-    context: usize,
-    (thread, action): (String, String),
-    state: &GlobalState,
-) -> ItfStateJson {
-    let names = |stack: &cpds::Stack| stack.iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect();
-    let stacks = system.threads().zip(&state.stacks).map(|(thread, stack)| (system.thread_name(thread), names(stack)));
-    ItfStateJson {
-        meta: BTreeMap::from([("index", index)]),
-        context: ItfNumberJson { number: context.to_string() },
-        thread,
-        action,
-        shared: system.shared_name(state.shared).to_owned(),
-        stacks: ItfMapJson { pairs: stacks.collect() },
     }
 }

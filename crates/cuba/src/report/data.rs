@@ -4,11 +4,12 @@ use crate::engine::{Count, Engine, Lower};
 use crate::explore::Explored;
 use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
-use crate::source;
+use crate::source::{self, TraceStep};
 use crate::style::plain;
-use boolprog::SourceStep;
+use crate::words::Words;
+use boolprog::Synchronisation;
 use cpds::diagnostic::printable_lines;
-use cpds::{GlobalState, SharedState, Stack, Symbol, Trace};
+use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -30,6 +31,8 @@ pub(super) struct Data {
     threads: Vec<String>,
     shared: Vec<String>,
     symbols: Vec<String>,
+    /// Of a program, what these are in its words.
+    words: Option<WordsData>,
     /// Each stack: its top symbol, and the stack below. Stack 0 is empty, and is not listed.
     stacks: Vec<(usize, usize)>,
     /// T(R_k) \ T(R_{k-1}).
@@ -37,6 +40,12 @@ pub(super) struct Data {
     /// R_k \ R_{k-1}, if states are kept one by one.
     states: Option<Table>,
     trace: Option<TraceData>,
+}
+
+#[derive(Serialize)]
+struct WordsData {
+    shared: Vec<String>,
+    symbols: Vec<String>,
 }
 
 /// What is new at each k.
@@ -88,6 +97,37 @@ struct SourceData {
     shared: BTreeMap<usize, Vec<(String, Option<bool>)>>,
     /// What its symbols stand for.
     symbols: BTreeMap<usize, FrameData>,
+    /// For each state of the trace, what threads have to do with each other.
+    synchronised: Vec<SynchronisedData>,
+}
+
+#[derive(Serialize)]
+struct SynchronisedData {
+    /// The locks that are held: their names, and which threads hold them, in words.
+    locks: Vec<(String, String)>,
+    /// The locks that each thread holds, of those that hold any.
+    holds: BTreeMap<usize, Vec<String>>,
+    /// The thread that is in an atomic section.
+    atomic: Option<usize>,
+    /// The threads that wait to start, in words.
+    waiting: Vec<String>,
+}
+
+impl SynchronisedData {
+    fn new(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> Self {
+        let mut holds: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for lock in now.locks.iter().filter(|lock| !lock.has_ended) {
+            if let Some(holder) = lock.holder {
+                holds.entry(holder.index()).or_default().push(lock.name.to_owned());
+            }
+        }
+        SynchronisedData {
+            locks: now.locks.iter().map(|lock| (lock.name.to_owned(), source::held(lock, name))).collect(),
+            holds,
+            atomic: now.atomic.map(ThreadId::index),
+            waiting: now.waiting.iter().map(source::waits).collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -178,10 +218,15 @@ impl Data {
         });
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
+        let (shared, symbols, words) = (in_order(shared), in_order(symbols), Words::of(loaded));
         Data {
             threads: system.threads().map(|thread| system.thread_name(thread)).collect(),
-            shared: in_order(shared).into_iter().map(|q| system.shared_name(q).to_owned()).collect(),
-            symbols: in_order(symbols).into_iter().map(|symbol| system.symbol_name(symbol).to_owned()).collect(),
+            shared: shared.iter().map(|&q| system.shared_name(q).to_owned()).collect(),
+            symbols: symbols.iter().map(|&symbol| system.symbol_name(symbol).to_owned()).collect(),
+            words: words.map.map(|_| WordsData {
+                shared: shared.iter().map(|&q| words.shared(q)).collect(),
+                symbols: symbols.iter().map(|&symbol| words.symbol(symbol)).collect(),
+            }),
             stacks: in_order(stacks),
             visible,
             states,
@@ -211,7 +256,15 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
     let first = path.first().map_or(trace.last(), |&(_, _, before, _)| before);
     let mut states = vec![numbering.state(first)];
     let mut steps = Vec::new();
-    for &(number, context, before, step) in path {
+    let name = |thread: ThreadId| system.thread_name(thread);
+    let mut walk = program.map(|program| source::walk(program, trace));
+    // What threads have to do with each other in the first state that is shown.
+    let mut now = program.map(|program| program.map.synchronisation(&trace.initial, None));
+    if let Some(skipped) = left_out.checked_sub(1) {
+        now = walk.as_mut().and_then(|walk| walk.nth(skipped)).map(|step| step.now);
+    }
+    let mut synchronised: Vec<SynchronisedData> = now.iter().map(|now| SynchronisedData::new(now, &name)).collect();
+    for &(number, context, _, step) in path {
         states.push(numbering.state(&step.state));
         let mut data = StepData {
             context: number,
@@ -222,14 +275,14 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             origin: None,
             is_hidden: false,
         };
-        if let Some(LoadedProgram { map, .. }) = program {
-            let taken: SourceStep<'_> = map.step(context.thread, before, &step.state);
+        if let Some(TraceStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
-            match source::told(loaded, &taken) {
+            match source::told(loaded, &taken, &name(context.thread)) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,
             }
+            synchronised.push(SynchronisedData::new(&now, &name));
         }
         steps.push(data);
     }
@@ -252,6 +305,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             errors: all().filter(|it| map.error(it.shared).is_some()).map(|it| numbering.shared[&it.shared]).collect(),
             shared: shared.collect(),
             symbols: symbols.collect(),
+            synchronised,
         }
     });
     TraceData { states, steps, left_out, source }

@@ -5,6 +5,9 @@ const byId = (id) => document.getElementById(id);
 const threadCount = data.threads.length;
 const colour = (thread) => `var(--t${thread % 6})`;
 
+// What shared states and symbols are called: in words of the program, if it is one.
+const names = data.words || data;
+
 function element(name, text, className) {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
@@ -23,7 +26,7 @@ const topOf = (stack) => (stack > 0 ? data.stacks[stack - 1][0] : -1);
 const heights = [0];
 for (const [, below] of data.stacks) heights.push(heights[below] + 1);
 const heightOf = (stack) => heights[stack];
-const symbolName = (symbol) => (symbol < 0 ? "ε" : data.symbols[symbol]);
+const symbolName = (symbol) => (symbol < 0 ? "ε" : names.symbols[symbol]);
 const stackText = (stack) => (stack > 0 ? symbolsOf(stack).map(symbolName).join(" ") : "ε");
 
 // The table: what is new at each k. Only the rows that can be seen are in the page.
@@ -36,8 +39,8 @@ function showTable() {
   byId("thread").append(new Option("any", ""));
   data.threads.forEach((name, thread) => byId("thread").append(new Option(name, thread)));
   const offer = (list, names) => names.slice(0, 1000).forEach((name) => byId(list).append(new Option(name)));
-  offer("shared-names", [...data.shared].sort());
-  offer("symbol-names", ["ε", ...[...data.symbols].sort()]);
+  offer("shared-names", [...names.shared].sort());
+  offer("symbol-names", ["ε", ...[...names.symbols].sort()]);
 
   const head = byId("rows").querySelector("thead");
   const body = byId("rows").querySelector("tbody");
@@ -56,9 +59,9 @@ function showTable() {
   function filter() {
     table = kinds.find(([value]) => value === byId("kind").value)[2];
     const onlyLevel = byId("level").value;
-    const onlyShared = wanted(byId("shared").value.trim(), data.shared);
+    const onlyShared = wanted(byId("shared").value.trim(), names.shared);
     const text = byId("symbol").value.trim();
-    const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, data.symbols);
+    const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, names.symbols);
     const thread = byId("thread").value;
     columns = thread === "" ? data.threads.map((_, i) => i + 1) : [Number(thread) + 1];
     // As one thread sees it, a state is new only once.
@@ -92,11 +95,11 @@ function showTable() {
   // Columns are as wide as their names need, up to a limit.
   function heading() {
     const longest = (names) => names.reduce((most, name) => Math.max(most, name.length), 0);
-    const room = Math.min(longest(data.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
-    const names = columns.map((column) => data.threads[column - 1]);
-    const wide = [Math.max(3, String(table.levels.length).length), Math.min(Math.max(longest(data.shared), 6), 90), ...names.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
+    const room = Math.min(longest(names.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
+    const threads = columns.map((column) => data.threads[column - 1]);
+    const wide = [Math.max(3, String(table.levels.length).length), Math.min(Math.max(longest(names.shared), 6), 90), ...threads.map((name) => Math.max(room, Math.min(name.length, 20), 4))];
     const row = element("tr");
-    ["k", "shared", ...names].forEach((name, column) => {
+    ["k", "shared", ...threads].forEach((name, column) => {
       const cell = element("th", name);
       cell.scope = "col";
       cell.title = name;
@@ -128,7 +131,7 @@ function showTable() {
       const row = element("tr", undefined, i > 0 && matchingLevels[i - 1] !== k ? "starts" : "");
       row.append(element("td", k));
       const level = table.levels[k];
-      [data.shared[level[at]], ...columns.map((column) => stackText(level[at + column]))].forEach((text) => {
+      [names.shared[level[at]], ...columns.map((column) => stackText(level[at + column]))].forEach((text) => {
         const cell = element("td", text);
         cell.title = text;
         row.append(cell);
@@ -178,9 +181,24 @@ function showTrace() {
   function sharedText(i) {
     if (!source) return data.shared[states[i][0]];
     if (source.errors.includes(states[i][0])) return "error";
+    if (i === 0) return "";
     const known = source.shared[states[i][0]];
-    const old = new Map(i > 0 ? source.shared[states[i - 1][0]] : []);
-    return known.filter(([name, value]) => i > 0 && old.get(name) !== value).map(([name, value]) => `${name} = ${valueText(value)}`).join(", ");
+    const old = new Map(source.shared[states[i - 1][0]]);
+    const variables = known.filter(([name, value]) => old.get(name) !== value).map(([name, value]) => `${name} = ${valueText(value)}`);
+    const [now, before] = [source.synchronised[i], source.synchronised[i - 1]];
+    const taken = newOf(now.locks.map(([, text]) => text), before.locks.map(([, text]) => text));
+    const freed = before.locks.filter(([name]) => !now.locks.some(([held]) => held === name)).map(([name]) => `${name} free`);
+    return [...variables, ...taken, ...freed, ...newOf(now.waiting, before.waiting)].join(", ");
+  }
+
+  // What is in the first list, and not as often in the second one.
+  function newOf(now, before) {
+    const left = [...before];
+    return now.filter((text) => {
+      const known = left.indexOf(text);
+      if (known >= 0) left.splice(known, 1);
+      return known < 0;
+    });
   }
 
   let gap, cursor, handle;
@@ -235,6 +253,19 @@ function showTrace() {
         dot.append(svg("title", {}, step.text + (step.changes ? ` · ${step.changes}` : "")));
         picture.append(dot);
       });
+      // Along the bottom of the lane, where the thread holds a lock; along its top, where it is in an atomic section.
+      const bar = (className, y, textAt) => {
+        for (let i = 0, from = 0; source && i < states.length; i++) {
+          const text = textAt(source.synchronised[i]);
+          if (i === 0 || text !== textAt(source.synchronised[i - 1])) from = i;
+          if (text === "" || (i + 1 < states.length && text === textAt(source.synchronised[i + 1]))) continue;
+          const drawn = svg("rect", { class: className, x: x(from), y, width: Math.max(2, x(Math.min(i + 1, states.length - 1)) - x(from)), height: 3, fill: colour(thread) });
+          drawn.append(svg("title", {}, text));
+          picture.append(drawn);
+        }
+      };
+      bar("holds", bottom - 5, (now) => (now.holds[thread] || []).map((lock) => `${lock} held by ${name}`).join(", "));
+      bar("atomic", bottom - LANE + 3, (now) => (now.atomic === thread ? `${name} in atomic` : ""));
     });
     // Below the lanes, where the shared state changes, and to what if there is room for it.
     const isNew = (i) => (i === 0 ? !source : states[i][0] !== states[i - 1][0] && sharedText(i) !== "");
@@ -264,8 +295,21 @@ function showTrace() {
     });
   }
 
+  // What is said beside the variables; what is new since the state before is marked.
+  const tags = (now, before) => {
+    const left = newOf(now, before);
+    return now.map((text) => {
+      const known = left.indexOf(text);
+      if (known >= 0) left.splice(known, 1);
+      return element("span", text, known >= 0 ? "variable changed" : "variable");
+    });
+  };
+  const synchronised = (now) => [...now.locks.map(([, text]) => text), ...now.waiting];
+  const ofThread = (now, thread) => [...(now.atomic === thread ? ["in atomic"] : []), ...(now.holds[thread] || []).map((lock) => `holds ${lock}`)];
+
   function showState() {
     const state = states[at], before = at > 0 ? states[at - 1] : state;
+    const now = source && source.synchronised[at], then = source && source.synchronised[Math.max(0, at - 1)];
     const rows = [];
     const row = (name, moved, ...content) => {
       const made = element("tr");
@@ -283,9 +327,9 @@ function showTrace() {
       row("shared", state[0] !== before[0], element("code", data.shared[state[0]]));
     } else if (source.errors.includes(state[0])) {
       // What failed left everything as it was.
-      row("shared", true, ...variables(source.shared[before[0]]));
+      row("shared", true, ...variables(source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
     } else {
-      row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]));
+      row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
     }
     data.threads.forEach((name, thread) => {
       const stack = state[thread + 1];
@@ -302,6 +346,7 @@ function showTrace() {
           const same = symbolsBefore.length === frames.length;
           content.push(...variables(frames[0].variables, same ? source.symbols[symbolsBefore[0]].variables : frames[0].variables));
         }
+        content.push(...tags(ofThread(now, thread), ofThread(then, thread)));
       } else {
         const symbols = symbolsOf(stack);
         if (symbols.length === 0) list.append(element("span", "ε"));

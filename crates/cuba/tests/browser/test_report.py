@@ -48,6 +48,7 @@ REPORTS = {
         ["verify", "models/table2/bluetooth-1.bp", "--instances", "adder=1,stopper=1"],
         "unsafe",
     ),
+    "pay-unsafe": (["verify", "docs/guide/programs/pay.bp"], "unsafe"),
     "stefan8-reach": (["reach", "models/paper/stefan8.cpds"], "converged"),
     "zero-unsafe": (["verify", "{scratch}/zero.cpds"], "unsafe"),
     "long-unsafe": (["verify", "{scratch}/long.cpds"], "unsafe"),
@@ -320,6 +321,21 @@ def test_the_program_beside_the_trace(opened):
     assert page.locator("#step").inner_text().splitlines() == ["adder, line 38: ok := io_increment()", "ok = 1"]
     assert page.locator("#state .changed").all_inner_texts() == ["ok = 1"]
     assert "stopped = 1" in page.locator("#state tr").first.inner_text()
+
+
+def test_locks_sections_and_new_threads(opened):
+    page = opened("bluetooth-unsafe")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    rows = page.locator("#state tr")
+    assert "counter waits to start" in rows.first.inner_text()
+    assert "in atomic" in rows.nth(1).inner_text()
+    assert page.locator("#state .changed").all_inner_texts() == ["counter waits to start"]
+    assert page.locator("#lanes rect.atomic title").first.text_content() == "adder in atomic"
+    page = opened("pay-unsafe")
+    assert page.locator("#lanes rect.holds title").all_text_contents() == ["m held by pay", "m held by cancel"]
+    page.locator("#last").click()
+    assert "m held by pay" in rows.first.inner_text() and "holds m" in rows.nth(1).inner_text()
 
 
 def test_the_table(opened):

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Output, Stdio};
 
-fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
+pub(crate) fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(&*CUBA_CHECK);
     command.args(args).current_dir(repository()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");

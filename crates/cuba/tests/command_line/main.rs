@@ -32,3 +32,4 @@ mod terminal;
 mod threads;
 mod usage;
 mod verify;
+mod words;

@@ -260,13 +260,13 @@ fn the_graph_of_a_program() {
     assert_snapshot!(dot.lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @r#"
     label="T(R_1): 27 visible states, perhaps not all, with the steps of R_1"; labelloc=t
     node [shape=ellipse, width=0.5, height=0.5, margin=0.05]
-    n0 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder.37/ok=?,\nstopper.44, ε, ε\nk = 0", tooltip="⟨stoppingFlag=0&amp;stoppingEvent=0&amp;stopped=0&amp;inc=0&amp;dec=0&amp;loaded=0|adder.37/ok=?,stopper.44,ε,ε⟩"]
+    n0 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37,\nstopper:44, ε, ε\nk = 0", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, stopper:44, -, -⟩"]
     i0 [shape=point, style=invis]; i0 -> n0
-    n1 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder.37/ok=?,\nload.22, ε, ε\nk = 1", tooltip="⟨stoppingFlag=0&amp;stoppingEvent=0&amp;stopped=0&amp;inc=0&amp;dec=0&amp;loaded=0|adder.37/ok=?,load.22,ε,ε⟩"]
-    n2 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nload.22, stopper.44,\nε, ε\nk = 1", tooltip="⟨stoppingFlag=0&amp;stoppingEvent=0&amp;stopped=0&amp;inc=0&amp;dec=0&amp;loaded=0|load.22,stopper.44,ε,ε⟩"]
+    n1 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37, load:22,\nε, ε\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, load:22, -, -⟩"]
+    n2 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nload:22, stopper:44,\nε, ε\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|load:22, stopper:44, -, -⟩"]
     "#);
     let svg = done(&[&args[..], &["--svg"]].concat());
-    assert!(svg.contains("<title>⟨stoppingFlag=0&amp;stoppingEvent=0&amp;"), "{svg}");
+    assert!(svg.contains("<title>⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; "), "{svg}");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn graphs_that_cannot_be_drawn() {
     assert_snapshot!(refused(&["models/table2/quicksort.bp", "--svg"]), @"error: a graph with 381 nodes and 996 edges is too large for SVG; write it with --dot, and draw it with Graphviz, or stop earlier with --max-contexts");
     let fig1 = |args: &[&str]| refused(&[&["models/paper/fig1.cpds"], args].concat());
     assert_snapshot!(fig1(&["--dot", "--successors", "0|1,4"]), @"
-    error: the argument '--dot' cannot be used with '--successors <STATE>'
+    error: the argument '--dot' cannot be used with '--successors [<STATE>]'
 
     Usage: cuba show --dot <FILE>
 

@@ -22,17 +22,17 @@ fn a_trace_in_source_lines() {
     models/table2/bluetooth-1.bp
     context 1: adder
       37  adder         load()
-      22  load            atomic
+      22  load            atomic                          in atomic
       22  load            if (!loaded)                    yes
       22  load            loaded := 1                     loaded = 1
-      22  load            thread_create(&counter)
+      22  load            thread_create(&counter)         counter waits to start
       22  load            end of atomic
       23  load            end of load
       38  adder         ok := io_increment()
       26  io_increment    if (stoppingFlag)               no
-    context 2: stopper
+    context 2: stopper  (counter waits to start)
       44  stopper       load()
-      22  load            atomic
+      22  load            atomic                          in atomic
       22  load            if (!loaded)                    no
       22  load            end of atomic
       23  load            end of load
@@ -165,12 +165,12 @@ fn how_many_threads_must_be_said() {
     p.bp
     context 1: main
                      4  main  while *                 yes
-        (server.c:7) 6  main  start_thread goto work
+        (server.c:7) 6  main  start_thread goto work  main:9 waits to start
                      4  main  while *                 yes
-        (server.c:7) 6  main  start_thread goto work
+        (server.c:7) 6  main  start_thread goto work  main:9 waits to start
                      4  main  while *                 no
                      8  main  end_thread
-    context 2: main.work#1
+    context 2: main.work#1  (main:9 waits to start)
                      9  main  the thread starts
                      9  main  assume x = 0
     context 3: main.work#2

@@ -177,7 +177,7 @@ fn help_has_examples_that_work() {
             }
         }
     }
-    assert_eq!(tried, 35);
+    assert_eq!(tried, 36);
 }
 
 #[test]
@@ -196,16 +196,16 @@ fn short_help_has_a_line_for_each_option() {
       <FILE>  The model: a file that ends in .bp, .cpds or .pds
 
     Options:
-          --successors <STATE>  Show every step from this state
-          --psa <THREAD>        Show the store automaton of this thread
-          --from <STATE>        For --psa: start in this state
-          --dot                 Draw what is reachable, for Graphviz
-          --svg                 Draw what is reachable, as an SVG picture
-          --max-contexts <K>    For --dot and --svg: stop after K contexts [default: 50]
-          --json                Print JSON
-          --color <WHEN>        Use colours [default: auto] [possible values: auto, always, never]
-      -q, --quiet               Print no warnings, and show no progress
-      -h, --help                Print help (see more with '--help')
+          --successors [<STATE>]  Show every step from this state, or from the initial one
+          --psa <THREAD>          Show the store automaton of this thread
+          --from <STATE>          For --psa: start in this state
+          --dot                   Draw what is reachable, for Graphviz
+          --svg                   Draw what is reachable, as an SVG picture
+          --max-contexts <K>      For --dot and --svg: stop after K contexts [default: 50]
+          --json                  Print JSON
+          --color <WHEN>          Use colours [default: auto] [possible values: auto, always, never]
+      -q, --quiet                 Print no warnings, and show no progress
+      -h, --help                  Print help (see more with '--help')
 
     Model:
           --init <STATE>       Start here instead of where the file says

@@ -4,7 +4,7 @@ use super::sorted;
 use std::collections::BTreeMap;
 
 /// What is compared of a state: places and variables. Of an error, only the error.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Projection {
     /// The error that ended the run, and where its statement starts.
     pub error: Option<(ErrorKind, u32)>,
@@ -14,6 +14,10 @@ pub struct Projection {
     pub threads: Vec<Vec<ProjectedFrame>>,
     /// For each pool the threads that have not started yet, sorted.
     pub pending: Vec<Vec<ProjectedFrame>>,
+    /// The locks that are held, and by which thread; by none, if it has ended. The one without a name is called `lock`.
+    pub locks: BTreeMap<String, Option<usize>>,
+    /// The thread that is in an atomic section.
+    pub atomic: Option<usize>,
 }
 
 /// A call under way.
@@ -95,7 +99,7 @@ impl State {
     /// What is compared of it.
     pub fn projection(&self) -> Projection {
         if self.error.is_some() {
-            return Projection { error: self.error, shared: Vec::new(), threads: Vec::new(), pending: Vec::new() };
+            return Projection { error: self.error, ..Projection::default() };
         }
         // A thread that has not started has one call.
         let pending = |pool: &Vec<Thread>| pool.iter().flat_map(Thread::projection).collect();
@@ -104,6 +108,12 @@ impl State {
             shared: self.shared.clone(),
             threads: self.threads.iter().map(Thread::projection).collect(),
             pending: self.pending.iter().map(pending).map(sorted).collect(),
+            locks: self
+                .locks
+                .iter()
+                .map(|(lock, holder)| (lock.clone().unwrap_or("lock".to_owned()), *holder))
+                .collect(),
+            atomic: self.section.as_ref().map(|section| section.thread),
         }
     }
 
