@@ -4,12 +4,13 @@
 //! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
 //! named, and what it leaves open takes the rest.
 
+use super::last_context::Shown;
 use super::matching::matching;
 use super::packed::PackedSet;
 use super::symmetry::Symmetry;
 use super::visible::top_number;
 use cpds::{Pattern, Property, Wild};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The patterns of a property, by shared state.
@@ -71,6 +72,31 @@ impl Bad {
             let row = visible.row(id);
             (pattern, layout.shared(row), layout.locals(row).collect::<Vec<_>>())
         })
+    }
+
+    /// How a state can become bad by a context of one thread: for the group of the thread, by its first position, and what the others have
+    /// to show (of which group, which top, how many at least), to which shared state and top the thread has to come.
+    pub(super) fn ends(&self) -> BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>> {
+        let mut ends: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
+            let shown = |but: Option<usize>| {
+                let others = wanted.iter().enumerate().map(|(i, (group, top, times))| {
+                    (group.start, *top, times - usize::from(but == Some(i)))
+                });
+                others.filter(|&(_, _, times)| times > 0).collect::<Vec<Shown>>()
+            };
+            for group in self.symmetry.groups() {
+                let of_group = || wanted.iter().enumerate().filter(|(_, named)| named.0 == group);
+                for (i, (_, top, _)) in of_group() {
+                    ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
+                }
+                // Its own top may be left open. If the shared state is, too, its context changes nothing.
+                if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
+                    ends.entry((group.start, shown(None))).or_default().push((*shared, None));
+                }
+            }
+        }
+        ends
     }
 
     fn fits(&self, pattern: usize, tops: &[u32]) -> bool {

@@ -409,20 +409,13 @@ impl<'a> Lower<'a> {
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if
-    /// it is too long to be written out.
+    /// A trace to a bad state, once its interchangeable threads are permuted, with the least number of contexts; none if it is too long
+    /// to be written out. The first bad state has the visible state with this number, and fits this pattern.
     pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
         match self {
-            Lower::Explicit(reachable) => reachable.trace_to_visible(visible, |shared, tops| {
-                bad.arrange(pattern, shared, |position, top| tops[position] == top)
-            }),
+            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern),
             Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
-            Lower::Shares(shares) => {
-                let trace = shares.trace_to_visible(visible, |shared, tops| {
-                    bad.arrange(pattern, shared, |position, top| tops[position] == top)
-                });
-                answered(shares, trace)
-            }
+            Lower::Shares(shares) => answered(shares, shares.trace_to_bad(bad, visible, pattern)),
         }
     }
 }

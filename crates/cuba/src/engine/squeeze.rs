@@ -11,6 +11,7 @@ use super::bad::Bad;
 use super::count::Count;
 use super::keep::{Keeper, Kept, SavedLowerEnd};
 use super::lower::{Engine, Glimpse, Lower, Statistics};
+use super::numbering::numbered;
 use super::race::{End, Halt, Race};
 use super::shares::Elsewhere;
 use super::symbolic::Unfinished;
@@ -304,8 +305,9 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         self.race.cancel_both();
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
-        match end.lower.trace(bad, visible, pattern) {
-            Some(trace) => LowerOutcome::Unsafe { trace, pattern },
+        let trace = end.lower.trace(bad, visible, pattern);
+        match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
+            Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
             None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),
         }
     }

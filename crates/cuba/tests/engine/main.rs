@@ -7,6 +7,7 @@ mod families;
 mod laws;
 mod limits;
 mod psa;
+mod shortest;
 mod squeeze;
 mod symbolic;
 mod unlike;

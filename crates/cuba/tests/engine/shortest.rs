@@ -1,0 +1,91 @@
+//! Traces have the fewest steps of those with the fewest contexts, and their threads are numbered as they come up.
+
+use crate::evidence::checked;
+use crate::laws::{law_on, shapes};
+use cpds::{GlobalState, Problem, ThreadId, Trace};
+use cpds_testing::random::{Shape, problem};
+use cpds_testing::shortest::fewest_steps;
+use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
+use cuba::engine::{Engine, Fcr, Ladder};
+use proptest::prelude::*;
+use std::cell::Cell;
+
+/// How many places are looked at to find out by brute force.
+const PLACES: usize = 30_000;
+
+/// A trace, if there is one soon. It has been checked.
+fn trace(problem: &Problem, engine: Engine, symmetry: bool) -> Option<Trace> {
+    let limits = Options { max_contexts: Some(7), memory: 1 << 21, jobs: 1, ..Options::default() };
+    let options = Options { engine: Some(engine), ladder: Ladder::None, symmetry, ..limits };
+    let analysis = analyse(problem, Question::Verify, options, |_| ());
+    checked(problem, &analysis);
+    match analysis.conclusion {
+        Conclusion::Unsafe { trace, .. } => Some(trace),
+        _ => None,
+    }
+}
+
+fn steps(trace: &Trace) -> usize {
+    trace.contexts.iter().map(|context| context.steps.len()).sum()
+}
+
+/// Systems whose bad states take some steps.
+fn problems() -> impl Strategy<Value = Problem> {
+    let long = Shape {
+        programs: 2..=3,
+        copies: 1..=1,
+        shared: 3..=6,
+        symbols: 2..=4,
+        actions: 6..=12,
+        height: 1..=3,
+        bad: 1..=2,
+        ..Shape::default()
+    };
+    let alike = Shape {
+        programs: 1..=2,
+        copies: 2..=3,
+        shared: 2..=5,
+        actions: 4..=8,
+        copies_start_alike: true,
+        bad: 1..=2,
+        ..Shape::default()
+    };
+    prop_oneof![2 => shapes(), 4 => problem(&long), 3 => problem(&alike)]
+}
+
+/// With states one by one, exactly the fewest steps; with tuples and finite contexts, at most twice as many, and 1.2 times on average.
+#[test]
+fn traces_have_the_fewest_steps() {
+    let (ratios, count, long) = (Cell::new(0.0), Cell::new(0), Cell::new(0));
+    let infinite = Cell::new((0.0, 0));
+    law_on(&problems(), 3000, |problem| {
+        let is_finite = Fcr::new(problem.system()).holds();
+        for symmetry in [true, false] {
+            for engine in [Engine::Explicit, Engine::Symbolic] {
+                let Some(trace) = trace(problem, engine, symmetry) else { continue };
+                let Some(fewest) = fewest_steps(problem, trace.contexts.len(), PLACES) else { continue };
+                let found = steps(&trace);
+                let ratio = if fewest == 0 { 1.0 } else { found as f64 / fewest as f64 };
+                match engine {
+                    Engine::Explicit => assert_eq!(found, fewest, "symmetry {symmetry}: {trace:?}"),
+                    Engine::Symbolic if is_finite => {
+                        assert!(found >= fewest && found <= 2 * fewest, "{found} steps, at least {fewest}: {trace:?}");
+                        ratios.set(ratios.get() + ratio);
+                        count.set(count.get() + 1);
+                    }
+                    Engine::Symbolic => {
+                        let (sum, n) = infinite.get();
+                        infinite.set((sum + ratio, n + 1));
+                    }
+                }
+                long.set(long.get() + usize::from(found > trace.contexts.len() && trace.contexts.len() > 1));
+            }
+        }
+        true
+    });
+    let (average, count, long) = (ratios.get() / f64::from(count.get()), count.get(), long.get());
+    let (sum, n) = infinite.get();
+    eprintln!("{average} {count} {long} inf {} {n}", sum / f64::from(n));
+    assert!(count > 500 && long > 500, "only {count} traces, and {long} of several contexts and more steps");
+    assert!(average <= 1.2, "{average} times the fewest steps on average");
+}
