@@ -80,9 +80,10 @@ impl Bad {
         let mut ends: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
             let shown = |but: Option<usize>| {
-                let others = wanted.iter().enumerate().map(|(i, (group, top, times))| {
-                    (group.start, *top, times - usize::from(but == Some(i)))
-                });
+                let others = wanted
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (group, top, times))| (group.start, *top, times - usize::from(but == Some(i))));
                 others.filter(|&(_, _, times)| times > 0).collect::<Vec<Shown>>()
             };
             for group in self.symmetry.groups() {

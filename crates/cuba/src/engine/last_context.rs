@@ -7,7 +7,7 @@
 use super::bad::Bad;
 use super::moves::ThreadState;
 use super::reachable::Reachable;
-use super::shortest::MOST;
+use super::shortest::Patience;
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::top_number;
@@ -36,7 +36,7 @@ pub(super) fn ways<L: Levels>(
     (system, symmetry, bad): (&Cpds, &Symmetry, &Bad),
     (levels, stacks): (&mut L, &mut Stacks),
     level: usize,
-    steps: usize,
+    (steps, patience): (usize, &Patience),
 ) -> Result<Option<Vec<Way>>, L::Error> {
     let programs = symmetry.programs(system);
     let starts = levels.thread_states(level, stacks)?;
@@ -48,7 +48,7 @@ pub(super) fn ways<L: Levels>(
         for ((_, others), ends) in ends {
             let graph = match &graph {
                 Some(graph) => graph,
-                None => match Graph::new(program, &starts, steps, stacks) {
+                None => match Graph::new(program, &starts, steps, stacks, patience) {
                     Some(new) => graph.insert(new),
                     None => return Ok(None),
                 },
@@ -60,9 +60,13 @@ pub(super) fn ways<L: Levels>(
                 };
                 ends.iter().any(fits)
             };
-            ways.push(Way { group: group.start, others: others.clone(), steps: graph.steps(starts.len(), steps, is_end) });
+            ways.push(Way {
+                group: group.start,
+                others: others.clone(),
+                steps: graph.steps(starts.len(), steps, is_end),
+            });
             work += graph.states.len();
-            if work > MOST {
+            if !patience.has_room_for(work) {
                 return Ok(None);
             }
         }
@@ -80,7 +84,13 @@ struct Graph {
 
 impl Graph {
     /// What can be reached from these, each given once, with so many steps; nothing if it is too much.
-    fn new(program: &Program, starts: &[ThreadState], steps: usize, stacks: &mut Stacks) -> Option<Graph> {
+    fn new(
+        program: &Program,
+        starts: &[ThreadState],
+        steps: usize,
+        stacks: &mut Stacks,
+        patience: &Patience,
+    ) -> Option<Graph> {
         let mut graph = Graph { states: starts.to_vec(), before: vec![Vec::new(); starts.len()] };
         let mut numbers: FxHashMap<ThreadState, u32> = starts.iter().copied().zip(0..).collect();
         let mut wave = 0..starts.len();
@@ -98,9 +108,12 @@ impl Graph {
                     }
                     graph.before[number as usize].push(u32::try_from(id).expect("it ends before"));
                 }
-                if graph.states.len() > MOST {
+                if graph.states.len() > patience.most {
                     return None;
                 }
+            }
+            if !patience.has_room_for(graph.states.len()) {
+                return None;
             }
             wave = wave.end..graph.states.len();
         }

@@ -10,6 +10,7 @@ use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
 use super::share::Failure;
 use super::shares::{Elsewhere, Interrupted, SavedShares, Shares};
+use super::shortest::Patience;
 use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
 use super::wide::Crew;
@@ -411,11 +412,11 @@ impl<'a> Lower<'a> {
 
     /// A trace to a bad state, once its interchangeable threads are permuted, with the least number of contexts; none if it is too long
     /// to be written out. The first bad state has the visible state with this number, and fits this pattern.
-    pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
+    pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         match self {
-            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern),
-            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
-            Lower::Shares(shares) => answered(shares, shares.trace_to_bad(bad, visible, pattern)),
+            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
+            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
+            Lower::Shares(shares) => answered(shares, shares.trace_to_bad(bad, visible, pattern, patience)),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::moves::ThreadState;
 use super::outlet::{Place, Reader};
 use super::packed::PackedSet;
 use super::share::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
-use super::shortest::{Sorted, with_fewest_steps};
+use super::shortest::{Patience, Sorted, with_fewest_steps};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::{VisibleLevels, top_number};
@@ -363,20 +363,30 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 
     /// A trace to a bad state of the first level that has any; none if there is none so far, or if it is too long to be written out.
     pub fn trace(&self, property: &Property) -> Result<Option<Trace>, Failure> {
+        self.trace_within(property, &Patience::default())
+    }
+
+    fn trace_within(&self, property: &Property, patience: &Patience) -> Result<Option<Trace>, Failure> {
         let (bad, set) = (Bad::new(property, &self.symmetry), self.visible.set());
         let levels = 0..=self.k() + usize::from(self.is_going());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
         let Some((visible, pattern)) = first else { return Ok(None) };
-        self.trace_to_bad(&bad, visible, pattern)
+        self.trace_to_bad(&bad, visible, pattern, patience)
     }
 
     /// A trace to a bad state with the fewest contexts and steps, the same as one exploration finds. The first bad state has this
     /// visible state and fits this pattern.
-    pub(super) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize) -> Result<Option<Trace>, Failure> {
+    pub(super) fn trace_to_bad(
+        &self,
+        bad: &Bad,
+        visible: usize,
+        pattern: usize,
+        patience: &Patience,
+    ) -> Result<Option<Trace>, Failure> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;
-        trace.map(|trace| with_fewest_steps((self.system, &self.symmetry), bad, self, trace)).transpose()
+        trace.map(|trace| with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace)).transpose()
     }
 
     /// A trace to a state with this visible state, the same as one exploration finds.
@@ -515,8 +525,7 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
     }
 
     fn near(&mut self, level: usize, ways: &[Way], stacks: &mut Stacks) -> Result<Vec<Near>, Failure> {
-        let start =
-            |&((shared, id), steps): &(ThreadState, usize)| ((shared, word(&stacks.stack(id))), steps);
+        let start = |&((shared, id), steps): &(ThreadState, usize)| ((shared, word(&stacks.stack(id))), steps);
         let way = |way: &Way| (way.group, way.others.clone(), way.steps.iter().map(start).collect());
         let ways = ways.iter().map(way).collect();
         let mut near = Vec::new();
@@ -534,9 +543,8 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
     }
 
     fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Failure> {
-        let written = |(shared, ids): &&Sorted| {
-            (*shared, ids.iter().map(|&id| word(&stacks.stack(id))).collect::<Vec<Word>>())
-        };
+        let written =
+            |(shared, ids): &&Sorted| (*shared, ids.iter().map(|&id| word(&stacks.stack(id))).collect::<Vec<Word>>());
         let mut levels = Vec::new();
         for states in states.chunks(STATES) {
             let mut found = vec![None; states.len()];

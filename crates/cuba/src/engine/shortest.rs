@@ -17,11 +17,12 @@
 //! No two contexts in a row are of the same thread: they would be one, and the last state of the second one would not be new at its level.
 //!
 //! # What is not searched
-//! More than [`MOST`] states or steps of one thread. Then the trace stays the one that is known. This is counted in states that do
-//! not depend on the order in which they were found, nor on where they are; so the trace is always the same.
+//! More states than [`Patience`] has, a million at most. Then the trace stays the one that is known. What is counted does not depend on the
+//! order in which states were found, nor on where they are; so the trace is always the same. Only a run that is to stop at once takes what it has.
 
 use super::bad::Bad;
 use super::moves::ThreadState;
+use super::race::Cancel;
 use super::reachable::Reachable;
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
@@ -33,8 +34,43 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// How much is looked at. Two million take about two seconds, and 400 MB.
-pub(super) const MOST: usize = 1 << 21;
+/// What a search may take.
+pub(super) struct Patience {
+    /// How many states are looked at, how many places in them, and how many thread states.
+    pub(super) most: usize,
+    cancel: Cancel,
+}
+
+/// So many are looked at in any case; more than so many never.
+const LEAST: usize = 1 << 16;
+const MOST: usize = 1 << 20;
+
+/// About so many bytes does each of them take.
+const BYTES: usize = 1 << 8;
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience { most: MOST, cancel: Cancel::default() }
+    }
+}
+
+impl Patience {
+    /// An eighth of so much memory; and if everything is to stop, the trace that is known has to do.
+    pub(super) fn within(memory: usize, cancel: &Cancel) -> Self {
+        Patience { most: (memory / 8 / BYTES).clamp(LEAST, MOST), cancel: cancel.clone() }
+    }
+
+    /// Looks at next to nothing.
+    #[cfg(test)]
+    pub(super) fn in_haste() -> Self {
+        Patience { most: 6, cancel: Cancel::default() }
+    }
+
+    /// Whether the search goes on after it has looked at so many.
+    pub(super) fn has_room_for(&self, looked_at: usize) -> bool {
+        looked_at <= self.most && self.cancel.why().is_none()
+    }
+}
 
 /// A trace with more stack symbols in all its states than this is not written out; a stack counts for a few.
 const MOST_SYMBOLS: usize = 1 << 24;
@@ -49,6 +85,7 @@ pub(super) fn with_fewest_steps<L: Levels>(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &Bad,
     levels: L,
+    patience: &Patience,
     known: Trace,
 ) -> Result<Trace, L::Error> {
     let (contexts, steps) = (known.contexts.len(), steps(&known));
@@ -64,6 +101,7 @@ pub(super) fn with_fewest_steps<L: Levels>(
         stacks: levels.stacks(),
         levels,
         steps,
+        patience,
         states: Vec::new(),
         numbers: FxHashMap::default(),
         left: FxHashMap::default(),
@@ -72,12 +110,14 @@ pub(super) fn with_fewest_steps<L: Levels>(
     Ok(search.trace(contexts)?.unwrap_or(known))
 }
 
-/// The same by states one by one, for a trace that was found in another way: among the traces whose stacks are no higher than those of
-/// this one. If it takes more than so many steps to explore the levels, the trace stays as it is.
+/// The same for a trace that was found in another way, by levels of states that are explored for this only. If that takes more than so
+/// many steps, as it does where contexts are infinite, only traces count whose stacks are no higher than those of this one; and if that
+/// takes as many, the trace stays as it is.
 pub(super) fn with_fewest_steps_by_states(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &Bad,
     enough: u64,
+    patience: &Patience,
     known: Trace,
 ) -> Trace {
     let Some(last) = known.contexts.len().checked_sub(1).filter(|_| steps(&known) > known.contexts.len()) else {
@@ -86,19 +126,26 @@ pub(super) fn with_fewest_steps_by_states(
     let states = known.contexts.iter().flat_map(|context| &context.steps).map(|step| &step.state);
     let stacks = states.chain([&known.initial]).flat_map(|state| &state.stacks);
     let highest = stacks.map(Stack::height).max().unwrap_or(0);
-    let mut reachable = Reachable::new(system, symmetry.has_groups());
-    reachable.goes_no_higher_than(u32::try_from(highest).unwrap_or(u32::MAX));
     let is_enough = &mut |reachable: &Reachable<'_>| match reachable.expansions() {
-        expansions if expansions > enough => ControlFlow::Break(()),
+        expansions if expansions > enough || patience.cancel.why().is_some() => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    while reachable.k() < last {
-        if reachable.advance(is_enough).is_break() {
-            return known;
+    let highest = u32::try_from(highest).unwrap_or(u32::MAX);
+    for ceiling in [u32::MAX, highest] {
+        let mut reachable = Reachable::new(system, symmetry.has_groups());
+        reachable.goes_no_higher_than(ceiling);
+        while reachable.k() < last && reachable.advance(is_enough).is_continue() {}
+        if reachable.k() == last {
+            let Ok(trace): Result<_, Infallible> =
+                with_fewest_steps((system, symmetry), bad, &reachable, patience, known);
+            return trace;
+        }
+        if reachable.highest() <= highest {
+            // Nothing would be left out the next time.
+            break;
         }
     }
-    let Ok(trace): Result<_, Infallible> = with_fewest_steps((system, symmetry), bad, &reachable, known);
-    trace
+    known
 }
 
 /// How many steps a trace has.
@@ -149,9 +196,8 @@ impl Into {
         for &rule in rules.flatten().flatten() {
             let action = program.rules()[rule].action;
             let ((from, read), (_, mut written)) = (action.source(), action.target());
-            let rest = written.try_fold(stack, |rest, symbol| {
-                (stacks.top(rest) == Some(symbol)).then(|| stacks.rest(rest))
-            });
+            let rest =
+                written.try_fold(stack, |rest, symbol| (stacks.top(rest) == Some(symbol)).then(|| stacks.rest(rest)));
             match (rest, read) {
                 (Some(rest), Some(read)) => before.push((from.0, stacks.push(read, rest))),
                 (Some(rest), None) if stacks.height(rest) == 0 => before.push((from.0, rest)),
@@ -183,6 +229,7 @@ struct Search<'s, L> {
     levels: L,
     /// Fewer steps than this are looked for.
     steps: usize,
+    patience: &'s Patience,
     /// Every state that came up, and its level if it has one.
     states: Vec<(Sorted, Option<usize>)>,
     numbers: FxHashMap<Sorted, u32>,
@@ -200,13 +247,13 @@ impl<L: Levels> Search<'_, L> {
             (self.system, self.symmetry, self.bad),
             (&mut self.levels, &mut self.stacks),
             last,
-            self.steps - contexts,
+            (self.steps - contexts, self.patience),
         )?
         else {
             return Ok(None);
         };
         let near = self.levels.near(last, &ways, &mut self.stacks)?;
-        if near.len() > MOST {
+        if !self.patience.has_room_for(near.len()) {
             return Ok(None);
         }
         for (steps, shared, mut stacks) in near {
@@ -225,7 +272,7 @@ impl<L: Levels> Search<'_, L> {
                 return Ok(self.walk(first, last));
             }
             self.back(left, batch)?;
-            if self.states.len() > MOST || self.left.len() > MOST {
+            if !self.patience.has_room_for(self.states.len().max(self.left.len())) {
                 return Ok(None);
             }
         }
@@ -423,4 +470,45 @@ fn place_of(symmetry: &Symmetry, stacks: &[StackId], position: usize, stack: Sta
     let mut group = symmetry.group(position);
     let place = group.find(|&i| stacks[i] == stack).expect("it is one of them");
     u32::try_from(place).expect("few")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Problem;
+    use cpds_testing::shortest::fewest_steps;
+
+    /// After one step of A, B needs two; after five steps of A, C needs one. The first bad state that comes up is C's.
+    const DETOUR: &str = "shared 0..9; init 0|a,b,c; bad 9|*,*,*
+        thread A { symbols a; (0,a) -> (1,a); (1,a) -> (2,a); (2,a) -> (3,a); (3,a) -> (4,a); (4,a) -> (5,a) }
+        thread B { symbols b; (1,b) -> (6,b); (6,b) -> (9,b) }
+        thread C { symbols c; (5,c) -> (9,c) }";
+
+    fn with(text: &str, patience: &Patience) -> Option<(usize, usize)> {
+        let problem: Problem = text.parse().unwrap();
+        let mut reachable = Reachable::new(problem.system(), true);
+        let bad = Bad::new(problem.property(), &reachable.symmetry);
+        let first = loop {
+            assert!(reachable.advance(&mut |_| ControlFlow::<()>::Continue(())).is_continue());
+            let set = reachable.visible().set();
+            if let Some(first) = bad.first_violation(set, 0..set.len()) {
+                break first;
+            }
+        };
+        let trace = reachable.trace_to_bad(&bad, first.0, first.1, patience)?;
+        let fewest = fewest_steps(&problem, trace.contexts.len(), 1000).unwrap();
+        Some((steps(&trace), fewest))
+    }
+
+    #[test]
+    fn the_last_context_may_be_longer_in_a_shorter_trace() {
+        assert_eq!(with(DETOUR, &Patience::default()), Some((3, 3)));
+    }
+
+    /// The trace that is known has to do.
+    #[test]
+    fn without_patience_there_is_a_trace_all_the_same() {
+        let none = || Patience { most: 0, cancel: Cancel::default() };
+        assert_eq!(with(DETOUR, &none()), Some((6, 3)));
+    }
 }

@@ -14,6 +14,7 @@ use super::lower::{Engine, Glimpse, Lower, Statistics};
 use super::numbering::numbered;
 use super::race::{End, Halt, Race};
 use super::shares::Elsewhere;
+use super::shortest::Patience;
 use super::symbolic::Unfinished;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
@@ -301,11 +302,11 @@ impl<'a, 'k> Squeeze<'a, 'k> {
     }
 
     fn unsafe_by(&self, end: &mut LowerEnd<'a>, violation: &Violation) -> LowerOutcome {
-        // There is nothing else that the upper end could say.
-        self.race.cancel_both();
+        self.race.cancel_other(End::Lower);
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
-        let trace = end.lower.trace(bad, visible, pattern);
+        let patience = Patience::within(self.options.memory, self.race.cancel(End::Lower));
+        let trace = end.lower.trace(bad, visible, pattern, &patience);
         match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
             Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
             None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),

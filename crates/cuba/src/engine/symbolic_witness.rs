@@ -6,7 +6,7 @@
 
 use super::bad::Bad;
 use super::languages::LanguageId;
-use super::shortest::{with_fewest_steps_by_states, written};
+use super::shortest::{Patience, with_fewest_steps_by_states, written};
 use super::squeeze::SYMBOLIC;
 use super::symbolic::{Symbolic, TupleOrigin};
 use super::visible::top;
@@ -14,6 +14,9 @@ use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
 
 /// So many steps from state to state are taken in any case to find a trace with fewer steps.
 const SOON: u64 = 1 << 18;
+
+/// So many are too many in any case: there may be as many states, and they take memory.
+const LATE: u64 = 1 << 22;
 
 /// A tuple on the way back.
 struct At {
@@ -26,7 +29,7 @@ struct At {
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
     /// if there is no such state.
-    pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize) -> Option<Trace> {
+    pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize, patience: &Patience) -> Option<Trace> {
         let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
         let mut threads = vec![ThreadId(0); from.len()];
@@ -63,9 +66,9 @@ impl Symbolic<'_> {
         };
         let contexts: Vec<_> = contexts.into_iter().map(own).collect();
         let trace = written(self.system, initial, &contexts)?;
-        // About as long as it took to find the tuples, or soon.
-        let enough = (self.work() * SYMBOLIC).max(SOON);
-        Some(with_fewest_steps_by_states((self.system, &self.symmetry), bad, enough, trace))
+        // About as long as it took to find the tuples.
+        let enough = (self.work() * SYMBOLIC).clamp(SOON, LATE);
+        Some(with_fewest_steps_by_states((self.system, &self.symmetry), bad, enough, patience, trace))
     }
 
     /// The first tuple that has a bad state, and how to permute it to fit the pattern.

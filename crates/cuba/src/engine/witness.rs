@@ -17,7 +17,7 @@ use super::bad::Bad;
 use super::last_context::{Near, Way};
 use super::moves::ThreadState;
 use super::reachable::{Reachable, tops_of};
-use super::shortest::{Sorted, with_fewest_steps};
+use super::shortest::{Patience, Sorted, with_fewest_steps};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::top_number;
@@ -146,11 +146,11 @@ impl Reachable<'_> {
     }
 
     /// A trace to a bad state with the fewest contexts and steps. The first bad state has this visible state and fits this pattern.
-    pub(super) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
+    pub(super) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;
-        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, trace);
+        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace);
         Some(trace)
     }
 
