@@ -4,6 +4,7 @@ use cpds::{Problem, VisibleState};
 use cpds_testing::bounded::{self, Bounded, Bounds};
 use cpds_testing::oracle::finite_contexts_within;
 use cpds_testing::overapproximation::overapproximation;
+use cpds_testing::shortest::fewest_steps;
 use std::collections::BTreeSet;
 
 /// How far the oracle goes: deep enough for what random systems do, and a few milliseconds.
@@ -12,6 +13,9 @@ pub const BOUNDS: Bounds = Bounds { contexts: 12, height: 9, states: 400 };
 /// How many states a context may have, to find out whether it is finite.
 const CONTEXT: usize = 300;
 
+/// How many places there may be on the way to a bad state, to find out how few steps it takes.
+const PLACES: usize = 5000;
+
 /// What the oracle knows.
 #[derive(Clone, Debug)]
 pub struct Truth {
@@ -19,6 +23,8 @@ pub struct Truth {
     pub levels: Bounded,
     /// The least number of contexts with a bad state, as far as the levels go.
     pub bad: Option<usize>,
+    /// The fewest steps to a bad state with so many contexts, if that is soon found out.
+    pub steps: Option<usize>,
     /// Whether finite context reachability holds, if it is soon found out.
     pub fcr: Option<bool>,
     /// Z, straight from its definition.
@@ -37,7 +43,9 @@ impl Truth {
         let levels = bounded::levels(system, bounds);
         let mut threads = system.threads();
         let fcr = threads.try_fold(true, |all, thread| Some(all && finite_contexts_within(system, thread, CONTEXT)?));
-        Truth { bad: levels.first_violation(problem), levels, fcr, z: overapproximation(system).z }
+        let bad = levels.first_violation(problem);
+        let steps = bad.and_then(|contexts| fewest_steps(problem, contexts, PLACES));
+        Truth { bad, steps, levels, fcr, z: overapproximation(system).z }
     }
 
     /// Whether the least number of contexts is known to be this one, or unknown.

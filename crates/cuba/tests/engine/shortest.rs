@@ -2,7 +2,7 @@
 
 use crate::evidence::checked;
 use crate::laws::{law_on, shapes};
-use cpds::{GlobalState, Problem, ThreadId, Trace};
+use cpds::{GlobalState, Problem, Source, ThreadId, Trace};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::shortest::fewest_steps;
 use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
@@ -13,9 +13,12 @@ use std::cell::Cell;
 /// How many places are looked at to find out by brute force.
 const PLACES: usize = 30_000;
 
+/// So much memory do the tables have where contexts may be infinite.
+const LITTLE: usize = 1 << 21;
+
 /// A trace, if there is one soon. It has been checked.
-fn trace(problem: &Problem, engine: Engine, symmetry: bool) -> Option<Trace> {
-    let limits = Options { max_contexts: Some(7), memory: 1 << 21, jobs: 1, ..Options::default() };
+fn trace(problem: &Problem, engine: Engine, symmetry: bool, memory: usize) -> Option<Trace> {
+    let limits = Options { max_contexts: Some(7), memory, jobs: 1, ..Options::default() };
     let options = Options { engine: Some(engine), ladder: Ladder::None, symmetry, ..limits };
     let analysis = analyse(problem, Question::Verify, options, |_| ());
     checked(problem, &analysis);
@@ -27,6 +30,30 @@ fn trace(problem: &Problem, engine: Engine, symmetry: bool) -> Option<Trace> {
 
 fn steps(trace: &Trace) -> usize {
     trace.contexts.iter().map(|context| context.steps.len()).sum()
+}
+
+/// A ticket lock whose tickets have two bits: five workers are too many.
+const TICKET_LOCK: &str = "decl n1 = 0, n0 = 0, s1 = 0, s0 = 0, crit = 0;
+    void worker() { decl t1, t0;
+      while (*) {
+        atomic { t1, t0 := n1, n0; n1, n0 := n1 ^ n0, !n0; }
+        assume(t1 = s1 & t0 = s0); assert(!crit); crit := 1; skip; crit := 0;
+        s1, s0 := s1 ^ s0, !s0; } }
+    void main() { thread_create(&worker); }";
+
+/// Each worker takes its ticket in five steps; the first and the last one come to their assertions, and one step after it.
+#[test]
+fn nobody_goes_round_for_nothing() {
+    let options = boolprog::Options { instances: vec![("worker".to_owned(), 5)], ..boolprog::Options::default() };
+    let lowered = boolprog::read(Source::from(TICKET_LOCK), &options).unwrap();
+    let problem = &lowered.reading.problem;
+    for (engine, symmetry) in [(Engine::Explicit, true), (Engine::Explicit, false), (Engine::Symbolic, true)] {
+        let trace = trace(problem, engine, symmetry, 1 << 27).expect("it is unsafe");
+        assert_eq!((trace.contexts.len(), steps(&trace)), (5, 30));
+        let threads: Vec<u32> = trace.contexts.iter().map(|context| context.thread.0).collect();
+        assert_eq!(threads, [0, 1, 2, 3, 4]);
+    }
+    assert_eq!(fewest_steps(problem, 5, usize::MAX), Some(30));
 }
 
 /// Systems whose bad states take some steps.
@@ -61,7 +88,7 @@ fn traces_have_the_fewest_steps() {
         let is_finite = Fcr::new(problem.system()).holds();
         for symmetry in [true, false] {
             for engine in [Engine::Explicit, Engine::Symbolic] {
-                let Some(trace) = trace(problem, engine, symmetry) else { continue };
+                let Some(trace) = trace(problem, engine, symmetry, LITTLE) else { continue };
                 let Some(fewest) = fewest_steps(problem, trace.contexts.len(), PLACES) else { continue };
                 let found = steps(&trace);
                 let ratio = if fewest == 0 { 1.0 } else { found as f64 / fewest as f64 };
@@ -109,7 +136,7 @@ fn threads_are_numbered_as_they_come_up() {
     };
     law_on(&problem(&alike), 2500, |problem| {
         for (engine, symmetry) in [(Engine::Explicit, true), (Engine::Explicit, false), (Engine::Symbolic, true)] {
-            let Some(trace) = trace(problem, engine, symmetry) else { continue };
+            let Some(trace) = trace(problem, engine, symmetry, LITTLE) else { continue };
             for group in problem.system().symmetric_groups() {
                 let mut seen: Vec<ThreadId> = Vec::new();
                 for context in &trace.contexts {
