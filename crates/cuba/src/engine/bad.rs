@@ -4,13 +4,13 @@
 //! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
 //! named, and what it leaves open takes the rest.
 
-use super::last_context::Shown;
+use super::last_context::{Ends, Shown};
 use super::matching::matching;
 use super::packed::PackedSet;
 use super::symmetry::Symmetry;
 use super::visible::top_number;
 use cpds::{Pattern, Property, Wild};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// The patterns of a property, by shared state.
@@ -74,10 +74,9 @@ impl Bad {
         })
     }
 
-    /// How a state can become bad by a context of one thread: for the group of the thread, by its first position, and what the others have
-    /// to show (of which group, which top, how many at least), to which shared state and top the thread has to come.
-    pub(super) fn ends(&self) -> BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>> {
-        let mut ends: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    /// How a state can become bad by a context of one thread.
+    pub(super) fn ends(&self) -> Ends {
+        let mut ends = Ends::new();
         for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
             let shown = |but: Option<usize>| {
                 let others = wanted

@@ -13,7 +13,8 @@ use super::symmetry::Symmetry;
 use super::visible::top_number;
 use super::witness::Levels;
 use cpds::{Cpds, Program, SharedState};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// One way to become bad by a context of one thread.
 pub(super) struct Way {
@@ -24,6 +25,10 @@ pub(super) struct Way {
     /// Where the thread may start, and how many steps it needs from there.
     pub(super) steps: Vec<(ThreadState, usize)>,
 }
+
+/// What the thread that moves has to come to, if its group, by its first position, and the others show this: a shared state and a top, where
+/// they matter.
+pub(super) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>>;
 
 /// The first position of a group, a top, and how many threads of the group have to show it at least.
 pub(super) type Shown = (usize, u32, usize);
@@ -124,7 +129,9 @@ impl Graph {
     fn steps(&self, starts: usize, most: usize, is_end: impl Fn(&ThreadState) -> bool) -> Vec<(ThreadState, usize)> {
         let mut known = vec![false; self.states.len()];
         let mut wave: Vec<usize> = (0..self.states.len()).filter(|&id| is_end(&self.states[id])).collect();
-        wave.iter().for_each(|&id| known[id] = true);
+        for &id in &wave {
+            known[id] = true;
+        }
         let mut found = Vec::new();
         for steps in 1..=most {
             let mut next = Vec::new();
@@ -151,7 +158,7 @@ impl Reachable<'_> {
         let layout = self.states.layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
         for group in self.symmetry.groups() {
-            let mut found: rustc_hash::FxHashSet<ThreadState> = rustc_hash::FxHashSet::default();
+            let mut found: FxHashSet<ThreadState> = FxHashSet::default();
             for row in self.range(level).map(|id| self.states.row(id)) {
                 found.extend(group.clone().map(|position| (layout.shared(row), layout.local(row, position))));
             }
@@ -168,7 +175,9 @@ impl Reachable<'_> {
                 by_start.entry((way.group, start)).or_default().push((steps, number));
             }
         }
-        by_start.values_mut().for_each(|ways| ways.sort_unstable());
+        for ways in by_start.values_mut() {
+            ways.sort_unstable();
+        }
         let layout = self.states.layout();
         let mut near = Vec::new();
         for row in self.range(level).map(|id| self.states.row(id)) {

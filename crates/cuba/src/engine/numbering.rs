@@ -25,14 +25,16 @@ pub(super) fn numbered(problem: &Problem, trace: &Trace) -> Option<(Trace, usize
         })
         .collect();
     let last = trace.last();
-    let placed = |pattern: &Pattern| -> Option<Vec<(ThreadId, ThreadId)>> {
+    let fitting = |pattern: &Pattern| -> Option<Vec<(ThreadId, ThreadId)>> {
         let shared = matches!(pattern.shared, Wild::Any) || pattern.shared == Wild::Is(last.shared);
         let groups = groups.iter().map(|group| group.placed(pattern, last));
         shared.then(|| groups.collect::<Option<Vec<_>>>())?.map(|groups| groups.concat())
     };
-    let places = problem.property().bad.iter().filter_map(placed).min()?;
+    let places = problem.property().bad.iter().filter_map(fitting).min()?;
     let mut to = vec![ThreadId(0); system.thread_count()];
-    places.into_iter().for_each(|(thread, place)| to[thread.index()] = place);
+    for (thread, place) in places {
+        to[thread.index()] = place;
+    }
     let trace = permuted(problem, trace, &to);
     let last = trace.last().visible();
     let pattern = problem.property().bad.iter().position(|pattern| pattern.matches(&last))?;

@@ -366,8 +366,8 @@ impl<L: Levels> Search<'_, L> {
         Ok(())
     }
 
-    /// From this state of level 0 to a bad one, always one step nearer; the first thread and the first rule of several. None if there are
-    /// too many symbols on the way.
+    /// From this state of level 0 to a bad one, always one step nearer; of several threads and rules the first. None if there are too many
+    /// symbols on the way.
     fn walk(mut self, first: u32, last: usize) -> Option<Trace> {
         let (mut shared, stacks) = self.content(first);
         let stacks: Vec<StackId> = stacks.iter().map(|stack| self.stacks.intern(stack)).collect();
@@ -379,24 +379,20 @@ impl<L: Levels> Search<'_, L> {
         let mut left = self.left[&At::End(first)];
         let mut contexts = Vec::new();
         for context in 1..=last {
-            let is_on_the_way =
-                |&thread: &ThreadId| self.inside(shared, &by_thread, thread, context).is_some_and(|at| at.1 == left);
+            let is_on_the_way = |&thread: &ThreadId| self.inside(shared, &by_thread, thread, context) == Some(left);
             let thread = self.system.threads().find(is_on_the_way).expect("some thread goes on");
             let mut rules = Vec::new();
-            loop {
-                let (state, _) = self.inside(shared, &by_thread, thread, context).expect("on the way");
-                let is_over = self.states[state as usize].1 == Some(context);
-                if is_over && self.left.get(&At::End(state)) == Some(&left) {
-                    break;
-                }
-                left -= 1;
+            // As long as it is no longer altogether, the context goes on.
+            while left > 0 {
                 let stack = by_thread[thread.index()];
                 let next = self.successors(thread, (shared, stack)).into_iter().find(|&(_, (shared, stack))| {
                     by_thread[thread.index()] = stack;
-                    self.inside(shared, &by_thread, thread, context).is_some_and(|at| at.1 == left)
+                    self.inside(shared, &by_thread, thread, context).is_some_and(|there| there + 1 == left)
                 });
-                let (rule, (to, stack)) = next.expect("one step nearer");
+                by_thread[thread.index()] = stack;
+                let Some((rule, (to, stack))) = next else { break };
                 rules.push(rule);
+                left -= 1;
                 (shared, by_thread[thread.index()]) = (to, stack);
             }
             contexts.push((thread, rules));
@@ -405,15 +401,15 @@ impl<L: Levels> Search<'_, L> {
         written(self.system, initial, &contexts)
     }
 
-    /// The number of a state within a context of this thread, and how many steps are left from there; if it came up.
-    fn inside(&self, shared: u32, by_thread: &[StackId], thread: ThreadId, context: usize) -> Option<(u32, usize)> {
+    /// How many steps are left from this state, within a context of this thread; if it came up.
+    fn inside(&self, shared: u32, by_thread: &[StackId], thread: ThreadId, context: usize) -> Option<usize> {
         let mut stacks = self.symmetry.placed(by_thread);
         self.symmetry.sort(&mut stacks);
         let stack = by_thread[thread.index()];
         let position = place_of(self.symmetry, &stacks, self.symmetry.position(thread), stack);
         let state = *self.numbers.get(&(shared, stacks))?;
         let at = At::Inside { state, position, context: u32::try_from(context).ok()? };
-        Some((state, *self.left.get(&at)?))
+        self.left.get(&at).copied()
     }
 
     /// Where the steps of a thread lead, with their rules.
