@@ -44,7 +44,10 @@ pub(super) fn ways<L: Levels>(
     (steps, patience): (usize, &Patience),
 ) -> Result<Option<Vec<Way>>, L::Error> {
     let programs = symmetry.programs(system);
-    let starts = levels.thread_states(level, stacks)?;
+    let starts = levels.thread_states(level, patience.most, stacks)?;
+    if !starts.iter().all(|starts| patience.has_room_for(starts.len())) {
+        return Ok(None);
+    }
     let (ends, mut ways, mut work) = (bad.ends(), Vec::new(), 0);
     for (group, starts) in symmetry.groups().zip(starts) {
         let ends = ends.iter().filter(|((of, _), _)| *of == group.start);
@@ -58,12 +61,10 @@ pub(super) fn ways<L: Levels>(
                     None => return Ok(None),
                 },
             };
+            let ends: FxHashSet<_> = ends.iter().copied().collect();
             let is_end = |&(shared, stack): &ThreadState| {
-                let top = top_number(stacks.top(stack));
-                let fits = |&(q, wanted): &(Option<u32>, Option<u32>)| {
-                    q.is_none_or(|q| q == shared) && wanted.is_none_or(|wanted| wanted == top)
-                };
-                ends.iter().any(fits)
+                let (q, top) = (Some(shared), Some(top_number(stacks.top(stack))));
+                [(q, top), (q, None), (None, top)].iter().any(|end| ends.contains(end))
             };
             ways.push(Way {
                 group: group.start,
@@ -153,22 +154,27 @@ impl Graph {
 }
 
 impl Reachable<'_> {
-    /// For each group, in order, the thread states of its threads in the states of this level, each once.
-    pub(super) fn thread_states(&self, level: usize) -> Vec<Vec<ThreadState>> {
+    /// For each group, in order, the thread states of its threads in the states of this level, each once; if there are more than `most`, a few
+    /// more than that.
+    pub(super) fn thread_states(&self, level: usize, most: usize) -> Vec<Vec<ThreadState>> {
         let layout = self.states.layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
         for group in self.symmetry.groups() {
             let mut found: FxHashSet<ThreadState> = FxHashSet::default();
             for row in self.range(level).map(|id| self.states.row(id)) {
                 found.extend(group.clone().map(|position| (layout.shared(row), layout.local(row, position))));
+                if found.len() > most {
+                    break;
+                }
             }
             groups.push(found.into_iter().collect());
         }
         groups
     }
 
-    /// The states of this level that can become bad in one of these ways, with the fewest steps of any of them.
-    pub(super) fn near(&self, level: usize, ways: &[Way]) -> Vec<Near> {
+    /// The states of this level that can become bad in one of these ways, with the fewest steps of any of them; if there are more than `most`,
+    /// one more than that.
+    pub(super) fn near(&self, level: usize, ways: &[Way], most: usize) -> Vec<Near> {
         let mut by_start: FxHashMap<(usize, ThreadState), Vec<(usize, usize)>> = FxHashMap::default();
         for (number, way) in ways.iter().enumerate() {
             for &(start, steps) in &way.steps {
@@ -197,6 +203,9 @@ impl Reachable<'_> {
             let positions = (0..self.programs.len()).filter(|&i| self.symmetry.stands_for_itself(layout, row, i));
             if let Some(steps) = positions.filter_map(steps).min() {
                 near.push((steps, layout.shared(row), layout.locals(row).collect()));
+                if near.len() > most {
+                    break;
+                }
             }
         }
         near

@@ -87,6 +87,8 @@ pub enum Command {
     ThreadStates {
         /// The level.
         level: usize,
+        /// More than so many need not be told.
+        most: usize,
     },
     /// Find the states of a level that can become bad in one of these ways.
     Near {
@@ -94,6 +96,8 @@ pub enum Command {
         level: usize,
         /// The ways.
         ways: Vec<WrittenWay>,
+        /// More than so many need not be told.
+        most: usize,
     },
     /// Find the levels of states.
     Levels {
@@ -342,20 +346,20 @@ impl<'a> Share<'a> {
                 let starts = threads.into_iter().map(|thread| starts(thread).iter().map(written).collect());
                 Some(Reply::Starts(starts.collect()))
             }
-            Command::ThreadStates { level } => {
+            Command::ThreadStates { level, most } => {
                 let reachable = &self.reachable;
                 (level < reachable.levels.len()).then(|| {
                     let written = |(shared, id)| (shared, word(&reachable.stacks.stack(id)));
-                    let groups = reachable.thread_states(level).into_iter();
+                    let groups = reachable.thread_states(level, most).into_iter();
                     Reply::ThreadStates(groups.map(|group| group.into_iter().map(written).collect()).collect())
                 })
             }
-            Command::Near { level, ways } => {
+            Command::Near { level, ways, most } => {
                 let is_group = |&group: &usize| self.reachable.symmetry.groups().any(|known| known.start == group);
                 let is_known = |(group, others, _): &WrittenWay| {
                     is_group(group) && others.iter().all(|(group, ..)| is_group(group))
                 };
-                (level < self.reachable.levels.len() && ways.iter().all(is_known)).then(|| self.near(level, ways))
+                (level < self.reachable.levels.len() && ways.iter().all(is_known)).then(|| self.near(level, ways, most))
             }
             Command::Levels { states } => {
                 let count = self.reachable.system.thread_count();
@@ -422,7 +426,7 @@ impl<'a> Share<'a> {
     }
 
     /// The states of a level that can become bad in these ways.
-    fn near(&self, level: usize, ways: Vec<WrittenWay>) -> Reply {
+    fn near(&self, level: usize, ways: Vec<WrittenWay>, most: usize) -> Reply {
         let stacks = &self.reachable.stacks;
         // A stack that is not known is in no state.
         let here = |((shared, word), steps): ((u32, Word), usize)| Some(((shared, stacks.find(&stack(word))?), steps));
@@ -431,7 +435,7 @@ impl<'a> Share<'a> {
             others,
             steps: steps.into_iter().filter_map(here).collect(),
         };
-        let near = self.reachable.near(level, &ways.into_iter().map(way).collect::<Vec<_>>());
+        let near = self.reachable.near(level, &ways.into_iter().map(way).collect::<Vec<_>>(), most);
         let written =
             |(steps, shared, ids): Near| (steps, shared, ids.into_iter().map(|id| word(&stacks.stack(id))).collect());
         Reply::Near(near.into_iter().map(written).collect())

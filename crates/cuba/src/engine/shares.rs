@@ -510,9 +510,14 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
         Stacks::default()
     }
 
-    fn thread_states(&mut self, level: usize, stacks: &mut Stacks) -> Result<Vec<Vec<ThreadState>>, Failure> {
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Failure> {
         let mut all = vec![FxHashSet::default(); self.symmetry.groups().count()];
-        for reply in self.ask(Command::ThreadStates { level })? {
+        for reply in self.ask(Command::ThreadStates { level, most })? {
             let Reply::ThreadStates(groups) = reply else { return Err(Failure::Reply) };
             if groups.len() != all.len() || !groups.iter().flatten().all(|start| self.is_known(start)) {
                 return Err(Failure::Reply);
@@ -524,12 +529,12 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
         Ok(all.into_iter().map(|group| group.into_iter().collect()).collect())
     }
 
-    fn near(&mut self, level: usize, ways: &[Way], stacks: &mut Stacks) -> Result<Vec<Near>, Failure> {
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Failure> {
         let start = |&((shared, id), steps): &(ThreadState, usize)| ((shared, word(&stacks.stack(id))), steps);
         let way = |way: &Way| (way.group, way.others.clone(), way.steps.iter().map(start).collect());
         let ways = ways.iter().map(way).collect();
         let mut near = Vec::new();
-        for reply in self.ask(Command::Near { level, ways })? {
+        for reply in self.ask(Command::Near { level, ways, most })? {
             let Reply::Near(found) = reply else { return Err(Failure::Reply) };
             for (steps, shared, words) in found {
                 let is_known = |word: &Word| self.is_known(&(shared, word.clone()));

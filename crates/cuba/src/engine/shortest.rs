@@ -252,7 +252,7 @@ impl<L: Levels> Search<'_, L> {
         else {
             return Ok(None);
         };
-        let near = self.levels.near(last, &ways, &mut self.stacks)?;
+        let near = self.levels.near(last, &ways, self.patience.most, &mut self.stacks)?;
         if !self.patience.has_room_for(near.len()) {
             return Ok(None);
         }

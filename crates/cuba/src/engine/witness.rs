@@ -49,11 +49,17 @@ pub(super) trait Levels {
     /// The stacks that have the numbers that the answers to the following questions give them; there may be more, and more to come.
     fn stacks(&self) -> Stacks;
 
-    /// For each group, in order, the thread states of its threads in the states of this level, each once.
-    fn thread_states(&mut self, level: usize, stacks: &mut Stacks) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
+    /// For each group, in order, the thread states of its threads in the states of this level, each once; if there are more than `most`, some
+    /// of them, more than that.
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
 
-    /// The states of this level that can become bad in one of these ways.
-    fn near(&mut self, level: usize, ways: &[Way], stacks: &mut Stacks) -> Result<Vec<Near>, Self::Error>;
+    /// The states of this level that can become bad in one of these ways; if there are more than `most`, some of them, more than that.
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Self::Error>;
 
     /// The level of each of these states, if it has one.
     fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
@@ -109,12 +115,17 @@ impl Levels for &Reachable<'_> {
         self.stacks.clone()
     }
 
-    fn thread_states(&mut self, level: usize, _: &mut Stacks) -> Result<Vec<Vec<ThreadState>>, Infallible> {
-        Ok(Reachable::thread_states(self, level))
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        _: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Infallible> {
+        Ok(Reachable::thread_states(self, level, most))
     }
 
-    fn near(&mut self, level: usize, ways: &[Way], _: &mut Stacks) -> Result<Vec<Near>, Infallible> {
-        Ok(Reachable::near(self, level, ways))
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, _: &mut Stacks) -> Result<Vec<Near>, Infallible> {
+        Ok(Reachable::near(self, level, ways, most))
     }
 
     fn levels_of(&mut self, states: &[&Sorted], _: &Stacks) -> Result<Vec<Option<usize>>, Infallible> {
