@@ -7,8 +7,8 @@ use crate::{Checked, ensure};
 use cpds::{Certificate, Problem, Trace};
 use cpds_check::{Claim, Condition, Evidence, Rejected};
 use cpds_testing::certificates::{CHANGES, changed, changed_traces, first_lost, is_invariant};
-use cuba::engine::Cancel;
 use cuba::engine::analysis::{Analysis, Conclusion};
+use cuba::engine::{Cancel, Engine};
 
 /// What a check may take.
 const STEPS: u64 = 1_000_000_000;
@@ -34,7 +34,10 @@ pub fn check(
     let (proof, claim) = match &found.conclusion {
         Conclusion::Safe(proof) => (proof, Claim::Verdict),
         Conclusion::Converged(proof) => (proof, Claim::Exact),
-        Conclusion::Unsafe { trace, .. } => return check_trace(problem, answer, trace, change_at, tally),
+        Conclusion::Unsafe { trace, .. } => {
+            is_short(answer, found, truth, trace, tally)?;
+            return check_trace(problem, answer, trace, change_at, tally);
+        }
         _ => return Ok(()),
     };
     let Ok(certificate) = found.certificate(proof, ROOM, &Cancel::default()) else {
@@ -80,6 +83,22 @@ fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certifi
             tally.count("evidence", "changed certificates rejected");
         }
     }
+    Ok(())
+}
+
+/// A trace has the fewest steps of those with as many contexts; by tuples, at most twice as many. Where contexts are infinite, it may have
+/// more.
+fn is_short(answer: &Answer, found: &Analysis<'_>, truth: &Truth, trace: &Trace, tally: &mut Tally) -> Checked {
+    let Some(fewest) = truth.steps.filter(|_| truth.bad == Some(trace.contexts.len())) else { return Ok(()) };
+    let steps: usize = trace.contexts.iter().map(|context| context.steps.len()).sum();
+    let most = match found.lower.engine() {
+        _ if truth.finite.up_to < trace.contexts.len() => usize::MAX,
+        Engine::Explicit => fewest,
+        Engine::Symbolic => 2 * fewest,
+    };
+    let detail = || format!("{}: {steps} steps, and {fewest} are enough: {trace:?}", answer.way);
+    ensure("fewest-steps", (fewest..=most).contains(&steps), detail)?;
+    tally.count("evidence", if steps == fewest { "traces with the fewest steps" } else { "traces with more steps" });
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use cpds_testing::bounded::{self, Bounded, Bounds};
 use cpds_testing::contexts::{FiniteLevels, finite_levels};
 use cpds_testing::oracle::finite_contexts_within;
 use cpds_testing::overapproximation::overapproximation;
+use cpds_testing::shortest::fewest_steps;
 use std::collections::BTreeSet;
 
 /// How far the oracle goes: deep enough for what random systems do, and a few milliseconds.
@@ -13,6 +14,9 @@ pub const BOUNDS: Bounds = Bounds { contexts: 12, height: 9, states: 400 };
 /// How many states a context may have, to find out whether it is finite.
 const CONTEXT: usize = 300;
 
+/// How many places there may be on the way to a bad state, to find out how few steps it takes.
+const PLACES: usize = 5000;
+
 /// What the oracle knows.
 #[derive(Clone, Debug)]
 pub struct Truth {
@@ -20,6 +24,8 @@ pub struct Truth {
     pub levels: Bounded,
     /// The least number of contexts with a bad state, as far as the levels go.
     pub bad: Option<usize>,
+    /// The fewest steps to a bad state with so many contexts, if that is soon found out.
+    pub steps: Option<usize>,
     /// Whether the condition of Thm. 17 holds, if it is soon found out.
     pub theorem_17: Option<bool>,
     /// Which R_k are finite, as far as that is soon found out.
@@ -42,7 +48,9 @@ impl Truth {
         let theorem_17 =
             threads.try_fold(true, |all, thread| Some(all && finite_contexts_within(system, thread, CONTEXT)?));
         let finite = finite_levels(system, bounds.contexts, CONTEXT);
-        Truth { bad: levels.first_violation(problem), levels, theorem_17, finite, z: overapproximation(system).z }
+        let bad = levels.first_violation(problem);
+        let steps = bad.and_then(|contexts| fewest_steps(problem, contexts, PLACES));
+        Truth { bad, steps, levels, theorem_17, finite, z: overapproximation(system).z }
     }
 
     /// Whether finite context reachability may hold, or not hold, for all that is known.

@@ -1,14 +1,14 @@
 //! The campaign itself: that it notices what is wrong, makes it small, and keeps it; and what it has kept.
 
-use cpds::{Problem, VisibleState};
+use cpds::{Problem, TraceStep, VisibleState};
 use cpds_campaign::answers::LIMITS;
 use cpds_campaign::case::{Case, Finding, Kinds, Of, random, run_system};
 use cpds_campaign::judge::{Agreed, Answer, judge};
 use cpds_campaign::mutated::smaller;
 use cpds_campaign::tally::Tally;
 use cpds_campaign::truth::Truth;
-use cpds_campaign::{Disagreement, regression, shapes, suite, system};
-use cuba::engine::analysis::{Conclusion, Question, analyse};
+use cpds_campaign::{Disagreement, evidence, regression, shapes, suite, system};
+use cuba::engine::analysis::{Analysis, Conclusion, Question, analyse};
 use std::path::Path;
 
 fn models(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -148,6 +148,28 @@ fn a_false_answer_is_noticed() {
         Err("upper")
     );
     assert_eq!(law(&Answer { fcr: Some(false), ..visible.clone() }), Err("fcr"));
+}
+
+/// A trace that goes round once more than it has to.
+#[test]
+fn a_detour_is_noticed() {
+    let problem: Problem =
+        "shared 0..2; init 0|a; bad 2|*; thread A { symbols a; (0,a) -> (1,a); (1,a) -> (0,a); (1,a) -> (2,a) }"
+            .parse()
+            .unwrap();
+    let truth = Truth::of(&problem);
+    assert_eq!((truth.bad, truth.steps), (Some(1), Some(2)));
+    let mut found = analyse(&problem, Question::Verify, LIMITS, |_| ());
+    let law = |found: &Analysis<'_>| {
+        let answer = Answer::of("as usual".to_owned(), Question::Verify, found);
+        evidence::check(&problem, &answer, found, &truth, None, &mut Tally::default()).map_err(|it| it.law)
+    };
+    assert_eq!(law(&found), Ok(()));
+    let Conclusion::Unsafe { trace, .. } = &mut found.conclusion else { panic!("2 is reached") };
+    let round = trace.contexts[0].steps[0].clone();
+    let back = TraceStep { rule: 1, state: trace.initial.clone() };
+    trace.contexts[0].steps.splice(0..0, [round, back]);
+    assert_eq!(law(&found), Err("fewest-steps"));
 }
 
 /// A bad state that is said to need more contexts than it does, or fewer.

@@ -2,6 +2,7 @@
 //!
 //! - [`oracle`] computes R_k and T(R_k) straight from their definitions, [`bounded`] as far as there is room, [`overapproximation`] Z and G.
 //! - [`contexts`] says for which k R_k is finite.
+//! - [`shortest`] computes how few steps lead to a bad state.
 //! - [`random`] generates systems that shrink; [`renaming`] puts a system under other numbers.
 //! - [`interpreter`] computes what a Boolean program does, straight from its description; [`programs`] generates programs,
 //!   [`lowering`] compares a program with its system.
@@ -22,4 +23,5 @@ pub mod overapproximation;
 pub mod programs;
 pub mod random;
 pub mod renaming;
+pub mod shortest;
 pub mod unlike;

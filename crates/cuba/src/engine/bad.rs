@@ -4,6 +4,7 @@
 //! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
 //! named, and what it leaves open takes the rest.
 
+use super::last_context::{Ends, Shown};
 use super::matching::matching;
 use super::packed::PackedSet;
 use super::pumping::{Head, Pumping};
@@ -104,6 +105,31 @@ impl Bad {
             let row = visible.row(id);
             (pattern, layout.shared(row), layout.locals(row).collect::<Vec<_>>())
         })
+    }
+
+    /// How a state can become bad by a context of one thread.
+    pub(super) fn ends(&self) -> Ends {
+        let mut ends = Ends::new();
+        for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
+            let shown = |but: Option<usize>| {
+                let others = wanted
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (group, top, times))| (group.start, *top, times - usize::from(but == Some(i))));
+                others.filter(|&(_, _, times)| times > 0).collect::<Vec<Shown>>()
+            };
+            for group in self.symmetry.groups() {
+                let of_group = || wanted.iter().enumerate().filter(|(_, named)| named.0 == group);
+                for (i, (_, top, _)) in of_group() {
+                    ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
+                }
+                // Its own top may be left open. If the shared state is, too, its context changes nothing.
+                if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
+                    ends.entry((group.start, shown(None))).or_default().push((*shared, None));
+                }
+            }
+        }
+        ends
     }
 
     fn fits(&self, pattern: usize, tops: &[u32]) -> bool {

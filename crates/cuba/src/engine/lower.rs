@@ -10,6 +10,7 @@ use super::race::Cancel;
 use super::reachable::{Reachable, SavedReachable};
 use super::share::Failure;
 use super::shares::{Elsewhere, Interrupted, SavedShares, Shares};
+use super::shortest::Patience;
 use super::symbolic::{SavedSymbolic, Symbolic, SymbolicOptions, Unfinished};
 use super::visible::VisibleLevels;
 use super::wide::Crew;
@@ -409,20 +410,13 @@ impl<'a> Lower<'a> {
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to the bad visible state with this number, which fits this pattern, with the least number of contexts; none if
-    /// it is too long to be written out.
-    pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize) -> Option<Trace> {
+    /// A trace to a bad state, once its interchangeable threads are permuted, with the least number of contexts; none if it is too long
+    /// to be written out. The first bad state has the visible state with this number, and fits this pattern.
+    pub(super) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         match self {
-            Lower::Explicit(reachable) => reachable.trace_to_visible(visible, |shared, tops| {
-                bad.arrange(pattern, shared, |position, top| tops[position] == top)
-            }),
-            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern),
-            Lower::Shares(shares) => {
-                let trace = shares.trace_to_visible(visible, |shared, tops| {
-                    bad.arrange(pattern, shared, |position, top| tops[position] == top)
-                });
-                answered(shares, trace)
-            }
+            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
+            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
+            Lower::Shares(shares) => answered(shares, shares.trace_to_bad(bad, visible, pattern, patience)),
         }
     }
 }

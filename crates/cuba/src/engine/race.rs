@@ -167,6 +167,11 @@ impl Race {
         self.cancels.iter().for_each(Cancel::now);
     }
 
+    /// Stops the other end at once: there is nothing that it could say.
+    pub(super) fn cancel_other(&self, end: End) {
+        self.cancel(end.other()).now();
+    }
+
     /// There is an answer, at this time.
     pub(super) fn concludes(&self, time: u64) {
         self.first.fetch_min(time, Ordering::Relaxed);

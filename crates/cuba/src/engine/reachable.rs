@@ -63,6 +63,8 @@ pub struct Reachable<'a> {
     /// Whether the last level is not finished.
     pub(super) unfinished: bool,
     highest: u32,
+    /// Higher stacks than this are left out.
+    ceiling: u32,
     pub(super) expansions: u64,
     /// When the watcher looks again, in expansions.
     pub(super) pulse: u64,
@@ -171,6 +173,7 @@ impl<'a> Reachable<'a> {
             seen: 0,
             unfinished: false,
             highest: 0,
+            ceiling: u32::MAX,
             expansions: 0,
             pulse: 0,
             batch: Batch::default(),
@@ -225,6 +228,11 @@ impl<'a> Reachable<'a> {
     /// Has as many cores work on it as it is told.
     pub(super) fn with_crew(&mut self, crew: Crew) {
         self.crew = crew;
+    }
+
+    /// Leaves out every state with a higher stack than this, so that contexts are finite. What there is then is a part of R_k.
+    pub(super) fn goes_no_higher_than(&mut self, height: u32) {
+        self.ceiling = height;
     }
 
     /// Whether the last level has been begun, and is to go on.
@@ -380,8 +388,10 @@ impl<'a> Reachable<'a> {
         for (_, rule) in self.system.programs()[program].rules_from(SharedState(shared), self.stacks.top(stack)) {
             let (to, written) = rule.action.target();
             let stack = self.stacks.replace_top(stack, written);
-            self.highest = self.stacks.height(stack).max(self.highest);
-            found.push((to.0, stack));
+            if self.stacks.height(stack) <= self.ceiling {
+                self.highest = self.stacks.height(stack).max(self.highest);
+                found.push((to.0, stack));
+            }
         }
         self.make_room();
         let ((), moves) = self.moves[program].insert((shared, stack), (), found.iter().copied());

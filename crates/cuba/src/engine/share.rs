@@ -10,6 +10,7 @@
 
 use super::count::Count;
 use super::keep::{NotKept, read, write};
+use super::last_context::{Near, Way};
 use super::outlet::{Malformed, Outlet, Place, Reader, Sent, Writer};
 use super::reachable::{PAIRS, Reachable, SavedReachable};
 use super::stacks::StackId;
@@ -82,6 +83,27 @@ pub enum Command {
         /// The threads.
         threads: Vec<u32>,
     },
+    /// Find the thread states of all threads in the states of a level.
+    ThreadStates {
+        /// The level.
+        level: usize,
+        /// More than so many need not be told.
+        most: usize,
+    },
+    /// Find the states of a level that can become bad in one of these ways.
+    Near {
+        /// The level.
+        level: usize,
+        /// The ways.
+        ways: Vec<WrittenWay>,
+        /// More than so many need not be told.
+        most: usize,
+    },
+    /// Find the levels of states.
+    Levels {
+        /// The states, with their stacks by position.
+        states: Vec<(u32, Vec<Word>)>,
+    },
     /// Tell the states of levels, a few blocks at a time.
     States {
         /// The first level.
@@ -119,6 +141,10 @@ pub enum Begin {
 /// A stack, top first.
 pub type Word = Vec<u32>;
 
+/// How a state can become bad by a context of one thread: the group of the thread; of which groups which tops are wanted how often; and
+/// where the thread may start, with how many steps. A group is named by its first position.
+pub type WrittenWay = (usize, Vec<(usize, u32, usize)>, Vec<((u32, Word), usize)>);
+
 /// What a share answers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reply {
@@ -146,6 +172,12 @@ pub enum Reply {
     Best(Option<(usize, Vec<Word>)>),
     /// To [`Command::Starts`], for each thread: shared states and stacks, in order.
     Starts(Vec<Vec<(u32, Word)>>),
+    /// To [`Command::ThreadStates`], for each group.
+    ThreadStates(Vec<Vec<(u32, Word)>>),
+    /// To [`Command::Near`]: how many steps, and the state, with its stacks by position.
+    Near(Vec<(usize, u32, Vec<Word>)>),
+    /// To [`Command::Levels`].
+    Levels(Vec<Option<usize>>),
     /// To [`Command::States`].
     States {
         /// States, and their stacks.
@@ -314,6 +346,30 @@ impl<'a> Share<'a> {
                 let starts = threads.into_iter().map(|thread| starts(thread).iter().map(written).collect());
                 Some(Reply::Starts(starts.collect()))
             }
+            Command::ThreadStates { level, most } => {
+                let reachable = &self.reachable;
+                (level < reachable.levels.len()).then(|| {
+                    let written = |(shared, id)| (shared, word(&reachable.stacks.stack(id)));
+                    let groups = reachable.thread_states(level, most).into_iter();
+                    Reply::ThreadStates(groups.map(|group| group.into_iter().map(written).collect()).collect())
+                })
+            }
+            Command::Near { level, ways, most } => {
+                let is_group = |&group: &usize| self.reachable.symmetry.groups().any(|known| known.start == group);
+                let is_known = |(group, others, _): &WrittenWay| {
+                    is_group(group) && others.iter().all(|(group, ..)| is_group(group))
+                };
+                (level < self.reachable.levels.len() && ways.iter().all(is_known)).then(|| self.near(level, ways, most))
+            }
+            Command::Levels { states } => {
+                let count = self.reachable.system.thread_count();
+                let is_known = |(shared, stacks): &(u32, Vec<Word>)| {
+                    (*shared as usize) < self.reachable.system.shared_names().len() && stacks.len() == count
+                };
+                states.iter().all(is_known).then(|| {
+                    Reply::Levels(states.into_iter().map(|(shared, stacks)| self.level_of(shared, stacks)).collect())
+                })
+            }
             Command::States { from, k, is_first } => {
                 (from <= k && k < self.reachable.levels.len()).then(|| self.gather(from, k, is_first))
             }
@@ -367,6 +423,30 @@ impl<'a> Share<'a> {
         };
         let is_full = self.reachable.bytes_after(steps).saturating_add(more) > self.room;
         Seen { visible, counters, is_full }
+    }
+
+    /// The states of a level that can become bad in these ways.
+    fn near(&self, level: usize, ways: Vec<WrittenWay>, most: usize) -> Reply {
+        let stacks = &self.reachable.stacks;
+        // A stack that is not known is in no state.
+        let here = |((shared, word), steps): ((u32, Word), usize)| Some(((shared, stacks.find(&stack(word))?), steps));
+        let way = |(group, others, steps): WrittenWay| Way {
+            group,
+            others,
+            steps: steps.into_iter().filter_map(here).collect(),
+        };
+        let near = self.reachable.near(level, &ways.into_iter().map(way).collect::<Vec<_>>(), most);
+        let written =
+            |(steps, shared, ids): Near| (steps, shared, ids.into_iter().map(|id| word(&stacks.stack(id))).collect());
+        Reply::Near(near.into_iter().map(written).collect())
+    }
+
+    /// The level of a state, if it is here.
+    fn level_of(&self, shared: u32, stacks: Vec<Word>) -> Option<usize> {
+        let known = stacks.into_iter().map(|word| self.reachable.stacks.find(&stack(word)));
+        let mut known = known.collect::<Option<Vec<StackId>>>()?;
+        self.reachable.symmetry.sort(&mut known);
+        self.reachable.level_of(shared, &known)
     }
 
     fn keep(&self, k: usize, but: Option<usize>) -> Result<(), String> {

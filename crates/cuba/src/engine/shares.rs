@@ -11,15 +11,19 @@ use super::bad::Bad;
 use super::certificate::Tuples;
 use super::count::Count;
 use super::keep::NotKept;
+use super::last_context::{Near, Way};
 use super::lower::Statistics;
+use super::moves::ThreadState;
 use super::outlet::{Place, Reader};
 use super::packed::PackedSet;
 use super::share::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
+use super::shortest::{Patience, Sorted, with_fewest_steps};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::{VisibleLevels, top_number};
 use super::witness::{Best, Levels, Start, WayBack};
 use cpds::{Cpds, GlobalState, Property, SharedState, Stack, ThreadId, Trace};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize, Serializer};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -90,6 +94,9 @@ pub(super) struct Level {
 
 /// What is saved of levels whose states are in shares: how many there are, the levels, and the visible states.
 pub(super) type SavedShares = (usize, Vec<Level>, (PackedSet, Vec<usize>));
+
+/// So many states at most are asked for at a time.
+const STATES: usize = 1 << 12;
 
 impl<S: Supersteps> Serialize for Shares<'_, S> {
     fn serialize<Out: Serializer>(&self, serializer: Out) -> Result<Out::Ok, Out::Error> {
@@ -356,13 +363,30 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 
     /// A trace to a bad state of the first level that has any; none if there is none so far, or if it is too long to be written out.
     pub fn trace(&self, property: &Property) -> Result<Option<Trace>, Failure> {
+        self.trace_within(property, &Patience::default())
+    }
+
+    fn trace_within(&self, property: &Property, patience: &Patience) -> Result<Option<Trace>, Failure> {
         let (bad, set) = (Bad::new(property, &self.symmetry), self.visible.set());
         let levels = 0..=self.k() + usize::from(self.is_going());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
         let Some((visible, pattern)) = first else { return Ok(None) };
-        self.trace_to_visible(visible, |shared, tops| {
+        self.trace_to_bad(&bad, visible, pattern, patience)
+    }
+
+    /// A trace to a bad state with the fewest contexts and steps, the same as one exploration finds. The first bad state has this
+    /// visible state and fits this pattern.
+    pub(super) fn trace_to_bad(
+        &self,
+        bad: &Bad,
+        visible: usize,
+        pattern: usize,
+        patience: &Patience,
+    ) -> Result<Option<Trace>, Failure> {
+        let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
-        })
+        })?;
+        trace.map(|trace| with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace)).transpose()
     }
 
     /// A trace to a state with this visible state, the same as one exploration finds.
@@ -479,6 +503,66 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
             starts.dedup();
         }
         Ok(all)
+    }
+
+    /// None: each share has numbers of its own.
+    fn stacks(&self) -> Stacks {
+        Stacks::default()
+    }
+
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Failure> {
+        let mut all = vec![FxHashSet::default(); self.symmetry.groups().count()];
+        for reply in self.ask(Command::ThreadStates { level, most })? {
+            let Reply::ThreadStates(groups) = reply else { return Err(Failure::Reply) };
+            if groups.len() != all.len() || !groups.iter().flatten().all(|start| self.is_known(start)) {
+                return Err(Failure::Reply);
+            }
+            for (all, group) in all.iter_mut().zip(groups) {
+                all.extend(group.into_iter().map(|(shared, word)| (shared, stacks.intern(&stack(word)))));
+            }
+        }
+        Ok(all.into_iter().map(|group| group.into_iter().collect()).collect())
+    }
+
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Failure> {
+        let start = |&((shared, id), steps): &(ThreadState, usize)| ((shared, word(&stacks.stack(id))), steps);
+        let way = |way: &Way| (way.group, way.others.clone(), way.steps.iter().map(start).collect());
+        let ways = ways.iter().map(way).collect();
+        let mut near = Vec::new();
+        for reply in self.ask(Command::Near { level, ways, most })? {
+            let Reply::Near(found) = reply else { return Err(Failure::Reply) };
+            for (steps, shared, words) in found {
+                let is_known = |word: &Word| self.is_known(&(shared, word.clone()));
+                if words.len() != self.system.thread_count() || !words.iter().all(is_known) {
+                    return Err(Failure::Reply);
+                }
+                near.push((steps, shared, words.into_iter().map(|word| stacks.intern(&stack(word))).collect()));
+            }
+        }
+        Ok(near)
+    }
+
+    fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Failure> {
+        let written =
+            |(shared, ids): &&Sorted| (*shared, ids.iter().map(|&id| word(&stacks.stack(id))).collect::<Vec<Word>>());
+        let mut levels = Vec::new();
+        for states in states.chunks(STATES) {
+            let mut found = vec![None; states.len()];
+            for reply in self.ask(Command::Levels { states: states.iter().map(written).collect() })? {
+                let Reply::Levels(here) = reply else { return Err(Failure::Reply) };
+                if here.len() != states.len() {
+                    return Err(Failure::Reply);
+                }
+                found.iter_mut().zip(here).for_each(|(found, here)| *found = found.or(here));
+            }
+            levels.extend(found);
+        }
+        Ok(levels)
     }
 }
 

@@ -11,8 +11,10 @@ use super::bad::Bad;
 use super::count::Count;
 use super::keep::{Keeper, Kept, SavedLowerEnd};
 use super::lower::{Engine, Glimpse, Lower, Statistics};
+use super::numbering::numbered;
 use super::race::{End, Halt, Race};
 use super::shares::Elsewhere;
+use super::shortest::Patience;
 use super::symbolic::Unfinished;
 use super::symmetry::Symmetry;
 use super::visible::VisibleLevels;
@@ -312,12 +314,13 @@ impl<'a, 'k> Squeeze<'a, 'k> {
     }
 
     fn unsafe_by(&self, end: &mut LowerEnd<'a>, violation: &Violation) -> LowerOutcome {
-        // There is nothing else that the upper end could say.
-        self.race.cancel_both();
+        self.race.cancel_other(End::Lower);
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
-        match end.lower.trace(bad, visible, pattern) {
-            Some(trace) => LowerOutcome::Unsafe { trace, pattern },
+        let patience = Patience::within(self.options.memory, self.race.cancel(End::Lower));
+        let trace = end.lower.trace(bad, visible, pattern, &patience);
+        match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
+            Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
             None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),
         }
     }

@@ -17,7 +17,7 @@ pub(crate) type StackId = u32;
 pub(crate) const EMPTY: StackId = 0;
 
 /// Every stack that was asked for, and what is below its top.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(try_from = "Vec<(u32, StackId)>")]
 pub(crate) struct Stacks {
     /// By number. The entry for ε is not looked at, except for its height.

@@ -125,6 +125,12 @@ impl States {
         }
     }
 
+    /// The number of a row, if it is there.
+    pub(super) fn find(&self, row: &[u64]) -> Option<usize> {
+        let hash = hash(row);
+        self.index[part_of(hash)].search(hash, |id| same(self.rows.row(id), row)).ok()
+    }
+
     /// Brings into the cache what looking up these hashes will look at first, and what `also` looks at for the row that is likely to be
     /// found. The loads do not depend on each other, and the processor waits for many of them at once.
     #[inline]

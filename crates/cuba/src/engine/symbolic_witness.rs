@@ -6,13 +6,17 @@
 
 use super::bad::Bad;
 use super::languages::LanguageId;
+use super::shortest::{Patience, with_fewest_steps_by_states, written};
+use super::squeeze::SYMBOLIC;
 use super::symbolic::{Symbolic, TupleOrigin};
 use super::visible::top;
-use cpds::{Action, Context, GlobalState, Program, SharedState, Stack, ThreadId, Trace, TraceStep};
+use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
 
-/// A trace with more stack symbols in all its states than this is not written out; a stack counts for a few.
-const MOST_SYMBOLS: usize = 1 << 24;
-const SYMBOLS_A_STACK: usize = 8;
+/// So many steps from state to state are taken in any case to find a trace with fewer steps.
+const SOON: u64 = 1 << 16;
+
+/// So many are too many in any case: there may be as many states, and they take memory.
+const LATE: u64 = 1 << 22;
 
 /// A tuple on the way back.
 struct At {
@@ -25,7 +29,7 @@ struct At {
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
     /// if there is no such state.
-    pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize) -> Option<Trace> {
+    pub(super) fn trace_to_bad(&self, bad: &Bad, pattern: usize, patience: &Patience) -> Option<Trace> {
         let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
         let mut threads = vec![ThreadId(0); from.len()];
@@ -56,7 +60,15 @@ impl Symbolic<'_> {
         let mut by_thread: Vec<_> = threads.into_iter().zip(stacks).collect();
         by_thread.sort_unstable();
         let initial = GlobalState { shared, stacks: by_thread.into_iter().map(|(_, stack)| stack).collect() };
-        self.write_out(initial, contexts)
+        let own = |(thread, rules): (ThreadId, Vec<usize>)| {
+            let own = self.own_rules(thread);
+            (thread, rules.into_iter().map(|rule| own[rule]).collect())
+        };
+        let contexts: Vec<_> = contexts.into_iter().map(own).collect();
+        let trace = written(self.system, initial, &contexts)?;
+        // About as long as it took to find the tuples.
+        let enough = (self.work() * SYMBOLIC).clamp(SOON, LATE);
+        Some(with_fewest_steps_by_states((self.system, &self.symmetry), bad, enough, patience, trace))
     }
 
     /// The first tuple that has a bad state, and how to permute it to fit the pattern.
@@ -91,29 +103,6 @@ impl Symbolic<'_> {
         }
         let TupleOrigin { parent, from, to } = self.origins[at.number]?;
         Some((self.at(parent as usize), from as usize, to as usize))
-    }
-
-    /// The trace in which these threads fire these rules.
-    fn write_out(&self, initial: GlobalState, contexts: Vec<(ThreadId, Vec<usize>)>) -> Option<Trace> {
-        let mut trace = Trace { initial, contexts: Vec::new() };
-        let mut state = trace.initial.clone();
-        let mut symbols = 0;
-        for (thread, rules) in contexts {
-            let own = self.own_rules(thread);
-            let mut steps = Vec::new();
-            for rule in rules.into_iter().map(|rule| own[rule]) {
-                let action = &self.system.program(thread).rules()[rule].action;
-                let stack = &mut state.stacks[thread.index()];
-                (state.shared, *stack) = action.apply(state.shared, stack).expect("a rule of a run is enabled");
-                symbols += state.stacks.iter().map(|stack| SYMBOLS_A_STACK + stack.height()).sum::<usize>();
-                if symbols > MOST_SYMBOLS {
-                    return None;
-                }
-                steps.push(TraceStep { rule, state: state.clone() });
-            }
-            trace.contexts.push(Context { thread, steps });
-        }
-        Some(trace)
     }
 
     /// For each rule of the program that stands for a thread's group, the one of the thread's own program with the same action.

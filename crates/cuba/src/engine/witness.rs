@@ -13,8 +13,11 @@
 //! Wherever there is a choice, it is made by what is on the stacks, never by numbers. So the trace is the same whatever order the
 //! states were found in.
 
+use super::bad::Bad;
+use super::last_context::{Near, Way};
 use super::moves::ThreadState;
 use super::reachable::{Reachable, tops_of};
+use super::shortest::{Patience, Sorted, with_fewest_steps};
 use super::stacks::{StackId, Stacks};
 use super::symmetry::Symmetry;
 use super::visible::top_number;
@@ -42,6 +45,24 @@ pub(super) trait Levels {
         by_thread: &[Stack],
         threads: &[ThreadId],
     ) -> Result<Vec<Vec<Start>>, Self::Error>;
+
+    /// The stacks that have the numbers that the answers to the following questions give them; there may be more, and more to come.
+    fn stacks(&self) -> Stacks;
+
+    /// For each group, in order, the thread states of its threads in the states of this level, each once; if there are more than `most`, some
+    /// of them, more than that.
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
+
+    /// The states of this level that can become bad in one of these ways; if there are more than `most`, some of them, more than that.
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Self::Error>;
+
+    /// The level of each of these states, if it has one.
+    fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
 }
 
 /// A state that a trace may lead to. Less is better: a lower level, fewer symbols, and then the order of what is on the stacks.
@@ -88,6 +109,28 @@ impl Levels for &Reachable<'_> {
     ) -> Result<Vec<Vec<Start>>, Infallible> {
         Ok(threads.iter().map(|&thread| self.starts_of(level, by_thread, thread)).collect())
     }
+
+    /// All of them. Those that come up later are in no state.
+    fn stacks(&self) -> Stacks {
+        self.stacks.clone()
+    }
+
+    fn thread_states(
+        &mut self,
+        level: usize,
+        most: usize,
+        _: &mut Stacks,
+    ) -> Result<Vec<Vec<ThreadState>>, Infallible> {
+        Ok(Reachable::thread_states(self, level, most))
+    }
+
+    fn near(&mut self, level: usize, ways: &[Way], most: usize, _: &mut Stacks) -> Result<Vec<Near>, Infallible> {
+        Ok(Reachable::near(self, level, ways, most))
+    }
+
+    fn levels_of(&mut self, states: &[&Sorted], _: &Stacks) -> Result<Vec<Option<usize>>, Infallible> {
+        Ok(states.iter().map(|(shared, stacks)| self.level_of(*shared, stacks)).collect())
+    }
 }
 
 impl Reachable<'_> {
@@ -111,6 +154,15 @@ impl Reachable<'_> {
         };
         let Ok(trace) = way.trace(&mut &*self, shared, set.row(visible), arrange);
         trace
+    }
+
+    /// A trace to a bad state with the fewest contexts and steps. The first bad state has this visible state and fits this pattern.
+    pub(super) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
+        let trace = self.trace_to_visible(visible, |shared, tops| {
+            bad.arrange(pattern, shared, |position, top| tops[position] == top)
+        })?;
+        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace);
+        Some(trace)
     }
 
     /// The best of the states that are here and have this visible state.

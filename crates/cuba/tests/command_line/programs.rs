@@ -40,7 +40,7 @@ fn a_trace_in_source_lines() {
       46  stopper       io_decrement()
       32  io_decrement    dec := 1 constrain !inc & !dec  dec = 1
       33  io_decrement    end of io_decrement
-    context 3: counter#2
+    context 3: counter#1
       62  counter       the thread starts
       62  counter       pending()
       52  pending         assume(inc | dec)
@@ -51,7 +51,6 @@ fn a_trace_in_source_lines() {
     context 4: stopper
       47  stopper       assume(stoppingEvent)
       48  stopper       stopped := 1                      stopped = 1
-      49  stopper       end of stopper
     context 5: adder
       27  io_increment    inc := 1 constrain !inc & !dec  inc = 1
       28  io_increment    return 1
@@ -168,8 +167,6 @@ fn how_many_threads_must_be_said() {
         (server.c:7) 6  main  start_thread goto work  main:9 waits to start
                      4  main  while *                 yes
         (server.c:7) 6  main  start_thread goto work  main:9 waits to start
-                     4  main  while *                 no
-                     8  main  end_thread
     context 2: main.work#1  (main:9 waits to start)
                      9  main  the thread starts
                      9  main  assume x = 0
@@ -181,7 +178,6 @@ fn how_many_threads_must_be_said() {
       (server.c:12) 11  main  x := 1
                     12  main  assert x
                     13  main  x := 0                  x = 0
-                    14  main  end of main
     context 5: main.work#2
                     12  main  assert x                fails
 

@@ -169,9 +169,9 @@ fn the_memory_is_limited() {
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
                       ⟨0|a0,a0⟩
-    context 1: T#2
-      (0,a0) → (0,ε)  ⟨0|a0,ε⟩
-    context 2: T#1
+    context 1: T#1
+      (0,a0) → (0,ε)  ⟨0|ε,a0⟩
+    context 2: T#2
       (0,a0) → (0,ε)  ⟨0|ε,ε⟩
 
     unsafe: the bad state ⟨0|ε,ε⟩ is reachable with 2 contexts, and with no fewer

@@ -8,6 +8,7 @@ mod fcr;
 mod laws;
 mod limits;
 mod psa;
+mod shortest;
 mod squeeze;
 mod symbolic;
 mod unlike;

@@ -31,6 +31,8 @@ struct Found {
     visible: Vec<Vec<VisibleState>>,
     /// To the first bad state.
     trace: Option<Trace>,
+    /// The same, if not much is looked at for it.
+    in_haste: Option<Trace>,
     /// To one state of each level.
     traces: Vec<Option<Trace>>,
 }
@@ -75,14 +77,15 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
     let seen = 0..=all.k() + usize::from(all.unfinished);
     let ranges = seen.clone().map(|k| all.visible().range(k));
     let first = ranges.into_iter().find_map(|ids| bad.first_violation(all.visible().set(), ids));
-    let trace = first.and_then(|(visible, pattern)| {
-        all.trace_to_visible(visible, |shared, tops| bad.arrange(pattern, shared, |i, top| tops[i] == top))
-    });
+    let to_bad =
+        |patience: &Patience| first.and_then(|(visible, pattern)| all.trace_to_bad(&bad, visible, pattern, patience));
+    let (trace, in_haste) = (to_bad(&Patience::default()), to_bad(&Patience::in_haste()));
     Found {
         waves,
         levels: (0..=all.k()).map(|k| (all.new_states(k), all.has_new_states(k))).collect(),
         visible: seen.clone().map(|k| all.visible().sorted_states(k)).collect(),
         trace,
+        in_haste,
         traces: last(all.visible(), seen).into_iter().map(|id| all.trace_to_visible(id, as_it_is)).collect(),
     }
 }
@@ -162,6 +165,7 @@ fn kept_and_shared(
         levels: (0..=all.k()).map(|k| (all.new_states(k), all.has_new_states(k))).collect(),
         visible: known.map(|k| all.visible().sorted_states(k)).collect(),
         trace: all.trace(problem.property()).unwrap(),
+        in_haste: all.trace_within(problem.property(), &Patience::in_haste()).unwrap(),
         traces: ends.into_iter().map(|id| all.trace_to_visible(id, as_it_is).unwrap()).collect(),
     };
     (found, all.total())
