@@ -55,7 +55,7 @@ impl Truth {
 
     /// Whether finite context reachability may hold, or not hold, for all that is known.
     pub fn may_be_finite(&self, holds: bool) -> bool {
-        if holds { !self.finite.then_infinite } else { !self.finite.is_all }
+        if holds { !self.finite.then_infinite } else { !self.finite.is_all && self.theorem_17 != Some(true) }
     }
 
     /// Whether the least number of contexts is known to be this one, or unknown.

@@ -235,7 +235,8 @@ impl Parser<'_> {
 
     /// An operator of C that is none here, where an operator could be.
     fn c_operator(&self) -> Option<&'static str> {
-        if self.next_text() == "<=>" || self.next_text().starts_with("/*") {
+        // At the end there is perhaps a comment.
+        if self.peek().is_none() || self.next_text() == "<=>" || self.next_text().starts_with("/*") {
             return None;
         }
         let rest = self.text.get(self.here().start as usize..)?;

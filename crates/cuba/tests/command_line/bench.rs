@@ -81,10 +81,12 @@ fn the_table() {
     models/tiny/late-return.cpds | 2 | unsafe | unsafe (3) | 3 | – | 4 | ✓
     models/tiny/non-fcr.cpds | 1 | safe | safe | 0 | Z | 1 | ✓
     models/tiny/several-initial-states.cpds | 1 | safe | safe | 0 | Z | 2 | ✓
+    models/tiny/spurious-loop.cpds | 1 | safe | safe | 0 | matched-Z | 1 | ✓
     models/tiny/stutter.cpds | 2 | unsafe | unsafe (5) | 5 | – | 2 | ✓
     models/tiny/symmetric.cpds | 4 | safe | safe | 0 | Z | 1 | ✓
     models/tiny/tall-initial-stack.cpds | 1 | unsafe | unsafe (1) | 1 | – | 1 | ✓
-    8 runs: 8 as expected, 0 wrong, 0 unknown, 0 failed
+    models/tiny/unreachable-loop.cpds | 2 | safe | safe | 0 | Z | 1 | ✓
+    10 runs: 10 as expected, 0 wrong, 0 unknown, 0 failed
     ");
     assert_snapshot!(table(&done(&["bench", "models/tiny", "--reach"])), @"
     model | threads | verdict | expected | k | proved by | |T(R)|
@@ -93,14 +95,16 @@ fn the_table() {
     models/tiny/late-return.cpds | 2 | converged | 6 | 3 | matched-Z | 6 | ✓
     models/tiny/non-fcr.cpds | 1 | converged | 1 | 0 | Z | 1 | ✓
     models/tiny/several-initial-states.cpds | 1 | converged | 4 | 2 | R_k | 4 | ✓
+    models/tiny/spurious-loop.cpds | 1 | converged | 5 | 2 | S_k | 5 | ✓
     models/tiny/stutter.cpds | 2 | converged | 4 | 7 | R_k | 4 | ✓
     models/tiny/symmetric.cpds | 4 | converged | 5 | 2 | R_k | 5 | ✓
     models/tiny/tall-initial-stack.cpds | 1 | converged | 3 | 2 | R_k | 3 | ✓
-    8 runs: 8 as expected, 0 wrong, 0 unknown, 0 failed
+    models/tiny/unreachable-loop.cpds | 2 | converged | 4 | 4 | R_k | 4 | ✓
+    10 runs: 10 as expected, 0 wrong, 0 unknown, 0 failed
     ");
     let again = ["bench", "models/tiny/stutter.cpds", "models/tiny", "models/tiny/stutter.cpds"];
     let twice = table(&done(&again));
-    assert!(twice.ends_with("8 runs: 8 as expected, 0 wrong, 0 unknown, 0 failed\n"), "each model once: {twice}");
+    assert!(twice.ends_with("10 runs: 10 as expected, 0 wrong, 0 unknown, 0 failed\n"), "each model once: {twice}");
 }
 
 #[test]
@@ -298,14 +302,14 @@ fn rows_do_not_depend_on_how_many_run_at_a_time() {
     let bench = |jobs: &str| {
         let args = ["bench", "models/paper", "models/tiny", "models/table2/turns.bp", "--format=json", "--jobs", jobs];
         let bench = json(&in_repository(&args));
-        assert_eq!((&bench["complete"], &bench["summary"]["runs"]), (&true.into(), &16.into()));
+        assert_eq!((&bench["complete"], &bench["summary"]["runs"]), (&true.into(), &18.into()));
         runs(&bench)
     };
     let alone = bench("1");
     assert_eq!(alone, bench("2"));
     assert_eq!(alone, bench("7"));
     let files: Vec<&str> = alone.iter().map(|run| run["file"].as_str().unwrap()).collect();
-    assert_eq!((files[0], files[15]), ("models/paper/fig1.cpds", "models/table2/turns.bp"));
+    assert_eq!((files[0], files[17]), ("models/paper/fig1.cpds", "models/table2/turns.bp"));
 }
 
 #[test]

@@ -238,6 +238,7 @@ fn as_json() {
         "tuples": 4
       },
       "fcr": true,
+      "fcr_by": "Thm. 17",
       "file": "models/paper/fig1.cpds",
       "memory_limit_bytes": null,
       "pauses": {

@@ -17,11 +17,10 @@ fn a_created_thread_takes_its_place_at_its_first_step() {
     assert_snapshot!(on(one_after_the_other, &["verify", "p.bp"]), @"
     p.bp
     context 1: main
-      4  main  thread_create(&f)
+      4  main  thread_create(&f)  f waits to start
       4  main  skip
-      4  main  thread_create(&f)
-      4  main  end of main
-    context 2: f#2
+      4  main  thread_create(&f)  f waits to start
+    context 2: f#1  (f waits to start)
       3  f     the thread starts
       3  f     assert(!seen)
       3  f     seen := 1          seen = 1
@@ -39,7 +38,6 @@ fn a_created_thread_takes_its_place_at_its_first_step() {
     context 1: f#1
       3  f  assert(!seen)
       3  f  seen := 1      seen = 1
-      3  f  end of f
     context 2: f#2
       3  f  assert(!seen)  fails
 
@@ -224,7 +222,7 @@ fn what_holds_initially() {
     p.bp
       no step: the initial state is bad
 
-    unsafe: the bad state ⟨x=0|f.2,f.2⟩ is reachable with 0 contexts: it holds initially
+    unsafe: the bad state ⟨x=0|f:2, f:2⟩ is reachable with 0 contexts: it holds initially
     exit code 10
     ");
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "f:L"]), @"
