@@ -274,7 +274,7 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
     let fcr = analysis.fcr.as_ref().and_then(|fcr| Some((fcr.holds()?, fcr.by()?)));
     let fcr = match fcr {
         Some((true, by)) => format!("holds: every context is finite, by {by}"),
-        Some((false, by)) => format!("does not hold: a context may be infinite, by {by}"),
+        Some((false, by)) => format!("does not hold: {by} has a pumping head"),
         None => "not known".to_owned(),
     };
     facts.push(fixed("finite context reachability", fcr));

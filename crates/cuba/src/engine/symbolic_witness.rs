@@ -13,7 +13,7 @@ use super::visible::top;
 use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
 
 /// So many steps from state to state are taken in any case to find a trace with fewer steps.
-const SOON: u64 = 1 << 16;
+const SOON: u64 = 1 << 14;
 
 /// So many are too many in any case: there may be as many states, and they take memory.
 const LATE: u64 = 1 << 22;

@@ -335,6 +335,7 @@ def test_locks_sections_and_new_threads(opened):
     page = opened("pay-unsafe")
     assert page.locator("#lanes rect.holds title").all_text_contents() == ["m held by pay", "m held by cancel"]
     page.locator("#last").click()
+    rows = page.locator("#state tr")
     assert "m held by pay" in rows.first.inner_text() and "holds m" in rows.nth(1).inner_text()
 
 

@@ -84,7 +84,7 @@ fn problems() -> impl Strategy<Value = Problem> {
 #[test]
 fn traces_have_the_fewest_steps() {
     let (thousandths, count, long) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    law_on(&problems(), 3000, |problem| {
+    law_on(&problems(), 1800, |problem| {
         let is_finite = Fcr::new(problem.system()).holds() == Some(true);
         for symmetry in [true, false] {
             for engine in [Engine::Explicit, Engine::Symbolic] {
@@ -133,7 +133,7 @@ fn threads_are_numbered_as_they_come_up() {
         bad: 1..=3,
         ..Shape::default()
     };
-    law_on(&problem(&alike), 2500, |problem| {
+    law_on(&problem(&alike), 1500, |problem| {
         for (engine, symmetry) in [(Engine::Explicit, true), (Engine::Explicit, false), (Engine::Symbolic, true)] {
             let Some(trace) = trace(problem, engine, symmetry, LITTLE) else { continue };
             for group in problem.system().symmetric_groups() {
