@@ -266,6 +266,13 @@ impl SourceMap {
         if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before), self.shared(after)) {
             compare(&self.graph.shared, [old.variables, new.variables], 0, every, &mut changes);
         }
+        if let (None, Some(to)) = (from, to) {
+            // A thread starts: its arguments, and what it has of the thread that created it.
+            let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
+            let (count, matters) = (self.graph.thread_locals.len(), self.live[to.node]);
+            compare(&self.graph.thread_locals, [Bits::default(), to.local], 0, matters, &mut changes);
+            compare(locals, [Bits::default(), to.local], count, matters, &mut changes);
+        }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
         {

@@ -121,7 +121,7 @@ fn what_is_wrong_with_a_state() {
     assert_eq!(meaning_of("x=0 & z=0|main:5,-,-"), "there is no shared variable `z`: not declared; there are: x, y");
     assert_eq!(
         meaning_of("x=2 & y=0|main:5,-,-"),
-        "`x=2` gives no value: 0, 1 or *; write `x=0`, `x=1`, or `x=*` if it may be either"
+        "`x=2` gives no value: 0, 1 or *; write `x=0` or `x=1`; or `x=*`, where a state is shown with that"
     );
     assert_eq!(
         meaning_of("x|main:5,-,-"),

@@ -46,7 +46,7 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
     let mut before: Option<BTreeSet<VisibleState>> = None;
     for depth in 0..=2 {
         let Some(found) = widened(problem, depth, true)? else {
-            tally.count("rungs", "widened, too many tuples");
+            tally.count("rungs", "widened, too many tuples or too large");
             break;
         };
         let states = found.states();
@@ -78,7 +78,8 @@ fn has_everything(rung: &BTreeSet<VisibleState>, truth: &Truth, name: &str) -> C
 fn widened(problem: &Problem, depth: usize, symmetry: bool) -> Result<Option<Abstraction>, crate::Disagreement> {
     match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
         Ok(found) => Ok(Some(found)),
-        Err(Blown::TooManyTuples) => Ok(None),
+        // Few tuples may have languages that take all of the memory.
+        Err(Blown::TooManyTuples | Blown::TooLarge) => Ok(None),
         Err(other) => {
             ensure("a-limits", false, || format!("A_{depth}: {other:?}"))?;
             Ok(None)

@@ -148,7 +148,8 @@ fn run(args: &Args) -> Result<String, Stopped> {
     })?;
     Ok(match evidence {
         Evidence::Trace { contexts, .. } | Evidence::WrittenTrace { contexts, .. } => {
-            format!("accepted: unsafe: a trace with {contexts} contexts leads to a bad state")
+            let s = if contexts == 1 { "" } else { "s" };
+            format!("accepted: unsafe: a trace with {contexts} context{s} leads to a bad state")
         }
         Evidence::Certificate(certificate) => {
             let (tuples, states) = (certificate.tuples().len(), certificate.automaton.len());

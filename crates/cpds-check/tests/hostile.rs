@@ -208,7 +208,7 @@ fn repetition_does_not_fill_the_memory() {
     command.args(["-c", script, env!("CARGO_BIN_EXE_cuba-check")]).current_dir(folder);
     let output = command.output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(told, "accepted: unsafe: a trace with 1 contexts leads to a bad state\n", "{output:?}");
+    assert_eq!(told, "accepted: unsafe: a trace with 1 context leads to a bad state\n", "{output:?}");
 }
 
 /// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is there is read once.

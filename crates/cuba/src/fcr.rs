@@ -19,6 +19,7 @@ use crate::words::Words;
 use crate::{fault, machine, source, trace};
 use clap::Args;
 use cpds::{Cpds, Problem, Program, Property, SharedState, Stack, ThreadId, Trace, Wild};
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 #[derive(Args, Debug)]
@@ -47,6 +48,9 @@ pub(crate) struct Fcr {
 
 /// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
 const STEPS: usize = 500;
+
+/// Overapproximations of more tuples are not taken to find out about further programs.
+const FEW_TUPLES: usize = 300;
 
 /// The answer for a system, as far as it was found.
 pub(crate) struct Decided {
@@ -84,7 +88,11 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
     } else {
         decided.map_or(String::new(), |decided| decided.text(&loaded)) + &style::verdict(&verdict) + "\n"
     };
-    Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code })
+    let mut remarks = loaded.warnings();
+    if let Some(option) = args.model.bad_option() {
+        let _ = writeln!(remarks, "note: {option} has no effect: `cuba fcr` does not ask for bad states");
+    }
+    Ok(Answer { stdout, remarks, errors: String::new(), code })
 }
 
 /// The squeeze, asked whether a pumping head is reachable.
@@ -134,7 +142,7 @@ impl<'a> Search<'a> {
         let Ok(question) = self.pumping.question(system, &open) else {
             return Ok((decided, "unknown: there are too many pumping heads to look for".to_owned()));
         };
-        let explored = self.explore(&question, self.max_contexts)?;
+        let explored = self.explore(&question, self.max_contexts, None)?;
         let verdict = match &explored.analysis.conclusion {
             Conclusion::Safe(proof) if self.pumping.is_complete() => {
                 for program in open {
@@ -187,11 +195,11 @@ impl<'a> Search<'a> {
         Ok((decided, verdict))
     }
 
-    /// Finds out about the other programs, with no more contexts than the first one took.
+    /// Finds out about the other programs, with no more contexts than the first one took, and with few tuples: the answer is known.
     fn others(&self, decided: &mut Decided, contexts: usize) -> Result<(), Box<Answer>> {
         for program in decided.open() {
             let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };
-            let explored = self.explore(&question, Some(contexts))?;
+            let explored = self.explore(&question, Some(contexts), Some(FEW_TUPLES))?;
             match &explored.analysis.conclusion {
                 Conclusion::Safe(proof) if self.pumping.is_complete() => {
                     decided.fcr.programs[program] = Contexts::Finite(ground(proof));
@@ -219,9 +227,15 @@ impl<'a> Search<'a> {
     }
 
     /// Asks the squeeze, and has its evidence checked.
-    fn explore<'p>(&self, question: &'p Problem, max_contexts: Option<usize>) -> Result<Explored<'p>, Box<Answer>> {
+    fn explore<'p>(
+        &self,
+        question: &'p Problem,
+        max_contexts: Option<usize>,
+        max_tuples: Option<usize>,
+    ) -> Result<Explored<'p>, Box<Answer>> {
         let options = Options {
             max_contexts,
+            max_tuples,
             memory: limits::memory().for_tables(),
             jobs: machine::cores(),
             interrupt: Some(limits::stop()),

@@ -239,7 +239,8 @@ fn lines(words: &Words<'_>, state: &VisibleState) -> Vec<String> {
         return vec![whole];
     }
     let mut lines = words.lines(state.shared);
-    let name = |top: &Option<Symbol>| top.map_or_else(|| "ε".to_owned(), |symbol| words.symbol(symbol));
+    let empty = if words.map.is_some() { "-" } else { "ε" };
+    let name = |top: &Option<Symbol>| top.map_or_else(|| empty.to_owned(), |symbol| words.symbol(symbol));
     lines.extend(wrapped(&state.tops.iter().map(name).collect::<Vec<_>>()));
     lines
 }

@@ -123,6 +123,12 @@ impl ModelArgs {
         iter::once(self.file.clone()).chain(neighbours).collect()
     }
 
+    /// The option that says what is bad, if there is one.
+    pub(crate) fn bad_option(&self) -> Option<&'static str> {
+        let given = [("--target", !self.target.is_empty()), ("--label", !self.program.label.is_empty())];
+        given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
     /// Reads the model and its neighbours.
     pub(crate) fn load(&self) -> Result<Loaded, Stopped> {
         let files = self.files();

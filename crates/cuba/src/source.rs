@@ -195,22 +195,40 @@ fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
     }
 }
 
-/// A thread that was created, in words: by its function, or by the place where it starts.
+/// A thread that was created, in words: by its function, or by the place where it starts, with the variables that have a value there.
 pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
     format!("{} waits to start", starting(frame))
 }
 
-/// The function that a thread starts with, or the place.
+/// The function that a thread starts with, or the place: `f`, `f(a=1)`, `main:12`.
 pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
-    if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) }
+    let place = if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) };
+    let value = |&(name, value): &(&str, Option<bool>)| Some(format!("{name}={}", u8::from(value?)));
+    let values: Vec<String> = frame.variables.iter().filter_map(value).collect();
+    if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
+}
+
+/// Threads that wait to start, those that are alike together: `f waits to start`, `3 × f wait to start`.
+pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
+    let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
+    for frame in frames {
+        match alike.iter_mut().find(|(other, _)| *other == frame) {
+            Some((_, count)) => *count += 1,
+            None => alike.push((frame, 1)),
+        }
+    }
+    let words = |(frame, count): (&SourceFrame<'_>, usize)| match count {
+        1 => waits(frame),
+        _ => format!("{count} × {} wait to start", starting(frame)),
+    };
+    alike.into_iter().map(words).collect()
 }
 
 /// What threads have to do with each other, in words, with these names for threads; nothing if that is nothing.
 pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     let locks = now.locks.iter().map(|lock| held(lock, name));
     let atomic = now.atomic.iter().map(|&thread| format!("{} in atomic", name(thread)));
-    let waiting = now.waiting.iter().map(waits);
-    locks.chain(atomic).chain(waiting).collect::<Vec<_>>().join(", ")
+    locks.chain(atomic).chain(waiting(&now.waiting)).collect::<Vec<_>>().join(", ")
 }
 
 /// `m held by consumer#2`.
@@ -379,7 +397,8 @@ pub(crate) fn json_of_step(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson
 }
 
 fn start_json(frame: &SourceFrame<'_>) -> StartJson {
-    StartJson { function: frame.function.to_owned(), line: frame.line }
+    let variables = frame.variables.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+    StartJson { function: frame.function.to_owned(), line: frame.line, variables }
 }
 
 fn synchronisation_json(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> SynchronisationJson {

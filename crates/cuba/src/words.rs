@@ -73,7 +73,10 @@ impl<'a> Words<'a> {
     pub(crate) fn read_state(&self, option: &str, text: &str) -> Result<GlobalState, ReadError> {
         let by_names = self.system.read_state(Source::new(option, text));
         match (by_names, self.map) {
-            (Err(_), Some(map)) if !self.has_name(text) => map.read_state(self.system, None, Source::new(option, text)),
+            (Err(by_names), Some(map)) => {
+                let in_words = map.read_state(self.system, None, Source::new(option, text));
+                in_words.map_err(|in_words| if self.has_name(text) { by_names } else { in_words })
+            }
             (by_names, _) => by_names,
         }
     }
@@ -87,9 +90,12 @@ impl<'a> Words<'a> {
     ) -> Result<(SharedState, Stack), ReadError> {
         let plain = bare(text);
         let is_own = plain.split_once('|').is_some_and(|(_, own)| !has_comma(own)) && self.system.thread_count() > 1;
-        if let (true, false, Some(map)) = (is_own, self.has_name(text), self.map) {
-            let own = map.read_state(self.system, Some(thread), Source::new(option, text))?;
-            return Ok((own.shared, own.stacks[0].clone()));
+        if let (true, Some(map)) = (is_own, self.map) {
+            match map.read_state(self.system, Some(thread), Source::new(option, text)) {
+                Ok(own) => return Ok((own.shared, own.stacks[0].clone())),
+                Err(error) if !self.has_name(text) => return Err(error),
+                Err(_) => {}
+            }
         }
         let whole = match plain.split_once('|') {
             Some((shared, own)) if is_own => {

@@ -136,9 +136,13 @@ impl Parser<'_> {
         let help = if self.is_word(name) {
             let text = shortened(self.text_at(name));
             match (self.text_at(name + 1), self.is_constant(self.text_at(name + 2))) {
+                ("=", Some(value)) => format!("{how}`decl {text} = {};`", u8::from(value)),
                 ("=", None) => format!("{how}`decl {text};`; its value is assigned in a statement: `{text} := …;`"),
+                ("[", _) => "there are no arrays: declare one variable for each element".to_owned(),
                 _ => format!("{how}`decl {text};`"),
             }
+        } else if self.text_at(self.at) == "enum" {
+            "declare one variable for each bit of its values: `decl x, y;`".to_owned()
         } else {
             "declare one variable for each field: `decl x, y;`".to_owned()
         };

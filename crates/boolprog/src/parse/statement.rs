@@ -126,9 +126,11 @@ impl Parser<'_> {
         Ok(Statement { labels, kind, at: At(start.to(end)), origin })
     }
 
-    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the last one needs none.
+    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the last one needs none. (At the end of the
+    /// text, what is missing is the end of a block.)
     fn is_last(&self) -> bool {
-        self.dialect == Dialect::Slam && matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif")
+        let is_end = self.peek().is_none() || matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif");
+        self.dialect == Dialect::Slam && is_end
     }
 
     fn label(&mut self) -> Parsed<Name> {

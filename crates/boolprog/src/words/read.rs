@@ -203,7 +203,7 @@ impl<'t> Reading<'_, 't> {
             "1" | "T" | "true" => Some(true),
             "*" | "?" => None,
             _ => {
-                let help = format!("write `{name}=0`, `{name}=1`, or `{name}=*` if it may be either");
+                let help = format!("write `{name}=0` or `{name}=1`; or `{name}=*`, where a state is shown with that");
                 self.wrong(format!("`{text}` gives no value"), self.span(text), "0, 1 or *", help);
                 return None;
             }

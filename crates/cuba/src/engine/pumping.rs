@@ -1,7 +1,7 @@
 //! Pumping heads: where a thread alone can raise its stack for ever (design note 017).
 //!
-//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It *pumps* if ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε: a loop
-//! (`loops.rs`). Kept are the pumping heads that a call of the loop leads to. They are read off the store automaton of everything that
+//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). A *pumping head* is one that a call leads to, with
+//! ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε by a run that makes this call again: a loop (`loops.rs`). They are read off the store automaton of everything that
 //! the program reaches from its heads (that of Thm. 17): those are the states made for calls through which a loop of the automaton goes.
 //!
 //! # What pumping heads decide
@@ -21,7 +21,7 @@ use super::heads::Heads;
 use super::loops::Loop;
 use super::psa::{Psa, TooLarge};
 use super::race::Cancel;
-use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, Wild};
+use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, ThreadId, Wild, limits};
 
 /// A shared state and the symbol on top of a thread's stack.
 pub type Head = (SharedState, Symbol);
@@ -110,17 +110,28 @@ impl Pumping {
         self.loops[program].as_ref()
     }
 
-    /// The question whether any of these programs can get to a pumping head: a bad pattern for each head of each of their threads.
-    /// Of interchangeable threads, one is enough.
+    /// The question whether any of these programs can get to a pumping head: a bad pattern for each head of each of their threads; of
+    /// interchangeable threads, one is enough if there would be too many patterns.
     ///
     /// # Errors
-    /// If there are too many patterns for a problem.
+    /// If there are too many patterns for a problem all the same.
     pub fn question(&self, system: &Cpds, programs: &[usize]) -> Result<Problem, ModelError> {
+        let is_asked = |thread: &&ThreadId| programs.contains(&system.program_index(**thread));
+        let groups = system.symmetric_groups();
+        let all: Vec<ThreadId> = groups.iter().flatten().filter(is_asked).copied().collect();
+        let firsts = || groups.iter().filter_map(|group| group.iter().find(is_asked)).copied().collect();
+        self.question_of(system, all).or_else(|_| self.question_of(system, firsts()))
+    }
+
+    fn question_of(&self, system: &Cpds, mut threads: Vec<ThreadId>) -> Result<Problem, ModelError> {
+        threads.sort_unstable();
+        let cells = |thread: &ThreadId| (system.thread_count() + 1) * self.heads(system.program_index(*thread)).len();
+        let cells: usize = threads.iter().map(cells).sum();
+        if cells as u64 > limits::STACK_CELLS {
+            return Err(ModelError::TooLarge { what: "pumping heads to ask for", limit: limits::STACK_CELLS });
+        }
         let mut bad = Vec::new();
-        for group in system.symmetric_groups() {
-            let Some(&thread) = group.iter().find(|&&thread| programs.contains(&system.program_index(thread))) else {
-                continue;
-            };
+        for thread in threads {
             for &(q, symbol) in self.heads(system.program_index(thread)) {
                 let mut tops = vec![Wild::Any; system.thread_count()];
                 tops[thread.index()] = Wild::Is(Some(symbol));

@@ -242,6 +242,8 @@ pub struct StartJson {
     pub function: String,
     /// The line, counted from 1.
     pub line: usize,
+    /// The variables that matter there, with their values, arguments above all; null is any value.
+    pub variables: BTreeMap<String, Option<bool>>,
 }
 
 /// What the threads of a Boolean program have to do with each other in a state.

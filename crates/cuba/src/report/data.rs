@@ -125,7 +125,7 @@ impl SynchronisedData {
             locks: now.locks.iter().map(|lock| (lock.name.to_owned(), source::held(lock, name))).collect(),
             holds,
             atomic: now.atomic.map(ThreadId::index),
-            waiting: now.waiting.iter().map(source::waits).collect(),
+            waiting: source::waiting(&now.waiting),
         }
     }
 }

@@ -141,7 +141,7 @@ fn declared_in_functions() {
     assert_snapshot!(of_statements(texts), @"
     int i = 0; x := i;
       5:3: a variable with a type
-      at the beginning of the function, write `decl i;`
+      at the beginning of the function, write `decl i = 0;`
     int i = nondet(), j; x := i;
       5:3: a variable with a type
       at the beginning of the function, write `decl i;`; its value is assigned in a statement: `i := …;`
@@ -402,10 +402,10 @@ fn declarations_and_functions() {
       declare it: `decl x;`
     bool x = 0; void main() { x := 1; }
       1:1: a variable with a type
-      declare it: `decl x;`
+      declare it: `decl x = 0;`
     static unsigned int x = 0, y = 1; void main() { x := y; }
       1:1: a variable with a type
-      declare it: `decl x;`
+      declare it: `decl x = 0;`
     decl int x; void main() { x := 1; }
       1:6: a variable with a type
       leave the type out: `decl x;`
@@ -529,7 +529,7 @@ int main(void) {
     = help: leave such lines out; a file has all of its program
     error: a variable with a type
     --> p.bp:2:1
-    = help: declare it: `decl x;`
+    = help: declare it: `decl x = 0;`
     error: a variable with a type
     --> p.bp:3:1
     = help: declare it: `decl lock_held;`

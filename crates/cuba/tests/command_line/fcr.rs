@@ -56,6 +56,28 @@ fn loops() {
     ");
 }
 
+/// Whichever copy gets to the loop, the first one to move is the first one. What is bad is not asked for.
+#[test]
+fn copies_are_numbered_as_they_move() {
+    let text =
+        "shared 0 1; init 0|a,a; thread A * 2 { symbols a b c; (0,a) -> (1,b); (1,a) -> (1,a c); (1,c) -> (0,-) }";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("m.cpds"), text).unwrap();
+    let ran = cuba(folder.path(), &["fcr", "m.cpds", "--target", "0|*,*"]);
+    assert_eq!(ran.stderr, "note: --target has no effect: `cuba fcr` does not ask for bad states\n");
+    assert_snapshot!(ran.stdout, @"
+                     ⟨0|a,a⟩
+    context 1: A#1
+      (0,a) → (1,b)  ⟨1|b,a⟩
+
+    A: ⟨1|a⟩ →⁺ ⟨1|a c⟩, and so on for ever; ⟨1|a⟩ is reachable with 1 context
+                       ⟨1|a⟩
+      (1,a) → (1,a c)  ⟨1|a c⟩
+
+    refuted: with 1 context A#2 gets to ⟨1|a⟩, from where it alone can raise its stack for ever
+    ");
+}
+
 /// Neither reached nor ruled out: whether the server gets to `finished` with a session left depends on the heights of two stacks.
 #[test]
 fn it_is_open() {

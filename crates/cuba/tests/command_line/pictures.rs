@@ -260,10 +260,10 @@ fn the_graph_of_a_program() {
     assert_snapshot!(dot.lines().skip(2).take(6).collect::<Vec<_>>().join("\n"), @r#"
     label="T(R_1): 27 visible states, perhaps not all, with the steps of R_1"; labelloc=t
     node [shape=ellipse, width=0.5, height=0.5, margin=0.05]
-    n0 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37,\nstopper:44, ε, ε\nk = 0", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, stopper:44, -, -⟩"]
+    n0 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37,\nstopper:44, -, -\nk = 0", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, stopper:44, -, -⟩"]
     i0 [shape=point, style=invis]; i0 -> n0
-    n1 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37, load:22,\nε, ε\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, load:22, -, -⟩"]
-    n2 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nload:22, stopper:44,\nε, ε\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|load:22, stopper:44, -, -⟩"]
+    n1 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nadder:37, load:22,\n-, -\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|adder:37, load:22, -, -⟩"]
+    n2 [label="0&amp;0&amp;0&amp;0&amp;0&amp;0\nload:22, stopper:44,\n-, -\nk = 1", tooltip="⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; stopped=0 &amp; inc=0 &amp; dec=0 &amp; loaded=0|load:22, stopper:44, -, -⟩"]
     "#);
     let svg = done(&[&args[..], &["--svg"]].concat());
     assert!(svg.contains("<title>⟨stoppingFlag=0 &amp; stoppingEvent=0 &amp; "), "{svg}");

@@ -130,6 +130,39 @@ fn a_thread_that_ends_with_a_lock() {
 }
 
 /// The same as data, and the checker does not look at it.
+/// Threads that start the same function with other arguments are told apart.
+#[test]
+fn arguments_of_threads_that_start() {
+    let text =
+        "void f(a) { assert(a); }\nvoid main() { skip; start_thread f(1); start_thread f(1); start_thread f(0); }";
+    assert_snapshot!(on(text, &["verify", "p.bp"]), @"
+    p.bp
+    context 1: main
+      2  main  skip
+      2  main  start_thread f(1)  f(a=1) waits to start
+      2  main  start_thread f(1)  f(a=1) waits to start
+      2  main  start_thread f(0)  f(a=0) waits to start
+    context 2: f#1  (2 × f(a=1) wait to start)
+      1  f     the thread starts  a = 0
+      1  f     assert(a)          fails
+
+    unsafe: `assert(a)` at p.bp:1 in f fails with 2 contexts, and with no fewer
+    exit code 10
+    ");
+}
+
+/// A label is a place, also where the shared state is written as the system's names are.
+#[test]
+fn a_label_is_a_place() {
+    let text = "decl x = 0;\nvoid w() { W: x := 1; X: skip; }\nvoid main() { skip; thread_create(&w); x := 0; }";
+    let shown = on(text, &["show", "p.bp", "--successors", "x=1|-,W"]);
+    assert!(shown.starts_with("⟨x=1|-, w:2⟩ has 1 successor\n"), "{shown}");
+    assert_eq!(
+        on(text, &["show", "p.bp", "--psa", "w", "--from", "x=1|W"]),
+        on(text, &["show", "p.bp", "--psa", "w", "--from", "x=1|w:2"])
+    );
+}
+
 #[test]
 fn locks_in_json() {
     let trace = written(ENDS, &["verify", "p.bp", "--target", "late|-,other:4.2", "--trace"], "t.json");
