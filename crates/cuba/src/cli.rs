@@ -273,7 +273,7 @@ pub(crate) fn say(result: Result<Answer, Stopped>, quiet: bool) -> u8 {
     }
 }
 
-/// Writes to standard error. If nobody can read it, the exit code still speaks.
+/// Writes to standard error. If it is closed, the exit code still says it.
 pub fn remark(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

@@ -97,7 +97,7 @@ mod tests {
         finite_levels(problem.system(), 6, 1000)
     }
 
-    /// The second thread may push for ever as soon as the first one has said so; and in the last case nobody says so.
+    /// The second thread may push for ever as soon as the first one has set the shared state; in the last case it never does.
     #[test]
     fn infinite_from_the_first_or_the_second_context_on_or_never() {
         let two = |pushes_at: u32| {
