@@ -207,8 +207,11 @@ fn a_process_that_leaves_while_others_wait() {
 
 #[test]
 fn a_port_that_is_taken() {
-    let hosts = hosts(2);
-    let taken = std::net::TcpListener::bind(hosts.address(0)).expect("it is free");
+    // A connection of another test may have got a port that was free a moment ago.
+    let (hosts, taken) = std::iter::repeat_with(|| hosts(2))
+        .take(100)
+        .find_map(|hosts| std::net::TcpListener::bind(hosts.address(0)).ok().map(|taken| (hosts, taken)))
+        .expect("there are free ports");
     let ended = Task::new(&hosts, 0).start().end();
     assert_eq!(ended.code, Some(APART), "{ended:?}");
     assert!(ended.stderr.contains(&format!("error: cannot listen at {}: ", hosts.address(0))), "{ended:?}");
