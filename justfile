@@ -14,7 +14,7 @@ check:
 
 # Accept what the tests print as the new snapshots (needs cargo-insta), and write the JSON schemas anew
 bless:
-    UPDATE_SCHEMAS=1 cargo test -p cuba --lib json
+    UPDATE_SCHEMAS=1 cargo test -p cuba-cli --lib json
     cargo insta test --workspace --accept
 
 # The page on the paper's Table 2 anew
@@ -29,10 +29,10 @@ doc:
 book:
     mdbook build docs --open
 
-# The report in a real browser (needs Chromium, and what crates/cuba/tests/browser/requirements.txt lists)
+# The report in a real browser (needs Chromium, and what crates/cuba-cli/tests/browser/requirements.txt lists)
 browser:
     cargo build
-    python3 -m pytest crates/cuba/tests/browser
+    python3 -m pytest crates/cuba-cli/tests/browser
 
 # The BenchExec module (needs what contrib/benchexec/requirements.txt lists)
 benchexec:
@@ -49,7 +49,7 @@ fuzz TARGET SECONDS:
 
 # How long inputs that are built to exhaust take, and how much memory
 hostile:
-    cargo test --release -p cuba --test command_line -- --ignored hostile --nocapture
+    cargo test --release -p cuba-cli --test command_line -- --ignored hostile --nocapture
 
 # N random systems and a tenth as many programs through every engine, against the oracle; what disagrees is kept in crates/campaign/regressions
 campaign N SEED *OPTIONS:

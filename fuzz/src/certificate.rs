@@ -7,8 +7,8 @@ use cpds::{Automaton, Certificate, Problem, Symbol};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use cpds_testing::certificates::{contains, is_invariant};
 use cpds_testing::oracle;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Cancel, Engine, Ladder};
+use cuba::{Cancel, Engine, Ladder};
+use cuba::{Conclusion, Options, Question, search};
 
 /// Choices of a system, of a way to prove something of it, and of changes.
 pub fn certificate(bytes: &[u8]) {
@@ -40,7 +40,7 @@ fn made(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
         _ => Options { ladder: Ladder::Abstract, ..limits },
     };
     let question = [Question::Verify, Question::Visible][choices.below(2)];
-    let analysis = analyse(problem, question, options, |_| ());
+    let analysis = search(problem, question, &options, |_| ());
     let (proof, claim) = match &analysis.conclusion {
         Conclusion::Safe(proof) => (proof, Claim::Verdict),
         Conclusion::Converged(proof) => (proof, Claim::Exact),
@@ -50,7 +50,8 @@ fn made(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
     let certificate = analysis.certificate(proof, 1 << 24, &Cancel::default()).expect("it is small");
     let evidence = Evidence::Certificate(certificate.clone());
     assert_eq!(check(problem, &evidence, claim, &|_| true), Ok(()));
-    let json = serde_json::to_vec(&cuba::json::certificate(problem, "fuzz".to_owned(), &certificate)).expect("numbers");
+    let json =
+        serde_json::to_vec(&cuba_cli::json::certificate(problem, "fuzz".to_owned(), &certificate)).expect("numbers");
     assert_eq!(read(problem, &*json), Ok(evidence));
     Some(certificate)
 }

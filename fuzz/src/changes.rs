@@ -1,7 +1,7 @@
 //! Bytes as choices: a small system, and what else to change.
 
 use cpds::{Problem, Property};
-use cuba::engine::analysis::Options;
+use cuba::Options;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

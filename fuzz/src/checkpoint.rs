@@ -1,7 +1,7 @@
 //! What a run has kept.
 
-use cuba::engine::End;
-use cuba::engine::keep::Start;
+use cuba::End;
+use cuba::checkpoint::Start;
 
 /// A letter for the end of the search, `u`pper or lower, and what it has kept. It is read, or refused. Nobody goes on from it: a checksum says
 /// whether a checkpoint is as it was written, and who forges one can make a run believe anything, except for an answer without evidence.

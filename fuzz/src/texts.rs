@@ -2,7 +2,7 @@
 
 use boolprog::Asked;
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
-use cuba::render;
+use cuba_cli::render;
 
 /// Larger systems are not printed: it takes longer, and shows no more.
 const SMALL: usize = 5_000;

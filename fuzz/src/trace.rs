@@ -5,14 +5,14 @@ use super::changes::{Choices, Draft, limits};
 use cpds::{Problem, SharedState, Stack, Symbol, ThreadId, Trace};
 use cpds_check::{Claim, Evidence, check};
 use cpds_testing::oracle;
-use cuba::engine::analysis::{Conclusion, Question, analyse};
+use cuba::{Conclusion, Question, search};
 
 /// Choices of a system and of changes.
 pub fn trace(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let mut draft = Draft::new(&mut choices);
     let problem = draft.problem();
-    let Conclusion::Unsafe { mut trace, .. } = analyse(&problem, Question::Verify, limits(), |_| ()).conclusion else {
+    let Conclusion::Unsafe { mut trace, .. } = search(&problem, Question::Verify, &limits(), |_| ()).conclusion else {
         return;
     };
     assert_eq!(accepted(&problem, &trace, trace.contexts.len()), Ok(()));

@@ -5,11 +5,12 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, ensure, evidence};
 use cpds::Problem;
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Question, analyse};
-use cuba::engine::{Engine, Ladder, Rung};
+use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, search};
+use cuba::{Engine, Ladder, Rung};
 
 /// So that each run ends soon.
 pub const LIMITS: Options = Options {
+    evidence: EvidencePolicy::Checked,
     engine: None,
     ladder: Ladder::All,
     symmetry: true,
@@ -19,7 +20,6 @@ pub const LIMITS: Options = Options {
     memory: 1 << 23,
     jobs: 1,
     timeout: None,
-    interrupt: None,
 };
 
 /// How many of the ways are taken with one turn; the next ones with the next turn.
@@ -68,7 +68,7 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
         let symmetry = (turn / 2).is_multiple_of(2);
         for (question, symmetry) in [(Question::Verify, symmetry), (other, !symmetry)] {
             let options = Options { symmetry, jobs: 1 + usize::from(turn.is_multiple_of(3)), ..*options };
-            let found = analyse(problem, question, options, |_| ());
+            let found = search(problem, question, &options, |_| ());
             let answer = answered(problem, question, name, options, &found, truth, &mut agreed)?;
             evidence::check(problem, &answer, &found, truth, None, tally)?;
             tally.count("answers, by way", name);
@@ -87,18 +87,18 @@ fn the_same_is_told(
     tally: &mut Tally,
 ) -> Checked {
     let usual = limits(truth);
-    let first = analyse(problem, question, usual, |_| ());
+    let first = search(problem, question, &usual, |_| ());
     let answer = answered(problem, question, "auto", usual, &first, truth, agreed)?;
     let jobs: &[usize] = if turn.is_multiple_of(8) { &[2, 1, 2] } else { &[2] };
     for &jobs in jobs {
-        let again = analyse(problem, question, Options { jobs, ..usual }, |_| ());
+        let again = search(problem, question, &Options { jobs, ..usual }, |_| ());
         let detail = || format!("{question:?}, jobs {jobs}:\n{}\n{}", told(&first), told(&again));
         ensure("same-told", told(&first) == told(&again), detail)?;
     }
     evidence::check(problem, &answer, &first, truth, Some(turn >> 16), tally)?;
     if has_symmetry(problem) {
         let options = Options { symmetry: false, ..usual };
-        let without = analyse(problem, question, options, |_| ());
+        let without = search(problem, question, &options, |_| ());
         answered(problem, question, "auto", options, &without, truth, agreed)?;
         tally.count("answers, by way", "auto, without symmetry");
     }

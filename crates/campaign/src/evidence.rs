@@ -7,8 +7,8 @@ use crate::{Checked, ensure};
 use cpds::{Certificate, Problem, Trace};
 use cpds_check::{Claim, Condition, Evidence, Rejected};
 use cpds_testing::certificates::{CHANGES, changed, changed_traces, first_lost, is_invariant};
-use cuba::engine::analysis::{Analysis, Conclusion};
-use cuba::engine::{Cancel, Engine};
+use cuba::{Analysis, Conclusion};
+use cuba::{Cancel, Engine};
 
 /// What a check may take.
 const STEPS: u64 = 1_000_000_000;

@@ -7,7 +7,7 @@ use crate::truth::Truth;
 use crate::{Checked, ensure};
 use cpds::{Problem, Reader, Source, print_cpds, print_pds};
 use cpds_testing::renaming::renamed;
-use cuba::engine::analysis::{Question, analyse};
+use cuba::{Question, search};
 
 /// Our own format; and in turns the other one, or other names and orders.
 pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> Checked {
@@ -59,7 +59,7 @@ struct Summary {
 
 impl Summary {
     fn of(problem: &Problem, truth: &Truth) -> Summary {
-        let found = analyse(problem, Question::Verify, limits(truth), |_| ());
+        let found = search(problem, Question::Verify, &limits(truth), |_| ());
         let answer = Answer::of(String::new(), Question::Verify, &found);
         Summary { verdict: answer.verdict(), fcr: answer.fcr, levels: answer.levels }
     }

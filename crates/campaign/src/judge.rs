@@ -3,8 +3,8 @@
 use crate::truth::Truth;
 use crate::{Checked, ensure};
 use cpds::{Problem, VisibleState};
-use cuba::engine::Count;
-use cuba::engine::analysis::{Analysis, Conclusion, Question, Reason};
+use cuba::Count;
+use cuba::{Analysis, Conclusion, Question, Reason};
 use std::collections::BTreeSet;
 
 /// An answer, as data.
@@ -56,7 +56,7 @@ impl Answer {
             collapse_of_states: found.collapse_of_states,
             collapse_of_visible: found.visible_sequence.collapse(),
             between: all.map(|between| between.states.clone()),
-            fcr: found.fcr.as_ref().and_then(cuba::engine::Fcr::holds),
+            fcr: found.fcr.as_ref().and_then(cuba::Fcr::holds),
         }
     }
 

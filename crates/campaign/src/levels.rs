@@ -5,8 +5,8 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, contexts, ensure};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions};
+use cuba::{Conclusion, Options, Question, search};
+use cuba::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -132,7 +132,7 @@ fn is_reachable(problem: &Problem, state: &VisibleState, k: usize, tally: &mut T
         jobs: 1,
         ..Options::default()
     };
-    let found = analyse(&target, Question::Verify, options, |_| ());
+    let found = search(&target, Question::Verify, &options, |_| ());
     let is_trace = match &found.conclusion {
         Conclusion::Unsafe { trace, .. } => {
             let is_run = trace.replay(target.system()) == Ok(()) && trace.last().visible() == *state;

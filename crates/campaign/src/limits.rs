@@ -6,15 +6,12 @@ use crate::judge::Agreed;
 use crate::tally::Tally;
 use crate::truth::Truth;
 use cpds::Problem;
-use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::engine::{Engine, Halt, Stop};
+use cuba::{Cancel, Control, Engine, Halt, Options, Question, search_with};
 use std::time::Duration;
 
 /// Few contexts, little memory, stopped in the middle, no time.
 pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally: &mut Tally) -> Checked {
     let usual = limits(truth);
-    // A few bytes for each case.
-    let stop: &'static Stop = Box::leak(Box::default());
     let question =
         [Question::Verify, Question::Visible, Question::Reachable][usize::try_from(turn % 3).expect("small")];
     let contexts = usize::try_from(turn % 4).expect("small");
@@ -23,17 +20,19 @@ pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally
     let limited = [
         ("few contexts", Question::Verify, Options { max_contexts: Some(contexts), ..usual }),
         ("little memory", question, Options { memory, engine, ..usual }),
-        ("stopped", question, Options { interrupt: Some(stop), jobs: 1 + contexts % 2, engine, ..usual }),
+        ("stopped", question, Options { jobs: 1 + contexts % 2, engine, ..usual }),
         ("no time", Question::Verify, Options { timeout: Some(Duration::from_micros(turn % 200)), ..usual }),
     ];
     // Two of them at a time.
     for (name, question, options) in limited.into_iter().skip(usize::try_from(turn / 9 % 2).expect("small")).step_by(2)
     {
         let mut heard = 0;
-        let found = analyse(problem, question, options, |_| {
+        let cancel = Cancel::new();
+        let control = Control { cancel: cancel.clone(), ..Control::default() };
+        let found = search_with(control, problem, question, &options, |_| {
             heard += 1;
-            if heard > contexts && options.interrupt.is_some() {
-                let _ = stop.set(Halt::Interrupted);
+            if heard > contexts && name == "stopped" {
+                cancel.stop(Halt::Interrupted);
             }
         });
         // It need not be the first answer, nor is it one that others have to agree with.

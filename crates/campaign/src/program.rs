@@ -8,7 +8,7 @@ use boolprog::{Lowered, Options, print, read};
 use cpds::Source;
 use cpds_testing::interpreter::{self, Limits};
 use cpds_testing::lowering::{compare, replay};
-use cuba::engine::analysis::{Conclusion, Question, analyse};
+use cuba::{Conclusion, Question, search};
 
 /// How far the interpreter goes.
 pub const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 600 };
@@ -64,7 +64,7 @@ pub fn first_error(run: &interpreter::Levels) -> Option<usize> {
 /// The verdict is that of the interpreter, as far as it goes; and a trace is a run of the program.
 fn verdict(lowered: &Lowered, run: Option<&interpreter::Levels>, tally: &mut Tally) -> Checked {
     let problem = &lowered.reading.problem;
-    let found = analyse(problem, Question::Verify, crate::answers::LIMITS, |_| ());
+    let found = search(problem, Question::Verify, &crate::answers::LIMITS, |_| ());
     let bad = run.and_then(first_error);
     let is_exact = run.is_some_and(|run| run.exact);
     let detail =

@@ -9,7 +9,7 @@ use crate::truth::Truth;
 use crate::{Checked, ensure};
 use cpds::{Problem, VisibleState};
 use cpds_testing::overapproximation::cut_off;
-use cuba::engine::{Abstraction, Blown, Cut, Limits, Overapproximation};
+use cuba::{Abstraction, Blown, Cut, Limits, Overapproximation};
 use std::collections::BTreeSet;
 
 const LIMITS: Limits = Limits { tuples: 150, memory: 1 << 24 };

@@ -8,7 +8,7 @@ use cpds_campaign::mutated::smaller;
 use cpds_campaign::tally::Tally;
 use cpds_campaign::truth::Truth;
 use cpds_campaign::{Disagreement, evidence, regression, shapes, suite, system};
-use cuba::engine::analysis::{Analysis, Conclusion, Question, analyse};
+use cuba::{Analysis, Conclusion, Question, search};
 use std::path::Path;
 
 fn models(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -107,7 +107,7 @@ fn what_was_found_is_kept() {
 const FIG_1: &str = include_str!("../../../models/paper/fig1.cpds");
 
 fn answer(problem: &Problem, question: Question) -> Answer {
-    Answer::of("as usual".to_owned(), question, &analyse(problem, question, LIMITS, |_| ()))
+    Answer::of("as usual".to_owned(), question, &search(problem, question, &LIMITS, |_| ()))
 }
 
 /// Whatever is said wrongly of Fig. 1 is noticed.
@@ -127,7 +127,7 @@ fn a_false_answer_is_noticed() {
     let mut shorter = trace.clone();
     shorter.contexts.pop();
     assert_eq!(law(&concludes(Conclusion::Unsafe { trace: shorter, pattern })), Err("unsafe-trace"));
-    let unknown = Conclusion::Unknown(cuba::engine::analysis::Reason::ContextBound);
+    let unknown = Conclusion::Unknown(cuba::Reason::ContextBound);
     let mut levels = visible.levels.clone();
     assert!(levels.len() > 5);
     assert_eq!(
@@ -159,7 +159,7 @@ fn a_detour_is_noticed() {
             .unwrap();
     let truth = Truth::of(&problem);
     assert_eq!((truth.bad, truth.steps), (Some(1), Some(2)));
-    let mut found = analyse(&problem, Question::Verify, LIMITS, |_| ());
+    let mut found = search(&problem, Question::Verify, &LIMITS, |_| ());
     let law = |found: &Analysis<'_>| {
         let answer = Answer::of("as usual".to_owned(), Question::Verify, found);
         evidence::check(&problem, &answer, found, &truth, None, &mut Tally::default()).map_err(|it| it.law)
@@ -226,7 +226,7 @@ fn a_trace_that_the_program_cannot_follow_is_noticed() {
     let text = "decl x = 0; void f() { x := 1; } void g() { assume(x); assert(!x); } \
                 void main() { start_thread f(); start_thread g(); }";
     let lowered = boolprog::read(cpds::Source::from(text), &boolprog::Options::default()).unwrap();
-    let found = analyse(&lowered.reading.problem, Question::Verify, LIMITS, |_| ());
+    let found = search(&lowered.reading.problem, Question::Verify, &LIMITS, |_| ());
     let Conclusion::Unsafe { mut trace, .. } = found.conclusion else { panic!("the assertion fails") };
     assert_eq!(cpds_testing::lowering::replay(&lowered, &trace), Ok(()));
     let last = trace.contexts.len() - 1;

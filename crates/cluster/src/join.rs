@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use cuba::cli::remark;
-use cuba::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
-use cuba::engine::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use cuba_cli::cli::remark;
+use cuba_cli::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
 use serde::{Deserialize, Serialize};
 
 use crate::pulse::lock;
@@ -107,7 +107,7 @@ impl Supersteps for Everyone {
         }
     }
 
-    fn give_up(&self, why: &Failure) -> ! {
+    fn give_up(&self, why: &Failure) {
         // The others hear that this process is gone.
         drop(lock(&self.coordinator).take());
         lost(&why.to_string())

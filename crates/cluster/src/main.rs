@@ -3,6 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cuba::cluster::can_join(&cuba_cluster::join::Network);
-    cuba::cli::main()
+    cuba_cli::cluster::can_join(&cuba_cluster::join::Network);
+    cuba_cli::cli::main()
 }

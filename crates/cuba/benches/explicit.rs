@@ -8,8 +8,8 @@ use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
-use cuba::engine::Ladder;
-use cuba::engine::analysis::{Options, Question, analyse};
+use cuba::Ladder;
+use cuba::{Options, Question, search};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -52,7 +52,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
     let mut counters = None;
     while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
         let start = Instant::now();
-        let found = analyse(problem, Question::Reachable, options, |_| ());
+        let found = search(problem, Question::Reachable, &options, |_| ());
         times.push(start.elapsed().as_secs_f64());
         let seen = found.lower.glimpse();
         let size = found.levels.last().expect("R_0 at least").reachable.expect("states are counted");

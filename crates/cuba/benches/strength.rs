@@ -7,7 +7,7 @@
 
 use cpds::{Cpds, Problem, Property, VisibleState, print_cpds};
 use cpds_testing::families::random_system;
-use cuba::engine::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions};
+use cuba::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};

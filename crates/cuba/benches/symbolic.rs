@@ -9,8 +9,8 @@ use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
-use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::engine::{Cancel, Engine, Heads, Ladder, Languages, Psa, Pumping, Rung, Statistics};
+use cuba::{Cancel, Engine, Heads, Ladder, Languages, Psa, Pumping, Rung, Statistics};
+use cuba::{Options, Question, search};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
     let mut counters = None;
     while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
         let start = Instant::now();
-        let found = analyse(problem, question, options, |_| ());
+        let found = search(problem, question, &options, |_| ());
         times.push(start.elapsed().as_secs_f64());
         let last = found.levels.last().expect("S_0 at least");
         let Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, table_bytes, .. } =

@@ -4,10 +4,11 @@
 //! of a processor, against that of one job in one process; and what is sent for each new state.
 
 use crate::states::{family, figures, table};
-use cuba::cluster::{Asked, End, Joined, Transport, Where};
-use cuba::engine::analysis::{Options, Question, analyse, analyse_from};
-use cuba::engine::keep::Start;
-use cuba::engine::{Elsewhere, Ladder, Place, Sent, Share};
+use cuba::Ladder;
+use cuba::checkpoint::Start;
+use cuba::distributed::{Elsewhere, Place, Sent, Share};
+use cuba::{Control, Options, Question, search, search_with};
+use cuba_cli::cluster::{Asked, End, Joined, Transport, Where};
 use cuba_cluster::join::Network;
 use std::ffi::OsString;
 use std::fs;
@@ -81,12 +82,13 @@ pub(crate) fn one(shared: u64, processes: usize) {
     });
     let start = Instant::now();
     let found = match &others {
-        None => analyse(&problem, Question::Reachable, options, |_| ()),
+        None => search(&problem, Question::Reachable, &options, |_| ()),
         Some(others) => {
             let elsewhere: Elsewhere = others.clone();
             let mut start = Start::default();
             start.elsewhere = Some(elsewhere);
-            analyse_from(start, &problem, Question::Reachable, options, None, |_| ())
+            let control = Control { start, ..Control::default() };
+            search_with(control, &problem, Question::Reachable, &options, |_| ())
         }
     };
     let seconds = start.elapsed().as_secs_f64();

@@ -5,9 +5,9 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds_testing::families::Recursion;
-use cuba::engine::Ladder;
-use cuba::engine::analysis::{Options, Question, analyse};
-use cuba::machine::peak_memory_bytes;
+use cuba::Ladder;
+use cuba::{Options, Question, search};
+use cuba_cli::machine::peak_memory_bytes;
 use std::process::Command;
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ pub(crate) fn one(shared: u64, jobs: usize) {
     let before = peak_memory_bytes();
     let options = Options { symmetry: false, memory: 64 << 30, jobs, ladder: Ladder::None, ..Options::default() };
     let start = Instant::now();
-    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let found = search(&problem, Question::Reachable, &options, |_| ());
     let seconds = start.elapsed().as_secs_f64();
     let seen = found.lower.glimpse();
     let closed = (family(shared).states(), family(shared).steps());

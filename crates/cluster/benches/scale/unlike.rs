@@ -8,8 +8,8 @@
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions};
+use cuba::{Conclusion, Options, Question, search};
+use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -65,7 +65,7 @@ fn explicit(problem: &Problem) -> Vec<String> {
     // The ladder would have a quarter.
     let (memory, ladder) = (MEMORY / 3 * 4, Ladder::None);
     let options = Options { engine: Some(Engine::Explicit), ladder, memory, ..Options::default() };
-    let found = analyse(problem, Question::Reachable, options, |_| ());
+    let found = search(problem, Question::Reachable, &options, |_| ());
     let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = found.statistics
     else {
         unreachable!("asked for")

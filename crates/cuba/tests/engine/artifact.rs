@@ -3,8 +3,8 @@
 use crate::evidence::checked;
 use cpds_testing::artifact::{KNOWN, Known, names};
 use cpds_testing::corpus::artifact;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Abstraction, Count, Engine, Fcr, Limits, Lower, Pumping};
+use cuba::{Abstraction, Count, Engine, Fcr, Limits, Lower, Pumping};
+use cuba::{Conclusion, Options, Question, search};
 
 /// All of Table 2, each program with the engine that finite context reachability calls for, and all with the symbolic one.
 #[test]
@@ -14,7 +14,7 @@ fn table_2() {
         let problem = known.read(&folder);
         for (engine, symmetry) in [(None, true), (None, false), (Some(Engine::Symbolic), true)] {
             let options = Options { engine, symmetry, max_contexts: Some(collapse + 2), ..Options::default() };
-            let reached = analyse(&problem, Question::Visible, options, |_| ());
+            let reached = search(&problem, Question::Visible, &options, |_| ());
             assert_eq!(reached.visible_sequence.collapse(), Some(collapse), "{file}");
             assert_eq!(reached.fcr.as_ref().and_then(Fcr::holds), Some(fcr), "{file}");
             let chosen = if fcr { Engine::Explicit } else { Engine::Symbolic };
@@ -25,7 +25,7 @@ fn table_2() {
             if problem.property().bad.is_empty() {
                 continue;
             }
-            let verified = analyse(&problem, Question::Verify, options, |_| ());
+            let verified = search(&problem, Question::Verify, &options, |_| ());
             checked(&problem, &verified);
             match (verified.conclusion, bug) {
                 (Conclusion::Unsafe { trace, .. }, Some(contexts)) => {
@@ -61,7 +61,7 @@ fn expansions_of_bluetooth_and_bst() {
     ] {
         let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
         let options = Options { symmetry, ..Options::default() };
-        let Lower::Explicit(reached) = analyse(&problem, Question::Reachable, options, |_| ()).lower else {
+        let Lower::Explicit(reached) = search(&problem, Question::Reachable, &options, |_| ()).lower else {
             panic!("explicit")
         };
         assert_eq!((reached.kept(), reached.expansions()), (states, expansions), "{file}");
@@ -91,7 +91,7 @@ fn tuples_of_bluetooth_and_stefan() {
     {
         let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
         let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
-        let reached = analyse(&problem, Question::Reachable, options, |_| ());
+        let reached = search(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(reached.lower_sequence.collapse(), Some(k), "{file}");
         assert_eq!(reached.lower.tuples(k), Some(Count::from(tuples)), "{file}");
     }

@@ -2,8 +2,8 @@
 
 use crate::evidence::checked;
 use cpds_testing::corpus::{Answers, Model, Verdict, models, run};
-use cuba::engine::analysis::{Conclusion, Options, Question, Reason, analyse};
-use cuba::engine::{Engine, Rung};
+use cuba::{Conclusion, Options, Question, Reason, search};
+use cuba::{Engine, Rung};
 
 #[test]
 fn the_engines_agree_with_every_model() {
@@ -16,17 +16,17 @@ fn the_engines_agree_with_every_model() {
 fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symmetry: bool) -> Answers {
     let contexts = expected.visible.len() + 12;
     let options = Options { engine, symmetry, max_contexts: Some(contexts), ..Options::default() };
-    let reached = analyse(problem, Question::Reachable, options, |_| ());
-    let count = |count: cuba::engine::Count| usize::try_from(count.exact().expect("few")).expect("few");
+    let reached = search(problem, Question::Reachable, &options, |_| ());
+    let count = |count: cuba::Count| usize::try_from(count.exact().expect("few")).expect("few");
     let visible: Vec<usize> = reached.levels.iter().map(|level| count(level.visible)).collect();
     // Without a limit, there is an answer if there can be one.
     let is_final = engine.is_none();
     let limit = options.max_contexts.filter(|_| !is_final || expected.undecided.is_some());
-    let verified = analyse(problem, Question::Verify, Options { max_contexts: limit, ..options }, |_| ());
+    let verified = search(problem, Question::Verify, &Options { max_contexts: limit, ..options }, |_| ());
     checked(problem, &reached);
     checked(problem, &verified);
     Answers {
-        fcr: reached.fcr.as_ref().and_then(cuba::engine::Fcr::holds),
+        fcr: reached.fcr.as_ref().and_then(cuba::Fcr::holds),
         reachable: reached.levels.iter().map(|level| level.reachable.map(count)).collect(),
         visible_total: reached.visible_sequence.collapse().map(|k| visible[k]),
         collapse_reachable: reached.collapse_of_states,
@@ -50,7 +50,7 @@ fn what_is_undecided_stays_so_at_any_depth() {
     for Model { name, problem, .. } in models().iter().filter(|model| model.expected.undecided.is_some()) {
         for engine in [None, Some(Engine::Symbolic)] {
             let options = Options { engine, max_contexts: Some(12), max_depth: Some(6), ..Options::default() };
-            let analysis = analyse(problem, Question::Verify, options, |_| ());
+            let analysis = search(problem, Question::Verify, &options, |_| ());
             assert_eq!(analysis.conclusion, Conclusion::Unknown(Reason::ContextBound), "{name}");
             assert_eq!(analysis.rungs.last().map(|climbed| climbed.rung), Some(Rung::Abstract(6)), "{name}");
         }

@@ -3,8 +3,8 @@
 use cpds::{Problem, print_cpds};
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle::levels;
-use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Count, Engine, Ladder};
+use cuba::{Conclusion, Options, Proof, Question, search};
+use cuba::{Count, Engine, Ladder};
 
 #[test]
 fn the_counters_are_those_of_the_closed_form() {
@@ -16,7 +16,7 @@ fn the_counters_are_those_of_the_closed_form() {
         let count = |n: u64| Count::from(usize::try_from(n).unwrap());
         for symmetry in [true, false] {
             let options = Options { symmetry, ..Options::default() };
-            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            let found = search(&problem, Question::Reachable, &options, |_| ());
             assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
             let last = found.levels.last().unwrap();
             assert_eq!(
@@ -41,7 +41,7 @@ fn rows_that_become_too_narrow() {
     let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
     for symmetry in [true, false] {
         let options = Options { symmetry, max_contexts: Some(2), memory: 1 << 28, ..Options::default() };
-        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let found = search(&problem, Question::Reachable, &options, |_| ());
         let counts: Vec<_> = found.levels.iter().map(|level| (level.reachable, level.visible)).collect();
         let (one, two) = (20 * 29, 190 * 29 * 29);
         let (one_visible, two_visible) = (20 * 6, 190 * 6 * 6);
@@ -59,7 +59,7 @@ fn every_number_of_jobs_tells_the_same() {
     let problem: Problem = text.parse().unwrap();
     let told = |question: Question, memory: usize, symmetry: bool, jobs: usize| {
         let options = Options { symmetry, memory, jobs, ladder: Ladder::None, ..Options::default() };
-        let found = analyse(&problem, question, Options { engine: Some(Engine::Explicit), ..options }, |_| ());
+        let found = search(&problem, question, &Options { engine: Some(Engine::Explicit), ..options }, |_| ());
         (found.conclusion, found.levels, found.statistics)
     };
     for symmetry in [true, false] {
@@ -88,7 +88,7 @@ fn piles_are_as_high_as_they_should_be() {
         let problem = family.problem();
         for symmetry in [true, false] {
             let options = Options { symmetry, ..Options::default() };
-            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            let found = search(&problem, Question::Reachable, &options, |_| ());
             assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
             assert_eq!(found.collapse_of_states, Some(threads as usize), "{family:?}");
             for (k, level) in (0..).zip(&found.levels) {
@@ -104,7 +104,7 @@ fn piles_are_as_high_as_they_should_be() {
 fn stefan_of_any_size() {
     for (threads, visible) in [(2, 20), (4, 254), (8, 30_362), (16, 315_610_418)] {
         let problem = stefan(threads);
-        let found = analyse(&problem, Question::Visible, Options::default(), |_| ());
+        let found = search(&problem, Question::Visible, &Options::default(), |_| ());
         assert_eq!(found.visible_sequence.collapse(), Some(threads as usize));
         assert_eq!(found.levels.last().unwrap().visible, Count::from(visible));
     }

@@ -5,8 +5,8 @@ use cpds_testing::oracle::{self, Levels};
 use cpds_testing::overapproximation::overapproximation;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Count, Fcr, Lower, ObservationSequence, Overapproximation, Reachable, Rung};
+use cuba::{Analysis, Conclusion, Options, Proof, Question, search};
+use cuba::{Count, Fcr, Lower, ObservationSequence, Overapproximation, Reachable, Rung};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
@@ -211,7 +211,7 @@ fn verify(problem: &Problem, symmetry: bool) -> Analysis<'_> {
         memory: 1 << 24,
         ..Options::default()
     };
-    analyse(problem, Question::Verify, options, |_| ())
+    search(problem, Question::Verify, &options, |_| ())
 }
 
 /// What kind of answer it is, with the number of contexts if it is unsafe.

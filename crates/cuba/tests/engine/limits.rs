@@ -1,8 +1,8 @@
 //! What the exploration does when it cannot go on.
 
 use cpds::{Problem, VisibleState};
-use cuba::engine::analysis::{Analysis, Conclusion, Options, Proof, Question, Reason, analyse};
-use cuba::engine::{Count, Engine, Lower, Outcome, Rung};
+use cuba::{Analysis, Conclusion, Options, Proof, Question, Reason, search};
+use cuba::{Count, Engine, Lower, Outcome, Rung};
 use std::collections::BTreeSet;
 
 fn problem(text: &str) -> Problem {
@@ -10,7 +10,7 @@ fn problem(text: &str) -> Problem {
 }
 
 fn verify(problem: &Problem, options: Options) -> Analysis<'_> {
-    analyse(problem, Question::Verify, options, |_| ())
+    search(problem, Question::Verify, &options, |_| ())
 }
 
 fn by(rung: Rung) -> Conclusion {
@@ -86,17 +86,17 @@ fn an_infinite_context_is_one_language() {
     );
     let found = verify(&problem, Options { memory: 1 << 24, ..Options::default() });
     assert_eq!(found.conclusion, by(Rung::Z), "y is never seen");
-    let found = analyse(&problem, Question::Reachable, Options::default(), |_| ());
+    let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
     let Lower::Symbolic(tuples) = &found.lower else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
     assert_eq!(found.collapse_of_states, Some(1));
     // Who wants states one by one gets what fits into the memory.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
-    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let found = search(&problem, Question::Reachable, &options, |_| ());
     assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));
     // And yet T(R) is known before: only a is ever on top.
-    let found = analyse(&problem, Question::Visible, options, |_| ());
+    let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!((found.k(), found.conclusion), (0, Conclusion::Converged(Proof::Bounded(vec![Rung::Z]))));
 }
 
@@ -121,7 +121,7 @@ fn the_memory_is_limited() {
     );
     let problem = problem(&text);
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = analyse(&problem, Question::Visible, options, |_| ());
+    let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     let z = found.rungs.iter().find(|climbed| climbed.rung == Rung::Z).expect("it comes first");
     assert_eq!(z.outcome, Outcome::TooLarge, "Z takes as much");
@@ -136,7 +136,7 @@ fn the_memory_is_limited() {
 fn the_memory_is_limited_over_many_small_levels() {
     let problem = problem(FIG_1);
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let found = search(&problem, Question::Reachable, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     assert_eq!(found.visible_sequence.collapse(), Some(5));
 }
@@ -186,7 +186,7 @@ fn hardly_any_memory() {
     for memory in [0, 1000, 4000, 8000, 16_000, 32_000, 64_000] {
         for engine in [None, Some(Engine::Explicit), Some(Engine::Symbolic)] {
             let options = Options { engine, memory, ..Options::default() };
-            let found = analyse(&problem, Question::Reachable, options, |_| ());
+            let found = search(&problem, Question::Reachable, &options, |_| ());
             let (contexts, visible) = (found.k(), found.levels.last().expect("S_0 at least").visible);
             assert_eq!(visible, Count::from([1, 17, 83, 191, 254][contexts.min(4)]));
             match found.conclusion {
@@ -209,7 +209,7 @@ fn too_many_visible_states() {
     let threads: String = (0..20).map(thread).collect();
     let problem = problem(&format!("shared 0; init 0|a0*20\n{threads}"));
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = analyse(&problem, Question::Visible, options, |_| ());
+    let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     assert!(found.lower.glimpse().bytes < 1 << 25);
 }
@@ -228,7 +228,7 @@ fn a_language_that_blows_up() {
         either(40, 40)
     );
     let problem = problem(&text);
-    let found = analyse(&problem, Question::Reachable, Options { memory: 1 << 24, ..Options::default() }, |_| ());
+    let found = search(&problem, Question::Reachable, &Options { memory: 1 << 24, ..Options::default() }, |_| ());
     assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));
     assert!(found.lower.glimpse().bytes < 1 << 24);
 }

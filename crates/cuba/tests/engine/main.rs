@@ -6,6 +6,7 @@ mod evidence;
 mod families;
 mod fcr;
 mod laws;
+mod library;
 mod limits;
 mod psa;
 mod shortest;

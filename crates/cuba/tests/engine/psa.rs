@@ -6,7 +6,7 @@ use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::engine::{Cancel, Languages, Loop, Psa, PsaState, Pumping};
+use cuba::{Cancel, Languages, Loop, Psa, PsaState, Pumping};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

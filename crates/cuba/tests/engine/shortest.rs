@@ -5,8 +5,8 @@ use crate::laws::{law_on, shapes};
 use cpds::{GlobalState, Problem, Source, ThreadId, Trace};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::shortest::fewest_steps;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Engine, Fcr, Ladder};
+use cuba::{Conclusion, Options, Question, search};
+use cuba::{Engine, Fcr, Ladder};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -20,7 +20,7 @@ const LITTLE: usize = 1 << 21;
 fn trace(problem: &Problem, engine: Engine, symmetry: bool, memory: usize) -> Option<Trace> {
     let limits = Options { max_contexts: Some(7), memory, jobs: 1, ..Options::default() };
     let options = Options { engine: Some(engine), ladder: Ladder::None, symmetry, ..limits };
-    let analysis = analyse(problem, Question::Verify, options, |_| ());
+    let analysis = search(problem, Question::Verify, &options, |_| ());
     checked(problem, &analysis);
     match analysis.conclusion {
         Conclusion::Unsafe { trace, .. } => Some(trace),

@@ -8,10 +8,8 @@ use cpds::{Problem, VisibleState};
 use cpds_testing::oracle;
 use cpds_testing::overapproximation::cut_off;
 use cpds_testing::renaming::renamed;
-use cuba::engine::analysis::{Analysis, Conclusion, Event, Options, Question, Reason, analyse};
-use cuba::engine::{
-    Abstraction, Blown, Climbed, Count, Cut, Engine, Halt, Ladder, Limits, Outcome, Overapproximation, Rung, Stop,
-};
+use cuba::{Abstraction, Blown, Climbed, Count, Cut, Engine, Halt, Ladder, Limits, Outcome, Overapproximation, Rung};
+use cuba::{Analysis, Cancel, Conclusion, Control, Event, Options, Question, Reason, search, search_with};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -113,7 +111,7 @@ fn exact_is_exact() {
             max_contexts: Some(12),
             ..Options::default()
         };
-        let reached = analyse(problem, Question::Reachable, options, |_| ());
+        let reached = search(problem, Question::Reachable, &options, |_| ());
         let is_closed = matches!(reached.conclusion, Conclusion::Converged(_));
         if found.is_exact {
             if !is_closed {
@@ -161,9 +159,9 @@ fn the_same_is_told_in_every_run() {
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
         let kinds = Cell::new([0; 3]);
         law_on(&shapes(), 250, |problem| {
-            let first = analyse(problem, question, options(1), |_| ());
+            let first = search(problem, question, &options(1), |_| ());
             for jobs in [2, 2, 1, 4] {
-                assert_eq!(told(&analyse(problem, question, options(jobs), |_| ())), told(&first), "--jobs {jobs}");
+                assert_eq!(told(&search(problem, question, &options(jobs), |_| ())), told(&first), "--jobs {jobs}");
             }
             let kind = match first.conclusion {
                 Conclusion::Safe(_) | Conclusion::Converged(_) => 0,
@@ -186,13 +184,13 @@ fn what_is_decided_is_so() {
     law_on(&shapes(), 1000, |problem| {
         let reached = reached(problem);
         let bad = reached.iter().any(|state| problem.property().violation(state).is_some());
-        match analyse(problem, Question::Verify, options(2), |_| ()).conclusion {
+        match search(problem, Question::Verify, &options(2), |_| ()).conclusion {
             Conclusion::Safe(proof) => assert!(!bad, "{proof:?}"),
             Conclusion::Unsafe { trace, .. } => assert_eq!(trace.replay(problem.system()), Ok(())),
             Conclusion::Unknown(_) => {}
             other => panic!("{other:?}"),
         }
-        let found = analyse(problem, Question::Visible, options(2), |_| ());
+        let found = search(problem, Question::Visible, &options(2), |_| ());
         let visible: BTreeSet<_> = (0..=found.k()).flat_map(|k| found.lower.visible().states(k)).collect();
         let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
         match found.conclusion {
@@ -227,13 +225,14 @@ const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 /// a `thread::scope`, so that `analyse` comes back only when they have ended.)
 #[test]
 fn an_endless_run_can_be_stopped() {
-    static STOPS: [Stop; 2] = [const { Stop::new() }; 2];
     let problem = problem(MIRROR);
-    for (jobs, stop) in [1, 2].into_iter().zip(&STOPS) {
-        let options = Options { jobs, interrupt: Some(stop), ..Options::default() };
+    for jobs in [1, 2] {
+        let options = Options { jobs, ..Options::default() };
+        let cancel = Cancel::new();
+        let control = Control { cancel: cancel.clone(), ..Control::default() };
         let seen = Cell::new((0, 0));
         // Stopped from outside, as by Ctrl-C, once both ends have shown that they go on.
-        let found = analyse(&problem, Question::Verify, options, |event| {
+        let found = search_with(control, &problem, Question::Verify, &options, |event| {
             let (mut k, mut depth) = seen.get();
             match event {
                 Event::Level(level) => k = level.k,
@@ -242,7 +241,7 @@ fn an_endless_run_can_be_stopped() {
             }
             seen.set((k, depth));
             if k > 20 && depth > 5 {
-                let _ = stop.set(Halt::Interrupted);
+                cancel.stop(Halt::Interrupted);
             }
         });
         assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Interrupted));
@@ -257,7 +256,7 @@ fn there_may_be_no_time() {
     let problem = problem(MIRROR);
     let start = Instant::now();
     let options = Options { timeout: Some(Duration::from_millis(200)), ..Options::default() };
-    let found = analyse(&problem, Question::Verify, options, |_| ());
+    let found = search(&problem, Question::Verify, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::TimeOut));
     assert!(start.elapsed() >= Duration::from_millis(200));
 }
@@ -267,7 +266,7 @@ fn there_may_be_no_time() {
 fn a_depth_that_blows_up_is_given_up() {
     let problem = problem(MIRROR);
     let options = Options { max_contexts: Some(3), max_depth: Some(2), max_tuples: Some(2), ..Options::default() };
-    let found = analyse(&problem, Question::Visible, options, |_| ());
+    let found = search(&problem, Question::Visible, &options, |_| ());
     let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("it was tried").outcome;
     assert_eq!(*of(Rung::Abstract(0)), Outcome::TooManyTuples(2));
     assert_eq!(*of(Rung::Abstract(2)), Outcome::TooManyTuples(2));

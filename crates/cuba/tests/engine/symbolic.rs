@@ -4,8 +4,8 @@ use crate::laws::{law_on, shapes};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
 use cpds_testing::oracle;
 use cpds_testing::renaming::renamed;
-use cuba::engine::analysis::{Conclusion, Options, Question, analyse};
-use cuba::engine::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions};
+use cuba::{Conclusion, Options, Question, search};
+use cuba::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -108,7 +108,7 @@ fn symbolic_is_right_where_contexts_are_infinite() {
                 let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
                 let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
                 let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
-                let Conclusion::Unsafe { trace, .. } = analyse(&target, Question::Verify, options, |_| ()).conclusion
+                let Conclusion::Unsafe { trace, .. } = search(&target, Question::Verify, &options, |_| ()).conclusion
                 else {
                     panic!("{state:?} is reachable")
                 };
@@ -193,7 +193,7 @@ fn verdicts_are_those_of_the_explicit_engine() {
                 max_depth: Some(0),
                 ..Options::default()
             };
-            analyse(problem, Question::Verify, options, |_| ()).conclusion
+            search(problem, Question::Verify, &options, |_| ()).conclusion
         };
         let explicit = verify(Engine::Explicit, true);
         for symmetry in [true, false] {
@@ -226,7 +226,7 @@ fn a_trace_names_the_rules_of_each_thread() {
         thread B { symbols b a; (1,a) -> (2,b); (0,a) -> (1,b); up: (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
     assert_eq!(problem.system().symmetric_groups().len(), 1);
-    let found = analyse(&problem, Question::Verify, Options::default(), |_| ());
+    let found = search(&problem, Question::Verify, &Options::default(), |_| ());
     let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
     assert_eq!(trace.replay(problem.system()), Ok(()));
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len(), trace.contexts[1].steps.len()), (2, 1, 1));
@@ -240,7 +240,7 @@ fn many_initial_states() {
     let text = format!("shared 0\n{}\nthread A {{ symbols l r c; (0,c) -> (0,c c) }}", initial.join("\n"));
     let problem: Problem = text.parse().unwrap();
     let options = Options { engine: Some(Engine::Symbolic), memory: 1 << 26, ..Options::default() };
-    let found = analyse(&problem, Question::Reachable, options, |_| ());
+    let found = search(&problem, Question::Reachable, &options, |_| ());
     assert_eq!(found.lower_sequence.collapse(), Some(0));
     assert_eq!(found.levels[0].tuples, Some(Count::from(20_000)));
 }

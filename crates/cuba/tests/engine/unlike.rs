@@ -6,8 +6,8 @@ use cpds::{Pattern, Problem, Property, Wild};
 use cpds_testing::oracle;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
-use cuba::engine::analysis::{Conclusion, Options, Proof, Question, analyse};
-use cuba::engine::{Count, Engine, Ladder, Symbolic, SymbolicOptions};
+use cuba::{Conclusion, Options, Proof, Question, search};
+use cuba::{Count, Engine, Ladder, Symbolic, SymbolicOptions};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -119,7 +119,7 @@ fn permits_are_as_many_as_they_should_be() {
         let problem = family.problem();
         assert_eq!(problem.system().symmetric_groups().len(), threads as usize);
         let options = Options { engine: Some(Engine::Explicit), ladder: Ladder::None, ..Options::default() };
-        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let found = search(&problem, Question::Reachable, &options, |_| ());
         let states = found.levels.last().and_then(|level| level.reachable);
         assert_eq!(states.and_then(Count::exact), Some(family.states().into()), "{family:?}");
         for options in [LISTED, DRAWN] {
@@ -197,7 +197,7 @@ fn as_many_as_can_be_drawn() {
         let problem: Problem = format!("shared 0; init 0|{}\n{programs}", start.join(",")).parse().unwrap();
         let (engine, ladder) = (Some(Engine::Symbolic), Ladder::None);
         let options = Options { engine, ladder, max_contexts: Some(1), ..Options::default() };
-        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let found = search(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(found.levels[1].tuples.and_then(Count::exact), Some(threads.into()));
     }
 }
@@ -213,7 +213,7 @@ fn evidence_from_diagrams_is_accepted() {
     ];
     for problem in families {
         let options = Options { engine: Some(Engine::Symbolic), ladder: Ladder::None, ..Options::default() };
-        let found = analyse(&problem, Question::Reachable, options, |_| ());
+        let found = search(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
         checked(&problem, &found).expect("a certificate");
         for level in &found.levels {
@@ -221,7 +221,7 @@ fn evidence_from_diagrams_is_accepted() {
                 let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
                 let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
                 let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
-                let found = analyse(&target, Question::Verify, options, |_| ());
+                let found = search(&target, Question::Verify, &options, |_| ());
                 assert_eq!(checked(&target, &found), None);
                 let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("{state:?} is reachable") };
                 assert_eq!((trace.contexts.len(), &trace.last().visible()), (level.k, state));

@@ -1,0 +1,165 @@
+//! One regular language: its minimal automaton in canonical numbering, and what can be read off it.
+
+use crate::automata::minimal_dfa::Dfa;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// The number of a set of tops.
+pub(crate) type TopsId = u32;
+
+/// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
+/// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Language {
+    pub(crate) code: Box<[u32]>,
+    pub(crate) tops: TopsId,
+    /// The length of its shortest word; 0 for the empty language.
+    pub(crate) shortest: u32,
+    /// The length of its longest word, if it has finitely many.
+    pub(crate) longest: Option<u32>,
+}
+
+impl Language {
+    pub(crate) fn states(&self) -> usize {
+        self.code[0] as usize
+    }
+
+    pub(crate) fn is_accepting(&self, state: u32) -> bool {
+        self.code[1 + state as usize] & 1 == 1
+    }
+
+    /// Label and target of each transition, sorted by label.
+    pub(crate) fn out(&self, state: u32) -> &[[u32; 2]] {
+        let (transitions, _) = self.code[2 + self.states()..].as_chunks();
+        let at = |state: u32| (self.code[1 + state as usize] / 2) as usize;
+        &transitions[at(state)..at(state + 1)]
+    }
+
+    pub(crate) fn contains(&self, mut word: impl Iterator<Item = u32>) -> bool {
+        let end = if self.states() == 0 { None } else { word.try_fold(0, |state, label| self.step(state, label)) };
+        end.is_some_and(|state| self.is_accepting(state))
+    }
+
+    /// A shortest word that leads from a state to an accepting one.
+    pub(crate) fn shortest_from(&self, state: u32) -> Vec<u32> {
+        let mut before: Vec<Option<(u32, u32)>> = vec![None; self.states()];
+        let mut order = vec![state];
+        let mut next = 0;
+        loop {
+            let at = order[next];
+            next += 1;
+            if self.is_accepting(at) {
+                let mut word = Vec::new();
+                let mut end = at;
+                while let Some((from, label)) = before[end as usize].filter(|_| end != state) {
+                    word.push(label);
+                    end = from;
+                }
+                word.reverse();
+                return word;
+            }
+            for &[label, to] in self.out(at) {
+                if to != state && before[to as usize].is_none() {
+                    before[to as usize] = Some((at, label));
+                    order.push(to);
+                }
+            }
+        }
+    }
+
+    /// Adds the automaton to another one, and gives the number of its start there.
+    pub(crate) fn add_to(&self, automaton: &mut Dfa) -> u32 {
+        let first = small(automaton.len());
+        for state in (0..).take(self.states()) {
+            automaton.push(self.is_accepting(state), self.out(state).iter().map(|&[label, to]| (label, first + to)));
+        }
+        first
+    }
+
+    pub(crate) fn step(&self, state: u32, label: u32) -> Option<u32> {
+        let out = self.out(state);
+        out.binary_search_by_key(&label, |&[label, _]| label).ok().map(|place| out[place][1])
+    }
+}
+
+pub(crate) fn small(number: usize) -> u32 {
+    u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
+}
+
+/// The length of the longest word, if there is one. Since every state leads to a word, there is none exactly if there is a cycle.
+pub(crate) fn longest(language: &Language) -> Option<u32> {
+    let n = language.states();
+    let mut into = vec![0_u32; n];
+    let states = || 0..small(n);
+    for [_, to] in states().flat_map(|state| language.out(state)) {
+        into[*to as usize] += 1;
+    }
+    // States in an order in which transitions only lead on; those on a cycle never come.
+    let mut order: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
+    let mut length = vec![0; n];
+    let mut next = 0;
+    while let Some(&state) = order.get(next) {
+        next += 1;
+        for &[_, to] in language.out(state) {
+            length[to as usize] = length[to as usize].max(length[state as usize] + 1);
+            into[to as usize] -= 1;
+            if into[to as usize] == 0 {
+                order.push(to);
+            }
+        }
+    }
+    (order.len() == n).then(|| length.into_iter().max().unwrap_or(0))
+}
+
+/// States are numbered breadth-first, so by their distance.
+pub(crate) fn shortest(language: &Language) -> u32 {
+    let mut distance = vec![u32::MAX; language.states()];
+    if let Some(start) = distance.first_mut() {
+        *start = 0;
+    }
+    for state in 0..small(language.states()) {
+        if language.is_accepting(state) {
+            return distance[state as usize];
+        }
+        for &[_, to] in language.out(state) {
+            distance[to as usize] = distance[to as usize].min(distance[state as usize] + 1);
+        }
+    }
+    0
+}
+
+/// An automaton for the union; its start is the first state.
+pub(crate) fn product(a: &Language, b: &Language) -> Dfa {
+    type Pair = (Option<u32>, Option<u32>);
+    let start = |language: &Language| (language.states() > 0).then_some(0);
+    let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
+    let mut order: Vec<Pair> = vec![(start(a), start(b))];
+    number.insert(order[0], 0);
+    let mut dfa = Dfa::default();
+    let mut next = 0;
+    while let Some(&(x, y)) = order.get(next) {
+        next += 1;
+        let out = |language: &Language, state: Option<u32>| {
+            state.map_or(Vec::new(), |state| language.out(state).iter().map(|&[label, _]| label).collect())
+        };
+        let mut labels: Vec<u32> = out(a, x);
+        labels.extend(out(b, y));
+        labels.sort_unstable();
+        labels.dedup();
+        let accepting = x.is_some_and(|x| a.is_accepting(x)) || y.is_some_and(|y| b.is_accepting(y));
+        let transitions: Vec<_> = labels
+            .into_iter()
+            .map(|label| {
+                let to = (x.and_then(|x| a.step(x, label)), y.and_then(|y| b.step(y, label)));
+                let count = small(order.len());
+                let id = *number.entry(to).or_insert_with(|| {
+                    order.push(to);
+                    count
+                });
+                (label, id)
+            })
+            .collect();
+        dfa.push(accepting, transitions);
+    }
+    dfa
+}

@@ -1,0 +1,381 @@
+//! Regular languages of stacks, each kept once, as its minimal automaton in canonical numbering.
+//!
+//! A language that is asked for twice has the same number both times. So equality is equality of numbers, and what is
+//! known of two languages is remembered for their numbers. A number says nothing else: it depends on who asked first.
+//!
+//! # Canonical
+//! The minimal automaton of a language, without states that lead nowhere, is unique up to the names of its states. They are
+//! numbered in the order of a breadth-first search from the start that takes the symbols in their order. Then equal languages
+//! have literally equal automata.
+
+use crate::automata::canonical_language::{Language, TopsId, longest, product, shortest, small};
+use crate::automata::inclusion::Inclusions;
+use crate::automata::minimal_dfa::{Dfa, hash};
+use crate::automata::store_automaton::{Inner, Psa, PsaState};
+use crate::limits::Cancel;
+use crate::limits::TooLarge;
+use crate::limits::bytes_of_table;
+use crate::visible::levels::{top, top_number};
+use cpds::{SharedState, Stack, Symbol};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+/// The number of a language.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct LanguageId(pub(crate) u32);
+
+/// Every language that was asked for.
+#[derive(Serialize, Deserialize)]
+#[serde(from = "Saved")]
+pub struct Languages {
+    all: Vec<Language>,
+    #[serde(skip)]
+    table: HashTable<u32>,
+    tops: Vec<Box<[u32]>>,
+    #[serde(skip)]
+    tops_ids: FxHashMap<Box<[u32]>, TopsId>,
+    inclusions: Inclusions,
+    unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
+    bytes: usize,
+    /// How many transitions automata had before they were minimal.
+    built: u64,
+    #[serde(skip)]
+    cancel: Cancel,
+}
+
+/// What is saved of the languages.
+#[derive(Deserialize)]
+struct Saved {
+    all: Vec<Language>,
+    tops: Vec<Box<[u32]>>,
+    inclusions: Inclusions,
+    unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
+    bytes: usize,
+    built: u64,
+}
+
+impl From<Saved> for Languages {
+    fn from(Saved { all, tops, inclusions, unions, bytes, built }: Saved) -> Self {
+        let mut table = HashTable::new();
+        for (id, language) in (0..).zip(&all) {
+            table.insert_unique(hash(&language.code), id, |&id: &u32| hash(&all[id as usize].code));
+        }
+        let tops_ids = tops.iter().cloned().zip(0..).collect();
+        Languages { all, table, tops, tops_ids, inclusions, unions, bytes, built, cancel: Cancel::default() }
+    }
+}
+
+impl Default for Languages {
+    fn default() -> Self {
+        let mut languages = Languages {
+            all: Vec::new(),
+            table: HashTable::new(),
+            tops: Vec::new(),
+            tops_ids: FxHashMap::default(),
+            inclusions: Inclusions::default(),
+            unions: FxHashMap::default(),
+            bytes: 0,
+            built: 0,
+            cancel: Cancel::default(),
+        };
+        let empty = languages.intern([0, 0].into());
+        assert_eq!(empty, Languages::EMPTY, "the first one");
+        languages
+    }
+}
+
+/// The languages of a saturated store automaton, before they have numbers.
+pub(crate) struct Minimal {
+    /// The shared states, sorted, with the state of the minimal automaton that has the language of each.
+    classes: Vec<(SharedState, u32)>,
+    automaton: Dfa,
+    /// How many transitions the automaton had before it was minimal, and how many bytes it took.
+    built: u64,
+    bytes: usize,
+}
+
+impl Minimal {
+    /// Computes them; unless that takes more than `room` bytes.
+    pub(crate) fn new(psa: &Psa, room: usize, cancel: &Cancel) -> Result<Self, TooLarge> {
+        let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
+        let (dfa, bytes) = Dfa::of_psa(psa, &starts, room, cancel)?;
+        let (minimal, class) = dfa.minimal();
+        let classes = shared.into_iter().zip(class).filter_map(|(q, class)| Some((q, class?))).collect();
+        Ok(Minimal { classes, automaton: minimal, built: dfa.transition_count() as u64, bytes })
+    }
+
+    /// How many bytes it took.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+#[expect(clippy::len_without_is_empty, reason = "there is always the empty language")]
+impl Languages {
+    /// The empty language.
+    pub const EMPTY: LanguageId = LanguageId(0);
+
+    /// How many languages there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(crate) fn get(&self, language: LanguageId) -> &Language {
+        &self.all[language.0 as usize]
+    }
+
+    /// The language of one word.
+    pub fn word(&mut self, stack: &Stack) -> LanguageId {
+        let mut dfa = Dfa::default();
+        for (next, symbol) in (1..).zip(stack.iter()) {
+            dfa.push(false, [(top_number(Some(symbol)), next)]);
+        }
+        dfa.push(true, []);
+        self.canonical(&dfa, 0)
+    }
+
+    /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones; unless that
+    /// takes more than `room` bytes.
+    pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
+        let minimal = Minimal::new(psa, room, &self.cancel)?;
+        Ok(self.note(&minimal))
+    }
+
+    /// The same, from what has been computed.
+    pub(crate) fn note(
+        &mut self,
+        Minimal { classes, automaton, built, .. }: &Minimal,
+    ) -> Vec<(SharedState, LanguageId)> {
+        self.built += built;
+        let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
+        let mut language = |class: u32| *known.entry(class).or_insert_with(|| self.canonical(automaton, class));
+        classes.iter().map(|&(q, class)| (q, language(class))).collect()
+    }
+
+    /// An automaton that accepts ⟨q|w⟩ for each word w of a language.
+    pub fn psa(&self, q: SharedState, language: LanguageId) -> Psa {
+        let mut psa = Psa::default();
+        let language = &self.all[language.0 as usize];
+        let states: Vec<Inner> =
+            (0..).take(language.states()).map(|state| psa.add_state(language.is_accepting(state))).collect();
+        for (state, &from) in (0..).zip(&states) {
+            for &[label, to] in language.out(state) {
+                psa.add(PsaState::Inner(from), top(label), states[to as usize]);
+            }
+        }
+        if let Some(&start) = states.first() {
+            psa.add(PsaState::Shared(q), None, start);
+        }
+        psa
+    }
+
+    /// The language of a state of a minimal automaton.
+    fn canonical(&mut self, minimal: &Dfa, start: u32) -> LanguageId {
+        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+        number.insert(start, 0);
+        let mut order = vec![start];
+        let mut transitions = Vec::new();
+        let mut firsts = Vec::new();
+        let mut next = 0;
+        while let Some(&state) = order.get(next) {
+            next += 1;
+            firsts.push(small(transitions.len()) | u32::from(minimal.is_accepting(state)));
+            for &(label, to) in minimal.out(state) {
+                let to = *number.entry(to).or_insert_with(|| {
+                    order.push(to);
+                    small(order.len() - 1)
+                });
+                transitions.extend([label, to]);
+            }
+        }
+        firsts.push(small(transitions.len()));
+        let code: Vec<u32> = std::iter::once(small(order.len())).chain(firsts).chain(transitions).collect();
+        self.intern(code.into())
+    }
+
+    fn intern(&mut self, code: Box<[u32]>) -> LanguageId {
+        let Languages { all, table, .. } = self;
+        let same = |&id: &u32| all[id as usize].code == code;
+        match table.entry(hash(&code), same, |&id| hash(&all[id as usize].code)) {
+            Entry::Occupied(found) => LanguageId(*found.get()),
+            Entry::Vacant(place) => {
+                let id = small(all.len());
+                place.insert(id);
+                self.bytes += size_of_val(&*code) + 2 * size_of::<Language>();
+                let language = Language { code, tops: 0, shortest: 0, longest: None };
+                let language = Language {
+                    tops: self.intern_tops(&language),
+                    shortest: shortest(&language),
+                    longest: longest(&language),
+                    ..language
+                };
+                self.inclusions.add(&language);
+                self.all.push(language);
+                LanguageId(id)
+            }
+        }
+    }
+
+    fn intern_tops(&mut self, language: &Language) -> TopsId {
+        let tops: Box<[u32]> = if language.states() == 0 {
+            Box::default()
+        } else {
+            // ε is a top only if the empty word is accepted. Alg. 4, as printed, takes every ε-edge for it.
+            let empty = language.is_accepting(0).then_some(0);
+            empty.into_iter().chain(language.out(0).iter().map(|&[label, _]| label)).collect()
+        };
+        let Languages { tops: all, tops_ids, .. } = self;
+        *tops_ids.entry(tops).or_insert_with_key(|tops| {
+            all.push(tops.clone());
+            small(all.len() - 1)
+        })
+    }
+
+    /// T of a language: the tops of its words (Alg. 4).
+    pub fn tops(&self, language: LanguageId) -> impl Iterator<Item = Option<Symbol>> {
+        self.tops[self.tops_id(language) as usize].iter().map(|&number| top(number))
+    }
+
+    pub(crate) fn tops_id(&self, language: LanguageId) -> TopsId {
+        self.all[language.0 as usize].tops
+    }
+
+    /// The numbers of the tops of a set of them, sorted.
+    pub(crate) fn tops_of(&self, tops: TopsId) -> &[u32] {
+        &self.tops[tops as usize]
+    }
+
+    /// Whether it has finitely many words.
+    pub fn is_finite(&self, language: LanguageId) -> bool {
+        self.all[language.0 as usize].longest.is_some()
+    }
+
+    /// How many states its minimal automaton has.
+    pub fn states(&self, language: LanguageId) -> usize {
+        self.all[language.0 as usize].states()
+    }
+
+    /// Whether the word belongs to it.
+    pub fn contains(&self, language: LanguageId, word: &Stack) -> bool {
+        self.all[language.0 as usize].contains(word.iter().map(|symbol| top_number(Some(symbol))))
+    }
+
+    /// The shortest word with this top; of several, the first by its symbols' numbers.
+    pub fn shortest_word(&self, language: LanguageId, wanted: Option<Option<Symbol>>) -> Option<Stack> {
+        let language = &self.all[language.0 as usize];
+        let fits = |label: u32| wanted.is_none_or(|wanted| top(label) == wanted);
+        if language.states() == 0 {
+            return None;
+        }
+        if fits(0) && language.is_accepting(0) {
+            return Some(Stack::default());
+        }
+        // How a state is reached with the fewest symbols: the last of them, and from where; `None` is the start as a start.
+        let mut before: Vec<Option<(u32, Option<u32>)>> = vec![None; language.states()];
+        let mut queue = vec![None];
+        let mut next = 0;
+        loop {
+            let from = *queue.get(next)?;
+            next += 1;
+            if from.is_some_and(|state| language.is_accepting(state)) {
+                let back = |&state: &u32| before[state as usize].expect("it was reached").1;
+                let states = std::iter::successors(from, back);
+                let symbols = states.filter_map(|state| top(before[state as usize].expect("it was reached").0));
+                let mut word: Vec<_> = symbols.collect();
+                word.reverse();
+                return Some(Stack::from_top(word));
+            }
+            for &[label, to] in language.out(from.unwrap_or(0)) {
+                if (from.is_some() || fits(label)) && before[to as usize].is_none() {
+                    before[to as usize] = Some((label, from));
+                    queue.push(Some(to));
+                }
+            }
+        }
+    }
+
+    /// Whether every word of `a` belongs to `b`.
+    pub fn is_included(&mut self, a: LanguageId, b: LanguageId) -> bool {
+        a == b || self.including(a).binary_search(&b).is_ok()
+    }
+
+    /// Every language that includes this one, itself too, sorted.
+    pub(crate) fn including(&mut self, language: LanguageId) -> &[LanguageId] {
+        self.inclusions.above(&self.all, language)
+    }
+
+    /// Every language that this one includes, itself too, sorted.
+    pub(crate) fn included_in(&mut self, language: LanguageId) -> &[LanguageId] {
+        self.inclusions.below(&self.all, language)
+    }
+
+    /// How many transitions automata had before they were minimal, all together.
+    pub(crate) fn built(&self) -> u64 {
+        self.built
+    }
+
+    /// Stops in the middle of building an automaton when it is told to.
+    pub(crate) fn cancelled_by(&mut self, cancel: &Cancel) {
+        self.cancel = cancel.clone();
+    }
+
+    /// How many pairs were compared.
+    pub(crate) fn compared(&self) -> u64 {
+        self.inclusions.compared()
+    }
+
+    /// The words of both. (The exploration does without: it keeps tuples apart.)
+    pub fn union(&mut self, a: LanguageId, b: LanguageId) -> LanguageId {
+        let pair = (a.min(b), a.max(b));
+        if let Some(&known) = self.unions.get(&pair) {
+            return known;
+        }
+        let (minimal, class) = product(&self.all[a.0 as usize], &self.all[b.0 as usize]).minimal();
+        let union = class[0].map_or(Languages::EMPTY, |class| self.canonical(&minimal, class));
+        self.unions.insert(pair, union);
+        union
+    }
+
+    /// For each word of a language, which of the others have it: every such set of others once, as positions in the list.
+    /// Nothing if it takes more effort than this; what is left of it is noted.
+    pub(crate) fn classes(
+        &self,
+        language: LanguageId,
+        others: &[LanguageId],
+        effort: &mut usize,
+    ) -> Option<FxHashSet<Vec<usize>>> {
+        let language = &self.all[language.0 as usize];
+        let others: Vec<&Language> = others.iter().map(|other| &self.all[other.0 as usize]).collect();
+        let start: Vec<Option<u32>> = others.iter().map(|other| (other.states() > 0).then_some(0)).collect();
+        let mut seen = FxHashSet::default();
+        let mut open = vec![(0, start)];
+        let mut classes = FxHashSet::default();
+        while let Some((state, at)) = open.pop() {
+            *effort = effort.checked_sub(others.len())?;
+            if language.is_accepting(state) {
+                let has = |i: &usize| at[*i].is_some_and(|state| others[*i].is_accepting(state));
+                classes.insert((0..others.len()).filter(has).collect());
+            }
+            for &[label, to] in language.out(state) {
+                let step = |(other, at): (&&Language, &Option<u32>)| other.step((*at)?, label);
+                let next = (to, others.iter().zip(&at).map(step).collect::<Vec<_>>());
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        Some(classes)
+    }
+
+    /// The memory in use, in bytes.
+    pub fn bytes(&self) -> usize {
+        let entry = size_of::<(LanguageId, LanguageId)>() + size_of::<LanguageId>();
+        self.bytes
+            + bytes_of_table(self.table.len())
+            + self.inclusions.bytes()
+            + self.unions.len().next_power_of_two() * 2 * entry
+            + self.tops.iter().map(|tops| 2 * size_of_val(&**tops)).sum::<usize>()
+    }
+}

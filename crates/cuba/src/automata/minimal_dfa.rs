@@ -1,0 +1,359 @@
+//! Deterministic automata: from store automata by the subset construction, and minimised.
+//!
+//! An automaton has several starts, one for each language that is wanted: they share most of their states. It is partial: what
+//! leads nowhere is left out. Minimising takes O(m log n) for n states and m transitions; the algorithm is Valmari's (*Fast
+//! brief practical DFA minimization*, Inf. Process. Lett. 112, 2012), which refines a partition of the states and one of the
+//! transitions by each other.
+
+use crate::automata::canonical_language::small;
+use crate::automata::store_automaton::Psa;
+use crate::limits::Cancel;
+use crate::limits::TooLarge;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
+use std::hash::Hasher as _;
+
+/// A partial deterministic automaton.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Dfa {
+    accepting: Vec<bool>,
+    /// The transitions of state s are those from `first[s]` up to `first[s + 1]`, sorted by label.
+    first: Vec<usize>,
+    /// Label and target.
+    transitions: Vec<(u32, u32)>,
+}
+
+/// How many bytes a state or a transition takes while an automaton is minimised, roughly.
+const BYTES: usize = 100;
+
+impl Dfa {
+    pub(crate) fn len(&self) -> usize {
+        self.accepting.len()
+    }
+
+    pub(crate) fn transition_count(&self) -> usize {
+        self.transitions.len()
+    }
+
+    pub(crate) fn is_accepting(&self, state: u32) -> bool {
+        self.accepting[state as usize]
+    }
+
+    /// The transitions that leave a state.
+    pub(crate) fn out(&self, state: u32) -> &[(u32, u32)] {
+        &self.transitions[self.first[state as usize]..self.first[state as usize + 1]]
+    }
+
+    /// Adds a state with its transitions, sorted by label; they may lead to states that are yet to come.
+    pub(crate) fn push(&mut self, accepting: bool, transitions: impl IntoIterator<Item = (u32, u32)>) {
+        if self.first.is_empty() {
+            self.first.push(0);
+        }
+        self.accepting.push(accepting);
+        self.transitions.extend(transitions);
+        self.first.push(self.transitions.len());
+    }
+
+    /// Adds all states of another automaton, as they are.
+    pub(crate) fn append(&mut self, other: &Dfa) {
+        let first = small(self.len());
+        for state in (0..).take(other.len()) {
+            self.push(other.is_accepting(state), other.out(state).iter().map(|&(label, to)| (label, first + to)));
+        }
+    }
+
+    /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.
+    /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built. Also gives these bytes.
+    pub(crate) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<(Dfa, usize), TooLarge> {
+        let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
+        let mut dfa = Dfa::default();
+        let mut moves = Vec::new();
+        let (mut next, mut bytes) = (0, 0);
+        while next < starts.len() + subsets.len() {
+            let mut accepting = false;
+            moves.clear();
+            let subset = if next < starts.len() { &starts[next..=next] } else { subsets.get(next - starts.len()) };
+            for &state in subset {
+                accepting |= psa.is_accepting(state);
+                for t in psa.out(state) {
+                    let t = &psa.transitions[t as usize];
+                    if t.label == 0 {
+                        // What its target has, the shared state has by itself.
+                        accepting |= psa.is_accepting(t.to);
+                    } else {
+                        moves.push((t.label, t.to));
+                    }
+                }
+            }
+            moves.sort_unstable();
+            moves.dedup();
+            let successors = moves.chunk_by(|a, b| a.0 == b.0);
+            dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
+            next += 1;
+            let is_cancelled = next.is_multiple_of(1 << 10) && cancel.why().is_some();
+            bytes = size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len());
+            if is_cancelled || bytes > room {
+                return Err(TooLarge);
+            }
+        }
+        Ok((dfa, bytes))
+    }
+
+    /// For each state the number of its class: states from which the same words are accepted. None if no word is.
+    fn classes(&self) -> (Vec<Option<u32>>, usize) {
+        let n = self.len();
+        let sources = (0..n).flat_map(|state| std::iter::repeat_n(state, self.first[state + 1] - self.first[state]));
+        let mut edges: Vec<Edge> =
+            sources.zip(&self.transitions).map(|(from, &(label, to))| Edge { from, label, to: to as usize }).collect();
+
+        // Only what leads to an accepting state counts.
+        let into = Into::new(n, &edges);
+        let mut useful: Vec<usize> = (0..n).filter(|&state| self.accepting[state]).collect();
+        let mut number = vec![usize::MAX; n];
+        for (i, &state) in useful.iter().enumerate() {
+            number[state] = i;
+        }
+        let mut next = 0;
+        while let Some(&state) = useful.get(next) {
+            next += 1;
+            for &edge in into.of(state) {
+                let from = edges[edge].from;
+                if number[from] == usize::MAX {
+                    number[from] = useful.len();
+                    useful.push(from);
+                }
+            }
+        }
+        edges.retain(|edge| number[edge.from] != usize::MAX && number[edge.to] != usize::MAX);
+        for edge in &mut edges {
+            (edge.from, edge.to) = (number[edge.from], number[edge.to]);
+        }
+
+        let mut blocks = Partition::whole(useful.len());
+        for state in (0..useful.len()).filter(|&state| self.accepting[useful[state]]) {
+            blocks.mark(state);
+        }
+        blocks.split();
+        // Transitions are together if they have the same label and lead to the same block; in the beginning, to any.
+        edges.sort_by_key(|edge| edge.label);
+        let mut cords = Partition::of_runs(&edges, |a, b| a.label == b.label);
+        let into = Into::new(useful.len(), &edges);
+        let (mut block, mut cord) = (1, 0);
+        while cord < cords.len() {
+            for i in cords.range(cord) {
+                blocks.mark(edges[cords.elements[i]].from);
+            }
+            blocks.split();
+            cord += 1;
+            while block < blocks.len() {
+                for i in blocks.range(block) {
+                    for &edge in into.of(blocks.elements[i]) {
+                        cords.mark(edge);
+                    }
+                }
+                cords.split();
+                block += 1;
+            }
+        }
+        let class = |state: usize| {
+            let number = number[state];
+            let class = || u32::try_from(blocks.set_of[number]).expect("the memory ends before");
+            (number != usize::MAX).then(class)
+        };
+        ((0..n).map(class).collect(), blocks.len())
+    }
+
+    /// The minimal automaton, and for each state of this one the state of that one with the same language; none if it is empty.
+    pub(crate) fn minimal(&self) -> (Dfa, Vec<Option<u32>>) {
+        let (class, count) = self.classes();
+        let mut representative = vec![0; count];
+        for (state, class) in (0..).zip(&class) {
+            if let Some(class) = class {
+                representative[*class as usize] = state;
+            }
+        }
+        let mut minimal = Dfa::default();
+        for state in representative {
+            let out = self.out(state).iter().filter_map(|&(label, to)| Some((label, class[to as usize]?)));
+            minimal.push(self.accepting[state as usize], out);
+        }
+        (minimal, class)
+    }
+}
+
+/// Sets of states, each with a number.
+#[derive(Default)]
+struct Subsets {
+    states: Vec<u32>,
+    ends: Vec<usize>,
+    table: HashTable<u32>,
+    first_number: usize,
+}
+
+impl Subsets {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, index: usize) -> &[u32] {
+        &self.states[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]
+    }
+
+    /// The number of a sorted set.
+    fn number(&mut self, subset: impl Iterator<Item = u32>) -> u32 {
+        // Put at the end, and taken off again if it was there.
+        let start = self.states.len();
+        self.states.extend(subset);
+        let Subsets { states, ends, table, .. } = self;
+        let (known, subset) = states.split_at(start);
+        let get = |index: usize| &known[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]];
+        let index = match table.entry(hash(subset), |&i| get(i as usize) == subset, |&i| hash(get(i as usize))) {
+            Entry::Occupied(found) => {
+                let index = *found.get();
+                states.truncate(start);
+                index
+            }
+            Entry::Vacant(place) => {
+                let index = u32::try_from(ends.len()).expect("the memory ends before");
+                place.insert(index);
+                ends.push(states.len());
+                index
+            }
+        };
+        index + u32::try_from(self.first_number).expect("the memory ends before")
+    }
+}
+
+pub(crate) fn hash(words: &[u32]) -> u64 {
+    let mut hasher = FxHasher::default();
+    for &word in words {
+        hasher.write_u32(word);
+    }
+    hasher.finish()
+}
+
+#[derive(Clone, Copy)]
+struct Edge {
+    from: usize,
+    label: u32,
+    to: usize,
+}
+
+/// The transitions that lead to each state.
+struct Into {
+    first: Vec<usize>,
+    edges: Vec<usize>,
+}
+
+impl Into {
+    fn new(states: usize, edges: &[Edge]) -> Self {
+        let mut first = vec![0; states + 1];
+        for edge in edges {
+            first[edge.to] += 1;
+        }
+        let mut sum = 0;
+        for count in &mut first {
+            sum += *count;
+            *count = sum;
+        }
+        let mut into = Into { first, edges: vec![0; edges.len()] };
+        for (index, edge) in edges.iter().enumerate() {
+            into.first[edge.to] -= 1;
+            into.edges[into.first[edge.to]] = index;
+        }
+        into
+    }
+
+    fn of(&self, state: usize) -> &[usize] {
+        &self.edges[self.first[state]..self.first[state + 1]]
+    }
+}
+
+/// A partition of 0, 1, … into sets, of which each is a range of `elements`. Marked elements come first in their set.
+struct Partition {
+    elements: Vec<usize>,
+    place: Vec<usize>,
+    set_of: Vec<usize>,
+    first: Vec<usize>,
+    past: Vec<usize>,
+    marked: Vec<usize>,
+    touched: Vec<usize>,
+}
+
+impl Partition {
+    /// One set.
+    fn whole(count: usize) -> Self {
+        Self::of_runs(&vec![(); count], |(), ()| true)
+    }
+
+    /// Neighbours that are alike are in one set.
+    fn of_runs<T>(elements: &[T], alike: impl FnMut(&T, &T) -> bool) -> Self {
+        let mut partition = Partition {
+            elements: (0..elements.len()).collect(),
+            place: (0..elements.len()).collect(),
+            set_of: Vec::with_capacity(elements.len()),
+            first: Vec::new(),
+            past: Vec::new(),
+            marked: Vec::new(),
+            touched: Vec::new(),
+        };
+        for run in elements.chunk_by(alike) {
+            let (set, first) = (partition.len(), partition.set_of.len());
+            partition.set_of.extend(std::iter::repeat_n(set, run.len()));
+            partition.first.push(first);
+            partition.past.push(first + run.len());
+            partition.marked.push(0);
+        }
+        partition
+    }
+
+    fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    fn range(&self, set: usize) -> std::ops::Range<usize> {
+        self.first[set]..self.past[set]
+    }
+
+    fn mark(&mut self, element: usize) {
+        let (set, from) = (self.set_of[element], self.place[element]);
+        let to = self.first[set] + self.marked[set];
+        if from < to {
+            return;
+        }
+        self.elements.swap(from, to);
+        self.place[self.elements[from]] = from;
+        self.place[element] = to;
+        if self.marked[set] == 0 {
+            self.touched.push(set);
+        }
+        self.marked[set] += 1;
+    }
+
+    /// Splits every set into its marked and its other elements. The smaller part becomes a new set.
+    fn split(&mut self) {
+        while let Some(set) = self.touched.pop() {
+            let (first, middle, past) = (self.first[set], self.first[set] + self.marked[set], self.past[set]);
+            self.marked[set] = 0;
+            if middle == past {
+                continue;
+            }
+            let new = self.len();
+            let smaller = if middle - first <= past - middle {
+                self.first[set] = middle;
+                first..middle
+            } else {
+                self.past[set] = middle;
+                middle..past
+            };
+            self.first.push(smaller.start);
+            self.past.push(smaller.end);
+            self.marked.push(0);
+            for place in smaller {
+                self.set_of[self.elements[place]] = new;
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! certificate
+
+pub mod tuples;

@@ -1,0 +1,8 @@
+//! distributed
+
+pub mod coordinator;
+pub mod worker;
+
+pub use crate::explicit::outbox::{Malformed, Place, Sent};
+pub use coordinator::{Elsewhere, Interrupted, Shares, Supersteps, Together};
+pub use worker::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, WrittenWay};

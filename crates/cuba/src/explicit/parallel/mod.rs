@@ -1,0 +1,5 @@
+//! explicit::parallel
+
+pub mod broadcast;
+pub mod expansion;
+pub mod state_numbering;

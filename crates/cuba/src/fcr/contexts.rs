@@ -1,0 +1,230 @@
+//! Finite context reachability: whether every R_k is finite (paper §5).
+//!
+//! It holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So for each program it is
+//! - **finite**, if it has no pumping head (Thm. 17), or if an overapproximation of T(R), or T(R) itself, has none of its heads;
+//! - **infinite**, if some T(R_k) has one;
+//! - **open** otherwise.
+//!
+//! Finite context reachability holds if every program is finite, and is refuted if one is infinite. It is undecidable for two threads
+//! (design note 017), so a third answer is needed.
+//!
+//! # What is known at once
+//! The engine is chosen before anything is explored. By then three things are known: Thm. 17; what the first context of each thread
+//! reaches, which may refute it; and Z, if that is soon finished. If every R_k is known to be finite, states are explored one by one.
+
+use crate::automata::action_index::Heads;
+use crate::automata::store_automaton::Psa;
+use crate::fcr::pumping_heads::{Head, Pumping, SOON};
+use crate::limits::Cancel;
+use crate::limits::TooLarge;
+use crate::overapproximation::ladder::{Rung, names};
+use crate::overapproximation::z::{Cut, Growing};
+use crate::visible::bad_patterns::Bad;
+use crate::visible::levels::VisibleLevels;
+use crate::visible::symmetry::Symmetry;
+use cpds::Cpds;
+use std::collections::HashSet;
+
+/// What is known of finite context reachability.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fcr {
+    /// The pumping heads.
+    pub pumping: Pumping,
+    /// For each of [`Cpds::programs`], what is known of its contexts.
+    pub programs: Vec<Contexts>,
+}
+
+/// What is known of the contexts of a program's threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Contexts {
+    /// From every reachable state, each thread alone reaches finitely many.
+    Finite(Ground),
+    /// With so many contexts a thread gets to a pumping head, from which it alone reaches infinitely many states.
+    Infinite {
+        /// How many contexts.
+        contexts: usize,
+    },
+    /// Not known.
+    Open,
+}
+
+/// Why the contexts of a program are finite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ground {
+    /// It has no pumping heads (Thm. 17).
+    Theorem17,
+    /// What these rungs have in common, mostly one alone, has none of its pumping heads.
+    Bounded(Vec<Rung>),
+    /// T(R) has none of them, and is known: the levels have collapsed.
+    Collapsed,
+}
+
+impl Contexts {
+    /// Whether they are finite, if that is known.
+    pub fn is_finite(&self) -> Option<bool> {
+        match self {
+            Contexts::Finite(_) => Some(true),
+            Contexts::Infinite { .. } => Some(false),
+            Contexts::Open => None,
+        }
+    }
+
+    /// How that is known, in a word or two.
+    pub fn by(&self) -> Option<String> {
+        match self {
+            Contexts::Finite(Ground::Theorem17) => Some("Thm. 17".to_owned()),
+            Contexts::Finite(Ground::Bounded(rungs)) => Some(names(rungs)),
+            Contexts::Finite(Ground::Collapsed) => Some("T(R)".to_owned()),
+            Contexts::Infinite { contexts } => Some(format!("T(R_{contexts})")),
+            Contexts::Open => None,
+        }
+    }
+
+    /// What is known of two programs together, if it is the same: both are finite, or both are not.
+    fn and(self, other: Contexts) -> Contexts {
+        match (self, other) {
+            (Contexts::Infinite { contexts }, Contexts::Infinite { contexts: others }) => {
+                Contexts::Infinite { contexts: contexts.min(others) }
+            }
+            (Contexts::Finite(ground), Contexts::Finite(other)) => Contexts::Finite(match (ground, other) {
+                (Ground::Theorem17, ground) | (ground, Ground::Theorem17) => ground,
+                (Ground::Bounded(mut rungs), Ground::Bounded(others)) => {
+                    rungs.extend(others);
+                    rungs.sort_unstable();
+                    rungs.dedup();
+                    Ground::Bounded(rungs)
+                }
+                (Ground::Collapsed, _) | (_, Ground::Collapsed) => Ground::Collapsed,
+            }),
+            _ => Contexts::Open,
+        }
+    }
+}
+
+/// How many transitions Z may take before the engine is chosen. (Unit tests are about small systems, for which this should matter.)
+const Z_AT_ONCE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 18 };
+
+impl Fcr {
+    /// What is known at once: by Thm. 17, by the first contexts, or by the heads of Z.
+    pub fn new(system: &Cpds) -> Fcr {
+        let found = Self::at_once(system, &Symmetry::new(system, true), usize::MAX, &Cancel::default());
+        found.expect("there is no limit").0
+    }
+
+    /// What is known at once, within so many bytes; with Z as far as it was explored for that, if it was.
+    ///
+    /// # Errors
+    /// If it is stopped, or if no loop is found within the memory.
+    pub(crate) fn at_once<'a>(
+        system: &'a Cpds,
+        symmetry: &Symmetry,
+        memory: usize,
+        cancel: &Cancel,
+    ) -> Result<(Fcr, Option<Growing<'a>>), TooLarge> {
+        let mut fcr = Fcr::by_theorem_17(Pumping::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
+        fcr.begin(system, cancel);
+        if fcr.holds().is_some() || !fcr.pumping.is_complete() {
+            return Ok((fcr, None));
+        }
+        let Ok(mut z) = Growing::new(system, symmetry.clone(), Cut::Z, memory) else { return Ok((fcr, None)) };
+        if z.finishes_within(Z_AT_ONCE, memory, cancel) {
+            fcr.rule_out(system, symmetry, |bad| {
+                let is_free = bad.first_violation(z.set(), 0..z.set().len()).is_none();
+                is_free.then(|| Ground::Bounded(vec![Rung::Z]))
+            });
+        }
+        Ok((fcr, Some(z)))
+    }
+
+    /// What follows from the pumping heads alone.
+    pub fn by_theorem_17(pumping: Pumping) -> Fcr {
+        let of_program = |program: usize| {
+            let is_finite = pumping.heads(program).is_empty() && pumping.is_complete();
+            if is_finite { Contexts::Finite(Ground::Theorem17) } else { Contexts::Open }
+        };
+        let programs = (0..pumping.program_count()).map(of_program).collect();
+        Fcr { pumping, programs }
+    }
+
+    /// Whether every R_k is finite, if that is known.
+    pub fn holds(&self) -> Option<bool> {
+        let mut is_finite = self.programs.iter().map(Contexts::is_finite);
+        if is_finite.clone().any(|finite| finite == Some(false)) {
+            return Some(false);
+        }
+        is_finite.all(|finite| finite == Some(true)).then_some(true)
+    }
+
+    /// How it is known: `Thm. 17`, `Z`, `matched-Z ∩ A_1`, `T(R)`; or `T(R_2)`, which has a pumping head.
+    pub fn by(&self) -> Option<String> {
+        let holds = self.holds()?;
+        let decisive = self.programs.iter().filter(|contexts| contexts.is_finite() == Some(holds));
+        // The last word on it: the first k; what is known of T(R); all rungs.
+        decisive.cloned().reduce(Contexts::and).and_then(|contexts| contexts.by())
+    }
+
+    /// Looks for pumping heads in the initial states, and in what the first context of each thread reaches: by post* of the stacks that it
+    /// has there, since no other thread moves.
+    fn begin(&mut self, system: &Cpds, cancel: &Cancel) {
+        let mut seen = HashSet::new();
+        for thread in system.threads() {
+            let program = system.program_index(thread);
+            let mut starts: Vec<_> =
+                system.initial().iter().map(|it| (it.shared, &it.stacks[thread.index()])).collect();
+            starts.sort_unstable();
+            starts.dedup();
+            if self.programs[program].is_finite() == Some(true) || !seen.insert((program, starts.clone())) {
+                continue;
+            }
+            let pumps = |head: &Head| self.pumping.heads(program).binary_search(head).is_ok();
+            let heads = starts.iter().filter_map(|(q, stack)| Some((*q, stack.top()?)));
+            let contexts = if heads.into_iter().any(|head| pumps(&head)) {
+                0
+            } else {
+                let mut psa = Psa::of_states(starts);
+                // What is there is reachable, complete or not.
+                let _ = psa.saturate(&Heads::new(&system.programs()[program]), SOON, cancel);
+                if !psa.heads().any(|head| pumps(&head)) {
+                    continue;
+                }
+                1
+            };
+            let found = Contexts::Infinite { contexts };
+            let known = std::mem::replace(&mut self.programs[program], Contexts::Open);
+            self.programs[program] = if known == Contexts::Open { found } else { known.and(found) };
+        }
+    }
+
+    /// For each program of which nothing is known, asks whether all its pumping heads are ruled out, and why.
+    fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&Bad) -> Option<Ground>) {
+        if !self.pumping.is_complete() {
+            return;
+        }
+        for (program, contexts) in self.programs.iter_mut().enumerate() {
+            if *contexts == Contexts::Open
+                && let Some(ground) = why(&Bad::heads(self.pumping.heads(program), program, system, symmetry))
+            {
+                *contexts = Contexts::Finite(ground);
+            }
+        }
+    }
+
+    /// Adds what follows from T(R_0), …, T(R_k), which may be known to be all of T(R), and from what the rungs have left.
+    pub(crate) fn add(
+        &mut self,
+        system: &Cpds,
+        symmetry: &Symmetry,
+        (visible, k, is_all): (&VisibleLevels, usize, bool),
+        bounded: impl Fn(&Bad) -> Option<Vec<Rung>>,
+    ) {
+        for (program, contexts) in self.programs.iter_mut().enumerate().filter(|(_, it)| **it == Contexts::Open) {
+            let bad = Bad::heads(self.pumping.heads(program), program, system, symmetry);
+            let has_head = |&k: &usize| bad.first_violation(visible.set(), visible.range(k)).is_some();
+            if let Some(contexts_to_it) = (0..=k).find(has_head) {
+                *contexts = Contexts::Infinite { contexts: contexts_to_it };
+            }
+        }
+        self.rule_out(system, symmetry, |bad| bounded(bad).map(Ground::Bounded));
+        self.rule_out(system, symmetry, |_| is_all.then_some(Ground::Collapsed));
+    }
+}

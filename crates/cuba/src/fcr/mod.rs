@@ -1,0 +1,5 @@
+//! fcr
+
+pub mod contexts;
+pub mod pumping_heads;
+pub mod pumping_loop;

@@ -1,0 +1,207 @@
+//! Loops: runs of one thread that raise its stack and can be repeated for ever.
+//!
+//! Store automata show them. A transition m –ρ→ s, with m the state made for calls of (q,σ) and s that for (p,γ), says
+//! ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a loop of the automaton from m back to m is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε; and if there is such a run,
+//! and the automaton has what is reached from ⟨q|σ⟩, there is a loop through m.
+
+use crate::automata::action_index::Heads;
+use crate::automata::store_automaton::Psa;
+use crate::automata::thread_run::Run;
+use crate::limits::TooLarge;
+use crate::visible::levels::{top, top_number};
+use cpds::{Program, SharedState, Stack, Symbol};
+
+/// A run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Loop {
+    /// The run; nothing if it is too long to be written out.
+    pub run: Option<Run>,
+    /// q.
+    pub shared: SharedState,
+    /// σ.
+    pub top: Symbol,
+    /// w.
+    pub grown: Stack,
+}
+
+/// A loop of more steps than this is not written out.
+const MOST_STEPS: usize = 1 << 16;
+
+/// How many transitions may be looked at for a shortest run.
+const SOON: usize = 1 << 18;
+
+impl Loop {
+    /// The same loop with a shortest run, if that is found soon.
+    #[must_use]
+    pub fn shortened(self, program: &Program) -> Loop {
+        let [(q, stack), (_, end)] = self.ends();
+        let given = Psa::of_states([(q, &stack)]).with_lengths();
+        match given.saturated(&Heads::new(program), SOON) {
+            Ok(psa) => Loop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
+            Err(TooLarge) => self,
+        }
+    }
+
+    /// ⟨q|σ⟩ and ⟨q|σw⟩.
+    pub fn ends(&self) -> [(SharedState, Stack); 2] {
+        let end = std::iter::once(self.top).chain(self.grown.iter());
+        [(self.shared, Stack::from_top([self.top])), (self.shared, Stack::from_top(end))]
+    }
+
+    /// Whether its run is one of the program and raises the stack as it says.
+    pub fn replays(&self, program: &Program) -> bool {
+        let Some(run) = &self.run else { return false };
+        let [start, end] = self.ends();
+        run.start == start && self.grown.height() > 0 && run.states(program).last() == Some(end)
+    }
+}
+
+impl Psa {
+    /// The transitions from a state that lead to states made for calls.
+    fn to_calls(&self, state: u32) -> impl Iterator<Item = u32> {
+        self.out(state).filter(|&t| self.call(self.transitions[t as usize].to).is_some())
+    }
+
+    /// The states made for calls through which a loop goes, in order: the strongly connected components that have an edge, by Tarjan's
+    /// algorithm without recursion.
+    pub(crate) fn on_loops(&self) -> Vec<u32> {
+        let count = self.node_count();
+        let edges: Vec<Vec<u32>> = (0..)
+            .take(count)
+            .map(|state| match self.call(state) {
+                Some(_) => self.to_calls(state).map(|t| self.transitions[t as usize].to).collect(),
+                None => Vec::new(),
+            })
+            .collect();
+        // When a state was found, from 1; the first one that it leads back to; whether its component is complete.
+        let (mut found, mut low, mut is_complete) = (vec![0_u32; count], vec![0_u32; count], vec![false; count]);
+        let (mut last, mut open, mut path, mut on_loops) = (0, Vec::new(), Vec::new(), Vec::new());
+        for root in (0..).take(count) {
+            if found[root as usize] == 0 {
+                path.push((root, 0));
+            }
+            while let Some((state, next)) = path.last_mut() {
+                let at = *state as usize;
+                if found[at] == 0 {
+                    last += 1;
+                    (found[at], low[at]) = (last, last);
+                    open.push(*state);
+                }
+                if let Some(&to) = edges[at].get(*next) {
+                    *next += 1;
+                    if found[to as usize] == 0 {
+                        path.push((to, 0));
+                    } else if !is_complete[to as usize] {
+                        low[at] = low[at].min(found[to as usize]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some(&(before, _)) = path.last() {
+                    low[before as usize] = low[before as usize].min(low[at]);
+                }
+                if low[at] == found[at] {
+                    let start = open.iter().rposition(|&other| other as usize == at).expect("it is open");
+                    let component = open.split_off(start);
+                    for &state in &component {
+                        is_complete[state as usize] = true;
+                    }
+                    if component.len() > 1 || edges[at].iter().any(|&to| to as usize == at) {
+                        on_loops.extend(component);
+                    }
+                }
+            }
+        }
+        on_loops.sort_unstable();
+        on_loops
+    }
+
+    /// A loop, as transitions one after the other: from a state made for calls back to it. From a state to itself, if there is one;
+    /// otherwise as short as any through that state.
+    pub(crate) fn find_loop(&self) -> Option<Vec<u32>> {
+        let on_loops = self.on_loops();
+        let is_short = |&&state: &&u32| self.to_calls(state).any(|t| self.transitions[t as usize].to == state);
+        let start = on_loops.iter().find(is_short).or(on_loops.first())?;
+        Some(self.loop_through(*start))
+    }
+
+    /// A shortest loop through a state that has one.
+    pub(crate) fn loop_through(&self, start: u32) -> Vec<u32> {
+        let to = |t: u32| self.transitions[t as usize].to;
+        let mut before = vec![None; self.node_count()];
+        let mut queue = vec![start];
+        let mut next = 0;
+        while before[start as usize].is_none() {
+            let state = *queue.get(next).expect("a loop goes through the first state");
+            next += 1;
+            for t in self.to_calls(state) {
+                if before[to(t) as usize].is_none() {
+                    before[to(t) as usize] = Some((t, state));
+                    queue.push(to(t));
+                }
+            }
+        }
+        let mut found = Vec::new();
+        let mut state = start;
+        while found.is_empty() || state != start {
+            let (t, from) = before[state as usize].expect("it was reached");
+            found.push(t);
+            state = from;
+        }
+        found.reverse();
+        found
+    }
+
+    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m: backwards.)
+    pub(crate) fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
+        let head = |state: u32| self.call(state).expect("a loop goes through calls");
+        let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
+        let label = |&t: &u32| top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
+        let grown = Stack::from_top(transitions.iter().map(label));
+        let mut rules = Some(Vec::new());
+        for &t in transitions.iter().rev() {
+            let called = self.transitions[t as usize].from;
+            let (q, symbol) = head(called);
+            let call = self.find(q, top_number(Some(symbol)), called).expect("every call has one");
+            rules = rules.and_then(|mut rules: Vec<usize>| {
+                rules.extend(self.undo(&mut vec![t, call], MOST_STEPS - rules.len())?);
+                Some(rules)
+            });
+        }
+        let start = (shared, Stack::from_top([symbol]));
+        let run = rules.and_then(|rules| Run { start, rules }.if_short(program));
+        Loop { run, shared, top: symbol, grown }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Problem;
+
+    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise, is none.
+    #[test]
+    fn only_a_loop_replays() {
+        let text = "shared 0 1; init 0|a; thread A { symbols a b; (0,a) -> (1,b a); (1,b) -> (0,a); (0,b) -> (0,b) }";
+        let problem: Problem = text.parse().unwrap();
+        let program = &problem.system().programs()[0];
+        let [a, b] = ["a", "b"].map(|name| Symbol(problem.system().symbol_names().get(name).unwrap()));
+        let a_loop = |shared, word: &[Symbol], rules: &[usize], top, grown: &[Symbol]| {
+            let start = (SharedState(shared), Stack::from_top(word.iter().copied()));
+            let run = Some(Run { start, rules: rules.to_vec() });
+            Loop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
+        };
+        let found = a_loop(0, &[a], &[0, 1], a, &[a]);
+        assert!(found.replays(program));
+        let others = [
+            Loop { run: None, ..found.clone() },
+            a_loop(1, &[b, a], &[1], a, &[a]),
+            a_loop(0, &[a], &[0, 1], a, &[a, a]),
+            a_loop(0, &[a], &[0, 1], a, &[]),
+            a_loop(0, &[b], &[2], b, &[]),
+        ];
+        assert_eq!(others.map(|other| other.replays(program)), [false; 5]);
+        let psa = Psa::of_states([(SharedState(0), &Stack::from_top([a]))]).post_star(program);
+        assert!(psa.show_loop(&psa.find_loop().unwrap(), program).replays(program));
+    }
+}

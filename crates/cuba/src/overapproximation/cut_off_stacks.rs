@@ -1,0 +1,223 @@
+//! M_i: what a thread does with its stack cut off at height z (paper §4.1.2, Alg. 2, for z = 1).
+//!
+//! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of z symbols there may be more.
+//! So a pop from a word of z symbols lets something emerge: what may lie under the last of them.
+
+use crate::automata::canonical_language::small;
+use crate::automata::minimal_dfa::Dfa;
+use crate::limits::TooLarge;
+use crate::overapproximation::returns::{Returns, Under};
+use crate::tables::step_cache::{Moves, ThreadState};
+use crate::visible::levels::{top, top_number};
+use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// The transitions of M_i, computed as they are asked for. Words are numbers; of height at most one, the numbers of tops.
+pub(crate) struct CutOff<'a> {
+    program: &'a Program,
+    z: usize,
+    under: Under,
+    /// The shared states that a pop leads to, sorted.
+    pops_to: Vec<u32>,
+    words: Vec<Box<[u32]>>,
+    /// How many symbols these have, all together.
+    symbols: usize,
+    numbers: FxHashMap<Box<[u32]>, u32>,
+    moves: Moves<Origin>,
+    /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may lie under its last symbol.
+    pops: FxHashMap<(u32, usize), Range<usize>>,
+    left: Vec<u32>,
+}
+
+/// Where the transitions from a thread's cut-off state come from, and where it may come from itself.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop may leave.
+    pub(crate) pops: usize,
+    /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
+    pub(crate) generates: bool,
+}
+
+/// What is saved of M_i.
+pub(crate) type SavedCutOff = (Under, Vec<Box<[u32]>>, Moves<Origin>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
+
+impl Serialize for CutOff<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.under, &self.words, &self.moves, &self.pops, &self.left).serialize(serializer)
+    }
+}
+
+impl<'a> CutOff<'a> {
+    pub(crate) fn new(
+        system: &'a Cpds,
+        thread: ThreadId,
+        z: usize,
+        returns: Returns,
+        room: usize,
+    ) -> Result<Self, TooLarge> {
+        let under = Under::new(system, thread, returns, room)?;
+        let saved = (under, Vec::new(), Moves::default(), FxHashMap::default(), Vec::new());
+        let mut cut_off = Self::restored(system, thread, z, saved);
+        cut_off.number(&[]);
+        for symbol in 0..system.symbol_names().len() {
+            cut_off.number(&[u32::try_from(symbol).expect("symbols have 32 bits") + 1]);
+        }
+        Ok(cut_off)
+    }
+
+    /// As it was when it was saved.
+    pub(crate) fn restored(system: &'a Cpds, thread: ThreadId, z: usize, saved: SavedCutOff) -> Self {
+        let program = system.program(thread);
+        let pops_to = program.rules().iter().filter_map(|rule| match rule.action {
+            Action::Pop { to, .. } => Some(to.0),
+            _ => None,
+        });
+        let (under, words, moves, pops, left) = saved;
+        CutOff {
+            program,
+            z,
+            under,
+            pops_to: pops_to.collect::<BTreeSet<_>>().into_iter().collect(),
+            symbols: words.iter().map(|word| word.len()).sum(),
+            numbers: words.iter().cloned().zip(0..).collect(),
+            words,
+            moves,
+            pops,
+            left,
+        }
+    }
+
+    /// The number of a stack, cut off.
+    pub(crate) fn stack(&mut self, stack: &Stack) -> u32 {
+        let word: Vec<u32> = stack.iter().map(|symbol| top_number(Some(symbol))).collect();
+        self.number(&word)
+    }
+
+    /// The number of a word, cut off.
+    fn number(&mut self, word: &[u32]) -> u32 {
+        let word = &word[..word.len().min(self.z)];
+        if let Some(&known) = self.numbers.get(word) {
+            return known;
+        }
+        let number = u32::try_from(self.words.len()).expect("the memory ends before");
+        self.words.push(word.into());
+        self.symbols += word.len();
+        self.numbers.insert(word.into(), number);
+        number
+    }
+
+    /// How many words have been numbered.
+    pub(crate) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The number of the top of a word.
+    pub(crate) fn top(&self, word: u32) -> u32 {
+        self.words[word as usize].first().copied().unwrap_or(0)
+    }
+
+    /// The transitions from a shared state and a word.
+    #[inline]
+    pub(crate) fn moves(&mut self, from: ThreadState) -> (Origin, Range<usize>) {
+        match self.moves.get(from) {
+            Some(known) => known,
+            None => self.new_moves(from),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn successor(&self, index: usize) -> ThreadState {
+        self.moves.successor(index)
+    }
+
+    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing emerges from it. (Alg. 2,
+    /// line 7, as printed, lets everything emerge.)
+    #[cold]
+    fn new_moves(&mut self, (shared, word): ThreadState) -> (Origin, Range<usize>) {
+        let symbol = self.top(word);
+        let below = self.words[word as usize].get(1..).unwrap_or_default().to_vec();
+        let (mut others, mut pops) = (Vec::new(), Vec::new());
+        for (_, rule) in self.program.rules_from(SharedState(shared), top(symbol)) {
+            let (to, written) = rule.action.target();
+            if let Action::Pop { .. } = rule.action {
+                pops.push((to.0, 0));
+            } else {
+                let stack: Vec<u32> =
+                    written.map(|symbol| top_number(Some(symbol))).chain(below.iter().copied()).collect();
+                others.push((to.0, self.number(&stack)));
+            }
+        }
+        let generates = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
+        let origin = Origin { pops: pops.len(), generates };
+        self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
+    }
+
+    /// The words that a pop may leave of this one, as a range for [`left`](Self::left).
+    pub(crate) fn pop(&mut self, word: u32) -> Range<usize> {
+        let symbols = &self.words[word as usize];
+        let below = symbols.get(1..).unwrap_or_default().to_vec();
+        let is_whole = symbols.len() < self.z;
+        let set = symbols.last().filter(|_| !is_whole).map(|&last| self.under.set(last));
+        let rest = self.number(&below);
+        // A whole stack leaves one word; no set has that number.
+        if let Some(known) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
+            return known.clone();
+        }
+        let start = self.left.len();
+        match set {
+            None => self.left.push(rest),
+            Some(set) => {
+                for i in 0..self.under.get(set).len() {
+                    let emerges = Some(self.under.get(set)[i]).filter(|&symbol| symbol != 0);
+                    let word: Vec<u32> = below.iter().copied().chain(emerges).collect();
+                    let number = self.number(&word);
+                    self.left.push(number);
+                }
+            }
+        }
+        let range = start..self.left.len();
+        self.pops.insert((rest, set.unwrap_or(usize::MAX)), range.clone());
+        range
+    }
+
+    #[inline]
+    pub(crate) fn left(&self, index: usize) -> u32 {
+        self.left[index]
+    }
+
+    /// For each word the language of the stacks that it may be cut off from, as a state of an automaton.
+    ///
+    /// Under a word of z symbols there may be whatever may lie under the last of them, and so on down to ε.
+    pub(crate) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
+        let first = automaton.len();
+        let rest = |symbol: u32| small(first + self.under.set(symbol));
+        for set in 0..self.under.len() {
+            let symbols = self.under.get(set);
+            let emerge = symbols.iter().filter(|&&symbol| symbol != 0);
+            automaton.push(symbols.contains(&0), emerge.map(|&symbol| (symbol, rest(symbol))));
+        }
+        let whole = small(automaton.len());
+        automaton.push(true, []);
+        let language = |word: &[u32]| {
+            let last = word.last().filter(|_| word.len() == self.z);
+            let below = last.map_or(whole, |&last| rest(last));
+            word.iter().rev().fold(below, |below, &symbol| {
+                automaton.push(false, [(symbol, below)]);
+                small(automaton.len() - 1)
+            })
+        };
+        self.words.iter().map(|word| &**word).map(language).collect()
+    }
+
+    /// The memory in use, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        self.words.len() * 4 * size_of::<Box<[u32]>>()
+            + 2 * self.symbols * size_of::<u32>()
+            + self.moves.bytes()
+            + self.left.len() * size_of::<u32>()
+            + self.pops.len() * 64
+    }
+}

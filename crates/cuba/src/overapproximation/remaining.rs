@@ -1,0 +1,229 @@
+//! What no rung of the ladder has ruled out: the visible states that all of them have.
+//!
+//! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is marked with the rung that ruled
+//! it out. So it is known for every rung what was left after it.
+
+use crate::tables::packed_rows::PackedSet;
+use crate::visible::bad_patterns::Bad;
+use crate::visible::count::Count;
+use crate::visible::levels::visible_states;
+use crate::visible::symmetry::Symmetry;
+use cpds::{Property, VisibleState};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The mark of a state that is not ruled out.
+const LEFT: u32 = u32::MAX;
+
+/// What the rungs have in common.
+pub(crate) struct Ceiling {
+    symmetry: Symmetry,
+    set: Option<Arc<PackedSet>>,
+    /// For each state, the number of the rung that ruled it out.
+    ruled_out_by: Vec<u32>,
+}
+
+impl Ceiling {
+    /// Everything.
+    pub(crate) fn new(symmetry: Symmetry) -> Self {
+        Ceiling { symmetry, set: None, ruled_out_by: Vec::new() }
+    }
+
+    /// As it was when it was kept.
+    pub(crate) fn restored(symmetry: Symmetry, set: Option<Arc<PackedSet>>, ruled_out_by: Vec<u32>) -> Self {
+        Ceiling { symmetry, set, ruled_out_by }
+    }
+
+    /// The states of the first rung.
+    pub(crate) fn set(&self) -> Option<&Arc<PackedSet>> {
+        self.set.as_ref()
+    }
+
+    /// For each of them, the number of the rung that ruled it out.
+    pub(crate) fn marks(&self) -> &[u32] {
+        &self.ruled_out_by
+    }
+
+    /// Rules out what the rung with this number has not. Numbers go up.
+    pub(crate) fn lower(&mut self, number: usize, rung: Arc<PackedSet>) {
+        let number = u32::try_from(number).ok().filter(|&number| number < LEFT).expect("few rungs");
+        let Some(set) = &self.set else {
+            self.ruled_out_by = vec![LEFT; rung.len()];
+            self.set = Some(rung);
+            return;
+        };
+        assert_eq!(set.layout(), rung.layout(), "both pack the same visible states");
+        for (id, mark) in self.ruled_out_by.iter_mut().enumerate().filter(|(_, mark)| **mark == LEFT) {
+            if rung.find(set.row(id)).is_none() {
+                *mark = number;
+            }
+        }
+    }
+
+    /// The states that are left after the rung with this number.
+    fn left(&self, number: usize) -> impl Iterator<Item = usize> {
+        let marks = self.ruled_out_by.iter().enumerate();
+        marks.filter(move |&(_, &mark)| mark as usize > number).map(|(id, _)| id)
+    }
+
+    /// How many sorted states are left after a rung.
+    pub(crate) fn kept(&self, number: usize) -> usize {
+        self.left(number).count()
+    }
+
+    /// How many states are left after a rung.
+    pub(crate) fn count(&self, number: usize) -> Count {
+        self.count_of(self.left(number).collect())
+    }
+
+    /// How many states a rung ruled out.
+    pub(crate) fn ruled_out(&self, number: usize) -> Count {
+        let marks = self.ruled_out_by.iter().enumerate();
+        self.count_of(marks.filter(|&(_, &mark)| mark as usize == number).map(|(id, _)| id).collect())
+    }
+
+    fn count_of(&self, ids: Vec<usize>) -> Count {
+        self.set.as_ref().map_or(Count::ZERO, |set| self.symmetry.sum_of_orbits(set.rows(ids.into_iter())))
+    }
+
+    /// The rungs that have ruled out a bad state, if none is left after a rung.
+    pub(crate) fn without_bad(&self, bad: &Bad, number: usize) -> Option<BTreeSet<usize>> {
+        let set = self.set.as_ref()?;
+        let is_bad = |id: usize| bad.first_violation(set, id..id + 1).is_some();
+        if self.left(number).any(is_bad) {
+            return None;
+        }
+        let marks = self.ruled_out_by.iter().enumerate();
+        Some(marks.filter(|&(id, &mark)| mark != LEFT && is_bad(id)).map(|(_, &mark)| mark as usize).collect())
+    }
+
+    /// The rungs that have ruled anything out, up to one.
+    pub(crate) fn helped(&self, number: usize) -> BTreeSet<usize> {
+        let marks = self.ruled_out_by.iter().filter(|&&mark| mark != LEFT).map(|&mark| mark as usize);
+        marks.filter(|&mark| mark <= number).collect()
+    }
+
+    /// A visible state, among the first so many, that is not left after a rung. Every reached state should be.
+    pub(crate) fn missing(
+        &self,
+        number: usize,
+        visible: &PackedSet,
+        reached: usize,
+    ) -> Option<(VisibleState, Option<usize>)> {
+        let set = self.set.as_ref()?;
+        let (id, mark) = (0..reached).find_map(|id| match set.find(visible.row(id)) {
+            None => Some((id, None)),
+            Some(at) => {
+                let mark = self.ruled_out_by[at] as usize;
+                (mark <= number).then_some((id, Some(mark)))
+            }
+        })?;
+        let state = visible_states(&self.symmetry, visible, [id]).next().expect("an orbit has a member");
+        Some((state, mark))
+    }
+
+    /// What is left after a rung and is not among the first so many visible states.
+    pub(crate) fn between(
+        &self,
+        number: usize,
+        (visible, reached): (&PackedSet, usize),
+        bad: Option<(&Bad, &Property)>,
+    ) -> Option<Between> {
+        let set = self.set.as_ref()?;
+        let open = |&id: &usize| visible.find(set.row(id)).is_none_or(|at| at >= reached);
+        let ids: Vec<usize> = self.left(number).filter(open).collect();
+        // Interchangeable threads may have more than could ever be listed.
+        let limit = 1_000_000 / self.symmetry.threads().len();
+        let states = |ids: Vec<usize>| visible_states(&self.symmetry, set, ids);
+        let is_bad = |&id: &usize| bad.is_some_and(|(bad, _)| bad.first_violation(set, id..id + 1).is_some());
+        let is_bad_state = |state: &VisibleState| bad.is_some_and(|(_, property)| property.violation(state).is_some());
+        Some(Between {
+            bad: states(ids.iter().copied().filter(is_bad).collect()).filter(is_bad_state).take(limit).collect(),
+            states: states(ids.clone()).take(limit).collect(),
+            count: self.count_of(ids),
+        })
+    }
+
+    /// The memory in use.
+    pub(crate) fn bytes(&self) -> usize {
+        self.set.as_ref().map_or(0, |set| set.bytes_after(0)) + size_of_val(&*self.ruled_out_by)
+    }
+}
+
+/// The visible states that are neither reached nor ruled out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Between {
+    /// How many there are.
+    pub count: Count,
+    /// Which they are; as many as have a million tops together, if there are more.
+    pub states: BTreeSet<VisibleState>,
+    /// Those of them that are bad, if that is the question; likewise.
+    pub bad: BTreeSet<VisibleState>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::visible::levels::VisibleLevels;
+    use cpds::Problem;
+
+    /// Four rungs; between the first and the second there is one that came to nothing. The last one rules out nothing bad.
+    #[test]
+    fn what_is_left_is_what_all_rungs_have() {
+        let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
+        let system = problem.system();
+        let symmetry = Symmetry::new(system, true);
+        let set = |tops: &str| {
+            let mut visible = VisibleLevels::new(system, &symmetry);
+            for top in tops.chars() {
+                let symbol = system.symbol_names().get(&top.to_string()).unwrap();
+                visible.insert(0, &mut [symbol + 1]);
+            }
+            visible.into_set()
+        };
+        let names = |states: &BTreeSet<VisibleState>| -> Vec<String> {
+            states.iter().map(|state| system.text(state).to_string()).collect()
+        };
+        let bad = Bad::new(problem.property(), &symmetry);
+        let mut ceiling = Ceiling::new(symmetry.clone());
+        assert_eq!(ceiling.without_bad(&bad, 0), None);
+        for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde"), (4, "ade")] {
+            ceiling.lower(number, Arc::new(set(tops)));
+        }
+
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.kept(number)), [4, 4, 3, 2]);
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.count(number).to_string()), ["4", "4", "3", "2"]);
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.ruled_out(number).to_string()), ["0", "0", "1", "1"]);
+        assert_eq!([0, 2].map(|number| ceiling.without_bad(&bad, number)), [None, None]);
+        assert_eq!(
+            [3, 4].map(|number| ceiling.without_bad(&bad, number)),
+            [(); 2].map(|()| Some(BTreeSet::from([2, 3])))
+        );
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.helped(number).len()), [0, 0, 1, 2]);
+        assert_eq!((ceiling.helped(2), ceiling.helped(3)), (BTreeSet::from([2]), BTreeSet::from([2, 3])));
+
+        assert_eq!(ceiling.bytes(), set("abcd").bytes_after(0) + 4 * size_of::<u32>());
+
+        let missing = |number, tops, reached| {
+            let (state, by) = ceiling.missing(number, &set(tops), reached)?;
+            Some((system.text(&state).to_string(), by))
+        };
+        assert_eq!([missing(0, "adb", 3), missing(2, "adb", 1), missing(3, "ac", 2)], [None, None, None]);
+        assert_eq!(missing(2, "adb", 3), Some(("0|d".to_owned(), Some(2))));
+        assert_eq!(missing(3, "acb", 3), Some(("0|b".to_owned(), Some(3))));
+        assert_eq!(missing(0, "ae", 2), Some(("0|e".to_owned(), None)), "it was never there");
+
+        let between = |number, tops, reached| {
+            let visible = set(tops);
+            let between = ceiling.between(number, (&visible, reached), Some((&bad, problem.property()))).unwrap();
+            assert_eq!(between.count.to_string(), between.states.len().to_string());
+            (names(&between.states), names(&between.bad))
+        };
+        let list = |states: &[&str]| states.iter().map(|&state| state.to_owned()).collect::<Vec<_>>();
+        assert_eq!(between(0, "a", 1), (list(&["0|b", "0|c", "0|d"]), list(&["0|b", "0|d"])));
+        assert_eq!(between(0, "ab", 1), (list(&["0|b", "0|c", "0|d"]), list(&["0|b", "0|d"])), "b comes later");
+        assert_eq!(between(2, "a", 1), (list(&["0|b", "0|c"]), list(&["0|b"])));
+        assert_eq!(between(3, "a", 1), (list(&["0|c"]), list(&[])));
+        assert_eq!(between(3, "ac", 2), (list(&[]), list(&[])));
+    }
+}

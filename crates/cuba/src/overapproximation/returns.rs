@@ -1,0 +1,215 @@
+//! What may lie under a symbol when it is popped: anything that emerges at all, or what it was put on.
+//!
+//! # Any returns (paper §4.1.2)
+//! E: the symbols that a push writes under its callee, and those that lie under the top of an initial stack; and ε. (The paper
+//! starts with stacks of one symbol at most, and needs no initial stacks for this.)
+//!
+//! # Matched returns
+//! A push puts its callee c on its return point r; an initial stack puts each of its symbols on the next one, and the last one
+//! on ε; an action on the empty stack puts its symbol on ε. What is then on top of r changes: an overwrite puts σ' where σ was,
+//! and a push on σ leaves its return point where σ was. Call these *level-mates* of σ. So what lies directly on r, at any time
+//! until it is popped, is one of the symbols that the step from σ to a level-mate leads to from c: r *may lie under* each of
+//! them, and under nothing else. Shared states do not matter for this, so whatever other threads do is allowed for.
+
+use crate::limits::TooLarge;
+use crate::visible::levels::{top, top_number};
+use cpds::{Action, Cpds, Symbol, ThreadId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Which returns a thread may make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Returns {
+    /// To anything that emerges.
+    Any,
+    /// To what the symbol was put on.
+    Matched,
+}
+
+/// For each symbol of a thread, what may lie under it. Symbols are numbered as tops, with 0 for ε.
+#[derive(Serialize, Deserialize)]
+pub struct Under {
+    /// The different sets, sorted.
+    sets: Vec<Box<[u32]>>,
+    /// Which of them a symbol has; the first one, if it is not said.
+    set_of: HashMap<u32, usize>,
+}
+
+impl Under {
+    /// What may lie under the symbols of a thread.
+    ///
+    /// # Errors
+    /// If matched returns would take more than `room` bytes.
+    pub fn new(system: &Cpds, thread: ThreadId, returns: Returns, room: usize) -> Result<Self, TooLarge> {
+        match returns {
+            Returns::Any => Ok(Self::any(system, thread)),
+            Returns::Matched => Self::matched(system, thread, room),
+        }
+    }
+
+    fn any(system: &Cpds, thread: ThreadId) -> Self {
+        let mut emerging = vec![0];
+        emerging.extend(puts(system, thread).map(|(_, under)| under));
+        emerging.sort_unstable();
+        emerging.dedup();
+        Under { sets: vec![emerging.into()], set_of: HashMap::new() }
+    }
+
+    fn matched(system: &Cpds, thread: ThreadId, room: usize) -> Result<Self, TooLarge> {
+        let mut level_mates: HashMap<u32, Vec<u32>> = HashMap::new();
+        for rule in system.program(thread).rules() {
+            let mate = match rule.action {
+                Action::Overwrite { new, .. } => new,
+                Action::Push { return_point, .. } => return_point,
+                Action::Pop { .. } | Action::EmptyOverwrite { .. } | Action::EmptyPush { .. } => continue,
+            };
+            let (_, top) = rule.action.source();
+            level_mates.entry(top_number(top)).or_default().push(top_number(Some(mate)));
+        }
+        // A row of bits for each symbol: which symbols may lie under it, numbered as they come.
+        let mut emerging: Vec<u32> = puts(system, thread).map(|(_, under)| under).collect();
+        emerging.sort_unstable();
+        emerging.dedup();
+        let words = emerging.len().div_ceil(64);
+        let alphabet = system.program(thread).alphabet().len();
+        if alphabet.saturating_mul(words).saturating_mul(2 * size_of::<u64>()) > room {
+            return Err(TooLarge);
+        }
+        let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        let mut on_something = Vec::new();
+        for (on, under) in puts(system, thread) {
+            let place = emerging.binary_search(&under).expect("it is one of them");
+            let row = rows.entry(on).or_insert_with(|| {
+                on_something.push(on);
+                vec![0; words]
+            });
+            row[place / 64] |= 1 << (place % 64);
+        }
+        // What may lie under a symbol may lie under its level-mates. Without loops, once through all of them in this order is enough.
+        let order = callers_first(&on_something, &level_mates);
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for symbol in &order {
+                let row = rows.get(symbol).cloned().unwrap_or_default();
+                for &mate in level_mates.get(symbol).into_iter().flatten() {
+                    let of_mate = rows.entry(mate).or_insert_with(|| vec![0; words]);
+                    for (word, of_mate) in row.iter().zip(of_mate) {
+                        changed |= word & !*of_mate != 0;
+                        *of_mate |= word;
+                    }
+                }
+            }
+        }
+        // What nothing was put on is never on top of anything.
+        let mut under = Under { sets: vec![Box::default()], set_of: HashMap::new() };
+        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+        for (symbol, row) in rows {
+            let set = *known.entry(row).or_insert_with_key(|row| {
+                let has = |&(place, _): &(usize, &u32)| row[place / 64] >> (place % 64) & 1 == 1;
+                under.sets.push(emerging.iter().enumerate().filter(has).map(|(_, &symbol)| symbol).collect());
+                under.sets.len() - 1
+            });
+            under.set_of.insert(symbol, set);
+        }
+        Ok(under)
+    }
+
+    /// What may lie under a top: symbols, and ε; nothing, if it is never on top of anything.
+    pub fn symbols(&self, of: Symbol) -> impl Iterator<Item = Option<Symbol>> {
+        self.get(self.set(top_number(Some(of)))).iter().map(|&number| top(number))
+    }
+
+    /// The number of the set of what may lie under a symbol: symbols with the same set have the same number.
+    pub(crate) fn set(&self, symbol: u32) -> usize {
+        self.set_of.get(&symbol).copied().unwrap_or(0)
+    }
+
+    /// The set with this number, sorted.
+    pub(crate) fn get(&self, set: usize) -> &[u32] {
+        &self.sets[set]
+    }
+
+    /// How many different sets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// Whether a symbol, or ε, may emerge at all.
+    pub(crate) fn may_emerge(&self, symbol: u32) -> bool {
+        self.sets.iter().any(|set| set.binary_search(&symbol).is_ok())
+    }
+}
+
+/// Everything that can be got to from these symbols, each before what it leads to, as far as there are no loops.
+fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
+    let next = |symbol: u32| leads_to.get(&symbol).map_or(&[][..], Vec::as_slice);
+    let mut seen: HashSet<u32> = HashSet::new();
+    let mut done = Vec::new();
+    for &start in from {
+        let mut path = if seen.insert(start) { vec![(start, 0)] } else { Vec::new() };
+        while let Some((symbol, at)) = path.last_mut() {
+            if let Some(&to) = next(*symbol).get(*at) {
+                *at += 1;
+                if seen.insert(to) {
+                    path.push((to, 0));
+                }
+            } else {
+                done.push(*symbol);
+                path.pop();
+            }
+        }
+    }
+    done.reverse();
+    done
+}
+
+/// What is put on what.
+fn puts(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
+    let by_action = system.program(thread).rules().iter().filter_map(|rule| match rule.action {
+        Action::Push { callee, return_point, .. } => Some((top_number(Some(callee)), top_number(Some(return_point)))),
+        Action::EmptyPush { new, .. } => Some((top_number(Some(new)), 0)),
+        Action::Pop { .. } | Action::Overwrite { .. } | Action::EmptyOverwrite { .. } => None,
+    });
+    let at_first = system.initial().iter().flat_map(move |state| {
+        let stack = &state.stacks[thread.index()];
+        let numbers = || stack.iter().map(|symbol| top_number(Some(symbol)));
+        numbers().zip(numbers().skip(1).chain([0]))
+    });
+    by_action.chain(at_first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cpds::Problem;
+
+    fn under(text: &str, returns: Returns, symbol: &str) -> Vec<String> {
+        let problem: Problem = text.parse().unwrap();
+        let system = problem.system();
+        let under = Under::new(system, system.threads().next().unwrap(), returns, usize::MAX).unwrap();
+        let name = |number: u32| top(number).map_or("ε", |symbol| system.symbol_names().name(symbol.0)).to_owned();
+        let number = (1..100).find(|&number| name(number) == symbol).unwrap();
+        under.get(under.set(number)).iter().map(|&number| name(number)).collect()
+    }
+
+    /// Two procedures, f and g, which are called from different places.
+    const CALLS: &str = "shared 0; init 0|main; thread A { symbols main after end f f2 g;
+        (0,main) -> (0,f after); (0,after) -> (0,g end); (0,f) -> (0,f2); (0,f2) -> (0,-); (0,g) -> (0,-) }";
+
+    #[test]
+    fn a_procedure_returns_to_where_it_was_called() {
+        assert_eq!(under(CALLS, Returns::Matched, "f2"), ["after"]);
+        assert_eq!(under(CALLS, Returns::Matched, "g"), ["end"]);
+        assert_eq!(under(CALLS, Returns::Matched, "end"), ["ε"], "the bottom of the initial stack, after two calls");
+        assert_eq!(under(CALLS, Returns::Any, "f2"), ["ε", "after", "end"]);
+    }
+
+    /// A symbol whose callee never returns is not on top again, but lies on something all the same.
+    #[test]
+    fn a_return_point_lies_on_what_its_caller_lay_on() {
+        let text = "shared 0; init 0|a b; thread A { symbols a b c d; (0,a) -> (0,c d); (0,c) -> (0,c c) }";
+        assert_eq!(under(text, Returns::Matched, "d"), ["b"]);
+        assert_eq!(under(text, Returns::Matched, "c"), ["c", "d"]);
+    }
+}

@@ -1,0 +1,362 @@
+//! The lower end: T(R_k) level by level, from states one by one or from tuples of languages.
+
+use crate::certificate::tuples::{Room, Tuples};
+use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
+use crate::distributed::worker::Failure;
+use crate::encoding::NotKept;
+use crate::explicit::outbox::Sent;
+use crate::explicit::parallel::expansion::Crew;
+use crate::explicit::reachable::{Reachable, SavedReachable};
+use crate::limits::Cancel;
+use crate::limits::TooLarge;
+use crate::limits::Unfinished;
+use crate::statistics::{Engine, Statistics};
+use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
+use crate::trace::fewest_steps::Patience;
+use crate::visible::bad_patterns::Bad;
+use crate::visible::count::Count;
+use crate::visible::levels::VisibleLevels;
+use cpds::{Certificate, Cpds, GlobalState, Trace};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// The levels as far as they were computed.
+#[derive(Serialize)]
+pub enum Lower<'a> {
+    /// R_k.
+    Explicit(Box<Reachable<'a>>),
+    /// S_k.
+    Symbolic(Box<Symbolic<'a>>),
+    /// R_k, whose states are in shares.
+    Shares(Box<Shares<'a, Elsewhere>>),
+}
+
+/// What is saved of levels.
+#[derive(Deserialize)]
+pub(crate) enum SavedLower {
+    Explicit(Box<SavedReachable>),
+    Symbolic(Box<SavedSymbolic>),
+    Shares(Box<SavedShares>),
+}
+
+/// The tables of levels that are being computed, as they are saved: like [`Lower`].
+#[derive(Clone, Copy, Serialize)]
+pub(crate) enum Tables<'e> {
+    Explicit(&'e Reachable<'e>),
+    Symbolic(&'e Symbolic<'e>),
+}
+
+/// What can be seen of a level while it is computed.
+#[derive(Clone, Copy)]
+pub struct Glimpse<'e> {
+    /// What it is made of.
+    pub engine: Engine,
+    /// The last level that is finished.
+    pub k: usize,
+    /// States or tuples kept.
+    pub kept: usize,
+    /// Successors looked up.
+    pub expansions: u64,
+    /// What has been done, in units of the engine.
+    pub work: u64,
+    /// The memory in use.
+    pub bytes: usize,
+    /// The most memory that may be in use until the next look.
+    pub bytes_at_next_look: usize,
+    /// T(R_k), and what there is of the next level.
+    pub visible: &'e VisibleLevels,
+    /// Whether what there is of the next level depends on nothing but how far the level is, on no order.
+    pub(crate) is_between_waves: bool,
+    /// Everything, if it can be saved now.
+    pub(crate) tables: Option<Tables<'e>>,
+}
+
+impl<'a> Lower<'a> {
+    /// Level 0.
+    pub fn new(system: &'a Cpds, engine: Engine, symmetry: bool, memory: usize, cancel: &Cancel) -> Self {
+        match engine {
+            Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
+            Engine::Symbolic => {
+                let options = SymbolicOptions::exact(symmetry, memory);
+                let mut tuples = Symbolic::new(system, options);
+                tuples.works_for(cancel, Arc::new(AtomicUsize::new(1)));
+                Lower::Symbolic(Box::new(tuples))
+            }
+        }
+    }
+
+    /// Level 0 of R_k, with its states in these shares.
+    pub(crate) fn in_shares(system: &'a Cpds, symmetry: bool, elsewhere: &Elsewhere) -> Result<Self, Failure> {
+        let shares = Shares::new(system, symmetry, elsewhere.clone());
+        shares.map(|shares| Lower::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
+    }
+
+    /// As it was when it was saved; its states are in shares if there are any.
+    pub(crate) fn restored(
+        system: &'a Cpds,
+        symmetry: bool,
+        memory: usize,
+        elsewhere: Option<&Elsewhere>,
+        saved: SavedLower,
+    ) -> Result<Self, Failure> {
+        Ok(match saved {
+            SavedLower::Shares(saved) => {
+                let nowhere = || Failure::Restore { part: 0, why: "there are no other processes".to_owned() };
+                let elsewhere = elsewhere.ok_or_else(nowhere)?;
+                let shares = Shares::restored(system, symmetry, elsewhere.clone(), *saved);
+                Lower::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
+            }
+            SavedLower::Explicit(saved) => Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved))),
+            SavedLower::Symbolic(saved) => {
+                let options = SymbolicOptions::exact(symmetry, memory);
+                Lower::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
+            }
+        })
+    }
+
+    /// Whether another process is gone that had some of the states. Then nothing can be computed any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        if let Lower::Shares(shares) = self { shares.is_lost() } else { false }
+    }
+
+    /// Whether the next level has been begun, and is to go on.
+    pub(crate) fn is_going(&self) -> bool {
+        match self {
+            Lower::Explicit(reachable) => reachable.is_going(),
+            Lower::Symbolic(tuples) => tuples.is_going(),
+            Lower::Shares(shares) => shares.is_going(),
+        }
+    }
+
+    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
+    pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
+        match self {
+            Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
+            Lower::Symbolic(tuples) => tuples.works_for(cancel, hands),
+            // They have threads of their own, and stop between supersteps.
+            Lower::Shares(_) => {}
+        }
+    }
+
+    /// Has all shares keep what they have, if there are any.
+    pub(crate) fn keep_shares(&self) -> Result<(), NotKept> {
+        if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
+    }
+
+    /// Everything is kept: what shares kept before is not needed any more.
+    pub(crate) fn all_are_kept(&self) {
+        if let Lower::Shares(shares) = self {
+            shares.is_kept();
+        }
+    }
+
+    /// What it is made of.
+    pub fn engine(&self) -> Engine {
+        match self {
+            Lower::Explicit(_) | Lower::Shares(_) => Engine::Explicit,
+            Lower::Symbolic(_) => Engine::Symbolic,
+        }
+    }
+
+    /// Computes the next level. Now and then the watcher may look, and stop it.
+    ///
+    /// # Errors
+    /// If the level is not finished. What was found of it is kept, and there is no going on.
+    pub fn advance<B>(&mut self, watch: &mut impl FnMut(Glimpse<'_>) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+        match self {
+            Lower::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
+            },
+            Lower::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
+            Lower::Shares(shares) => match shares.advance(&mut |shares| watch(in_shares(shares))) {
+                Ok(()) => Ok(()),
+                Err(Interrupted::Stopped(why)) => Err(Unfinished::Stopped(why)),
+                Err(Interrupted::Failed(why)) => {
+                    shares.give_up(&why);
+                    Err(Unfinished::TooLarge)
+                }
+            },
+        }
+    }
+
+    /// What there is to see.
+    pub fn glimpse(&self) -> Glimpse<'_> {
+        match self {
+            Lower::Explicit(reachable) => explicit(reachable),
+            Lower::Symbolic(tuples) => symbolic(tuples),
+            Lower::Shares(shares) => in_shares(shares),
+        }
+    }
+
+    /// The last level that is finished.
+    pub fn k(&self) -> usize {
+        self.glimpse().k
+    }
+
+    /// T(R_0) ⊆ … ⊆ T(R_k); what is there of an unfinished level comes last.
+    pub fn visible(&self) -> &VisibleLevels {
+        self.glimpse().visible
+    }
+
+    /// Whether level k has something that the one before has not.
+    pub fn grew(&self, k: usize) -> bool {
+        match self {
+            Lower::Explicit(reachable) => reachable.has_new_states(k),
+            Lower::Symbolic(tuples) => tuples.grew(k),
+            Lower::Shares(shares) => shares.has_new_states(k),
+        }
+    }
+
+    /// |R_k \ R_{k-1}|, if states are counted.
+    pub fn new_states(&self, k: usize) -> Option<Count> {
+        match self {
+            Lower::Explicit(reachable) => Some(reachable.new_states(k)),
+            Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => Some(shares.new_states(k)),
+        }
+    }
+
+    /// R_k \ R_{k-1}, if states are kept one by one.
+    pub fn states(&self, k: usize) -> Option<BTreeSet<GlobalState>> {
+        match self {
+            Lower::Explicit(reachable) => Some(reachable.states(k)),
+            Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => answered(shares, shares.states(k)),
+        }
+    }
+
+    /// How many tuples S_k has that no other one covers, if there are tuples.
+    pub fn tuples(&self, k: usize) -> Option<Count> {
+        match self {
+            Lower::Explicit(_) | Lower::Shares(_) => None,
+            Lower::Symbolic(tuples) => Some(tuples.count(k)),
+        }
+    }
+
+    /// What it took so far.
+    pub fn statistics(&self) -> Statistics {
+        match self {
+            Lower::Explicit(reachable) => Statistics::Explicit {
+                states_kept: reachable.kept(),
+                visible_states_kept: reachable.visible().kept(),
+                expansions: reachable.expansions(),
+                stacks: reachable.stack_count(),
+                highest_stack: reachable.highest(),
+                table_bytes: reachable.bytes(),
+                bytes_per_state: reachable.bytes().div_ceil(reachable.kept().max(1)),
+            },
+            Lower::Symbolic(tuples) => Statistics::Symbolic {
+                tuples_kept: tuples.kept(),
+                visible_states_kept: tuples.visible().kept(),
+                expansions: tuples.expansions(),
+                languages: tuples.languages().len(),
+                posts: tuples.posts(),
+                transitions: tuples.transitions(),
+                table_bytes: tuples.bytes(),
+            },
+            Lower::Shares(shares) => shares.statistics(),
+        }
+    }
+
+    /// The memory that other processes have in use for these levels.
+    pub fn bytes_elsewhere(&self) -> usize {
+        if let Lower::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
+    }
+
+    /// If the states are in shares: how many, in how many supersteps, and what was sent.
+    pub fn sent(&self) -> Option<(usize, u64, Sent)> {
+        match self {
+            Lower::Explicit(_) | Lower::Symbolic(_) => None,
+            Lower::Shares(shares) => Some((shares.counters().len(), shares.supersteps(), shares.total().sent)),
+        }
+    }
+
+    /// The states of all levels, as tuples of languages; unless that takes much more than `room` bytes.
+    pub(crate) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
+        match self {
+            Lower::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
+            Lower::Symbolic(tuples) => tuples.largest(room),
+            Lower::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
+            Lower::Shares(shares) => answered(shares, shares.tuples(shares.k())).ok_or(TooLarge),
+        }
+    }
+
+    /// R_k, as tuples of languages; unless there are more than fit into the memory.
+    pub fn up_to(&self, k: usize) -> Result<Certificate, TooLarge> {
+        let tuples = match self {
+            Lower::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
+            Lower::Symbolic(tuples) => tuples.up_to(k)?,
+            Lower::Shares(shares) => answered(shares, shares.tuples(k)).ok_or(TooLarge)?,
+        };
+        tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
+    }
+
+    /// A trace to a bad state, once its interchangeable threads are permuted, with the least number of contexts; none if it is too long
+    /// to be written out. The first bad state has the visible state with this number, and fits this pattern.
+    pub(crate) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
+        match self {
+            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
+            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
+            Lower::Shares(shares) => {
+                let trace = shares.trace_to_bad(bad, visible, pattern, patience);
+                answered(shares, trace).flatten()
+            }
+        }
+    }
+}
+
+/// What was answered; nothing if another process is gone.
+fn answered<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
+    answer.inspect_err(|why| shares.give_up(why)).ok()
+}
+
+fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> Glimpse<'e> {
+    let total = shares.total();
+    Glimpse {
+        engine: Engine::Explicit,
+        k: shares.k(),
+        kept: total.kept,
+        expansions: total.expansions,
+        work: total.expansions,
+        bytes: total.bytes,
+        // Each share has its own memory.
+        bytes_at_next_look: if shares.is_full() { usize::MAX } else { 0 },
+        visible: shares.visible(),
+        is_between_waves: shares.is_between_waves(),
+        tables: None,
+    }
+}
+
+fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
+    Glimpse {
+        engine: Engine::Explicit,
+        k: reachable.k(),
+        kept: reachable.kept(),
+        expansions: reachable.expansions(),
+        work: reachable.expansions(),
+        bytes: reachable.bytes(),
+        bytes_at_next_look: reachable.bytes_at_next_look(),
+        visible: reachable.visible(),
+        is_between_waves: reachable.is_between_waves(),
+        tables: Some(Tables::Explicit(reachable)),
+    }
+}
+
+fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
+    Glimpse {
+        engine: Engine::Symbolic,
+        k: tuples.k(),
+        kept: tuples.kept(),
+        expansions: tuples.expansions(),
+        work: tuples.work(),
+        bytes: tuples.bytes(),
+        bytes_at_next_look: tuples.bytes_at_next_look(),
+        visible: tuples.visible(),
+        is_between_waves: true,
+        tables: Some(Tables::Symbolic(tuples)),
+    }
+}

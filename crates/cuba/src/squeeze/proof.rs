@@ -1,0 +1,53 @@
+//! From a proof to a certificate, for the independent checker (`cpds-check`).
+
+use crate::certificate::tuples::Room;
+use crate::limits::Cancel;
+use crate::limits::TooLarge;
+use crate::overapproximation::ladder::{Rung, names};
+use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
+use crate::squeeze::levels::Lower;
+use cpds::Certificate;
+
+impl Analysis<'_> {
+    /// The tuples of languages behind a proof, for a checker: all that is reachable is among their states, and if the question was
+    /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
+    ///
+    /// # Errors
+    /// If it takes more than `memory` bytes, or if it is cancelled.
+    pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
+        let room = &Room::new(memory, cancel);
+        let mut certificate = match proof {
+            Proof::LowerCollapsed => self.lower.invariant(memory)?.certificate(room)?,
+            Proof::Bounded(rungs) => {
+                let invariant = |rung: &Rung| {
+                    let found =
+                        self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
+                            if climbed.rung == *rung { invariant.as_ref() } else { None }
+                        });
+                    found.expect("what proves something is there").tuples()
+                };
+                let (first, others) = rungs.split_first().expect("a proof rests on something");
+                let mut others = others.iter().map(invariant);
+                others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
+            }
+        };
+        if let Conclusion::Converged(_) = self.conclusion {
+            certificate.visible = Some(self.lower.visible().sorted_states(self.k()));
+        }
+        Ok(certificate)
+    }
+
+    /// What the proof rests on, if there is one: `A_1`, or `matched-Z ∩ A_0`; or `R_k` or `S_k` (Scheme 1).
+    pub fn proved_by(&self) -> Option<String> {
+        match &self.conclusion {
+            Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {
+                Some(names(rungs))
+            }
+            Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.lower {
+                Lower::Explicit(_) | Lower::Shares(_) => "R_k".to_owned(),
+                Lower::Symbolic(_) => "S_k".to_owned(),
+            }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Context-unbounded analysis: what was asked, how to go about it, and what came of it (paper §3, §4, §6).
+//!
+//! Two ends work towards each other (`squeeze/lower_search.rs`). The lower one computes R_k for k = 0, 1, …, explicitly if finite context
+//! reachability holds, and otherwise symbolically, S_k for R_k, where T(S_k) = T(R_k). The upper one takes one rung of the ladder
+//! after the other (`overapproximation/ladder.rs`), and keeps what all of them have.
+//!
+//! # What each proves
+//! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
+//! - No bad state left above: **safe**, whatever k is.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1. Likewise if every tuple of S_k is covered by one of S_{k-1}.
+//! - T(R_k) is all that is left above: T(R) = T(R_k). With Z above, this is when Alg. 3 converges, only that Alg. 3 waits for the
+//!   next plateau to notice.
+//! - Anything else: **unknown**. Safe up to k contexts is not safe.
+//!
+//! # Which one is told, if several hold
+//! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
+
+use crate::fcr::contexts::Fcr;
+use crate::limits::TooLarge;
+use crate::squeeze::analysis::Analysis;
+use crate::squeeze::checkpoint::Start;
+use crate::squeeze::conclude::conclude;
+use crate::squeeze::event::Event;
+use crate::squeeze::lower_search::Squeeze;
+use crate::squeeze::question::{Control, Options, Question};
+use crate::squeeze::race::{End, Race};
+use crate::statistics::Engine;
+use crate::visible::symmetry::Symmetry;
+use cpds::Problem;
+use std::panic::resume_unwind;
+use std::sync::mpsc::channel;
+use std::thread;
+
+/// Searches for the answer to a question about a problem. Nothing is checked: see [`answer`](crate::answer).
+pub fn search<'a>(
+    problem: &'a Problem,
+    question: Question,
+    options: &Options,
+    event: impl FnMut(Event),
+) -> Analysis<'a> {
+    search_with(Control::default(), problem, question, options, event)
+}
+
+/// The same, under a caller's control.
+pub fn search_with<'a>(
+    control: Control<'_>,
+    problem: &'a Problem,
+    question: Question,
+    options: &Options,
+    mut event: impl FnMut(Event),
+) -> Analysis<'a> {
+    let Control { start, cancel, keeper } = control;
+    let cancel = cancel.child(options.timeout);
+    let symmetry = Symmetry::new(problem.system(), options.symmetry);
+    let (fcr, z) = match Fcr::at_once(problem.system(), &symmetry, options.memory / 4, &cancel) {
+        Ok((fcr, z)) => (Some(fcr), z),
+        Err(TooLarge) => (None, None),
+    };
+    let is_finite = fcr.as_ref().and_then(Fcr::holds);
+    event(Event::Fcr(is_finite.zip(fcr.as_ref().and_then(Fcr::by))));
+    let by_fcr = if is_finite == Some(true) { Engine::Explicit } else { Engine::Symbolic };
+    let engine = options.engine.unwrap_or(by_fcr);
+    let race = Race::new(options.jobs, &cancel);
+    let mut squeeze = Squeeze::new(problem, question, *options, engine, race, keeper);
+    let Start { upper, lower, elsewhere } = start;
+    squeeze.elsewhere = elsewhere;
+    let (upper, lower) = thread::scope(|scope| {
+        let (events, received) = channel();
+        let (squeeze, of_lower) = (&squeeze, events.clone());
+        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, z, &events)));
+        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
+        received.into_iter().for_each(&mut event);
+        // What one of them panics with goes on here.
+        (
+            upper.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            lower.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        )
+    });
+    conclude(&squeeze, fcr, upper, lower)
+}

@@ -1,0 +1,214 @@
+//! Bad patterns against sorted visible states.
+//!
+//! A sorted state stands for its orbit, and a pattern may tell interchangeable threads apart. So the question is whether
+//! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
+//! named, and what it leaves open takes the rest.
+
+use crate::tables::packed_rows::PackedSet;
+use crate::visible::levels::top_number;
+use crate::visible::matching::matching;
+use crate::visible::symmetry::Symmetry;
+use cpds::{Cpds, Pattern, Property, SharedState, Symbol, Wild};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+/// The patterns of a property. Those that name one top alone are looked up by it; the others are tried, by shared state.
+pub(crate) struct Bad {
+    symmetry: Symmetry,
+    /// For each pattern: the shared state that it names, and the top at each position.
+    patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
+    /// For each pattern: how often it names which top in which group.
+    wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
+    /// By shared state, or for any: where a group begins, and a top that one of its threads has; the first pattern that names just this.
+    heads: FxHashMap<(Option<u32>, usize, u32), usize>,
+    named: HashMap<u32, Vec<usize>>,
+    anywhere: Vec<usize>,
+}
+
+/// What the thread that moves has to come to, if its group, by its first position, and the others show this: a shared state and a top, where
+/// they matter.
+pub(crate) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>>;
+
+/// The first position of a group, a top, and how many threads of the group have to show it at least.
+pub(crate) type Shown = (usize, u32, usize);
+
+impl Bad {
+    pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
+        let mut bad = Self::nothing(symmetry);
+        for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
+            let tops: Vec<_> =
+                tops.iter().map(|top| if let Wild::Is(top) = top { Some(top_number(*top)) } else { None }).collect();
+            let tops = symmetry.placed(&tops);
+            let mut named: Vec<_> =
+                tops.iter().enumerate().filter_map(|(i, top)| Some((symmetry.group(i), (*top)?))).collect();
+            named.sort_unstable_by_key(|(group, top)| (group.start, *top));
+            let shared = if let Wild::Is(q) = shared { Some(q.0) } else { None };
+            match (&named[..], shared) {
+                ([(group, top)], _) => {
+                    bad.heads.entry((shared, group.start, *top)).or_insert(index);
+                }
+                (_, Some(q)) => bad.named.entry(q).or_default().push(index),
+                (_, None) => bad.anywhere.push(index),
+            }
+            let runs = named.chunk_by(|a, b| a == b);
+            bad.wanted.push(runs.map(|run| (run[0].0.clone(), run[0].1, run.len())).collect());
+            bad.patterns.push((shared, tops));
+        }
+        bad
+    }
+
+    /// Heads of a program, as one pattern: a visible state is bad if a thread of the program has one of them.
+    pub(crate) fn heads(heads: &[(SharedState, Symbol)], program: usize, system: &Cpds, symmetry: &Symmetry) -> Self {
+        let mut bad = Self::nothing(symmetry);
+        for thread in system.threads().filter(|&thread| system.program_index(thread) == program) {
+            let group = symmetry.group(symmetry.position(thread));
+            let head = |&(q, symbol): &(SharedState, Symbol)| ((Some(q.0), group.start, top_number(Some(symbol))), 0);
+            bad.heads.extend(heads.iter().map(head));
+        }
+        bad
+    }
+
+    /// No patterns.
+    fn nothing(symmetry: &Symmetry) -> Self {
+        Bad {
+            symmetry: symmetry.clone(),
+            patterns: Vec::new(),
+            wanted: Vec::new(),
+            heads: FxHashMap::default(),
+            named: HashMap::new(),
+            anywhere: Vec::new(),
+        }
+    }
+
+    /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted.
+    pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
+        let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
+        let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
+        let tried = first(named).into_iter().chain(first(&self.anywhere)).min();
+        if self.heads.is_empty() {
+            return tried;
+        }
+        let head = |(position, &top): (usize, &u32)| {
+            let start = self.symmetry.group(position).start;
+            let has = |shared| self.heads.get(&(shared, start, top)).copied();
+            has(Some(shared)).into_iter().chain(has(None)).min()
+        };
+        tops.iter().enumerate().filter_map(head).chain(tried).min()
+    }
+
+    /// The first bad one of these packed visible states, with its pattern: the one that fits the first pattern, and of several the
+    /// first in order. In which order they were found does not matter.
+    pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
+        let (layout, mut tops) = (visible.layout(), Vec::new());
+        let bad = ids.filter_map(|id| {
+            tops.clear();
+            tops.extend(layout.locals(visible.row(id)));
+            Some((id, self.violation(layout.shared(visible.row(id)), &tops)?))
+        });
+        bad.min_by_key(|&(id, pattern)| {
+            let row = visible.row(id);
+            (pattern, layout.shared(row), layout.locals(row).collect::<Vec<_>>())
+        })
+    }
+
+    /// How a state can become bad by a context of one thread.
+    pub(crate) fn ends(&self) -> Ends {
+        let mut ends = Ends::new();
+        for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
+            let shown = |but: Option<usize>| {
+                let others = wanted
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (group, top, times))| (group.start, *top, times - usize::from(but == Some(i))));
+                others.filter(|&(_, _, times)| times > 0).collect::<Vec<Shown>>()
+            };
+            for group in self.symmetry.groups() {
+                let of_group = || wanted.iter().enumerate().filter(|(_, named)| named.0 == group);
+                for (i, (_, top, _)) in of_group() {
+                    ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
+                }
+                // Its own top may be left open. If the shared state is, too, its context changes nothing.
+                if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
+                    ends.entry((group.start, shown(None))).or_default().push((*shared, None));
+                }
+            }
+        }
+        ends
+    }
+
+    fn fits(&self, pattern: usize, tops: &[u32]) -> bool {
+        self.wanted[pattern].iter().all(|(group, top, times)| {
+            let tops = &tops[group.clone()];
+            tops.partition_point(|other| other <= top) - tops.partition_point(|other| other < top) >= *times
+        })
+    }
+
+    /// How to permute a state, or states, so that it fits a pattern: for each position, where its thread is now. `has` says
+    /// whether the thread at a position can have a top.
+    pub(crate) fn arrange(&self, pattern: usize, shared: u32, has: impl Fn(usize, u32) -> bool) -> Option<Vec<usize>> {
+        let (wanted_shared, wanted) = &self.patterns[pattern];
+        if wanted_shared.is_some_and(|wanted| wanted != shared) {
+            return None;
+        }
+        let mut from = Vec::new();
+        for group in self.symmetry.groups() {
+            let fits = |place: usize, i: usize| wanted[group.start + place].is_none_or(|top| has(group.start + i, top));
+            from.extend(matching(group.len(), fits)?.into_iter().map(|i| group.start + i));
+        }
+        Some(from)
+    }
+
+    /// The top that a pattern names for a position, if it does.
+    pub(crate) fn wanted_top(&self, pattern: usize, position: usize) -> Option<u32> {
+        self.patterns[pattern].1[position]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::visible::levels::top;
+    use cpds::{Problem, VisibleState};
+    use cpds_testing::random::{Shape, problem};
+    use proptest::prelude::*;
+
+    fn tops_by_position(symmetry: &Symmetry, state: &VisibleState) -> Vec<u32> {
+        symmetry.placed(&state.tops.iter().map(|&top| top_number(top)).collect::<Vec<_>>())
+    }
+
+    proptest! {
+        /// A violation is found exactly if a member of the orbit fits a pattern, and arranging the state shows it.
+        #[test]
+        fn a_state_is_bad_if_a_member_of_its_orbit_is(
+            problem in problem(&Shape { copies: 1..=3, bad: 1..=3, height: 0..=1, ..Shape::default() }),
+        ) {
+            let check = |problem: &Problem| {
+                let symmetry = Symmetry::new(problem.system(), true);
+                let bad = Bad::new(problem.property(), &symmetry);
+                for state in problem.system().initial() {
+                    let tops = tops_by_position(&symmetry, &state.visible());
+                    let mut sorted = tops.clone();
+                    symmetry.sort(&mut sorted);
+                    let visible = |tops: Vec<u32>| VisibleState {
+                        shared: state.shared,
+                        tops: symmetry.by_thread(tops.into_iter().map(top)),
+                    };
+                    let members: Vec<_> = symmetry.members(sorted.clone()).collect();
+                    let patterns: Vec<_> = (0..problem.property().bad.len())
+                        .filter(|&i| {
+                            members.iter().any(|member| problem.property().bad[i].matches(&visible(member.clone())))
+                        })
+                        .collect();
+                    assert_eq!(bad.violation(state.shared.0, &sorted), patterns.first().copied());
+                    for pattern in patterns {
+                        let from = bad.arrange(pattern, state.shared.0, |i, top| tops[i] == top).expect("a member fits");
+                        let arranged = visible(from.iter().map(|&i| tops[i]).collect());
+                        assert!(problem.property().bad[pattern].matches(&arranged));
+                    }
+                }
+            };
+            check(&problem);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The library as other programs use it: answers with evidence, cancellation, and several analyses in
+//! one process.
+
+use cpds::Problem;
+use cpds_check::{Claim, Evidence, check};
+use cuba::{AnswerEvent, Cancel, Control, Halt, Options, Question, Reason, Verdict, answer, reach, verify};
+use std::thread;
+
+const UNSAFE: &str = include_str!("../../../../models/paper/fig1.cpds");
+const SAFE: &str = include_str!("../../../../models/squeeze/get-and-put.cpds");
+/// No limit ends it, and no rung decides it.
+const ENDLESS: &str = include_str!("../../../../models/squeeze/mirror.cpds");
+
+fn problem(text: &str) -> Problem {
+    text.parse().expect("a model")
+}
+
+/// Runs until both searches are at work, and stops them then.
+fn cancelled(problem: &Problem) -> Verdict<'static> {
+    let cancel = Cancel::new();
+    let control = Control { cancel: cancel.clone(), ..Control::default() };
+    let mut heard = 0;
+    let answer = answer(problem, Question::Verify, &Options::default(), control, |event| {
+        heard += usize::from(matches!(event, AnswerEvent::Search(_)));
+        if heard > 20 {
+            cancel.stop(Halt::Interrupted);
+        }
+    });
+    match answer.expect("no mistake").verdict() {
+        Verdict::Unknown(reason) => Verdict::Unknown(reason),
+        _ => panic!("an endless run has no answer"),
+    }
+}
+
+#[test]
+fn every_answer_has_evidence_that_was_accepted() {
+    let (safe, bad) = (problem(SAFE), problem(UNSAFE));
+    let answer = verify(&safe, &Options::default()).unwrap();
+    let Verdict::Safe { certificate: Some(certificate), .. } = answer.verdict() else { panic!("safe") };
+    check(&safe, &Evidence::Certificate(certificate.clone()), Claim::Verdict, &|_| true).unwrap();
+    assert!(answer.evidence.as_ref().is_some_and(|made| made.check.is_some()));
+
+    let answer = verify(&bad, &Options::default()).unwrap();
+    let Verdict::Unsafe { trace, pattern } = answer.verdict() else { panic!("unsafe") };
+    assert_eq!((trace.contexts.len(), pattern), (4, 0));
+    assert!(answer.evidence.as_ref().is_some_and(|made| made.check.is_some()));
+
+    let answer = reach(&bad, &Options::default()).unwrap();
+    let Verdict::Converged { certificate: Some(certificate), .. } = answer.verdict() else { panic!("converged") };
+    check(&bad, &Evidence::Certificate(certificate.clone()), Claim::Exact, &|_| true).unwrap();
+}
+
+#[test]
+fn a_cancelled_analysis_can_be_tried_again() {
+    let endless = problem(ENDLESS);
+    for _ in 0..2 {
+        assert!(matches!(cancelled(&endless), Verdict::Unknown(Reason::Interrupted)));
+    }
+    let safe = problem(SAFE);
+    let stopped = Cancel::new();
+    stopped.stop(Halt::Interrupted);
+    let control = Control { cancel: stopped, ..Control::default() };
+    let none = answer(&safe, Question::Verify, &Options::default(), control, |_| ()).unwrap();
+    assert!(matches!(none.verdict(), Verdict::Unknown(Reason::Interrupted)));
+    assert!(matches!(verify(&safe, &Options::default()).unwrap().verdict(), Verdict::Safe { .. }));
+}
+
+/// One is cancelled while others come to their answers.
+#[test]
+fn analyses_at_the_same_time_do_not_concern_each_other() {
+    let (safe, bad, endless) = (problem(SAFE), problem(UNSAFE), problem(ENDLESS));
+    thread::scope(|scope| {
+        let endless = scope.spawn(|| cancelled(&endless));
+        let others: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let safe = verify(&safe, &Options::default()).unwrap();
+                    let bad = verify(&bad, &Options::default()).unwrap();
+                    assert!(matches!(safe.verdict(), Verdict::Safe { .. }));
+                    assert!(matches!(bad.verdict(), Verdict::Unsafe { .. }));
+                })
+            })
+            .collect();
+        for other in others {
+            other.join().unwrap();
+        }
+        assert!(matches!(endless.join().unwrap(), Verdict::Unknown(Reason::Interrupted)));
+    });
+}
