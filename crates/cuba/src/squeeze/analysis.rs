@@ -6,14 +6,15 @@ use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::remaining::Between;
 use crate::squeeze::levels::Lower;
 use crate::squeeze::observation_sequence::ObservationSequence;
-use crate::squeeze::upper_search::{Climbed, Invariant};
+use crate::squeeze::rung_outcome::Climbed;
+use crate::squeeze::upper_search::Invariant;
 use crate::statistics::Statistics;
 use crate::visible::count::Count;
 use cpds::{Trace, VisibleState};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Formatter};
 
-/// What a finished level added.
+/// What a complete level adds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Level {
     /// k.
@@ -28,16 +29,17 @@ pub struct Level {
     pub visible: Count,
     /// |T(R_k) \ T(R_{k-1})|.
     pub new_visible: Count,
-    /// Whether R_k or S_k grew. (Asked of the tables: numbers may be beyond counting.)
-    pub(crate) grew: bool,
+    /// Whether R_k or S_k grew. (The tables tell: the numbers may be too large to compare.)
+    pub(super) grew: bool,
     /// Whether T(R_k) grew.
-    pub(crate) visible_grew: bool,
-    /// How many visible states were left above when the level was finished, and by which rung.
+    pub(super) visible_grew: bool,
+    /// How many visible states were not ruled out when the level was complete, and the last rung that
+    /// ruled one out.
     pub upper: Option<(Count, Rung)>,
 }
 
 impl Level {
-    /// What these levels say of (R_k), or of (S_k), and of (T(R_k)).
+    /// What follows from these levels for (R_k) or (S_k), and for (T(R_k)).
     pub fn sequences(levels: &[Level]) -> (ObservationSequence, ObservationSequence) {
         let mut sequences = (ObservationSequence::default(), ObservationSequence::default());
         for level in levels.iter().skip(1) {
@@ -48,21 +50,22 @@ impl Level {
     }
 }
 
-/// The result of an analysis.
+/// What a search has found.
 pub struct Analysis<'a> {
-    /// Each level that was finished.
+    /// Each complete level.
     pub levels: Vec<Level>,
     /// R_k or S_k, and T(R_k); there may be further levels.
     pub lower: Lower<'a>,
     /// What the levels took.
     pub statistics: Statistics,
-    /// What is known of finite context reachability; nothing if the memory is not enough to find pumping heads.
+    /// What is known of finite context reachability; nothing if the memory is too small to find the
+    /// pumping heads.
     pub fcr: Option<Fcr>,
-    /// The rungs that were tried.
+    /// The rungs that were computed or given up.
     pub rungs: Vec<Climbed>,
     /// For each rung, the proof that it has all that is reachable, if there is one.
-    pub(crate) invariants: Vec<Option<Invariant<'a>>>,
-    /// What is known of (R_k), or of (S_k), which may collapse later.
+    pub(super) invariants: Vec<Option<Invariant<'a>>>,
+    /// What is known of (R_k) or (S_k), which may collapse later.
     pub lower_sequence: ObservationSequence,
     /// What is known of (T(R_k)).
     pub visible_sequence: ObservationSequence,
@@ -70,11 +73,11 @@ pub struct Analysis<'a> {
     pub collapse_of_states: Option<usize>,
     /// The visible states that are neither reached nor ruled out, if there is no answer.
     pub between: Option<Between>,
-    /// The answer.
+    /// The conclusion.
     pub conclusion: Conclusion,
 }
 
-/// The answer.
+/// What follows from the search. It becomes an answer with its evidence ([`answer`](crate::answer())).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Conclusion {
@@ -87,12 +90,19 @@ pub enum Conclusion {
         /// The pattern it fits, as a position in [`Property::bad`](cpds::Property::bad).
         pattern: usize,
     },
-    /// The sequence that was asked for has converged.
+    /// The sequence of the question has converged.
     Converged(Proof),
     /// No answer, never a guess.
     Unknown(Reason),
-    /// There is a mistake in an engine.
+    /// Two searches contradict each other: there is a mistake in this library.
     Contradiction(Contradiction),
+}
+
+impl Conclusion {
+    /// Whether there is no answer, although one may exist within other limits.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Conclusion::Unknown(reason) if !matches!(reason, Reason::LongTrace { .. }))
+    }
 }
 
 /// Why the answer holds for every number of contexts.
@@ -107,16 +117,17 @@ pub enum Proof {
 /// Why there is no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reason {
-    /// As many contexts as were asked for.
+    /// The limit on contexts is reached.
     ContextBound,
-    /// The tables would take more memory than they may.
+    /// The tables do not fit into their memory.
     Memory,
-    /// A bad state is reachable with this many contexts, and with no fewer, but the way there is too long to be written out.
+    /// A bad state is reachable with this many contexts and no fewer, but its trace is too long to be
+    /// written out.
     LongTrace {
         /// How many contexts.
         contexts: usize,
     },
-    /// The user did not want to wait any longer.
+    /// The caller cancelled the search.
     Interrupted,
     /// There was no time left.
     TimeOut,
@@ -135,7 +146,7 @@ impl From<Halt> for Reason {
     }
 }
 
-/// Two engines say what cannot both be true.
+/// What two searches contradict each other in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Contradiction {
     /// This state was reached, and ruled out.
@@ -144,10 +155,10 @@ pub enum Contradiction {
         state: VisibleState,
         /// What ruled it out.
         rung: Rung,
-        /// The way to a bad state, with the pattern that it fits, if that is what was reached.
+        /// The trace to it and the pattern that it fits, if it is a bad state.
         trace: Option<(Trace, usize)>,
     },
-    /// The explicit engine and the symbolic one have different visible states for this k.
+    /// States and tuples have different visible states for this k.
     Levels {
         /// k.
         k: usize,
@@ -155,16 +166,14 @@ pub enum Contradiction {
 }
 
 impl Analysis<'_> {
-    /// The last level that is finished and has no bad state, if that was the question.
+    /// The last level that is complete, and has no bad state if the question is about them.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
     }
 
-    /// Whether there is no answer because something new may still become visible.
+    /// Whether there is no answer because new states may still become visible.
     pub fn is_open(&self) -> bool {
-        let open =
-            matches!(self.conclusion, Conclusion::Unknown(ref reason) if !matches!(reason, Reason::LongTrace { .. }));
-        open && self.visible_sequence.collapse().is_none()
+        self.conclusion.is_open() && self.visible_sequence.collapse().is_none()
     }
 }
 

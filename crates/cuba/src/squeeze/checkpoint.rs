@@ -1,10 +1,11 @@
-//! Keeping what both ends have, so that another run can go on from there.
+//! Checkpoints: saves and restores both searches, so that another run can continue.
 //!
-//! Each end writes down its own tables, at a time of its own. What it finds from there on depends on nothing but these; and which of
-//! two answers was first is decided from times that are work (`squeeze/race.rs`). So it does not matter that the two are not kept at once,
-//! and a run that goes on comes to the answer, with all its numbers, to which the first one would have come.
+//! Each search saves its own tables, at a time of its own. What it finds from then on depends on nothing
+//! but these; and which of two answers was first is decided by times that are work (`squeeze/race.rs`).
+//! So the two need not be saved together, and a run that continues comes to the answer, with all its
+//! numbers, to which the first run would have come.
 //!
-//! Tables are written without what can be made anew from the rest: hash tables, and whatever follows from the system.
+//! Whatever follows from the rest is not saved: hash tables, and what is computed from the system.
 
 use crate::certificate::tuples::{SavedTuples, Tuples};
 use crate::distributed::coordinator::Elsewhere;
@@ -13,43 +14,45 @@ use crate::encoding::{NotKept, read, write};
 use crate::overapproximation::remaining::Ceiling;
 use crate::overapproximation::z::{CutOffStates, Growing, SavedGrowing, SavedStates};
 use crate::squeeze::analysis::{Level, Reason};
+use crate::squeeze::context::{Squeeze, Timed};
 use crate::squeeze::levels::{Lower, SavedLower, Tables};
-use crate::squeeze::lower_search::{LowerEnd, LowerOutcome, Squeeze, Timed};
+use crate::squeeze::lower_search::{LowerEnd, LowerOutcome};
 use crate::squeeze::race::End;
-use crate::squeeze::upper_search::{Begun, Climb, Climbed, Invariant, Step, UpperEnd};
+use crate::squeeze::rung_order::{RungOrder, RungStep};
+use crate::squeeze::rung_outcome::Climbed;
+use crate::squeeze::upper_search::{Invariant, UnfinishedRung, UpperEnd};
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
-use crate::visible::symmetry::Symmetry;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Somebody who keeps what the ends have.
+/// Saves what the searches have, where the caller wants it.
 pub trait Keeper: Sync {
-    /// An end begins its work, in the thread that calls this.
+    /// A search begins, in the thread that calls this.
     fn begins(&self, _end: End) {}
 
-    /// Whether it is time to keep what an end has.
+    /// Whether it is time to save what a search has.
     fn is_due(&self, end: End) -> bool;
 
-    /// Keeps what is written to where it says, and says whether it is kept.
+    /// Saves what `write` writes, and says whether it is saved.
     fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool;
 }
 
-/// What the ends start with: what another run has kept, or nothing.
+/// What the searches start with: what another run has saved, or nothing.
 #[derive(Default)]
 pub struct Start {
-    pub(crate) lower: Option<SavedLowerEnd>,
-    pub(crate) upper: Option<SavedUpperEnd>,
-    /// Where states are, if not here.
+    pub(super) lower: Option<SavedLowerEnd>,
+    pub(super) upper: Option<SavedUpperEnd>,
+    /// The processes that have the states, if this one does not have them all.
     pub elsewhere: Option<Elsewhere>,
 }
 
 impl Start {
-    /// Reads what an end has kept. The problem must be that of the run that kept it, and so must the options; what limits it may be
-    /// other.
+    /// Reads what a search has saved. The problem has to be that of the run that saved it, and so have
+    /// the options; only limits may differ.
     pub fn read(&mut self, end: End, input: &mut dyn Read) -> Result<(), NotKept> {
         match end {
             End::Lower => self.lower = Some(read(input)?),
@@ -60,20 +63,20 @@ impl Start {
 }
 
 impl Squeeze<'_, '_> {
-    /// An end begins its work in this thread.
-    pub(crate) fn begins(&self, end: End) {
+    /// A search begins in this thread.
+    pub(super) fn begins(&self, end: End) {
         if let Some(keeper) = self.keeper {
             keeper.begins(end);
         }
     }
 
-    /// Keeps what an end has, if it is time. Says whether it did.
-    pub(crate) fn keep_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+    /// Saves what a search has, if it is time. Says whether it did.
+    pub(super) fn save_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
         self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
     }
 
-    /// An end is over. If the other one is not before it is time, keeps what this one has, once.
-    pub(crate) fn keep_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
+    /// A search is over. If the other one is not before it is time to save, saves what this one has, once.
+    pub(super) fn save_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
         let Some(keeper) = self.keeper else { return };
         self.race.leaves(end);
         while self.race.is_at_work(end.other()) {
@@ -86,32 +89,32 @@ impl Squeeze<'_, '_> {
     }
 }
 
-/// What is kept of the lower end in the middle of a level.
-pub(crate) struct Kept<'e> {
-    pub(crate) levels: &'e [Timed<(Level, Statistics)>],
-    pub(crate) lower: Tables<'e>,
-    pub(crate) states: Option<&'e Lower<'e>>,
-    pub(crate) before: u64,
-    pub(crate) looked_at: usize,
+/// What is saved of the lower search in the middle of a level.
+pub(super) struct LevelInProgress<'e> {
+    pub(super) levels: &'e [Timed<(Level, Statistics)>],
+    pub(super) lower: Tables<'e>,
+    pub(super) states: Option<&'e Lower<'e>>,
+    pub(super) before: u64,
+    pub(super) compared: usize,
 }
 
-/// What is kept of a level.
+/// What is saved of a level.
 type SavedLevel = (u64, Level, (Engine, [u64; 7]));
 
-/// What is kept of the lower end.
-pub(crate) type SavedLowerEnd = (Vec<SavedLevel>, SavedLower, Option<SavedLower>, u64, usize, Option<SavedOutcome>);
+/// What is saved of the lower search.
+pub(super) type SavedLowerEnd = (Vec<SavedLevel>, SavedLower, Option<SavedLower>, u64, usize, Option<SavedOutcome>);
 
-/// What the lower end came to, if there is something left to do for the other one.
+/// What the lower search came to, if the other one still works.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum SavedOutcome {
+pub(super) enum SavedOutcome {
     Collapsed(u64),
     Unknown(Reason),
 }
 
-impl Kept<'_> {
-    pub(crate) fn write(&self, out: &mut dyn Write) -> Result<(), NotKept> {
-        let Kept { levels, lower, states, before, looked_at } = self;
-        write(&(saved_levels(levels), lower, states, before, looked_at, None::<SavedOutcome>), out)
+impl LevelInProgress<'_> {
+    pub(super) fn write(&self, out: &mut dyn Write) -> Result<(), NotKept> {
+        let LevelInProgress { levels, lower, states, before, compared } = self;
+        write(&(saved_levels(levels), lower, states, before, compared, None::<SavedOutcome>), out)
     }
 }
 
@@ -120,9 +123,9 @@ fn saved_levels(levels: &[Timed<(Level, Statistics)>]) -> Vec<SavedLevel> {
 }
 
 impl LowerOutcome {
-    /// What is kept of it, unless there is nothing left to do for anybody; or unless what was kept before is better to go on from: with more
-    /// memory there is more.
-    pub(crate) fn kept(&self) -> Option<SavedOutcome> {
+    /// What is saved of it. Nothing if the other search is over, too; and nothing if the memory was too
+    /// small: a run with more memory continues from an earlier checkpoint.
+    pub(super) fn saved(&self) -> Option<SavedOutcome> {
         match *self {
             LowerOutcome::Unknown(Reason::Memory)
             | LowerOutcome::Unsafe { .. }
@@ -135,22 +138,22 @@ impl LowerOutcome {
 }
 
 impl LowerEnd<'_> {
-    /// Writes down what is kept between two levels, or of an end that is over.
-    pub(crate) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), NotKept> {
-        let LowerEnd { levels, lower, states, before, looked_at, .. } = self;
-        // First all shares, then what says of which level they are.
+    /// Writes what is saved between two levels, or when the search is over.
+    pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), NotKept> {
+        let LowerEnd { levels, lower, states, before, compared, .. } = self;
+        // First all shares, then the level that they belong to.
         lower.keep_shares()?;
-        write(&(saved_levels(levels), lower, states, before, looked_at, outcome), out)
+        write(&(saved_levels(levels), lower, states, before, compared, outcome), out)
     }
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// The lower end, as it was when it was kept.
+    /// The lower search, as it was when it was saved.
     ///
     /// # Errors
-    /// If it is in other processes, which do not have it.
-    pub(crate) fn restored_lower(&self, saved: SavedLowerEnd) -> Result<LowerEnd<'a>, Failure> {
-        let (levels, lower, states, before, looked_at, outcome) = saved;
+    /// If its states are in other processes, which do not have them.
+    pub(super) fn restored_lower(&self, saved: SavedLowerEnd) -> Result<LowerEnd<'a>, Failure> {
+        let (levels, lower, states, before, compared, outcome) = saved;
         let (symmetry, memory) = (self.options.symmetry, self.lower_memory(states.is_some()));
         let elsewhere = self.elsewhere.as_ref();
         let restored = |lower| Lower::restored(self.system(), symmetry, memory, elsewhere, lower);
@@ -166,7 +169,7 @@ impl<'a> Squeeze<'a, '_> {
             lower: restored(lower)?,
             states: states.map(restored).transpose()?,
             before,
-            looked_at,
+            compared,
             is_over,
             outcome,
             enough: None,
@@ -174,21 +177,21 @@ impl<'a> Squeeze<'a, '_> {
     }
 }
 
-/// The tables of a rung that has been begun, as they are kept.
+/// The tables of an unfinished rung, as they are saved.
 #[derive(Clone, Copy, Serialize)]
-pub(crate) enum BegunTables<'e> {
+pub(super) enum UnfinishedRungTables<'e> {
     CutOff(&'e Growing<'e>),
     Widened(&'e Symbolic<'e>),
 }
 
 #[derive(Deserialize)]
-pub(crate) enum SavedBegun {
+pub(super) enum SavedUnfinishedRung {
     CutOff(Box<SavedGrowing>),
     Widened(Box<SavedSymbolic>),
 }
 
 #[derive(Deserialize)]
-pub(crate) enum SavedInvariant {
+pub(super) enum SavedInvariant {
     CutOff(SavedStates),
     Widened(SavedTuples),
 }
@@ -201,21 +204,25 @@ enum CeilingSet<'e> {
 }
 
 #[derive(Deserialize)]
-pub(crate) enum SavedCeilingSet {
+pub(super) enum SavedCeilingSet {
     Of(usize),
     Own(PackedSet),
 }
 
-/// What is kept of the upper end.
-pub(crate) type SavedUpperEnd = (
+/// What is saved of the upper search.
+pub(super) type SavedUpperEnd = (
     (Vec<Timed<Climbed>>, Vec<Option<SavedInvariant>>, Option<SavedCeilingSet>, Vec<u32>),
-    (Option<usize>, Climb, Option<(Step, SavedBegun)>, bool),
+    (Option<usize>, RungOrder, Option<(RungStep, SavedUnfinishedRung)>, bool),
 );
 
 impl UpperEnd<'_> {
-    /// Writes down what is kept, with a rung that has been begun.
-    pub(crate) fn write(&self, begun: Option<(Step, BegunTables<'_>)>, out: &mut dyn Write) -> Result<(), NotKept> {
-        let UpperEnd { rungs, invariants, ceiling, safe, climb, is_over, .. } = self;
+    /// Writes what is saved, with the unfinished rung, if there is one.
+    pub(super) fn write(
+        &self,
+        unfinished: Option<(RungStep, UnfinishedRungTables<'_>)>,
+        out: &mut dyn Write,
+    ) -> Result<(), NotKept> {
+        let UpperEnd { rungs, invariants, ceiling, safe, order, is_over, .. } = self;
         let set = ceiling.set().map(|set| {
             let same = |invariant: &Option<Invariant<'_>>| match invariant {
                 Some(Invariant::CutOff(states)) => Arc::ptr_eq(states.set(), set),
@@ -223,14 +230,15 @@ impl UpperEnd<'_> {
             };
             invariants.iter().position(same).map_or(CeilingSet::Own(set), CeilingSet::Of)
         });
-        write(&((rungs, invariants, set, ceiling.marks()), (safe, climb, begun, is_over)), out)
+        write(&((rungs, invariants, set, ceiling.marks()), (safe, order, unfinished, is_over)), out)
     }
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// The upper end, as it was when it was kept.
-    pub(crate) fn restored_upper(&self, saved: SavedUpperEnd, symmetry: &Symmetry) -> UpperEnd<'a> {
-        let ((rungs, invariants, set, marks), (safe, climb, begun, is_over)) = saved;
+    /// The upper search, as it was when it was saved.
+    pub(super) fn restored_upper(&self, saved: SavedUpperEnd) -> UpperEnd<'a> {
+        let symmetry = &self.symmetry;
+        let ((rungs, invariants, set, marks), (safe, order, unfinished, is_over)) = saved;
         let system = self.system();
         let cut = |step: Option<&Timed<Climbed>>| step.and_then(|step| step.what.rung.cut());
         let invariant = |(number, invariant): (usize, Option<SavedInvariant>)| match invariant? {
@@ -247,17 +255,20 @@ impl<'a> Squeeze<'a, '_> {
                 _ => None,
             },
         });
-        let begun = begun.and_then(|(step, begun)| {
-            let begun = match begun {
-                SavedBegun::CutOff(saved) => {
-                    Begun::CutOff(Box::new(Growing::restored(system, symmetry.clone(), step.rung.cut()?, *saved)))
-                }
-                SavedBegun::Widened(saved) => Begun::Widened(saved),
+        let unfinished = unfinished.and_then(|(step, rung)| {
+            let rung = match rung {
+                SavedUnfinishedRung::CutOff(saved) => UnfinishedRung::CutOff(Box::new(Growing::restored(
+                    system,
+                    symmetry.clone(),
+                    step.rung.cut()?,
+                    *saved,
+                ))),
+                SavedUnfinishedRung::Widened(saved) => UnfinishedRung::Widened(saved),
             };
-            Some((step, begun))
+            Some((step, rung))
         });
         let ceiling = Ceiling::restored(symmetry.clone(), set, marks);
-        UpperEnd { rungs, invariants, ceiling, safe, halted: None, climb, begun, is_over }
+        UpperEnd { rungs, invariants, ceiling, safe, halted: None, order, unfinished, is_over }
     }
 }
 
@@ -266,9 +277,11 @@ mod tests {
     use super::*;
     use crate::limits::Cancel;
     use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
+    use crate::squeeze::context::Tuning;
     use crate::squeeze::event::Event;
     use crate::squeeze::question::{Control, Options, Question};
-    use crate::squeeze::search::{search, search_with};
+    use crate::squeeze::search::search_tuned;
+    use crate::squeeze::search::search_with;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
@@ -277,7 +290,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Keeps what there is, first after so many looks of an end, then after twice as many, and so on.
+    /// Saves after so many checks of a search, then after twice as many, and so on.
     struct Often {
         first: usize,
         asked: [AtomicUsize; 2],
@@ -308,7 +321,7 @@ mod tests {
         Control { keeper: Some(keeper), ..Control::default() }
     }
 
-    /// Everything that is told, and the proof.
+    /// Everything that is reported, and the proof.
     fn told(found: &Analysis<'_>) -> String {
         let proof = match &found.conclusion {
             Conclusion::Safe(proof @ Proof::Bounded(_)) | Conclusion::Converged(proof @ Proof::Bounded(_)) => {
@@ -323,11 +336,20 @@ mod tests {
         format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}\n{proof}")
     }
 
-    /// Goes on from what was kept, at whatever time by each end, and gives how often.
-    fn the_same_from_everywhere(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
+    /// Continues from what was saved, at any time by each search, and gives how often.
+    fn the_same_from_everywhere(
+        problem: &Problem,
+        question: Question,
+        (options, tuning): (&Options, Tuning),
+        first: usize,
+    ) -> usize {
         let keeper = Often::new(first);
-        let whole = told(&search_with(watched(&keeper), problem, question, options, |_| ()));
-        assert_eq!(whole, told(&search(problem, question, options, |_| ())), "keeping changes nothing");
+        let whole = told(&search_tuned(watched(&keeper), problem, question, (options, tuning), |_| ()));
+        assert_eq!(
+            whole,
+            told(&search_tuned(Control::default(), problem, question, (options, tuning), |_| ())),
+            "saving changes nothing"
+        );
         let [upper, lower] = keeper.kept.into_inner().unwrap();
         let picked = |kept: &[Vec<u8>]| -> Vec<Option<Vec<u8>>> {
             let few = kept.iter().step_by(kept.len().div_ceil(3).max(1)).chain(kept.last());
@@ -343,11 +365,11 @@ mod tests {
                     }
                 }
                 let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
-                let resumed = search_with(
+                let resumed = search_tuned(
                     Control { start, ..Control::default() },
                     problem,
                     question,
-                    options,
+                    (options, tuning),
                     |event| match event {
                         Event::Level(level) => _ = levels.insert(level.k),
                         Event::Climbed(climbed) => ladder.push(climbed),
@@ -355,8 +377,11 @@ mod tests {
                     },
                 );
                 assert_eq!(told(&resumed), whole, "{question:?} {options:?}");
-                assert!(resumed.levels.iter().all(|level| levels.contains(&level.k)), "what was kept is told again");
-                assert!(ladder.starts_with(&resumed.rungs), "what was kept is told again");
+                assert!(
+                    resumed.levels.iter().all(|level| levels.contains(&level.k)),
+                    "what was saved is reported again"
+                );
+                assert!(ladder.starts_with(&resumed.rungs), "what was saved is reported again");
                 runs += usize::from(lower.is_some() || upper.is_some());
             }
         }
@@ -364,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_comes_to_the_same() {
+    fn a_run_that_continues_comes_to_the_same() {
         let runs = Cell::new(0);
         let options = (
             0_usize..6,
@@ -387,14 +412,15 @@ mod tests {
                 jobs,
                 ..Options::default()
             };
+            let tuning = if symmetry { Tuning::SMALL } else { Tuning::default() };
             for question in [Question::Verify, Question::Visible, Question::Reachable] {
-                runs.set(runs.get() + the_same_from_everywhere(&problem, question, &options, first));
+                runs.set(runs.get() + the_same_from_everywhere(&problem, question, (&options, tuning), first));
             }
         });
-        assert!(runs.get() > 500, "only {} runs went on from something", runs.get());
+        assert!(runs.get() > 500, "only {} runs continued from something", runs.get());
     }
 
-    /// What is cut short is noticed.
+    /// A file that is cut short is noticed.
     #[test]
     fn half_of_it_is_not_read() {
         let problem: Problem = include_str!("../../../../models/squeeze/journal.cpds").parse().unwrap();

@@ -6,19 +6,21 @@
 use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
 use crate::overapproximation::ladder::Rung;
-use crate::overapproximation::remaining::Ceiling;
+use crate::overapproximation::remaining::{Between, Ceiling};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
+use crate::squeeze::context::{Meeting, Squeeze, Timed};
 use crate::squeeze::levels::Lower;
-use crate::squeeze::lower_search::{LowerEnd, LowerOutcome, Squeeze, Timed};
+use crate::squeeze::lower_search::{LowerEnd, LowerOutcome};
 use crate::squeeze::observation_sequence::ObservationSequence;
 use crate::squeeze::question::Question;
-use crate::squeeze::upper_search::{Climbed, Outcome, UpperEnd};
+use crate::squeeze::race::End;
+use crate::squeeze::rung_outcome::{Climbed, Outcome};
+use crate::squeeze::upper_search::UpperEnd;
 use crate::statistics::Statistics;
 use crate::visible::bad_patterns::Bad;
-use crate::visible::count::Count;
 
-/// Puts together what both ends have found up to the time of the first answer.
-pub(crate) fn conclude<'a>(
+/// Puts together what both searches have found up to the time of the first answer.
+pub(super) fn conclude<'a>(
     squeeze: &Squeeze<'a, '_>,
     fcr: Option<Fcr>,
     upper: UpperEnd<'a>,
@@ -26,9 +28,9 @@ pub(crate) fn conclude<'a>(
 ) -> Analysis<'a> {
     let UpperEnd { mut rungs, mut invariants, ceiling, safe, halted, .. } = upper;
     let LowerEnd { mut levels, lower, states, outcome, enough, .. } = lower;
-    // Engines that contradict each other do so whatever was first.
+    // Searches that contradict each other do so whichever was first.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
-    // A bad state is told at once, and so with nothing of what the upper end had by then.
+    // A bad state is reported at once, without anything that the upper search had found by then.
     let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
     let is_in_time =
         |rung: &&Timed<Climbed>| squeeze.is_worth_it(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough);
@@ -43,7 +45,7 @@ pub(crate) fn conclude<'a>(
     invariants.truncate(rungs.len());
     levels.truncate(levels.partition_point(|level| first.is_none_or(|first| level.time <= first)));
     let lower = match states {
-        // The tuples have not got further than the states.
+        // The tuples have not come further than the states.
         Some(states) if !is_bad && levels.len() <= states.k() + 1 => {
             for level in &mut levels {
                 level.what.0.tuples = None;
@@ -56,63 +58,50 @@ pub(crate) fn conclude<'a>(
         (Some(_), Some(last)) => last.what.1,
         _ => lower.statistics(),
     };
-    let found = Found { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met };
-    let mut analysis = Analysis {
-        levels: levels.iter().map(|level| found.level(level)).collect(),
+    let findings = Findings { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met };
+    let levels: Vec<Level> = levels.iter().map(|level| findings.level(level)).collect();
+    let k = levels.len().saturating_sub(1);
+    let (lower_sequence, visible_sequence) = findings.sequences(&levels, &outcome);
+    let reached = lower.visible().range(k).end;
+    let is_all = visible_sequence.collapse().is_some();
+    let collapse_of_states = lower_sequence.collapse().and_then(|collapse| lower.collapse_of_states(collapse));
+    let conclusion = match contradiction {
+        Some(contradiction) => Conclusion::Contradiction(contradiction),
+        None => findings.conclusion(outcome, halted, reached),
+    };
+    let fcr = fcr.map(|mut fcr| {
+        let without = |bad: &Bad| findings.without(bad);
+        fcr.add(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), without);
+        fcr
+    });
+    let between = if conclusion.is_open() && !is_all { findings.between(&lower, reached) } else { None };
+    Analysis {
         lower,
         statistics,
         fcr,
-        rungs: rungs.iter().map(|rung| rung.what.clone()).collect(),
+        rungs: rungs.into_iter().map(|rung| rung.what).collect(),
         invariants,
-        lower_sequence: ObservationSequence::default(),
-        visible_sequence: ObservationSequence::default(),
-        collapse_of_states: None,
-        between: None,
-        conclusion: Conclusion::Unknown(Reason::ContextBound),
-    };
-    (analysis.lower_sequence, analysis.visible_sequence) = Level::sequences(&analysis.levels);
-    if found.collapsed(&outcome) {
-        analysis.lower_sequence.converges();
+        levels,
+        lower_sequence,
+        visible_sequence,
+        collapse_of_states,
+        between,
+        conclusion,
     }
-    if found.collapsed(&outcome) || found.has_met() {
-        analysis.visible_sequence.converges();
-    }
-    let reached = analysis.lower.visible().range(analysis.k()).end;
-    analysis.conclusion = match contradiction {
-        Some(contradiction) => Conclusion::Contradiction(contradiction),
-        None => found.answer(outcome, halted, reached),
-    };
-    let is_all = analysis.visible_sequence.collapse().is_some();
-    if let Some(fcr) = &mut analysis.fcr {
-        let (system, visible) = (squeeze.system(), analysis.lower.visible());
-        let k = analysis.levels.len().saturating_sub(1);
-        fcr.add(system, &squeeze.symmetry, (visible, k, is_all), |bad| found.without(bad));
-    }
-    analysis.collapse_of_states = analysis.lower_sequence.collapse().and_then(|collapse| match &analysis.lower {
-        Lower::Explicit(_) | Lower::Shares(_) => Some(collapse),
-        Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
-    });
-    if analysis.is_open() {
-        let bad = squeeze.bad.as_ref().map(|bad| (bad, squeeze.problem.property()));
-        let visible = analysis.lower.visible().set();
-        let last = rungs.iter().rposition(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
-        analysis.between = last.and_then(|last| ceiling.between(last, (visible, reached), bad));
-    }
-    analysis
 }
 
-/// Since when both ends have the same visible states, if they have: since what is left came down to these, and they were reached.
+/// Since when both searches have the same visible states, if they have.
 fn met(levels: &[Timed<(Level, Statistics)>], rungs: &[Timed<Climbed>]) -> Option<u64> {
-    let bounds = || {
-        rungs.iter().filter_map(|rung| match rung.what.outcome {
-            Outcome::Bound(bound) => Some((rung.time, bound.kept_left)),
-            _ => None,
-        })
-    };
-    let (_, left) = bounds().next_back()?;
-    let (high, _) = bounds().find(|&(_, kept)| kept == left)?;
-    let low = levels.iter().find(|level| level.what.1.visible_kept() == left)?.time;
-    Some(low.max(high))
+    let mut meeting = Meeting::default();
+    for Timed { time, what } in rungs {
+        if let Some(bound) = what.bound() {
+            meeting.report(End::Upper, *time, bound.sorted_left);
+        }
+    }
+    for Timed { time, what: (_, statistics) } in levels {
+        meeting.report(End::Lower, *time, statistics.visible_kept());
+    }
+    meeting.time()
 }
 
 /// A state that was reached and ruled out, if there is one.
@@ -127,7 +116,7 @@ fn contradiction(
     }
     let (visible, last) = (lower.visible(), rungs.len().checked_sub(1)?);
     let (state, by) = ceiling.missing(last, visible.set(), visible.kept())?;
-    let first = || rungs.iter().position(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
+    let first = || rungs.iter().position(|rung| rung.what.bound().is_some());
     let rung = rungs[by.or_else(first).expect("something was ruled out")].what.rung;
     let trace = match outcome {
         LowerOutcome::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
@@ -137,7 +126,7 @@ fn contradiction(
 }
 
 /// What was found up to the time of the first answer.
-struct Found<'f, 'a> {
+struct Findings<'f, 'a> {
     squeeze: &'f Squeeze<'a, 'f>,
     rungs: &'f [Timed<Climbed>],
     ceiling: &'f Ceiling,
@@ -145,21 +134,34 @@ struct Found<'f, 'a> {
     safe: Option<usize>,
     /// The time of the first answer.
     first: Option<u64>,
-    /// When the ends met.
+    /// When both searches met.
     met: Option<u64>,
 }
 
-impl Found<'_, '_> {
+impl Findings<'_, '_> {
     /// A level, with what was left above at its time, and the rung that last ruled something out.
     fn level(&self, level: &Timed<(Level, Statistics)>) -> Level {
         let rungs = self.rungs.iter().filter(|rung| rung.time <= level.time);
-        let upper = rungs.fold(None, |upper, rung| match rung.what.outcome {
-            Outcome::Bound(bound) if upper.is_none() || bound.ruled_out != Count::ZERO => {
-                Some((bound.left, rung.what.rung))
-            }
-            _ => upper,
-        });
-        Level { upper, ..level.what.0 }
+        Level { upper: rungs.fold(None, |upper, rung| rung.what.left_after(upper)), ..level.what.0 }
+    }
+
+    /// What is known of (R_k) or (S_k), and of (T(R_k)).
+    fn sequences(&self, levels: &[Level], outcome: &LowerOutcome) -> (ObservationSequence, ObservationSequence) {
+        let (mut lower, mut visible) = Level::sequences(levels);
+        if self.collapsed(outcome) {
+            lower.converges();
+        }
+        if self.collapsed(outcome) || self.has_met() {
+            visible.converges();
+        }
+        (lower, visible)
+    }
+
+    /// What is neither reached nor ruled out.
+    fn between(&self, lower: &Lower<'_>, reached: usize) -> Option<Between> {
+        let bad = self.squeeze.bad.as_ref().map(|bad| (bad, self.squeeze.problem.property()));
+        let last = self.rungs.iter().rposition(|rung| rung.what.bound().is_some())?;
+        self.ceiling.between(last, (lower.visible().set(), reached), bad)
     }
 
     fn is_first(&self, time: u64) -> bool {
@@ -174,8 +176,9 @@ impl Found<'_, '_> {
         matches!(*outcome, LowerOutcome::Collapsed(time) if self.is_first(time))
     }
 
-    /// The answer, if no engines contradict each other. `reached` is how many sorted visible states the last level has.
-    fn answer(&self, outcome: LowerOutcome, halted: Option<Halt>, reached: usize) -> Conclusion {
+    /// The conclusion, if no searches contradict each other. `reached` is how many sorted visible states the
+    /// last level has.
+    fn conclusion(&self, outcome: LowerOutcome, halted: Option<Halt>, reached: usize) -> Conclusion {
         let is_verify = self.squeeze.question == Question::Verify;
         let proved = |proof| if is_verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
         if let Some(number) = self.safe.filter(|&number| number < self.rungs.len()) {
@@ -220,12 +223,10 @@ impl Found<'_, '_> {
     /// The first rung, or else the rungs together, that leave just so many states.
     fn bounded_by(&self, reached: usize) -> Proof {
         let bounds = || {
-            self.rungs.iter().enumerate().filter_map(|(number, rung)| match rung.what.outcome {
-                Outcome::Bound(bound) => Some((number, bound)),
-                _ => None,
-            })
+            let numbered = self.rungs.iter().enumerate();
+            numbered.filter_map(|(number, rung)| Some((number, rung.what.bound()?)))
         };
-        if let Some((alone, _)) = bounds().find(|(_, bound)| bound.kept == reached) {
+        if let Some((alone, _)) = bounds().find(|(_, bound)| bound.sorted == reached) {
             return self.named([alone]);
         }
         self.named(self.first_but_z().into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
@@ -233,7 +234,7 @@ impl Found<'_, '_> {
 
     /// Rungs that have no such state in common, if there are any.
     fn without(&self, bad: &Bad) -> Option<Vec<Rung>> {
-        let is_bound = |rung: &Timed<Climbed>| matches!(rung.what.outcome, Outcome::Bound(_));
+        let is_bound = |rung: &Timed<Climbed>| rung.what.bound().is_some();
         let (first, last) = (self.rungs.iter().position(is_bound)?, self.rungs.iter().rposition(is_bound)?);
         let others = self.ceiling.without_bad(bad, last)?;
         let first = if others.is_empty() { Some(first) } else { self.first_but_z() };
@@ -242,7 +243,7 @@ impl Found<'_, '_> {
 
     /// The rung that the others rule out states of; unless it is Z: everything else is a part of that.
     fn first_but_z(&self) -> Option<usize> {
-        let first = self.rungs.iter().position(|rung| matches!(rung.what.outcome, Outcome::Bound(_)));
+        let first = self.rungs.iter().position(|rung| rung.what.bound().is_some());
         first.filter(|&number| self.rungs[number].what.rung != Rung::Z)
     }
 }

@@ -1,15 +1,15 @@
-//! What an analysis tells while it is at work.
+//! Events: what a search reports while it works, as data.
 
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::analysis::Level;
 use crate::squeeze::levels::Glimpse;
-use crate::squeeze::upper_search::Climbed;
+use crate::squeeze::rung_outcome::Climbed;
 use crate::statistics::Engine;
 
-/// What happened, for whoever shows it. Events of the two ends come in any order.
+/// What happened. Events of the two searches come in any order.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Whether finite context reachability holds, and how that is known, if it is known at once.
+    /// Whether finite context reachability holds and how that is known, if it is known from the start.
     Fcr(Option<(bool, String)>),
     /// A rung is being computed, and has so many states or tuples by now.
     Overapproximating {
@@ -17,27 +17,27 @@ pub enum Event {
         rung: Rung,
         /// How many.
         states: usize,
-        /// The memory in use, that of the rungs before included.
+        /// The memory in use, including that of the rungs before.
         bytes: usize,
     },
-    /// A rung is done with.
+    /// A rung is computed, or given up.
     Climbed(Climbed),
     /// A level is being computed.
     Exploring(LevelProgress),
-    /// A level is finished.
+    /// A level is complete.
     Level(Level),
 }
 
-/// What can be seen of a level while it is computed.
+/// How far a level is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelProgress {
     /// What it is made of.
     pub engine: Engine,
-    /// The last level that is finished.
+    /// The last complete level.
     pub k: usize,
-    /// States or tuples kept.
+    /// How many states or tuples are stored.
     pub kept: usize,
-    /// Successors looked up.
+    /// How many successors were looked up.
     pub expansions: u64,
     /// The memory in use.
     pub bytes: usize,

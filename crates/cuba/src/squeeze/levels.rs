@@ -1,4 +1,4 @@
-//! The lower end: T(R_k) level by level, from states one by one or from tuples of languages.
+//! The levels of the lower search: R_k as states, here or in other processes, or S_k as tuples.
 
 use crate::certificate::tuples::{Room, Tuples};
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
@@ -30,7 +30,7 @@ pub enum Lower<'a> {
     Explicit(Box<Reachable<'a>>),
     /// S_k.
     Symbolic(Box<Symbolic<'a>>),
-    /// R_k, whose states are in shares.
+    /// R_k, with its states in several processes.
     Shares(Box<Shares<'a, Elsewhere>>),
 }
 
@@ -49,28 +49,28 @@ pub(crate) enum Tables<'e> {
     Symbolic(&'e Symbolic<'e>),
 }
 
-/// What can be seen of a level while it is computed.
+/// What can be read of the levels while one is computed.
 #[derive(Clone, Copy)]
 pub struct Glimpse<'e> {
     /// What it is made of.
     pub engine: Engine,
-    /// The last level that is finished.
+    /// The last complete level.
     pub k: usize,
-    /// States or tuples kept.
+    /// How many states or tuples are stored.
     pub kept: usize,
-    /// Successors looked up.
+    /// How many successors were looked up.
     pub expansions: u64,
-    /// What has been done, in units of the engine.
+    /// The work so far, in units of the engine.
     pub work: u64,
     /// The memory in use.
     pub bytes: usize,
-    /// The most memory that may be in use until the next look.
+    /// The most memory that may be in use until the next check.
     pub bytes_at_next_look: usize,
-    /// T(R_k), and what there is of the next level.
+    /// T(R_k), and what is found of the next level.
     pub visible: &'e VisibleLevels,
-    /// Whether what there is of the next level depends on nothing but how far the level is, on no order.
+    /// Whether what is found of the next level depends on no order.
     pub(crate) is_between_waves: bool,
-    /// Everything, if it can be saved now.
+    /// The tables, if they can be saved now.
     pub(crate) tables: Option<Tables<'e>>,
 }
 
@@ -94,7 +94,10 @@ impl<'a> Lower<'a> {
         shares.map(|shares| Lower::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
     }
 
-    /// As it was when it was saved; its states are in shares if there are any.
+    /// As it was when it was saved.
+    ///
+    /// # Errors
+    /// If its states are in other processes, which do not have them.
     pub(crate) fn restored(
         system: &'a Cpds,
         symmetry: bool,
@@ -117,12 +120,12 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// Whether another process is gone that had some of the states. Then nothing can be computed any more.
+    /// Whether another process that had some of the states is gone. Then no level can be computed.
     pub(crate) fn is_lost(&self) -> bool {
         if let Lower::Shares(shares) = self { shares.is_lost() } else { false }
     }
 
-    /// Whether the next level has been begun, and is to go on.
+    /// Whether the next level is incomplete, as a checkpoint had it.
     pub(crate) fn is_going(&self) -> bool {
         match self {
             Lower::Explicit(reachable) => reachable.is_going(),
@@ -131,7 +134,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
+    /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
     pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
         match self {
             Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
@@ -141,19 +144,19 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Has all shares keep what they have, if there are any.
+    /// Saves the states that are in other processes, if there are any.
     pub(crate) fn keep_shares(&self) -> Result<(), NotKept> {
         if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
-    /// Everything is kept: what shares kept before is not needed any more.
-    pub(crate) fn all_are_kept(&self) {
+    /// Everything is saved: earlier checkpoints of other processes are not needed any more.
+    pub(crate) fn all_are_saved(&self) {
         if let Lower::Shares(shares) = self {
             shares.is_kept();
         }
     }
 
-    /// What it is made of.
+    /// What the levels are made of.
     pub fn engine(&self) -> Engine {
         match self {
             Lower::Explicit(_) | Lower::Shares(_) => Engine::Explicit,
@@ -161,10 +164,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Computes the next level. Now and then the watcher may look, and stop it.
+    /// Computes the next level. Now and then the watcher is called, which may stop it.
     ///
     /// # Errors
-    /// If the level is not finished. What was found of it is kept, and there is no going on.
+    /// If the level is not complete. What was found of it stays, and no further level can be computed.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(Glimpse<'_>) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
         match self {
             Lower::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
@@ -183,7 +186,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What there is to see.
+    /// What can be read at the moment.
     pub fn glimpse(&self) -> Glimpse<'_> {
         match self {
             Lower::Explicit(reachable) => explicit(reachable),
@@ -192,12 +195,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The last level that is finished.
+    /// The last complete level.
     pub fn k(&self) -> usize {
         self.glimpse().k
     }
 
-    /// T(R_0) ⊆ … ⊆ T(R_k); what is there of an unfinished level comes last.
+    /// T(R_0) ⊆ … ⊆ T(R_k); what is found of an incomplete level comes last.
     pub fn visible(&self) -> &VisibleLevels {
         self.glimpse().visible
     }
@@ -220,7 +223,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// R_k \ R_{k-1}, if states are kept one by one.
+    /// R_k \ R_{k-1}, if states are stored one by one.
     pub fn states(&self, k: usize) -> Option<BTreeSet<GlobalState>> {
         match self {
             Lower::Explicit(reachable) => Some(reachable.states(k)),
@@ -237,7 +240,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// What it took so far.
+    /// What the levels took so far.
     pub fn statistics(&self) -> Statistics {
         match self {
             Lower::Explicit(reachable) => Statistics::Explicit {
@@ -262,12 +265,20 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// Where (R_k) collapses, if these levels collapse here and it is known.
+    pub(super) fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
+        match self {
+            Lower::Explicit(_) | Lower::Shares(_) => Some(collapse),
+            Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
+        }
+    }
+
     /// The memory that other processes have in use for these levels.
     pub fn bytes_elsewhere(&self) -> usize {
         if let Lower::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
-    /// If the states are in shares: how many, in how many supersteps, and what was sent.
+    /// If the states are in several processes: how many parts, how many supersteps, and what was sent.
     pub fn sent(&self) -> Option<(usize, u64, Sent)> {
         match self {
             Lower::Explicit(_) | Lower::Symbolic(_) => None,
@@ -295,8 +306,9 @@ impl<'a> Lower<'a> {
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to a bad state, once its interchangeable threads are permuted, with the least number of contexts; none if it is too long
-    /// to be written out. The first bad state has the visible state with this number, and fits this pattern.
+    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number of
+    /// contexts; none if it is too long to be written out. The first bad state has the visible state with
+    /// this number, and fits this pattern.
     pub(crate) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         match self {
             Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
@@ -309,7 +321,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// What was answered; nothing if another process is gone.
+/// What the other processes answered; nothing if one of them is gone.
 fn answered<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
     answer.inspect_err(|why| shares.give_up(why)).ok()
 }

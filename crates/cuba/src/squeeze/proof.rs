@@ -9,8 +9,9 @@ use crate::squeeze::levels::Lower;
 use cpds::Certificate;
 
 impl Analysis<'_> {
-    /// The tuples of languages behind a proof, for a checker: all that is reachable is among their states, and if the question was
-    /// whether a bad state is reachable, none of them is bad. Otherwise it has the visible states that were found, and no others.
+    /// The tuples of languages behind a proof, for a checker. They contain all reachable states. If the
+    /// question is about bad states, they contain none; otherwise, their visible states are exactly those
+    /// that were found.
     ///
     /// # Errors
     /// If it takes more than `memory` bytes, or if it is cancelled.
@@ -24,9 +25,9 @@ impl Analysis<'_> {
                         self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
                             if climbed.rung == *rung { invariant.as_ref() } else { None }
                         });
-                    found.expect("what proves something is there").tuples()
+                    found.expect("a rung that proves something is stored").tuples()
                 };
-                let (first, others) = rungs.split_first().expect("a proof rests on something");
+                let (first, others) = rungs.split_first().expect("a proof names a rung");
                 let mut others = others.iter().map(invariant);
                 others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
             }

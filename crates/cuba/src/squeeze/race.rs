@@ -1,15 +1,16 @@
-//! Two ends that work side by side, and which of them was first.
+//! The race: two searches side by side, and which of them was first.
 //!
-//! Time is work: each end counts what it does (`squeeze/levels.rs`, `overapproximation/ladder.rs` say in which units), and these counts do not depend on
-//! the machine, on other processes, or on how many threads there are. What an end found at time t was *first* if the other one
-//! found nothing before its own time t. So an end that has an answer at t waits for the other one to get to t, and what was found
-//! after t is thrown away. Then the answer, and everything that is reported with it, is the same in every run, and no run takes
-//! much longer than twice what the quicker end takes.
+//! Time is work: each search counts what it does, and these counts depend on no machine, on no other
+//! process, and on no number of threads. What a search found at time t was *first* if the other search
+//! found nothing before its own time t. So a search that has an answer at t waits until the other one
+//! has come to t, and what was found after t is dropped. Then the answer, and everything that is
+//! reported with it, is the same in every run, and no run takes much longer than twice the time of the
+//! faster search.
 //!
-//! What is known here while both are at work only serves to stop them early. Which answer was first is decided when both have
-//! ended, from what each has found and when (`squeeze/analysis.rs`).
+//! While both searches work, this module only stops them early. Which answer was first is decided when
+//! both have ended, from what each has found and when (`squeeze/conclude.rs`).
 //!
-//! Only a bad state ends the race at once: the other end could not have said anything else.
+//! Only a bad state ends the race at once: no answer of the upper search could change it.
 
 use crate::limits::{Cancel, Halt};
 use std::ops::ControlFlow;
@@ -17,62 +18,60 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Which end.
+/// Which of the two searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// The ladder of overapproximations.
+    /// The one on the ladder of overapproximations.
     Upper = 0,
-    /// The levels.
+    /// The one on the levels.
     Lower = 1,
 }
 
 impl End {
-    pub(crate) fn other(self) -> End {
+    pub(super) fn other(self) -> End {
         if self == End::Upper { End::Lower } else { End::Upper }
     }
 }
 
-/// How much further than the other one an end may get in its turn.
+/// How far a search may get beyond the other one in its turn.
 const TURN: u64 = 1 << 15;
 
-/// Less than a second. (Unit tests are about small systems, for which this should matter.)
-const MOMENT: u64 = if cfg!(test) { 1 << 6 } else { 1 << 22 };
-
-/// The time of an end that has nothing left to do.
+/// The time of a search that is over.
 const DONE: u64 = u64::MAX;
 
-pub(crate) struct Race {
+/// Both clocks, and what stops the searches.
+pub(super) struct Race {
     time: [AtomicU64; 2],
     /// The time of the first answer.
     first: AtomicU64,
-    /// When the upper end has to stop, answer or not.
+    /// When the upper search has to stop, answer or not.
     enough: AtomicU64,
-    /// For each end.
+    /// One for each search.
     cancels: [Cancel; 2],
-    /// How many threads each end may have: as many as there may be, when the other one has left. Until then the upper one has one, and the
-    /// lower one the others.
-    hands: [Arc<AtomicUsize>; 2],
+    /// How many threads each search may use: while both work, the upper one has one and the lower one
+    /// the others; a search that works alone has all.
+    workers: [Arc<AtomicUsize>; 2],
     jobs: usize,
-    /// Whose turn it is, if only one may work at a time.
+    /// The search whose turn it is, if only one may work at a time.
     turn: Option<(Mutex<End>, Condvar)>,
 }
 
 impl Race {
-    pub(crate) fn new(jobs: usize, cancel: &Cancel) -> Self {
+    pub(super) fn new(jobs: usize, cancel: &Cancel) -> Self {
         let turn = (jobs < 2).then(|| (Mutex::new(End::Upper), Condvar::new()));
         Race {
             time: [AtomicU64::new(0), AtomicU64::new(0)],
             first: AtomicU64::new(DONE),
             enough: AtomicU64::new(DONE),
             cancels: [cancel.child(None), cancel.child(None)],
-            hands: [1, jobs.saturating_sub(1).max(1)].map(|hands| Arc::new(AtomicUsize::new(hands))),
+            workers: [1, jobs.saturating_sub(1).max(1)].map(|workers| Arc::new(AtomicUsize::new(workers))),
             jobs,
             turn,
         }
     }
 
-    /// An end has come to this time. Waits for its turn, and says whether it has to stop.
-    pub(crate) fn tick(&self, end: End, time: u64) -> ControlFlow<Halt> {
+    /// A search has come to this time. Waits for its turn, and says whether it has to stop.
+    pub(super) fn tick(&self, end: End, time: u64) -> ControlFlow<Halt> {
         self.time[end as usize].store(time, Ordering::Relaxed);
         let ahead = || time > self.time[end.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
         if let Some((turn, changed)) = &self.turn {
@@ -81,7 +80,7 @@ impl Race {
                 *whose = end.other();
                 changed.notify_all();
             }
-            // Now and then somebody may cancel everything without telling.
+            // A cancelled token wakes no thread, so the wait ends now and then.
             while *whose != end
                 && self.cancel(end).why().is_none()
                 && self.time[end.other() as usize].load(Ordering::Relaxed) != DONE
@@ -93,7 +92,7 @@ impl Race {
         match self.cancel(end).why() {
             Some(why) => ControlFlow::Break(why),
             None if time > self.first.load(Ordering::Relaxed) => {
-                // Whatever it does to come to an end, it need not finish.
+                // It need not complete what it is doing, either.
                 self.cancel(end).stop(Halt::Beaten);
                 ControlFlow::Break(Halt::Beaten)
             }
@@ -101,60 +100,62 @@ impl Race {
         }
     }
 
-    /// What stops an end in the middle of what it does.
-    pub(crate) fn cancel(&self, end: End) -> &Cancel {
+    /// Stops a search in the middle of what it does.
+    pub(super) fn cancel(&self, end: End) -> &Cancel {
         &self.cancels[end as usize]
     }
 
-    /// Stops both ends at once.
-    pub(crate) fn cancel_both(&self) {
+    /// Stops both searches at once.
+    pub(super) fn cancel_both(&self) {
         self.cancels.iter().for_each(|cancel| cancel.stop(Halt::Beaten));
     }
 
-    /// Stops the other end at once: there is nothing that it could say.
-    pub(crate) fn cancel_other(&self, end: End) {
+    /// Stops the other search at once.
+    pub(super) fn cancel_other(&self, end: End) {
         self.cancel(end.other()).stop(Halt::Beaten);
     }
 
-    /// There is an answer, at this time.
-    pub(crate) fn concludes(&self, time: u64) {
+    /// A search has an answer, at this time.
+    pub(super) fn concludes(&self, time: u64) {
         self.first.fetch_min(time, Ordering::Relaxed);
     }
 
-    /// The lower end gives up at this time, without an answer. The upper one may have as much, or a moment at least: until then.
-    pub(crate) fn gives_up(&self, time: u64) -> u64 {
-        let enough = time.max(MOMENT);
+    /// The lower search gives up at this time, without an answer. The upper search may take as much time, or
+    /// `moment` at least: until the time that this gives.
+    pub(super) fn gives_up(&self, time: u64, moment: u64) -> u64 {
+        let enough = time.max(moment);
         self.enough.store(enough, Ordering::Relaxed);
         enough
     }
 
-    /// When the upper end has to stop: never, unless the lower one has given up.
-    pub(crate) fn enough(&self) -> u64 {
+    /// When the upper search has to stop: never, unless the lower one has given up.
+    pub(super) fn enough(&self) -> u64 {
         self.enough.load(Ordering::Relaxed)
     }
 
-    /// How many threads an end may have, at the moment.
-    pub(crate) fn hands(&self, end: End) -> Arc<AtomicUsize> {
-        self.hands[end as usize].clone()
+    /// How many threads a search may use, at the moment.
+    pub(super) fn workers(&self, end: End) -> Arc<AtomicUsize> {
+        self.workers[end as usize].clone()
     }
 
-    /// An end has nothing left to do, and does not keep the other one waiting.
-    pub(crate) fn leaves(&self, end: End) {
+    /// A search is over, and does not keep the other one waiting.
+    pub(super) fn leaves(&self, end: End) {
         self.time[end as usize].store(DONE, Ordering::Relaxed);
-        self.hands[end.other() as usize].store(self.jobs, Ordering::Relaxed);
+        self.workers[end.other() as usize].store(self.jobs, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.turn {
             *turn.lock().unwrap_or_else(PoisonError::into_inner) = end.other();
             changed.notify_all();
         }
     }
 
-    /// Whether an end still has something to do.
-    pub(crate) fn is_at_work(&self, end: End) -> bool {
+    /// Whether a search still works.
+    pub(super) fn is_at_work(&self, end: End) -> bool {
         self.time[end as usize].load(Ordering::Relaxed) != DONE
     }
 
-    /// Does the work of an end. Whatever becomes of it, the other one is not kept waiting; if it panics, not kept working either.
-    pub(crate) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
+    /// Runs a search. However it ends, the other one does not wait for it; if it panics, the other one
+    /// stops, too.
+    pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
         let _leaves = Leaves { race: self, end };
         work()
     }
@@ -179,7 +180,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// What an end does: an answer after so much work, in steps.
+    /// A search: an answer after so much work, in steps.
     fn finish(race: &Race, end: End, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
         race.run(end, || {
             let mut time = 0;
@@ -196,7 +197,7 @@ mod tests {
         })
     }
 
-    /// The first is the one with less work, however the threads are scheduled; the other one stops just after.
+    /// The one with less work is first, however the threads are scheduled; the other one stops just after.
     #[test]
     fn less_work_is_first() {
         for jobs in [1, 2] {
@@ -209,15 +210,15 @@ mod tests {
                 });
                 assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
                 assert_eq!(lower, (70_000, None));
-                // It may have had its answer before it could hear of the other one.
+                // It may have had its answer before it could notice the other one.
                 assert!(upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Beaten)), "{upper:?}");
             }
         }
     }
 
-    /// An end that has nothing to say does not keep the other one from going on.
+    /// A search without an answer does not keep the other one waiting.
     #[test]
-    fn the_other_one_goes_on_alone() {
+    fn the_other_one_continues_alone() {
         for jobs in [1, 2] {
             let race = Race::new(jobs, &Cancel::default());
             thread::scope(|scope| {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn both_stop_when_they_are_told_to() {
+    fn both_stop_when_they_are_cancelled() {
         for (jobs, why) in [(1, Halt::Interrupted), (2, Halt::Memory)] {
             let cancel = Cancel::new();
             let race = Race::new(jobs, &cancel);

@@ -1,27 +1,30 @@
-//! Context-unbounded analysis: what was asked, how to go about it, and what came of it (paper §3, §4, §6).
+//! The search: both searches side by side, and what they conclude (paper §3, §4, §6, Alg. 3).
 //!
-//! Two ends work towards each other (`squeeze/lower_search.rs`). The lower one computes R_k for k = 0, 1, …, explicitly if finite context
-//! reachability holds, and otherwise symbolically, S_k for R_k, where T(S_k) = T(R_k). The upper one takes one rung of the ladder
-//! after the other (`overapproximation/ladder.rs`), and keeps what all of them have.
+//! Two searches work towards each other. The lower one computes R_k for k = 0, 1, …: as states if
+//! finite context reachability holds, and otherwise as S_k, tuples with T(S_k) = T(R_k)
+//! (`squeeze/lower_search.rs`). The upper one computes one rung of the ladder after the other
+//! (`overapproximation/ladder.rs`), and the intersection of all (`squeeze/upper_search.rs`).
 //!
 //! # What each proves
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
-//! - No bad state left above: **safe**, whatever k is.
-//! - R_{k-1} = R_k: R = R_k (Lemma 7). Scheme 1. Likewise if every tuple of S_k is covered by one of S_{k-1}.
-//! - T(R_k) is all that is left above: T(R) = T(R_k). With Z above, this is when Alg. 3 converges, only that Alg. 3 waits for the
-//!   next plateau to notice.
+//! - No bad state in the intersection of the rungs: **safe**, for every k.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7, Scheme 1). Likewise if every tuple of S_k is covered by one of
+//!   S_{k-1}.
+//! - T(R_k) is the intersection of the rungs: T(R) = T(R_k). With Z alone, this is when Alg. 3
+//!   converges, only that Alg. 3 waits for the next plateau to notice.
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
 //!
-//! # Which one is told, if several hold
-//! The one that was proved with less work; of two with the same, in this order: above, Scheme 1, both ends met.
+//! # Which one counts, if several hold
+//! The one that was proved with less work; of two with equal work, in this order: the upper search
+//! alone, Scheme 1, both searches together.
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::TooLarge;
 use crate::squeeze::analysis::Analysis;
 use crate::squeeze::checkpoint::Start;
 use crate::squeeze::conclude::conclude;
+use crate::squeeze::context::{Squeeze, Tuning};
 use crate::squeeze::event::Event;
-use crate::squeeze::lower_search::Squeeze;
 use crate::squeeze::question::{Control, Options, Question};
 use crate::squeeze::race::{End, Race};
 use crate::statistics::Engine;
@@ -31,7 +34,8 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// Searches for the answer to a question about a problem. Nothing is checked: see [`answer`](crate::answer).
+/// Searches for the answer to a question. Its conclusion is not checked: [`answer`](crate::answer()) does
+/// that. This is for tests and measurements.
 pub fn search<'a>(
     problem: &'a Problem,
     question: Question,
@@ -47,6 +51,17 @@ pub fn search_with<'a>(
     problem: &'a Problem,
     question: Question,
     options: &Options,
+    event: impl FnMut(Event),
+) -> Analysis<'a> {
+    search_tuned(control, problem, question, (options, Tuning::default()), event)
+}
+
+/// The same, with these amounts of work.
+pub(super) fn search_tuned<'a>(
+    control: Control<'_>,
+    problem: &'a Problem,
+    question: Question,
+    (options, tuning): (&Options, Tuning),
     mut event: impl FnMut(Event),
 ) -> Analysis<'a> {
     let Control { start, cancel, keeper } = control;
@@ -61,16 +76,16 @@ pub fn search_with<'a>(
     let by_fcr = if is_finite == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
-    let mut squeeze = Squeeze::new(problem, question, *options, engine, race, keeper);
+    let mut squeeze = Squeeze::new(problem, question, *options, engine, (race, tuning), keeper);
     let Start { upper, lower, elsewhere } = start;
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.climb_from_above(upper, z, &events)));
-        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.climb_from_below(lower, &of_lower)));
+        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.search_from_above(upper, z, &events)));
+        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.search_from_below(lower, &of_lower)));
         received.into_iter().for_each(&mut event);
-        // What one of them panics with goes on here.
+        // A panic in one of them continues here.
         (
             upper.join().unwrap_or_else(|panic| resume_unwind(panic)),
             lower.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -87,3 +87,17 @@ fn analyses_at_the_same_time_do_not_concern_each_other() {
         assert!(matches!(endless.join().unwrap(), Verdict::Unknown(Reason::Interrupted)));
     });
 }
+
+#[path = "../../examples/build.rs"]
+mod build;
+#[path = "../../examples/verify.rs"]
+mod verify_example;
+#[path = "../../examples/visible_states.rs"]
+mod visible_states;
+
+#[test]
+fn the_examples_run() {
+    verify_example::main().unwrap();
+    visible_states::main().unwrap();
+    build::main().unwrap();
+}

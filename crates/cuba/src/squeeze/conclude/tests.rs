@@ -3,12 +3,14 @@
 use super::*;
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
+use crate::squeeze::context::Tuning;
 use crate::squeeze::question::Options;
-use crate::squeeze::race::{End, Race};
+use crate::squeeze::race::Race;
+use crate::squeeze::rung_outcome::Bound;
 use crate::squeeze::search::search;
-use crate::squeeze::upper_search::Bound;
 use crate::statistics::Engine;
 use crate::tables::packed_rows::PackedSet;
+use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
 use cpds::Problem;
@@ -27,8 +29,8 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed>
         left: Count::from(left),
         generators: None,
         is_exact: false,
-        kept: left,
-        kept_left: left,
+        sorted: left,
+        sorted_left: left,
         is_safe: true,
     };
     Timed { time, what: Climbed { rung, outcome: Outcome::Bound(bound) } }
@@ -41,10 +43,10 @@ fn a_rung_that_is_wrong_is_found_out() {
     for question in [Question::Verify, Question::Visible] {
         let options = Options { max_contexts: Some(6), max_depth: Some(1), ..Options::default() };
         let race = Race::new(2, &Cancel::default());
-        let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
+        let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, (race, Tuning::SMALL), None);
         let (events, _) = channel();
-        let lower = squeeze.climb_from_below(None, &events);
-        let mut upper = squeeze.climb_from_above(None, None, &events);
+        let lower = squeeze.search_from_below(None, &events);
+        let mut upper = squeeze.search_from_above(None, None, &events);
         let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
         for _ in 0..2 {
             upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
@@ -65,8 +67,8 @@ fn a_level_knows_what_was_left_at_its_time() {
     let problem: Problem = FIG_1.parse().unwrap();
     let race = Race::new(2, &Cancel::default());
     let options = Options { max_contexts: Some(0), ..Options::default() };
-    let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
-    let mut level = squeeze.climb_from_below(None, &channel().0).levels.remove(0);
+    let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, (race, Tuning::SMALL), None);
+    let mut level = squeeze.search_from_below(None, &channel().0).levels.remove(0);
     let too_large = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
         Timed { time: 1, what: too_large },
@@ -76,7 +78,7 @@ fn a_level_knows_what_was_left_at_its_time() {
         bound(9, Rung::CutOff(3), 0, 6),
     ];
     let ceiling = Ceiling::new(Symmetry::new(problem.system(), true));
-    let found = Found { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
+    let found = Findings { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
     let told = [1, 2, 5, 8, 9].map(|time| {
         level.time = time;
         found.level(&level).upper.map(|(left, rung)| (left.to_string(), rung))
@@ -90,7 +92,8 @@ fn a_level_knows_what_was_left_at_its_time() {
 fn a_proof_names_the_rungs_that_it_takes() {
     let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
     let (system, race) = (problem.system(), Race::new(2, &Cancel::default()));
-    let squeeze = Squeeze::new(&problem, Question::Verify, Options::default(), Engine::Explicit, race, None);
+    let squeeze =
+        Squeeze::new(&problem, Question::Verify, Options::default(), Engine::Explicit, (race, Tuning::SMALL), None);
     let symmetry = Symmetry::new(system, true);
     let mut ceiling = Ceiling::new(symmetry.clone());
     // The second rung came to nothing, and what comes after the fourth one came too late.
@@ -110,7 +113,8 @@ fn a_proof_names_the_rungs_that_it_takes() {
                 bound.is_safe = is_safe;
             }
         }
-        let found = Found { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
+        let found =
+            Findings { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
         [found.bounded_without_bad(3), found.bounded_by(2), found.bounded_by(4)]
     };
     let [both, alone] = [vec![Rung::CutOff(2), Rung::CutOff(3)], vec![Rung::CutOff(3)]].map(Proof::Bounded);
@@ -150,10 +154,10 @@ fn one_after_the_other(problem: &Problem, question: Question, options: &Options,
     let fcr = Fcr::new(problem.system());
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
-    let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
+    let squeeze = Squeeze::new(problem, question, *options, engine, (race, Tuning::SMALL), None);
     let (events, _) = channel();
-    let above = || squeeze.race.run(End::Upper, || squeeze.climb_from_above(None, None, &events));
-    let below = || squeeze.race.run(End::Lower, || squeeze.climb_from_below(None, &events));
+    let above = || squeeze.race.run(End::Upper, || squeeze.search_from_above(None, None, &events));
+    let below = || squeeze.race.run(End::Lower, || squeeze.search_from_below(None, &events));
     let (upper, lower) = if upper_first {
         let upper = above();
         (upper, below())
