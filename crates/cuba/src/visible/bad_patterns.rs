@@ -1,8 +1,8 @@
 //! Bad patterns against sorted visible states.
 //!
-//! A sorted state stands for its orbit, and a pattern may tell interchangeable threads apart. So the question is whether
-//! *some* member of the orbit fits: within each group, every top that the pattern names must occur at least as often as it is
-//! named, and what it leaves open takes the rest.
+//! A sorted state stands for its orbit, and a pattern may name different tops for interchangeable
+//! threads. So a sorted state is bad if *some* member of its orbit fits: within each group, every top
+//! that the pattern names has to occur at least as often as it is named.
 
 use crate::tables::packed_rows::PackedSet;
 use crate::visible::levels::top_number;
@@ -13,24 +13,26 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// The patterns of a property. Those that name one top alone are looked up by it; the others are tried, by shared state.
+/// The patterns of a property. Those that name one top alone are found by a lookup; the others are
+/// compared one by one, by shared state.
 pub(crate) struct Bad {
     symmetry: Symmetry,
     /// For each pattern: the shared state that it names, and the top at each position.
     patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
     /// For each pattern: how often it names which top in which group.
     wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
-    /// By shared state, or for any: where a group begins, and a top that one of its threads has; the first pattern that names just this.
+    /// By shared state (or for any), the start of a group, and a top of one of its threads: the first
+    /// pattern that names just this.
     heads: FxHashMap<(Option<u32>, usize, u32), usize>,
     named: HashMap<u32, Vec<usize>>,
     anywhere: Vec<usize>,
 }
 
-/// What the thread that moves has to come to, if its group, by its first position, and the others show this: a shared state and a top, where
-/// they matter.
+/// By the group of the thread that moves, and the tops that the others have: the shared state and the
+/// top that this thread has to reach, where the pattern names them.
 pub(crate) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>>;
 
-/// The first position of a group, a top, and how many threads of the group have to show it at least.
+/// The first position of a group, a top, and how many threads of the group have it at least.
 pub(crate) type Shown = (usize, u32, usize);
 
 impl Bad {
@@ -81,7 +83,7 @@ impl Bad {
         }
     }
 
-    /// The first pattern that a member of the orbit of this visible state fits. The tops are by position, sorted.
+    /// The first pattern that a member of the orbit of this visible state fits. The tops are sorted.
     pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
         let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
@@ -97,8 +99,8 @@ impl Bad {
         tops.iter().enumerate().filter_map(head).chain(tried).min()
     }
 
-    /// The first bad one of these packed visible states, with its pattern: the one that fits the first pattern, and of several the
-    /// first in order. In which order they were found does not matter.
+    /// The first bad one of these packed visible states, with its pattern: the one that fits the first
+    /// pattern, and of several the least. The order in which they were found does not matter.
     pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
         let (layout, mut tops) = (visible.layout(), Vec::new());
         let bad = ids.filter_map(|id| {
@@ -112,7 +114,7 @@ impl Bad {
         })
     }
 
-    /// How a state can become bad by a context of one thread.
+    /// The ways in which a context of one thread can make a state bad.
     pub(crate) fn ends(&self) -> Ends {
         let mut ends = Ends::new();
         for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
@@ -128,7 +130,8 @@ impl Bad {
                 for (i, (_, top, _)) in of_group() {
                     ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
                 }
-                // Its own top may be left open. If the shared state is, too, its context changes nothing.
+                // The pattern may leave its top open. If it leaves the shared state open, too, the context
+                // changes nothing.
                 if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
                     ends.entry((group.start, shown(None))).or_default().push((*shared, None));
                 }
@@ -144,8 +147,8 @@ impl Bad {
         })
     }
 
-    /// How to permute a state, or states, so that it fits a pattern: for each position, where its thread is now. `has` says
-    /// whether the thread at a position can have a top.
+    /// A permutation after which a state fits a pattern: for each position, the position of its thread
+    /// before. `has` says whether the thread at a position can have a top.
     pub(crate) fn arrange(&self, pattern: usize, shared: u32, has: impl Fn(usize, u32) -> bool) -> Option<Vec<usize>> {
         let (wanted_shared, wanted) = &self.patterns[pattern];
         if wanted_shared.is_some_and(|wanted| wanted != shared) {

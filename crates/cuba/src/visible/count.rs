@@ -1,4 +1,4 @@
-//! How many states there are, also where no machine could keep them all.
+//! Numbers of states, exact up to 128 bits.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};

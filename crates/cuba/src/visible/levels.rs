@@ -1,4 +1,4 @@
-//! Visible states as packed rows: the numbers of tops, and T(R_k) level by level.
+//! T(R_0) ⊆ … ⊆ T(R_k), level by level, as packed rows of sorted visible states.
 
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::visible::count::Count;
@@ -52,7 +52,7 @@ impl VisibleLevels {
         VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
     }
 
-    /// What is saved of them.
+    /// What a checkpoint saves of them.
     pub(crate) fn saved(&self) -> (&PackedSet, &[usize]) {
         (&self.set, &self.levels)
     }
@@ -63,7 +63,7 @@ impl VisibleLevels {
         VisibleLevels { symmetry: symmetry.clone(), set, levels, row }
     }
 
-    /// What comes now is of the next level.
+    /// Begins the next level.
     pub(crate) fn next_level(&mut self) {
         self.levels.push(self.set.len());
     }

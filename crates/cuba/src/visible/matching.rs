@@ -1,10 +1,10 @@
-//! Perfect matchings, for comparing what interchangeable threads have: by augmenting paths (Kuhn).
+//! Perfect matchings, for comparing interchangeable threads: by augmenting paths (Kuhn).
 
 /// For each of `count` places a different one of `count` things that fits it, if there is such a choice.
 pub(crate) fn matching(count: usize, mut fits: impl FnMut(usize, usize) -> bool) -> Option<Vec<usize>> {
     let mut place_of: Vec<Option<usize>> = vec![None; count];
     for place in 0..count {
-        // A breadth-first search for a thing that is free, over things whose place would take another one.
+        // A breadth-first search for a free thing, over things whose place could use another one.
         let mut wanted_by: Vec<Option<usize>> = vec![None; count];
         let mut queue = vec![place];
         let mut next = 0;

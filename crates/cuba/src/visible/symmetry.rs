@@ -1,16 +1,17 @@
 //! Interchangeable threads: one state stands for all that differ from it by permuting them.
 //!
-//! The threads are put in an order, their *positions*, in which each symmetric group is one range. A state is *sorted* if in
-//! each group the threads' numbers do not decrease. Every state has one sorted state in its orbit, and only sorted ones are
-//! kept. R_0 is closed under the permutations, and they respect steps; so R_k is the union of the orbits of its sorted states,
-//! and so are T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
+//! The threads have an order, their *positions*, in which each symmetric group is one range. A state is
+//! *sorted* if in each group the numbers of the threads do not decrease. Every state has one sorted
+//! state in its orbit, and only sorted states are stored. R_0 is closed under the permutations, and
+//! permutations respect steps. So R_k is the union of the orbits of its sorted states, and so are
+//! T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
 
 use crate::tables::packed_rows::Layout;
 use crate::visible::count::Count;
 use cpds::{Cpds, ThreadId};
 use std::ops::Range;
 
-/// How the threads are placed.
+/// The positions of the threads, in groups.
 #[derive(Clone, Debug)]
 pub(crate) struct Symmetry {
     /// The thread at each position.
@@ -27,7 +28,7 @@ impl Symmetry {
         Self::of(if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() })
     }
 
-    /// These groups.
+    /// From groups of threads.
     pub(crate) fn of(groups: Vec<Vec<ThreadId>>) -> Self {
         let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new(), many: Vec::new() };
         for group in groups {
@@ -67,7 +68,8 @@ impl Symmetry {
         })
     }
 
-    /// The program at each position; where threads of a group run several with the same actions, the first of them.
+    /// The program at each position. If threads of a group run several programs with equal actions, the
+    /// first of these.
     pub(crate) fn programs(&self, system: &Cpds) -> Vec<usize> {
         self.groups.iter().map(|group| system.program_index(self.threads[group.start])).collect()
     }
@@ -96,14 +98,14 @@ impl Symmetry {
         }
     }
 
-    /// Whether the thread at this position of a sorted state may do what the one before it may do not: a thread with the
-    /// same number as its neighbour leads to the same sorted states.
+    /// Whether the thread at this position of a sorted state has to be expanded: a thread with the same
+    /// number as its neighbour leads to the same sorted states as the neighbour.
     #[inline]
     pub(crate) fn stands_for_itself(&self, layout: &Layout, row: &[u64], position: usize) -> bool {
         position == self.groups[position].start || layout.local(row, position - 1) != layout.local(row, position)
     }
 
-    /// How many states there are in the orbit of a sorted state; `None` if u128 cannot say.
+    /// How many states are in the orbit of a sorted state; `None` if the number has more than 128 bits.
     ///
     /// For a group that has its numbers m₁, m₂, … times, that is (m₁+m₂+…)! / (m₁! m₂! …).
     pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
@@ -112,7 +114,7 @@ impl Symmetry {
             let (mut run, mut ways) = (0, 1_u128);
             for (placed, i) in (1..).zip(group.clone()) {
                 run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
-                // `ways` counts the orderings of one thread less; now it is that times placed / run, which is a whole number.
+                // `ways` is the number of orders of one thread less; times placed / run, it is a whole number.
                 let common = gcd(ways, run);
                 ways = (ways / common).checked_mul(placed / (run / common))?;
             }
