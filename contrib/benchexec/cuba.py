@@ -62,7 +62,7 @@ class Tool(BaseTool2):
         if not last_line(run.output).startswith(f"{word}: "):
             return f"{RESULT_ERROR} (exit code {code}, but not '{word}')"
         if last_line(run.output).endswith("; not checked"):
-            return RESULT_UNKNOWN  # --no-check: nobody vouches for it
+            return RESULT_UNKNOWN  # --no-check: no evidence was checked
         # Bare, if unknown: BenchExec takes whatever else is not a verdict for an error. The reason is a column.
         return verdict
 

@@ -175,7 +175,7 @@ pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, 
     answer(problem, Question::Visible, options, Control::default(), |_| ())
 }
 
-/// Answers a question under a caller's control, who hears of every event.
+/// Answers a question under a caller's control, and reports every event.
 ///
 /// # Errors
 /// Likewise.

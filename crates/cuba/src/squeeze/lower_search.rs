@@ -329,7 +329,7 @@ mod tests {
         )
     }
 
-    /// The ladder has the quarter that is left. Tuples come after states only if nobody says what the levels are made of.
+    /// The ladder has the quarter that is left. Tuples come after states only if the caller names no engine.
     #[test]
     fn the_memory_is_shared() {
         let problem: Problem = FIG_1.parse().unwrap();

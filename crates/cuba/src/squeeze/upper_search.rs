@@ -343,7 +343,7 @@ impl<'a> Squeeze<'a, '_> {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
             work = tuples.work();
             self.tick(rung, self.time_after(end, rung, work))?;
-            // Somebody may look for the last time, at what is too large.
+            // The last call may come when the tables are too large to continue.
             if tuples.can_go_on() {
                 self.save_if_due(End::Upper, &|out| {
                     end.write(Some((step, UnfinishedRungTables::Widened(tuples))), out)
@@ -469,7 +469,8 @@ mod tests {
         end.rungs.iter().map(|rung| (rung.what.rung.to_string(), rung.what.outcome.clone())).collect()
     }
 
-    /// After the lower end has given up, only Z is worth it, and only for a proof. After both ends have met, nothing is.
+    /// After the lower search has given up, only Z is worth it, and only for a proof. After both have met,
+    /// nothing is.
     #[test]
     fn when_there_is_nothing_left_to_rule_out() {
         let problem = fig_1();

@@ -65,7 +65,7 @@ fn a_bad_initial_state() {
     assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (0, Ok(())));
 }
 
-/// A stack that is popped symbol by symbol has states with n²/2 symbols together: more than 2^26, nobody wants to see.
+/// A stack that is popped symbol by symbol has states with n²/2 symbols together: more than 2^26 are of no use.
 #[test]
 fn a_way_that_is_too_long_is_not_written_out() {
     let popping = |symbols: usize| {
@@ -91,7 +91,7 @@ fn an_infinite_context_is_one_language() {
     let Lower::Symbolic(tuples) = &found.lower else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
     assert_eq!(found.collapse_of_states, Some(1));
-    // Who wants states one by one gets what fits into the memory.
+    // With states one by one, there is what fits into the memory.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
     let found = search(&problem, Question::Reachable, &options, |_| ());
     assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));

@@ -187,7 +187,7 @@ fn post_star_from_an_arbitrary_automaton() {
     assert!(infinite.get() > 100, "only {} of the given sets were infinite", infinite.get());
 }
 
-/// The language of each shared state has the words that the automaton accepts, and every question about languages has the answer
+/// The language of each shared state contains the words that the automaton accepts, and every question about languages has the answer
 /// that their words give.
 #[test]
 fn languages_are_their_words() {

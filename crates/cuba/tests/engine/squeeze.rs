@@ -221,8 +221,8 @@ fn problem(text: &str) -> Problem {
 /// For ever: the two stacks are of the same height, and nothing on the ladder knows.
 const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
-/// A run without limits goes on until it is told to stop, and then tells what it knows. (Nothing is left running: both ends live in
-/// a `thread::scope`, so that `analyse` comes back only when they have ended.)
+/// A run without limits continues until it is cancelled, and then reports what it knows. (Nothing is left
+/// running: both searches live in a `thread::scope`, so that the call returns only when they have ended.)
 #[test]
 fn an_endless_run_can_be_stopped() {
     let problem = problem(MIRROR);
@@ -231,7 +231,7 @@ fn an_endless_run_can_be_stopped() {
         let cancel = Cancel::new();
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let seen = Cell::new((0, 0));
-        // Stopped from outside, as by Ctrl-C, once both ends have shown that they go on.
+        // Stopped from outside, as by Ctrl-C, once both searches have shown that they continue.
         let found = search_with(control, &problem, Question::Verify, &options, |event| {
             let (mut k, mut depth) = seen.get();
             match event {

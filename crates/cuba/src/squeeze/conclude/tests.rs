@@ -1,4 +1,4 @@
-//! What both ends make of it together, in orders and with rungs that do not come about by themselves.
+//! Conclusions from both searches, in orders and with rungs that no run produces.
 
 use super::*;
 use crate::limits::Cancel;
@@ -36,7 +36,7 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed>
     Timed { time, what: Climbed { rung, outcome: Outcome::Bound(bound) } }
 }
 
-/// A rung that has nothing at all is found out, whoever is first.
+/// A rung without any state is noticed, whichever search is first.
 #[test]
 fn a_rung_that_is_wrong_is_found_out() {
     let problem: Problem = FIG_1.parse().unwrap();
