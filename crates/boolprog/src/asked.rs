@@ -5,7 +5,7 @@ use crate::graph::{Formula, Graph, Step, Var};
 use crate::map::Meaning;
 use crate::parse::parse_expression;
 use crate::state::{Frame, Handover, Shared};
-use crate::store::{Bits, Store, evaluate};
+use crate::store::{Bits, Stop, Store, evaluate};
 use crate::syntax::Dialect;
 use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
@@ -254,17 +254,16 @@ impl Context<'_> {
             found.map(|number| Formula::Variable(Var::Shared(number)))
         });
         let is_true = |variables: Bits| {
-            let mut is_true = false;
-            Store { shared: variables, local: Bits::default() }.cases(&mut |store| {
-                is_true |= evaluate(&condition, &store, &store)?.yes;
-                Ok(())
+            // The first case is enough.
+            let cases = Store { shared: variables, local: Bits::default() }.cases(&mut |store| {
+                if evaluate(&condition, store, store)?.yes { Err(Stop::Enough) } else { Ok(()) }
             });
-            is_true
+            cases.is_err()
         };
         let states = self.map.shared_states().filter_map(|(q, shared)| match shared {
             // In the middle of a step there is no state.
-            Shared::Running(running) if running.handover == Handover::Nothing && is_true(running.variables) => {
-                Some(Wild::Is(q))
+            Shared::Running(running) if running.handover == Handover::Nothing => {
+                is_true(running.variables).then_some(Wild::Is(q))
             }
             _ => None,
         });

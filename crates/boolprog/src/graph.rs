@@ -8,11 +8,11 @@ use cpds::diagnostic::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// The most variables that a set of bits has room for: shared ones, and those that a thread sees beside them.
-pub(crate) const MOST_VARIABLES: usize = 64;
+/// The most variables of a kind: shared ones, thread-local ones, those of a function; and the most results of a function.
+pub(crate) const MOST_VARIABLES: usize = 1 << 14;
 
 /// The most locks.
-pub(crate) const MOST_LOCKS: usize = 32;
+pub(crate) const MOST_LOCKS: usize = 1 << 12;
 
 /// A program, ready to be run.
 #[derive(Debug)]

@@ -21,11 +21,13 @@ mod map;
 mod names;
 mod parse;
 mod print;
+mod set;
 mod state;
 mod step;
 mod store;
 mod synchronisation;
 pub mod syntax;
+mod table;
 pub mod threads;
 mod unfold;
 mod words;
@@ -41,7 +43,7 @@ use graph::Graph;
 use syntax::Program;
 
 /// Which threads there are, and what is asked.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Functions to start instead of `main`, and in how many threads.
     pub instances: Vec<(String, u32)>,
@@ -49,6 +51,14 @@ pub struct Options {
     pub threads: Option<u32>,
     /// What is asked.
     pub asked: Asked,
+    /// About how many bytes the system may take while it is made. A program that takes more is refused.
+    pub memory: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { instances: Vec::new(), threads: None, asked: Asked::Errors, memory: 4 << 30 }
+    }
 }
 
 /// A program as a pushdown system.
@@ -108,7 +118,7 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
         let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
         if diagnostics.is_ok() {
             let asked = (&options.asked, program.dialect);
-            lowered = lower::lower(graph, threads, asked, &mut sources, &mut diagnostics);
+            lowered = lower::lower(graph, threads, asked, options.memory, &mut sources, &mut diagnostics);
         }
     }
     diagnostics.sort();

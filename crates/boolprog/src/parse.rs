@@ -12,6 +12,7 @@ mod statement;
 pub(crate) use c_habits::instead_of_constant;
 pub(crate) use statement::STARTS;
 
+use crate::graph::MOST_VARIABLES;
 use crate::lex::{Lexeme, MOST_TOKENS, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
@@ -436,9 +437,10 @@ impl<'a> Parser<'a> {
     }
 
     fn number_of_results(&mut self) -> Parsed<usize> {
-        let number = self.next_text().parse().ok().filter(|number| (1..=64).contains(number));
+        let number = self.next_text().parse().ok().filter(|number| (1..=MOST_VARIABLES).contains(number));
         let Some(number) = number else {
-            return Err(self.expected("a number of results", "from 1 to 64; a function without results is `void`"));
+            let help = format!("from 1 to {MOST_VARIABLES}; a function without results is `void`");
+            return Err(self.expected("a number of results", &help));
         };
         self.at += 1;
         self.expect(">", "as in `bool<2>`")?;

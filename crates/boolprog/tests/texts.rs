@@ -221,6 +221,7 @@ fn hostile_texts() {
     let names = (0..40).map(|i| format!("x{i}")).collect::<Vec<_>>().join(", ");
     let flips = each(40, |i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} "));
     let program = format!("decl {names}; void main() {{ while (*) {{ {flips} }} }}");
-    let error = read(Source::from(&*program), &Options::default()).unwrap_err();
-    assert!(error.to_string().contains("the program has more than"), "{error}");
+    let options = Options { memory: 64 << 20, ..Options::default() };
+    let error = read(Source::from(&*program), &options).unwrap_err();
+    assert!(error.to_string().contains("the system of the program takes more than 64 MiB of memory"), "{error}");
 }

@@ -160,7 +160,10 @@ impl ModelArgs {
             ([], targets) => Asked::Targets(targets.to_vec()),
             (labels, _) => Asked::Labels(labels.to_vec()),
         };
-        let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
+        // The rest is for what is not counted, and for the analysis.
+        let memory = limits::memory().bytes as u64 / 4 * 3;
+        let options =
+            boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone(), memory };
         let text = read_text(&self.file)?;
         limits::enter(Phase::Lowering);
         let lowered = boolprog::read(text, &options)?;

@@ -72,6 +72,7 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
     let problem = programs
         .collect::<Result<_, _>>()
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
+        .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
     // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not declared.
     let report = |error: ModelError| {
