@@ -3,7 +3,7 @@
 //! A node is a place at which a thread can stand, and the step that it takes from there. Compound statements are gone: an `if` is a node with
 //! two successors.
 
-use crate::syntax::{Operator, Origin};
+use crate::syntax::{Operator, Origin, StatementId};
 use cpds::diagnostic::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -58,6 +58,8 @@ pub(crate) struct Node {
     pub(crate) next: usize,
     /// The `atomic` blocks of its function that it stands in, outermost first, each by the node that leaves it.
     pub(crate) blocks: Vec<usize>,
+    /// The statement that it belongs to; none at the end of a function.
+    pub(crate) statement: Option<StatementId>,
     pub(crate) span: Span,
     pub(crate) origin: Option<Origin>,
 }

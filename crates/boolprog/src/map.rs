@@ -6,7 +6,7 @@ use crate::set::Set;
 use crate::state::{Frame, Handover, Shared};
 use crate::store::{Bits, Stop, Store, evaluate};
 use crate::synchronisation::Synchronised;
-use crate::syntax::Origin;
+use crate::syntax::{Origin, StatementId};
 use crate::table::SharedStates;
 use crate::threads::Threads;
 use crate::words::Places;
@@ -32,6 +32,8 @@ pub struct SourceStep<'m> {
     pub span: Span,
     /// Its line, from 1.
     pub line: usize,
+    /// The statement; none at the end of a function. Of a thread that starts, the one that it will execute first.
+    pub statement: Option<StatementId>,
     /// Where it comes from, if the program was made from another one.
     pub origin: Option<&'m Origin>,
     /// How many calls the thread is in, apart from the outermost function.
@@ -74,10 +76,23 @@ pub enum StepKind {
 pub struct Change<'m> {
     /// The variable.
     pub name: &'m str,
+    /// Which kind of variable it is: names are not enough, since a local variable may hide another one.
+    pub kind: VariableKind,
     /// Its value before.
     pub before: Option<bool>,
     /// Its value after.
     pub after: Option<bool>,
+}
+
+/// The kinds of variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    /// One for all threads.
+    Shared,
+    /// One for each thread.
+    ThreadLocal,
+    /// One for each call: a parameter or another local variable.
+    Local,
 }
 
 /// A frame on a thread's stack.
@@ -89,6 +104,8 @@ pub struct SourceFrame<'m> {
     pub is_entry: bool,
     /// The line of the statement that it is at, from 1.
     pub line: usize,
+    /// That statement; none at the end of a function.
+    pub statement: Option<StatementId>,
     /// Thread-local and local variables, with their values. `None` is any value.
     pub variables: Vec<(&'m str, Option<bool>)>,
 }
@@ -104,6 +121,8 @@ pub struct SourceError<'m> {
     pub span: Span,
     /// Its line, from 1.
     pub line: usize,
+    /// The statement.
+    pub statement: Option<StatementId>,
     /// Where it comes from.
     pub origin: Option<&'m Origin>,
 }
@@ -198,6 +217,7 @@ impl SourceMap {
             function: &self.graph.functions[it.function].name,
             span: it.span,
             line: self.meaning.lines.line(it.span.start),
+            statement: it.statement,
             origin: it.origin.as_ref(),
         })
     }
@@ -230,6 +250,7 @@ impl SourceMap {
             function: &function.name,
             span: node.span,
             line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
             origin: node.origin.as_ref(),
             depth: old.height().max(1) - 1,
             kind,
@@ -257,9 +278,16 @@ impl SourceMap {
         let (after, mut changes) = (after.unwrap_or_else(|| before.clone()), Vec::new());
         let count = self.graph.thread_locals.len();
         let locals = &self.graph.functions[self.graph.nodes[frame.node].function].locals;
-        compare(&self.graph.shared, [&before.shared, &after.shared], 0, None, &mut changes);
-        compare(&self.graph.thread_locals, [&before.local, &after.local], 0, None, &mut changes);
-        compare(locals, [&before.local, &after.local], count, None, &mut changes);
+        compare(VariableKind::Shared, &self.graph.shared, [&before.shared, &after.shared], 0, None, &mut changes);
+        compare(
+            VariableKind::ThreadLocal,
+            &self.graph.thread_locals,
+            [&before.local, &after.local],
+            0,
+            None,
+            &mut changes,
+        );
+        compare(VariableKind::Local, locals, [&before.local, &after.local], count, None, &mut changes);
         changes
     }
 
@@ -272,14 +300,14 @@ impl SourceMap {
         let (mut changes, none) = (Vec::new(), Bits::default());
         if let (Shared::Running(_), Shared::Running(_)) = (self.rest(before), self.rest(after)) {
             let variables = [before, after].map(|q| self.meaning.shared.variables(q.0));
-            compare(&self.graph.shared, variables, 0, None, &mut changes);
+            compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
         }
         if let (None, Some(to)) = (from, to) {
             // A thread starts: its arguments, and what it has of the thread that created it.
             let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
             let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
-            compare(&self.graph.thread_locals, [&none, &to.local], 0, matters, &mut changes);
-            compare(locals, [&none, &to.local], count, matters, &mut changes);
+            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, matters, &mut changes);
+            compare(VariableKind::Local, locals, [&none, &to.local], count, matters, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
@@ -288,14 +316,21 @@ impl SourceMap {
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
             // What a callee did to them has been told.
             if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
-                compare(&self.graph.thread_locals, [&from.local, &to.local], 0, None, &mut changes);
+                compare(
+                    VariableKind::ThreadLocal,
+                    &self.graph.thread_locals,
+                    [&from.local, &to.local],
+                    0,
+                    None,
+                    &mut changes,
+                );
             }
             if old_height == new_height {
-                compare(&function.locals, [&from.local, &to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, matters, &mut changes);
             } else {
                 // A call: its arguments.
                 let arguments = &function.locals[..function.parameters];
-                compare(arguments, [&none, &to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, arguments, [&none, &to.local], count, matters, &mut changes);
             }
         }
         changes
@@ -356,6 +391,7 @@ impl SourceMap {
             function: &function.name,
             is_entry: frame.node == function.entry,
             line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
             variables: variables
                 .filter(|&(number, _)| matters(number))
                 .map(|(number, variable)| (&*variable.name, frame.local.get(number)))
@@ -390,6 +426,7 @@ fn error_kind(step: &Step) -> StepKind {
 
 /// The variables that differ, of those that matter.
 fn compare<'m>(
+    kind: VariableKind,
     declared: &'m [Declared],
     [before, after]: [&Bits; 2],
     from: usize,
@@ -399,7 +436,7 @@ fn compare<'m>(
     for (number, variable) in (from..).zip(declared) {
         let (before, after) = (before.get(number), after.get(number));
         if before != after && matters.is_none_or(|matters| matters.contains(number)) {
-            changes.push(Change { name: &variable.name, before, after });
+            changes.push(Change { name: &variable.name, kind, before, after });
         }
     }
 }

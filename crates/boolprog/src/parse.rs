@@ -48,12 +48,24 @@ const OTHERS: [&str; 18] = [
 ];
 
 /// What nobody can be called.
-fn is_keyword(word: &str) -> bool {
+pub(crate) fn is_keyword(word: &str) -> bool {
     STARTS.contains(&word) || OTHERS.contains(&word)
 }
 
 /// How deep blocks and expressions may be nested.
-const DEEPEST: usize = 250;
+pub(crate) const DEEPEST: usize = 250;
+
+/// The longest name, in bytes.
+pub(crate) const LONGEST_NAME: usize = MAX_NAME / 2;
+
+/// The value of a constant, if this word is one.
+pub(crate) fn is_constant(word: &str, dialect: Dialect) -> Option<bool> {
+    match (word, dialect) {
+        ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
+        ("1" | "true", _) | ("T", Dialect::Slam) => Some(true),
+        _ => None,
+    }
+}
 
 struct Parser<'a> {
     text: &'a str,
@@ -64,6 +76,8 @@ struct Parser<'a> {
     /// The first bracket, which tells the dialect.
     told_by: Option<Span>,
     depth: usize,
+    /// How many statements have begun.
+    statements: u32,
     /// The functions that have a body.
     defined: HashSet<&'a str>,
     /// The blocks around the next token; the innermost comes last.
@@ -137,6 +151,7 @@ impl<'a> Parser<'a> {
             dialect,
             told_by: None,
             depth: 0,
+            statements: 0,
             defined: HashSet::new(),
             open: Vec::new(),
             closed: Vec::new(),
@@ -245,11 +260,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_constant(&self, word: &str) -> Option<bool> {
-        match (word, self.dialect) {
-            ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
-            ("1" | "true", _) | ("T", Dialect::Slam) => Some(true),
-            _ => None,
-        }
+        is_constant(word, self.dialect)
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
@@ -269,12 +280,11 @@ impl<'a> Parser<'a> {
     }
 
     fn short_enough(&mut self, text: &str, span: Span) -> Parsed<Name> {
-        const LONGEST: usize = MAX_NAME / 2;
-        if text.len() > LONGEST {
+        if text.len() > LONGEST_NAME {
             let length = text.len();
             return self.report(|| {
                 Diagnostic::error(format!("a name of {length} bytes"))
-                    .at(span, format!("at most {LONGEST}"))
+                    .at(span, format!("at most {LONGEST_NAME}"))
                     .help("choose a shorter one")
             });
         }

@@ -3,7 +3,7 @@
 use super::{Checker, declared_once, distinct, formula};
 use crate::graph::{Formula, MOST_LOCKS, MOST_VARIABLES, Node, Step, Var};
 use crate::parse::{STARTS, instead_of_constant};
-use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementKind, Target};
+use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementId, StatementKind, Target};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,7 @@ pub(super) struct Body<'c, 'a> {
 /// Where a statement stands, and where it comes from.
 #[derive(Clone)]
 struct Place {
+    statement: Option<StatementId>,
     span: Span,
     origin: Option<Origin>,
 }
@@ -55,7 +56,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let enforce = function.enforce.iter().map(|expr| self.formula(expr, None));
         let enforce: Vec<_> = enforce.collect();
         self.checker.graph.functions[self.index].enforce = conjunction(enforce);
-        let end = Place { span: function.end.0, origin: None };
+        let end = Place { statement: None, span: function.end.0, origin: None };
         let end = self.node(Step::Return(vec![Formula::Choice; function.results]), 0, &end);
         let entry = self.statements(&function.body, end);
         self.checker.graph.functions[self.index].entry = entry;
@@ -75,9 +76,9 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn node(&mut self, step: Step, next: usize, place: &Place) -> usize {
-        let Place { span, origin } = place.clone();
+        let Place { statement, span, origin } = place.clone();
         let nodes = &mut self.checker.graph.nodes;
-        nodes.push(Node { function: self.index, step, next, blocks: self.blocks.clone(), span, origin });
+        nodes.push(Node { function: self.index, step, next, blocks: self.blocks.clone(), statement, span, origin });
         nodes.len() - 1
     }
 
@@ -87,7 +88,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn statement(&mut self, statement: &'a Statement, next: usize) -> usize {
-        let place = Place { span: statement.at.0, origin: statement.origin.clone() };
+        let place = Place { statement: Some(statement.id), span: statement.at.0, origin: statement.origin.clone() };
         let node = self.kind(&statement.kind, next, &place);
         for label in &statement.labels {
             if let Some((_, first)) = self.labels.insert(&label.text, (node, label.at.0)) {
@@ -176,7 +177,7 @@ impl<'c, 'a> Body<'c, 'a> {
             StatementKind::Atomic { body, end } => {
                 let leave = self.checker.graph.nodes.len();
                 self.blocks.push(leave);
-                self.node(Step::Leave, next, &Place { span: end.0, origin: None });
+                self.node(Step::Leave, next, &Place { span: end.0, origin: None, ..*place });
                 let body = self.statements(body, leave);
                 self.blocks.pop();
                 return self.node(Step::Enter(leave), body, place);
