@@ -45,6 +45,7 @@ pub use trace::{ProgramContext, ProgramStep, ProgramTrace};
 use cpds::diagnostic::{Diagnostic, Diagnostics};
 use cpds::{ReadError, Reading, Source};
 use std::collections::BTreeSet;
+use std::fmt;
 use syntax::Program;
 
 /// Which threads there are, and what is asked.
@@ -78,13 +79,24 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// What an answer rests on, in words: less than everything that the program may do.
-    pub fn assumptions(&self) -> Vec<String> {
-        let limit = self.map.threads().limit;
-        let plural = if limit == Some(1) { "" } else { "s" };
-        let assumed =
-            limit.map(|limit| format!("at most {limit} created thread{plural} at a time (--threads {limit})"));
-        assumed.into_iter().collect()
+    /// What an answer rests on: less than everything that the program may do.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        self.map.threads().limit.map(Assumption::CreatedThreads).into_iter().collect()
+    }
+}
+
+/// What an answer rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assumption {
+    /// At most so many threads that were created are there at a time.
+    CreatedThreads(u32),
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Assumption::CreatedThreads(limit) = self;
+        let plural = if *limit == 1 { "" } else { "s" };
+        write!(f, "at most {limit} created thread{plural} at a time")
     }
 }
 

@@ -184,6 +184,12 @@ impl Meaning {
         (0..).map(SharedState).zip(self.shared.iter())
     }
 
+    /// The shared states without their variables.
+    pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
+        let numbers = 0..u32::try_from(self.shared.len()).expect("limited");
+        numbers.map(|number| (SharedState(number), self.shared.rest(number)))
+    }
+
     pub(crate) fn frame(&self, symbol: Symbol) -> &Frame {
         &self.frames[symbol.0 as usize]
     }

@@ -119,7 +119,7 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
     parser.program()
 }
 
-/// An expression that stands alone, for an option such as `--target`.
+/// An expression that stands alone, such as that of a target.
 pub(crate) fn parse_expression(
     text: &str,
     source: u32,

@@ -26,7 +26,15 @@ fn the_programs_of_satabs_are_lowered() {
         let options = Options { threads: Some(2), ..Options::default() };
         let lowered = read(source.clone(), &options).unwrap_or_else(|error| panic!("{error}"));
         // That there are never more than two threads is all that there may be to say.
-        assert!(lowered.reading.diagnostics.kept().iter().all(|it| it.message.starts_with("--threads 2 ")), "{name}");
+        assert!(
+            lowered
+                .reading
+                .diagnostics
+                .kept()
+                .iter()
+                .all(|it| it.message.starts_with("a limit of 2 created threads changes nothing")),
+            "{name}"
+        );
         assert_eq!(lowered.reading.diagnostics.warnings() == 0, lowered.map.threads().limit.is_some(), "{name}");
         let system = lowered.reading.problem.system();
         assert!(system.thread_count() > 1 && !lowered.reading.problem.property().bad.is_empty(), "{name}");
@@ -119,7 +127,7 @@ fn answered(text: &str) {
     let asked = [
         Asked::Errors,
         Asked::Labels(vec![text.chars().take(20).collect()]),
-        Asked::Targets(vec![text.chars().take(40).collect()]),
+        Asked::Targets(vec![Source::from(&*text.chars().take(40).collect::<String>())]),
     ];
     for asked in asked {
         let options = Options { threads: Some(1), asked, ..Options::default() };
