@@ -17,8 +17,8 @@ pub(crate) fn live(graph: &Graph) -> Vec<Set> {
             before[next].push(node);
         }
     }
-    // Backwards, until nothing changes.
-    let mut changed: Vec<usize> = (0..graph.nodes.len()).collect();
+    // Backwards, until nothing changes. What comes later in a function has a lower number, and is looked at first.
+    let mut changed: Vec<usize> = (0..graph.nodes.len()).rev().collect();
     let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {
         is_waiting[node] = false;

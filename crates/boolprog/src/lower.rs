@@ -178,9 +178,9 @@ fn system(
         };
         let alphabet = Alphabet::new(mentioned(frames, machine, *role, &actions).filter_map(|frame| symbols[frame]));
         let name = program_name(machine, role.start, &mut names);
-        let rules = actions.iter().map(rule).collect();
+        let all = actions.iter().map(rule).collect();
         drop(actions);
-        programs.push(Program::new(&name, role.copies, alphabet, rules)?);
+        programs.push(Program::new(&name, role.copies, alphabet, all)?);
         let first = first_frame(machine, *role).and_then(|frame| frames.get_index_of(&frame));
         let stack = Stack::from_top(first.and_then(|frame| symbols[frame]));
         stacks.extend(std::iter::repeat_n(stack, role.copies as usize));

@@ -4,7 +4,7 @@
 
 use crate::graph::{Declared, Graph, Step};
 use crate::set::Set;
-use crate::state::{Frame, FrameKind, Handover, Results, Running, Section, Shared};
+use crate::state::{Frame, FrameKind, Handed, Handover, Running, Section, Shared};
 use crate::store::Bits;
 use crate::table::SharedStates;
 use crate::words::Places;
@@ -122,7 +122,7 @@ impl<'a> Naming<'a> {
             Handover::Nothing => {}
             Handover::End => parts.push("ending"),
             Handover::Results(handed) => {
-                let Results { results, section, held, thread_locals } = &**handed;
+                let Handed { results, section, held, thread_locals } = &**handed;
                 // A shared state says nothing of how many there are: as many as any function has.
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 parts.push("return");

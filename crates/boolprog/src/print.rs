@@ -4,6 +4,7 @@ use crate::syntax::{
     At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
 };
 use cpds::diagnostic::Span;
+use std::fmt::Write as _;
 
 /// The program as text.
 pub fn print(program: &Program) -> String {
@@ -91,11 +92,11 @@ impl Printer {
     }
 
     fn function(&mut self, function: &mut Function) {
-        self.out += &match function.results {
-            0 => "void ".to_owned(),
-            1 => "bool ".to_owned(),
-            more => format!("bool<{more}> "),
-        };
+        match function.results {
+            0 => self.out += "void ",
+            1 => self.out += "bool ",
+            more => write!(self.out, "bool<{more}> ").expect("writing to a string"),
+        }
         self.name(&mut function.name);
         self.out.push('(');
         self.list(&mut function.parameters, Self::name);
@@ -126,7 +127,7 @@ impl Printer {
     fn statement(&mut self, Statement { labels, kind, at, origin, .. }: &mut Statement) {
         if let Some(origin) = origin {
             self.indent();
-            self.out += &format!("// file {} line {}\n", origin.file, origin.line);
+            writeln!(self.out, "// file {} line {}", origin.file, origin.line).expect("writing to a string");
         }
         self.indent();
         for label in labels {

@@ -42,14 +42,14 @@ impl Running {
 pub(crate) enum Handover {
     Nothing,
     /// Few shared states have them.
-    Results(Box<Results>),
+    Results(Box<Handed>),
     /// The thread ends, frame by frame.
     End,
 }
 
 /// Results of a call, and what the thread knows of itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Results {
+pub(crate) struct Handed {
     pub(crate) results: Bits,
     pub(crate) section: Section,
     pub(crate) held: Set,
@@ -68,6 +68,13 @@ pub(crate) struct Frame {
     pub(crate) local: Bits,
     /// Results of a call that are not assigned yet.
     pub(crate) results: Bits,
+}
+
+impl Frame {
+    /// How many bytes it takes beside its own, if no copy shares them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.held.heap_bytes() + self.local.heap_bytes() + self.results.heap_bytes()
+    }
 }
 
 /// How a frame came to be.

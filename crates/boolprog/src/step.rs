@@ -8,7 +8,7 @@
 
 use crate::graph::{Formula, Graph, Node, Step, Var};
 use crate::set::Set;
-use crate::state::{Frame, FrameKind, Handover, Results, Running, Section, Shared};
+use crate::state::{Frame, FrameKind, Handed, Handover, Running, Section, Shared};
 use crate::store::{Bits, Enough, Open, Stop, Store, evaluate};
 use crate::threads::{self, Threads};
 
@@ -35,7 +35,7 @@ pub(crate) struct Machine<'a> {
 }
 
 /// More choices of open variables than this are not tried for one step.
-pub(crate) const MOST_CASES: u64 = 1 << 22;
+pub(crate) const MOST_CASES: u64 = 1 << 20;
 
 impl<'a> Machine<'a> {
     pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, live: &'a [Set], has_errors: bool) -> Self {
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
         let mut found = Vec::new();
         match (&node.step, &running.handover) {
             (Step::Await { targets, assign }, _) => {
-                self.picked_up((running, variables), frame, targets, *assign, &mut found)
+                self.picked_up((running, variables), frame, targets, *assign, &mut found);
             }
             (_, Handover::Nothing) if running.is_atomic == (frame.section != Section::Outside) => {
                 Now { machine: self, running, variables, frame, node, found: &mut found, cases: 0 }.step()?;
@@ -160,7 +160,7 @@ impl<'a> Machine<'a> {
                 found.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
             }
             Handover::Results(handed) => {
-                let Results { results, section, held, thread_locals } = &**handed;
+                let Handed { results, section, held, thread_locals } = &**handed;
                 let section = if *section == Section::Inherited { frame.section } else { *section };
                 let local = frame.local.with_first(self.graph.thread_locals.len(), thread_locals);
                 let node = self.graph.nodes[frame.node].next;
@@ -465,7 +465,7 @@ impl<'m> Now<'m, '_, '_> {
         let section = if let Section::Block(_) = frame.section { Section::Outside } else { frame.section };
         let handover = if self.machine.hands_over[self.node.function] {
             let thread_locals = store.local.first(self.machine.graph.thread_locals.len());
-            Handover::Results(Box::new(Results { results, section, held: frame.held.clone(), thread_locals }))
+            Handover::Results(Box::new(Handed { results, section, held: frame.held.clone(), thread_locals }))
         } else {
             Handover::Nothing
         };
@@ -516,6 +516,7 @@ impl<'m> Now<'m, '_, '_> {
 }
 
 /// What becomes of a frame that stays the topmost one, apart from its variables.
+#[derive(Clone, Copy)]
 struct Next<'n> {
     node: usize,
     section: Section,

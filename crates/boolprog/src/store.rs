@@ -21,11 +21,15 @@ impl Bits {
 
     pub(crate) fn set(&mut self, number: usize, value: Option<bool>) {
         if value.is_some() {
-            self.known.insert(number)
+            self.known.insert(number);
         } else {
-            self.known.remove(number)
+            self.known.remove(number);
         }
-        if value == Some(true) { self.values.insert(number) } else { self.values.remove(number) }
+        if value == Some(true) {
+            self.values.insert(number);
+        } else {
+            self.values.remove(number);
+        }
     }
 
     /// The variables that are not open.

@@ -10,6 +10,9 @@ use rustc_hash::FxBuildHasher;
 
 pub(crate) type Table<T> = IndexSet<T, FxBuildHasher>;
 
+/// About how many bytes an entry of a table takes beside its value: its hash, and its place in an index that is never quite full.
+pub(crate) const ENTRY: usize = 24;
+
 /// Shared states by their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct SharedStates {
@@ -68,9 +71,8 @@ impl SharedStates {
 
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
-        // Beside its value, an entry has its hash, and its place in a table that is never quite full.
-        let entries = self.rows.capacity() * (size_of::<(Bits, u32)>() + 24);
-        entries + self.rests.capacity() * (size_of::<Shared>() + 24) + self.heap_bytes
+        let entries = self.rows.capacity() * (size_of::<(Bits, u32)>() + ENTRY);
+        entries + self.rests.capacity() * (size_of::<Shared>() + ENTRY) + self.heap_bytes
     }
 }
 
@@ -94,12 +96,12 @@ impl Lists {
             self.ends.resize(list + 1, (NONE, NONE));
         }
         self.items.push((number, NONE));
-        let (first, last) = &mut self.ends[list];
-        match *last {
-            NONE => *first = item,
-            last => self.items[last as usize].1 = item,
+        let ends = &mut self.ends[list];
+        match ends.1 {
+            NONE => ends.0 = item,
+            before => self.items[before as usize].1 = item,
         }
-        *last = item;
+        ends.1 = item;
     }
 
     /// The first item of a list, if it has one.

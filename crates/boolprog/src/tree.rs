@@ -87,7 +87,7 @@ impl<'c> Checker<'c> {
                 self.wrong("a thread-local variable inside a function", "declare it at the top level of the program");
             }
         }
-        function.enforce.iter().for_each(|expr| self.expression(expr));
+        self.expressions(&function.enforce);
         // Not by recursion: it may be deeper than it may be.
         let mut left: Vec<(&Statement, usize)> = function.body.iter().map(|statement| (statement, 1)).collect();
         while let Some((statement, depth)) = left.pop() {
@@ -121,7 +121,8 @@ impl<'c> Checker<'c> {
             }
             StatementKind::Assign { targets, values, constrain } => {
                 self.counts(targets.len());
-                values.iter().chain(constrain).for_each(|expr| self.expression(expr));
+                self.expressions(values);
+                self.expressions(constrain.as_slice());
                 targets.is_empty() || values.is_empty()
             }
             StatementKind::Assume(expr) | StatementKind::AbortIf(expr) | StatementKind::Assert(expr) => {
@@ -130,14 +131,14 @@ impl<'c> Checker<'c> {
             }
             StatementKind::Call { targets, arguments, .. } => {
                 self.counts(targets.len());
-                arguments.iter().for_each(|expr| self.expression(expr));
+                self.expressions(arguments);
                 if statement.labels.iter().any(|label| label.text.starts_with("ASYNC_")) {
                     self.wrong("a call labelled `ASYNC_…`", "start a thread, or give the call another label");
                 }
                 false
             }
             StatementKind::StartThread { arguments: exprs, .. } | StatementKind::Return(exprs) => {
-                exprs.iter().for_each(|expr| self.expression(expr));
+                self.expressions(exprs);
                 false
             }
             StatementKind::If { condition, .. } | StatementKind::While { condition, .. } => {
@@ -145,7 +146,9 @@ impl<'c> Checker<'c> {
                 false
             }
             StatementKind::Lock(name) | StatementKind::Unlock(name) => {
-                name.iter().for_each(|name| self.declared(name));
+                if let Some(name) = name {
+                    self.declared(name);
+                }
                 false
             }
             StatementKind::Skip
@@ -157,6 +160,12 @@ impl<'c> Checker<'c> {
         };
         if is_empty {
             self.wrong("an assignment, `goto` or `dead` without a target", "leave it out, or name one");
+        }
+    }
+
+    fn expressions(&mut self, exprs: &[Expr]) {
+        for expr in exprs {
+            self.expression(expr);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::set::Set;
 use crate::state::{Frame, FrameKind, Section, Shared};
 use crate::step::{Effect, MOST_CASES, Machine};
 use crate::store::Enough;
-use crate::table::{Lists, SharedStates, Table};
+use crate::table::{ENTRY, Lists, SharedStates, Table};
 use cpds::limits;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -89,6 +89,8 @@ struct Exploration<'m, 'a> {
     machine: &'m Machine<'a>,
     shared: SharedStates,
     frames: Table<Frame>,
+    /// What frames take beside the table.
+    frame_heap_bytes: usize,
     programs: Vec<Explored>,
     /// Changes of the shared state that threads make, and which of the programs do.
     changes: FxHashMap<(u32, u32), Changes>,
@@ -164,6 +166,7 @@ pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role], memory: u64) -> Resu
         machine,
         shared: SharedStates::default(),
         frames: Table::default(),
+        frame_heap_bytes: 0,
         programs: roles.iter().map(explored).collect(),
         changes: FxHashMap::default(),
         found: 0,
@@ -208,15 +211,19 @@ impl Exploration<'_, '_> {
     /// About how many bytes the tables take, and the system that is made of them.
     fn bytes(&self) -> u64 {
         let of_program = |program: &Explored| {
-            let Explored { found, frames_with, others, actions, .. } = program;
-            found.bytes() + frames_with.bytes() + others.bytes() + actions.capacity() * size_of::<Unfold>()
+            let Explored { found, frames_with, others, awaiting, actions, .. } = program;
+            let awaited = awaiting.values().map(|(callers, returns)| callers.capacity() + returns.capacity());
+            let lists = found.bytes() + frames_with.bytes() + others.bytes();
+            lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<Unfold>()
         };
         let programs: usize = self.programs.iter().map(of_program).sum();
         let changes = self.changes.capacity() * (size_of::<((u32, u32), Changes)>() + 2);
-        let tables = self.shared.bytes() + programs + changes + self.queue.capacity() * 12;
+        let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
+        let tables = self.shared.bytes() + frames + programs + changes + self.queue.capacity() * 12;
         let actions: usize = self.programs.iter().map(|program| program.actions.len()).sum();
-        // A name and its place, and a rule and its place in their order.
-        let system = self.shared.len() * 24 + actions * (size_of::<cpds::Rule>() + 4);
+        // A name and its place, a symbol's frame and its name, and a rule and its place in their order.
+        let symbols = self.frames.len() * (size_of::<Frame>() + 64);
+        let system = self.shared.len() * 24 + symbols + actions * (size_of::<cpds::Rule>() + 4);
         (tables + system) as u64
     }
 
@@ -227,7 +234,9 @@ impl Exploration<'_, '_> {
     }
 
     fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
-        let (number, _) = self.frames.insert_full(frame);
+        let heap_bytes = frame.heap_bytes();
+        let (number, is_new) = self.frames.insert_full(frame);
+        self.frame_heap_bytes += if is_new { heap_bytes } else { 0 };
         limited("stack symbols", self.frames.len() as u64, limits::SYMBOLS)?;
         Ok(u32::try_from(number).expect("limited"))
     }

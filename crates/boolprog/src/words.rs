@@ -9,7 +9,7 @@ use crate::graph::{Declared, Graph, Step};
 use crate::map::SourceMap;
 use crate::names::Lines;
 use crate::set::Set;
-use crate::state::{Frame, FrameKind, Handover, Results, Running, Section, Shared};
+use crate::state::{Frame, FrameKind, Handed, Handover, Running, Section, Shared};
 use crate::store::Bits;
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ impl SourceMap {
             Handover::Nothing => {}
             Handover::End => items.push("ending".to_owned()),
             Handover::Results(handed) => {
-                let Results { results, section, held, thread_locals } = &**handed;
+                let Handed { results, section, held, thread_locals } = &**handed;
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 let mut parts: Vec<String> = (most > 0).then(|| results_text(results, most)).into_iter().collect();
                 parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, None));

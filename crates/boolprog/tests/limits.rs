@@ -164,7 +164,7 @@ fn what_is_too_much_is_refused() {
     // A statement that reads thirty open variables, and needs the value of each.
     let open = list(0..30, |i| format!("x{i}"));
     let text = format!("decl {open}; void main() {{ assert {}; }}", open.replace(", ", " ^ "));
-    assert!(refused(&text, &options).contains("more than 4194304 choices of open variables in one statement"));
+    assert!(refused(&text, &options).contains("more than 1048576 choices of open variables in one statement"));
     // A counter: nothing but memory is in the way.
     let counter = format!(
         "decl {}; void main() {{ while (1) {{ {} := !x0{}; }} }}",

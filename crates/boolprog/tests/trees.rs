@@ -1,7 +1,7 @@
 //! Programs that are built in code: no text, and statements with numbers of their own, which come back in the steps of a trace.
 
 use boolprog::syntax::{
-    Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
+    At, Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
 };
 use boolprog::{Lowered, Options, StepKind, Synchronised, VariableKind, lower, print, read};
 use cpds::{Context, Cpds, Source, ThreadId, Trace, TraceStep};
@@ -27,7 +27,7 @@ fn function(name: &str, locals: &[&str], body: Vec<Statement>) -> Function {
         locals,
         enforce: Vec::new(),
         body,
-        end: Default::default(),
+        end: At::default(),
     }
 }
 
