@@ -55,6 +55,9 @@ impl Unfold {
 /// Many more than there may be actions: most combinations have one at least.
 const MOST_COMBINATIONS: u64 = 2 * limits::ACTIONS;
 
+/// As many as have numbers.
+const MOST_CHANGES: u64 = 1 << 31;
+
 /// A program: where its threads start, and how many there are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Role {
@@ -194,8 +197,11 @@ impl Exploration<'_, '_> {
             while let Some((program, shared, frame)) = self.queue.pop() {
                 limited("combinations of shared states and places", self.found, MOST_COMBINATIONS)?;
                 expanded = expanded.wrapping_add(1);
-                if expanded.is_multiple_of(1 << 12) && self.bytes() > self.memory {
-                    return Err(TooLarge::Memory(self.memory));
+                if expanded.is_multiple_of(1 << 12) {
+                    limited("changes of the shared state", self.changes.len() as u64, MOST_CHANGES)?;
+                    if self.bytes() > self.memory {
+                        return Err(TooLarge::Memory(self.memory));
+                    }
                 }
                 self.expand(program as usize, shared, frame)?;
             }
