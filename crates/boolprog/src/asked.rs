@@ -258,17 +258,17 @@ impl Context<'_> {
             }
             found.map(|number| Formula::Variable(Var::Shared(number)))
         });
-        let is_true = |variables: Bits| {
+        let is_true = |variables: &Bits| {
             // The first case is enough.
-            let cases = Store { shared: variables, local: Bits::default() }.cases(&mut |store| {
+            let cases = Store { shared: variables.clone(), local: Bits::default() }.cases(&mut |store| {
                 if evaluate(&condition, store, store)?.yes { Err(Stop::Enough) } else { Ok(()) }
             });
             cases.is_err()
         };
-        let states = self.map.shared_states().filter_map(|(q, shared)| match shared {
+        let states = self.map.rests().filter_map(|(q, rest)| match rest {
             // In the middle of a step there is no state.
             Shared::Running(running) if running.handover == Handover::Nothing => {
-                is_true(running.variables).then_some(Wild::Is(q))
+                is_true(self.map.shared.variables(q.0)).then_some(Wild::Is(q))
             }
             _ => None,
         });

@@ -180,10 +180,6 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    pub(crate) fn shared_states(&self) -> impl Iterator<Item = (SharedState, Shared)> {
-        (0..).map(SharedState).zip(self.shared.iter())
-    }
-
     /// The shared states without their variables.
     pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
         let numbers = 0..u32::try_from(self.shared.len()).expect("limited");

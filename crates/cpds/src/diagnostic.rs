@@ -127,8 +127,7 @@ pub enum Severity {
     Warning,
 }
 
-/// What can be said of a question beside the text of the model. A library names it like this; what the user writes for it, such as an option of a
-/// command line, only the program knows that the user has called.
+/// A part of a question that the text of the model does not have. Diagnostics name it like this; a command line names its option for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Setting {
     /// Initial states, in place of those of the model.

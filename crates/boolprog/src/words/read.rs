@@ -328,16 +328,18 @@ impl<'t> Reading<'_, 't> {
         let counted = stacks.iter().filter(|stack| map.is_created(stack)).count() + said.waiting.len();
         let counted = u32::try_from(counted).expect("few threads");
         let created = map.threads().limit.map(|_| said.created.unwrap_or(counted));
-        let has_values = |running: &Running| {
-            let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
-            let is_so = |&(name, value): &(&str, Option<bool>)| {
-                number(name).is_some_and(|number| running.variables.get(number) == value)
+        let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
+        let values: Vec<_> = said.variables.iter().map(|&(name, value)| (number(name), value)).collect();
+        let has_values = |q: SharedState, running: &Running| {
+            let variables = map.meaning.shared.variables(q.0);
+            let is_so = |&(number, value): &(Option<usize>, Option<bool>)| {
+                number.is_some_and(|number| variables.get(number) == value)
             };
-            running.handover == Handover::Nothing && said.variables.iter().all(is_so)
+            running.handover == Handover::Nothing && values.iter().all(is_so)
         };
-        let fits = |shared: &Shared| match (shared, &said.error) {
+        let fits = |q: SharedState, shared: &Shared| match (shared, &said.error) {
             (Shared::Running(running), None) => {
-                has_values(running)
+                has_values(q, running)
                     && running.locked == locked
                     && running.is_atomic == is_atomic
                     && created.is_none_or(|created| running.created == created)
@@ -349,15 +351,15 @@ impl<'t> Reading<'_, 't> {
             }
             _ => false,
         };
-        let of = |fits: &dyn Fn(&Shared) -> bool| -> Vec<SharedState> {
-            map.meaning.shared_states().filter(|(_, shared)| fits(shared)).map(|(q, _)| q).collect()
+        let of = |fits: &dyn Fn(SharedState, &Shared) -> bool| -> Vec<SharedState> {
+            map.meaning.rests().filter(|&(q, rest)| fits(q, rest)).map(|(q, _)| q).collect()
         };
         let fitting = of(&fits);
         let told = |states: &[SharedState]| named(&states.iter().map(|&q| map.shared_text(q)).collect::<Vec<_>>());
         match fitting[..] {
             [q] => Some(q),
             [] => {
-                let near = of(&|shared| matches!(shared, Shared::Running(running) if has_values(running)));
+                let near = of(&|q, rest| matches!(rest, Shared::Running(running) if has_values(q, running)));
                 let help = if near.is_empty() {
                     "no run has these values".to_owned()
                 } else {
