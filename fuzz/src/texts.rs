@@ -68,7 +68,7 @@ pub fn patterns(bytes: &[u8]) {
     match option {
         b'i' => system.replace_initial([text]),
         b'b' => system.replace_bad([text]),
-        b't' => return lowered(PROGRAM.into(), Vec::new(), Asked::Targets(vec![text.text])),
+        b't' => return lowered(PROGRAM.into(), Vec::new(), Asked::Targets(vec![text])),
         b'l' => return lowered(PROGRAM.into(), Vec::new(), Asked::Labels(vec![text.text])),
         b'n' => {
             // Hundreds of copies, all written out, take the fuzzer seconds; too many are refused.
@@ -86,7 +86,7 @@ pub fn patterns(bytes: &[u8]) {
 }
 
 fn lowered(text: Source, instances: Vec<(String, u32)>, asked: Asked) {
-    let options = boolprog::Options { instances, threads: Some(2), asked };
+    let options = boolprog::Options { instances, threads: Some(2), asked, memory: 256 << 20 };
     if let Some(lowered) = answered(boolprog::read(text, &options)) {
         is_read_back(Ok(lowered.reading));
     }

@@ -5,10 +5,10 @@ use crate::graph::{Formula, Graph, Step, Var};
 use crate::map::Meaning;
 use crate::parse::parse_expression;
 use crate::state::{Frame, Handover, Shared};
-use crate::store::{Bits, Store, evaluate};
+use crate::store::{Bits, Stop, Store, evaluate};
 use crate::syntax::Dialect;
 use crate::threads::Threads;
-use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
 /// What is asked about a program.
@@ -19,8 +19,8 @@ pub enum Asked {
     Errors,
     /// Whether a thread can stand at one of these labels: `L` or `f:L`.
     Labels(Vec<String>),
-    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`.
-    Targets(Vec<String>),
+    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`. Each has the name under which the user knows it.
+    Targets(Vec<Source>),
 }
 
 /// A choice of tops for one thread: anything, or one of these.
@@ -51,20 +51,20 @@ pub(crate) fn patterns(
     let any = || vec![Wild::Any; system.thread_count()];
     match asked {
         Asked::Errors => {
-            let shared = map.shared_states().filter(|(_, shared)| matches!(shared, Shared::Error(_)));
+            let shared = map.rests().filter(|(_, shared)| matches!(shared, Shared::Error(_)));
             shared.map(|(q, _)| Pattern { shared: Wild::Is(q), tops: any() }).collect()
         }
         Asked::Labels(labels) => {
             let mut patterns = Vec::new();
             for label in labels {
                 let Some(nodes) = context.labelled(label) else {
-                    diagnostics.error(|| context.unknown("--label", label, None));
+                    diagnostics.error(|| context.unknown_label(label));
                     continue;
                 };
                 context.is_run(label, &nodes, diagnostics);
                 let is_there = |frame: &Frame| nodes.contains(&frame.node);
                 // A thread that was created and has not started stands there, too.
-                let pending = map.shared_states().filter(|(_, shared)| match shared {
+                let pending = map.rests().filter(|(_, shared)| match shared {
                     Shared::Running(running) => running.pending.iter().any(|(_, frame)| is_there(frame)),
                     Shared::Error(_) => false,
                 });
@@ -84,8 +84,8 @@ pub(crate) fn patterns(
             let mut patterns = Vec::new();
             for target in targets {
                 let source = u32::try_from(sources.len()).expect("a handful of sources");
-                sources.push(Source::new("--target", target.clone()));
-                context.target(target, source, &mut patterns, diagnostics);
+                sources.push(target.clone());
+                context.target(&target.text, source, &mut patterns, diagnostics);
             }
             patterns
         }
@@ -110,7 +110,8 @@ impl Context<'_> {
         if let Some(&node) = nodes.iter().find(is_in_launcher) {
             let (name, place) = named(node);
             diagnostics.error(|| {
-                Diagnostic::error(format!("--label: no thread stands at `{place}`"))
+                Diagnostic::error(format!("no thread stands at `{place}`"))
+                    .about(Setting::Label)
                     .at(graph.nodes[node].span, format!("`{name}` only starts threads, and is none itself"))
                     .help(format!(
                         "ask for a label of what it starts; or begin `{name}` with `skip;`, which makes it a thread"
@@ -122,7 +123,8 @@ impl Context<'_> {
             let why =
                 if is_entered { "no statement leads here".to_owned() } else { format!("no thread runs `{name}`") };
             diagnostics.warning(|| {
-                Diagnostic::warning(format!("--label: no thread stands at `{place}`"))
+                Diagnostic::warning(format!("no thread stands at `{place}`"))
+                    .about(Setting::Label)
                     .at(graph.nodes[node].span, why)
                     .help("`safe` says nothing here; is it another label that is meant?")
             });
@@ -135,22 +137,25 @@ impl Context<'_> {
         place(self.graph, self.map, text, false)
     }
 
-    fn unknown(&self, option: &str, text: &str, span: Option<Span>) -> Diagnostic {
-        let labels =
-            self.graph.functions.iter().flat_map(|function| function.labels.iter().map(|(label, _)| label.as_str()));
-        let functions = self.graph.functions.iter().map(|function| function.name.as_str());
-        let known: Vec<&str> = if option == "--label" { labels.collect() } else { labels.chain(functions).collect() };
-        let help = match nearest(text, known.iter().copied()) {
+    fn label_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.graph.functions.iter().flat_map(|function| function.labels.iter().map(|(label, _)| label.as_str()))
+    }
+
+    fn unknown_label(&self, label: &str) -> Diagnostic {
+        let help = match nearest(label, self.label_names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if option == "--label" => "a label of the program: `L`, or `f:L` for that of one function".to_owned(),
+            None => "a label of the program: `L`, or `f:L` for that of one function".to_owned(),
+        };
+        Diagnostic::error(format!("there is no label `{label}`")).about(Setting::Label).help(help)
+    }
+
+    fn unknown_place(&self, place: &str, span: Span) -> Diagnostic {
+        let functions = self.graph.functions.iter().map(|function| function.name.as_str());
+        let help = match nearest(place, self.label_names().chain(functions)) {
+            Some(near) => format!("did you mean `{near}`?"),
             None => "a label `L` or `f:L`, a function `f`, a line `f:12`, `*` or `-`".to_owned(),
         };
-        match span {
-            Some(span) => {
-                Diagnostic::error(format!("there is no place `{text}`")).at(span, "not in the program").help(help)
-            }
-            None => Diagnostic::error(format!("{option}: there is no label `{text}`")).help(help),
-        }
+        Diagnostic::error(format!("there is no place `{place}`")).at(span, "not in the program").help(help)
     }
 
     /// The patterns of `x & !y|L,*`.
@@ -188,7 +193,7 @@ impl Context<'_> {
                 "-" => Wild::Is(vec![None]),
                 name => {
                     let Some(nodes) = self.place(name) else {
-                        diagnostics.error(|| self.unknown("--target", name, Some(span)));
+                        diagnostics.error(|| self.unknown_place(name, span));
                         return;
                     };
                     let symbols = alphabet.iter().filter(|symbol| nodes.contains(&self.map.frame(*symbol).node));
@@ -253,18 +258,17 @@ impl Context<'_> {
             }
             found.map(|number| Formula::Variable(Var::Shared(number)))
         });
-        let is_true = |variables: Bits| {
-            let mut is_true = false;
-            Store { shared: variables, local: Bits::default() }.cases(&mut |store| {
-                is_true |= evaluate(&condition, &store, &store)?.yes;
-                Ok(())
+        let is_true = |variables: &Bits| {
+            // The first case is enough.
+            let cases = Store { shared: variables.clone(), local: Bits::default() }.cases(&mut |store| {
+                if evaluate(&condition, store, store)?.yes { Err(Stop::Enough) } else { Ok(()) }
             });
-            is_true
+            cases.is_err()
         };
-        let states = self.map.shared_states().filter_map(|(q, shared)| match shared {
+        let states = self.map.rests().filter_map(|(q, rest)| match rest {
             // In the middle of a step there is no state.
-            Shared::Running(running) if running.handover == Handover::Nothing && is_true(running.variables) => {
-                Some(Wild::Is(q))
+            Shared::Running(running) if running.handover == Handover::Nothing => {
+                is_true(self.map.shared.variables(q.0)).then_some(Wild::Is(q))
             }
             _ => None,
         });

@@ -2,7 +2,7 @@
 
 mod body;
 
-use crate::graph::{Declared, Formula, FunctionGraph, Graph, MOST_VARIABLES};
+use crate::graph::{Declared, Formula, FunctionGraph, Graph, MOST_VARIABLES, Var};
 use crate::syntax::{Expr, ExprKind, Function, Name, Program, Variable};
 use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// text was not understood.
 pub(crate) fn check(program: &Program, unclear: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
     let graph = declare(program);
-    let mut checker = Checker { program, unclear, diagnostics, graph, functions: BTreeMap::new() };
+    let (variables, locks, functions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut checker = Checker { program, unclear, diagnostics, graph, variables, locks, functions };
     checker.top_level();
     for (index, function) in program.functions.iter().enumerate() {
         Body::new(&mut checker, index, function).build();
@@ -57,6 +58,10 @@ struct Checker<'a> {
     unclear: &'a BTreeSet<String>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
+    /// The variables of the top level.
+    variables: BTreeMap<&'a str, Var>,
+    /// The numbers of the locks that have been named so far.
+    locks: BTreeMap<String, usize>,
     functions: BTreeMap<&'a str, usize>,
 }
 
@@ -89,20 +94,30 @@ impl Checker<'_> {
         declared_once("variable", variables.iter().map(|variable| &variable.name), self.diagnostics);
         declared_once("function", functions.iter().map(|function| &function.name), self.diagnostics);
         self.functions = functions.iter().enumerate().map(|(i, function)| (function.name.text.as_str(), i)).collect();
-        if self.graph.shared.len() > MOST_VARIABLES {
-            let variable = variables.iter().filter(|variable| !variable.is_thread_local).nth(MOST_VARIABLES);
-            let span = variable.expect("there are more").name.at.0;
-            self.diagnostics.error(|| {
-                Diagnostic::error(format!("more than {MOST_VARIABLES} shared variables"))
-                    .at(span, "one too many")
-                    .help("no analysis could explore that many; leave out what the property does not depend on")
-            });
+        let (mut shared, mut local) = (0.., 0..);
+        for Variable { name, is_thread_local, .. } in variables {
+            let number = if *is_thread_local { local.next().map(Var::Local) } else { shared.next().map(Var::Shared) };
+            self.variables.insert(name.text.as_str(), number.expect("there is always another number"));
+        }
+        for (what, is_thread_local) in [("shared", false), ("thread-local", true)] {
+            let mut of_kind = variables.iter().filter(|variable| variable.is_thread_local == is_thread_local);
+            if let Some(variable) = of_kind.nth(MOST_VARIABLES) {
+                self.diagnostics.error(|| {
+                    Diagnostic::error(format!("more than {MOST_VARIABLES} {what} variables"))
+                        .at(variable.name.at.0, "one too many")
+                        .help("no analysis could explore that many; leave out what the property does not depend on")
+                });
+            }
         }
     }
 
     fn locks_and_variables(&mut self) {
+        let mut variables: BTreeMap<&str, &Variable> = BTreeMap::new();
+        for variable in &self.program.variables {
+            variables.entry(&variable.name.text).or_insert(variable);
+        }
         for lock in &self.graph.locks {
-            if let Some(variable) = self.program.variables.iter().find(|variable| &variable.name.text == lock) {
+            if let Some(variable) = variables.get(lock.as_str()) {
                 self.diagnostics.warning(|| {
                     Diagnostic::warning(format!("`{lock}` is a variable and a lock"))
                         .at(variable.name.at.0, "locking does not look at this variable, or change it")

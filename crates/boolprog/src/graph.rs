@@ -3,16 +3,16 @@
 //! A node is a place at which a thread can stand, and the step that it takes from there. Compound statements are gone: an `if` is a node with
 //! two successors.
 
-use crate::syntax::{Operator, Origin};
+use crate::syntax::{Operator, Origin, StatementId};
 use cpds::diagnostic::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// The most variables that a set of bits has room for: shared ones, and those that a thread sees beside them.
-pub(crate) const MOST_VARIABLES: usize = 64;
+/// The most variables of a kind: shared ones, thread-local ones, those of a function; and the most results of a function.
+pub(crate) const MOST_VARIABLES: usize = 1 << 14;
 
 /// The most locks.
-pub(crate) const MOST_LOCKS: usize = 32;
+pub(crate) const MOST_LOCKS: usize = 1 << 12;
 
 /// A program, ready to be run.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub(crate) struct Node {
     pub(crate) next: usize,
     /// The `atomic` blocks of its function that it stands in, outermost first, each by the node that leaves it.
     pub(crate) blocks: Vec<usize>,
+    /// The statement that it belongs to; none at the end of a function.
+    pub(crate) statement: Option<StatementId>,
     pub(crate) span: Span,
     pub(crate) origin: Option<Origin>,
 }

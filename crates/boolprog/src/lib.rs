@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! text ── lex, parse ── syntax ── check ── graph ── unfold (state, step, store) ── lower ── cpds::Problem
-//!                                    threads ┘                                └──── SourceMap: the way back
+//! code ── tree, print ────┘          threads ┘                                └──── SourceMap: the way back
 //! ```
 //!
 //! The result is an ordinary system: engines, certificates and the checker know nothing of programs. Shared states are the values of the shared
@@ -21,27 +21,35 @@ mod map;
 mod names;
 mod parse;
 mod print;
+mod set;
 mod state;
 mod step;
 mod store;
 mod synchronisation;
 pub mod syntax;
+mod table;
 pub mod threads;
+mod trace;
+mod tree;
 mod unfold;
 mod words;
 
 pub use asked::Asked;
-pub use map::{Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, View};
+pub use map::{
+    Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, VariableKind, View,
+};
 pub use print::print;
 pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
+pub use trace::{ProgramContext, ProgramStep, ProgramTrace};
 
-use cpds::diagnostic::Diagnostics;
+use cpds::diagnostic::{Diagnostic, Diagnostics};
 use cpds::{ReadError, Reading, Source};
-use graph::Graph;
+use std::collections::BTreeSet;
+use std::fmt;
 use syntax::Program;
 
 /// Which threads there are, and what is asked.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Functions to start instead of `main`, and in how many threads.
     pub instances: Vec<(String, u32)>,
@@ -49,6 +57,14 @@ pub struct Options {
     pub threads: Option<u32>,
     /// What is asked.
     pub asked: Asked,
+    /// About how many bytes the system may take while it is made. A program that takes more is refused.
+    pub memory: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { instances: Vec::new(), threads: None, asked: Asked::Errors, memory: 4 << 30 }
+    }
 }
 
 /// A program as a pushdown system.
@@ -63,13 +79,24 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// What an answer rests on, in words: less than everything that the program may do.
-    pub fn assumptions(&self) -> Vec<String> {
-        let limit = self.map.threads().limit;
-        let plural = if limit == Some(1) { "" } else { "s" };
-        let assumed =
-            limit.map(|limit| format!("at most {limit} created thread{plural} at a time (--threads {limit})"));
-        assumed.into_iter().collect()
+    /// What an answer rests on: less than everything that the program may do.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        self.map.threads().limit.map(Assumption::CreatedThreads).into_iter().collect()
+    }
+}
+
+/// What an answer rests on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Assumption {
+    /// At most so many threads that were created are there at a time.
+    CreatedThreads(u32),
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Assumption::CreatedThreads(limit) = self;
+        let plural = if *limit == 1 { "" } else { "s" };
+        write!(f, "at most {limit} created thread{plural} at a time")
     }
 }
 
@@ -81,17 +108,11 @@ pub fn parse(source: &Source) -> (Program, Diagnostics) {
     (program, diagnostics)
 }
 
-/// Reads a program, and looks its names up; there is no system of it yet.
-fn understand(source: &Source, diagnostics: &mut Diagnostics) -> (Program, Graph) {
-    let (program, unclear) = parse::parse(source, diagnostics);
-    let graph = check::check(&program, &unclear, diagnostics);
-    (program, graph)
-}
-
 /// Reads a program, and writes it again in its own dialect. Comments are lost.
 pub fn format(source: Source) -> Result<String, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, _) = understand(&source, &mut diagnostics);
+    let (program, unclear) = parse::parse(&source, &mut diagnostics);
+    check::check(&program, &unclear, &mut diagnostics);
     if diagnostics.is_ok() {
         return Ok(print(&program));
     }
@@ -102,13 +123,45 @@ pub fn format(source: Source) -> Result<String, ReadError> {
 /// Reads a program and lowers it.
 pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, graph) = understand(&source, &mut diagnostics);
+    let (program, unclear) = parse::parse(&source, &mut diagnostics);
+    lowered((program, &unclear), source, options, diagnostics)
+}
+
+/// Lowers a program that was built in code.
+///
+/// Its text is what [`print`] makes of it, and there everything has its place. So what is wrong with the program is told as for one that was
+/// read, lines are lines of that text, and states can be written in words and read back. [`Lowered::program`] is the program with these places.
+/// Statements keep their [`StatementId`](syntax::StatementId).
+///
+/// # Errors
+/// If the program has no meaning, or cannot be written down: names that are none, nesting that is too deep.
+pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
+    let mut diagnostics = Diagnostics::default();
+    tree::check(program, &mut diagnostics);
+    if !diagnostics.is_ok() {
+        return Err(ReadError { sources: Vec::new(), diagnostics });
+    }
+    let (text, program) = print::placed(program.clone());
+    if u32::try_from(text.len()).is_err() {
+        return Err(ReadError::new(Vec::new(), Diagnostic::error("too large a program: its text is 4 GiB or more")));
+    }
+    lowered((program, &BTreeSet::new()), Source::new("program", text), options, diagnostics)
+}
+
+/// Lowers a program with its places in a text. `unclear` are names that may have been declared where the text was not understood.
+fn lowered(
+    (program, unclear): (Program, &BTreeSet<String>),
+    source: Source,
+    options: &Options,
+    mut diagnostics: Diagnostics,
+) -> Result<Lowered, ReadError> {
+    let graph = check::check(&program, unclear, &mut diagnostics);
     let (mut sources, mut lowered) = (vec![source], None);
     if diagnostics.is_ok() {
         let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
         if diagnostics.is_ok() {
             let asked = (&options.asked, program.dialect);
-            lowered = lower::lower(graph, threads, asked, &mut sources, &mut diagnostics);
+            lowered = lower::lower(graph, threads, asked, options.memory, &mut sources, &mut diagnostics);
         }
     }
     diagnostics.sort();

@@ -4,11 +4,12 @@
 //! variables outlive a call, and always matter here.
 
 use crate::graph::{Formula, Graph, Step, Var};
+use crate::set::Set;
 
-/// For each node, the local variables that matter there, as bits.
-pub(crate) fn live(graph: &Graph) -> Vec<u64> {
-    let always = low_bits(graph.thread_locals.len());
-    let mut live = vec![0; graph.nodes.len()];
+/// For each node, the local variables that matter there.
+pub(crate) fn live(graph: &Graph) -> Vec<Set> {
+    let always = Set::below(graph.thread_locals.len());
+    let mut live = vec![Set::EMPTY; graph.nodes.len()];
     let mut before = vec![Vec::new(); graph.nodes.len()];
     for node in 0..graph.nodes.len() {
         let copied = if let Step::StartAt(target, _) = graph.nodes[node].step { Some(target) } else { None };
@@ -16,14 +17,14 @@ pub(crate) fn live(graph: &Graph) -> Vec<u64> {
             before[next].push(node);
         }
     }
-    // Backwards, until nothing changes.
-    let mut changed: Vec<usize> = (0..graph.nodes.len()).collect();
+    // Backwards, until nothing changes. What comes later in a function has a lower number, and is looked at first.
+    let mut changed: Vec<usize> = (0..graph.nodes.len()).rev().collect();
     let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {
         is_waiting[node] = false;
-        let after = graph.successors(node).into_iter().fold(0, |after, next| after | live[next]);
+        let after = graph.successors(node).into_iter().fold(Set::EMPTY, |after, next| after.union(&live[next]));
         let (read, written) = access(graph, node, &live);
-        let now = always | read | after & !written;
+        let now = after.difference(&written).union(&read).union(&always);
         if live[node] != now {
             live[node] = now;
             changed.extend(before[node].iter().filter(|&&node| !std::mem::replace(&mut is_waiting[node], true)));
@@ -32,15 +33,10 @@ pub(crate) fn live(graph: &Graph) -> Vec<u64> {
     live
 }
 
-/// The first so many bits.
-pub(crate) fn low_bits(count: usize) -> u64 {
-    if count < 64 { (1 << count) - 1 } else { u64::MAX }
-}
-
 /// The local variables that a step reads, and those that it writes.
-fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
+fn access(graph: &Graph, node: usize, live: &[Set]) -> (Set, Set) {
     let it = &graph.nodes[node];
-    let (mut read, mut written) = (0, 0);
+    let (mut read, mut written) = (Set::EMPTY, Set::EMPTY);
     let mut reads = |formulas: &[Formula]| formulas.iter().for_each(|formula| variables(formula, &mut read));
     match &it.step {
         Step::Assume(condition) | Step::Assert(condition) | Step::Branch(condition, ..) => {
@@ -55,7 +51,7 @@ fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
         Step::Await { targets, assign: None } | Step::Results { targets } => written = locals(targets),
         Step::Return(results) => reads(results),
         // The new thread gets a copy of what matters to it.
-        Step::StartAt(target, _) => read = live[*target],
+        Step::StartAt(target, _) => read = live[*target].clone(),
         _ => {}
     }
     if let Some(enforce) = &graph.functions[it.function].enforce {
@@ -64,15 +60,15 @@ fn access(graph: &Graph, node: usize, live: &[u64]) -> (u64, u64) {
     (read, written)
 }
 
-fn locals(targets: &[Option<Var>]) -> u64 {
-    let bit = |target: &Option<Var>| if let Some(Var::Local(number)) = target { 1 << number } else { 0 };
-    targets.iter().map(bit).fold(0, |all, bit: u64| all | bit)
+fn locals(targets: &[Option<Var>]) -> Set {
+    let number = |target: &Option<Var>| if let Some(Var::Local(number)) = target { Some(*number) } else { None };
+    targets.iter().filter_map(number).collect()
 }
 
 /// Adds the local variables of a formula. A primed one is written before it is read.
-fn variables(formula: &Formula, found: &mut u64) {
+fn variables(formula: &Formula, found: &mut Set) {
     match formula {
-        Formula::Variable(Var::Local(number)) => *found |= 1 << number,
+        Formula::Variable(Var::Local(number)) => found.insert(*number),
         Formula::Variable(Var::Shared(_)) | Formula::Primed(_) | Formula::Constant(_) | Formula::Choice => {}
         Formula::Not(a) => variables(a, found),
         Formula::Binary(_, a, b) | Formula::Schoose(a, b) => {

@@ -8,6 +8,7 @@ use crate::names::{Lines, Naming};
 use crate::state::{Frame, FrameKind, Shared};
 use crate::step::Machine;
 use crate::syntax::Dialect;
+use crate::table::Table;
 use crate::threads::{Start, Threads};
 use crate::unfold::{Role, RoleStart, TooLarge, Unfold, Unfolded, unfold};
 use crate::words::Places;
@@ -21,6 +22,7 @@ pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
     (asked, dialect): (&Asked, Dialect),
+    memory: u64,
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Problem, SourceMap)> {
@@ -29,14 +31,10 @@ pub(crate) fn lower(
     let roots = threads.roots.iter().map(|&(function, copies)| Role { start: RoleStart::Root(function), copies });
     let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.places });
     let roles: Vec<Role> = roots.chain(pools).collect();
-    let too_large = |TooLarge { what, limit }: TooLarge| {
-        Diagnostic::error(format!("the program has more than {limit} {what}"))
-            .help("it has too many variables that matter at the same time; give them values, or leave some out")
-    };
-    let mut unfolded = match unfold(&machine, &roles) {
+    let mut unfolded = match unfold(&machine, &roles, memory) {
         Ok(unfolded) => unfolded,
         Err(error) => {
-            diagnostics.error(|| too_large(error));
+            diagnostics.error(|| too_large(&error));
             return None;
         }
     };
@@ -48,19 +46,17 @@ pub(crate) fn lower(
         }
     }
     let naming = Naming::new(&graph, &sources[0]);
-    let mut names = Names::default();
-    for shared in &unfolded.shared {
-        naming.shared(&mut names, shared);
-    }
     let (symbols, frames) = numbered(&unfolded, &machine, &roles);
     let mut symbol_names = Names::default();
     for frame in &frames {
         naming.symbol(&mut symbol_names, frame);
     }
-    let system = system(names, symbol_names, &unfolded, &symbols, &machine, &roles);
+    let names = naming.of_all(&unfolded.shared);
+    let Unfolded { shared, frames: found, actions } = unfolded;
+    let system = system(names, symbol_names, (&found, actions), &symbols, &machine, &roles);
     let lines = Lines::new(&sources[0].text);
     let places = Places::new(&graph, &lines);
-    let meaning = Meaning { shared: unfolded.shared.into_iter().collect(), frames, lines, places };
+    let meaning = Meaning { shared, frames, lines, places };
     let system = match system {
         Ok(system) => system,
         Err(error) => {
@@ -81,6 +77,16 @@ pub(crate) fn lower(
             None
         }
     }
+}
+
+/// That a program has too large a system.
+fn too_large(error: &TooLarge) -> Diagnostic {
+    let message = match error {
+        TooLarge::Many { what, limit } => format!("the program has more than {limit} {what}"),
+        TooLarge::Memory(bytes) => format!("the system of the program takes more than {} MiB of memory", bytes >> 20),
+    };
+    Diagnostic::error(message)
+        .help("it has too many variables that matter at the same time; give them values, or leave some out")
 }
 
 /// The places that a thread may come to, whatever the conditions are.
@@ -119,10 +125,10 @@ fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
 fn numbered(unfolded: &Unfolded, machine: &Machine<'_>, roles: &[Role]) -> (Vec<Option<Symbol>>, Vec<Frame>) {
     let (mut symbols, mut frames) = (vec![None; unfolded.frames.len()], Vec::new());
     for (role, actions) in roles.iter().zip(&unfolded.actions) {
-        for frame in mentioned(unfolded, machine, *role, actions) {
+        for frame in mentioned(&unfolded.frames, machine, *role, actions) {
             if symbols[frame].is_none() {
                 symbols[frame] = Some(Symbol(u32::try_from(frames.len()).expect("limited")));
-                frames.push(unfolded.frames[frame]);
+                frames.push(unfolded.frames[frame].clone());
             }
         }
     }
@@ -131,14 +137,13 @@ fn numbered(unfolded: &Unfolded, machine: &Machine<'_>, roles: &[Role]) -> (Vec<
 
 /// The frames of a program, as it mentions them.
 fn mentioned<'u>(
-    unfolded: &'u Unfolded,
+    frames: &Table<Frame>,
     machine: &Machine<'_>,
     role: Role,
     actions: &'u [Unfold],
-) -> impl Iterator<Item = usize> + 'u {
-    let first = first_frame(machine, role).and_then(|frame| unfolded.frames.get_index_of(&frame));
-    let in_actions = actions.iter().flat_map(|action| [action.top, action.written[0], action.written[1]]);
-    first.into_iter().chain(in_actions.flatten().map(|frame| frame as usize))
+) -> impl Iterator<Item = usize> + use<'u> {
+    let first = first_frame(machine, role).and_then(|frame| frames.get_index_of(&frame));
+    first.into_iter().chain(actions.iter().flat_map(Unfold::frames).map(|frame| frame as usize))
 }
 
 fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
@@ -151,7 +156,7 @@ fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
 fn system(
     shared: Names,
     symbol_names: Names,
-    unfolded: &Unfolded,
+    (frames, actions): (&Table<Frame>, Vec<Vec<Unfold>>),
     symbols: &[Option<Symbol>],
     machine: &Machine<'_>,
     roles: &[Role],
@@ -159,19 +164,24 @@ fn system(
     let symbol = |frame: u32| symbols[frame as usize].expect("every frame that is mentioned has a symbol");
     let mut names = Names::default();
     let (mut programs, mut stacks) = (Vec::new(), Vec::new());
-    for (role, actions) in roles.iter().zip(&unfolded.actions) {
+    for (role, actions) in roles.iter().zip(actions) {
         let rule = |action: &Unfold| {
-            let (read, written): (Vec<Symbol>, Vec<Symbol>) = (
-                action.top.map(symbol).into_iter().collect(),
-                action.written.iter().flatten().map(|&it| symbol(it)).collect(),
-            );
-            let action = Action::new((SharedState(action.from), &read), (SharedState(action.to), &written));
+            let read = action.top().map(symbol);
+            let (mut written, mut count) = ([Symbol(0); 2], 0);
+            for frame in action.written() {
+                written[count] = symbol(frame);
+                count += 1;
+            }
+            let (from, to) = ((SharedState(action.from), read.as_slice()), (SharedState(action.to), &written[..count]));
+            let action = Action::new(from, to);
             Rule { label: None, action: action.expect("a step reads one symbol and writes two at most") }
         };
-        let alphabet = Alphabet::new(mentioned(unfolded, machine, *role, actions).filter_map(|frame| symbols[frame]));
+        let alphabet = Alphabet::new(mentioned(frames, machine, *role, &actions).filter_map(|frame| symbols[frame]));
         let name = program_name(machine, role.start, &mut names);
-        programs.push(Program::new(&name, role.copies, alphabet, actions.iter().map(rule).collect())?);
-        let first = first_frame(machine, *role).and_then(|frame| unfolded.frames.get_index_of(&frame));
+        let all = actions.iter().map(rule).collect();
+        drop(actions);
+        programs.push(Program::new(&name, role.copies, alphabet, all)?);
+        let first = first_frame(machine, *role).and_then(|frame| frames.get_index_of(&frame));
         let stack = Stack::from_top(first.and_then(|frame| symbols[frame]));
         stacks.extend(std::iter::repeat_n(stack, role.copies as usize));
     }

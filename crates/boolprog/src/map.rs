@@ -1,12 +1,13 @@
 //! Back from the pushdown system to the program: what a state means, and what a step does.
 
 use crate::graph::{Declared, Formula, Graph, Node, Step};
-use crate::live::low_bits;
 use crate::names::Lines;
+use crate::set::Set;
 use crate::state::{Frame, Handover, Shared};
-use crate::store::{Bits, Store, evaluate};
+use crate::store::{Bits, Stop, Store, evaluate};
 use crate::synchronisation::Synchronised;
-use crate::syntax::Origin;
+use crate::syntax::{Origin, StatementId};
+use crate::table::SharedStates;
 use crate::threads::Threads;
 use crate::words::Places;
 use cpds::diagnostic::Span;
@@ -19,7 +20,7 @@ pub struct SourceMap {
     threads: Threads,
     pub(crate) meaning: Meaning,
     /// For each node, the local variables that matter there.
-    pub(crate) live: Vec<u64>,
+    pub(crate) live: Vec<Set>,
 }
 
 /// A step of a program.
@@ -31,6 +32,8 @@ pub struct SourceStep<'m> {
     pub span: Span,
     /// Its line, from 1.
     pub line: usize,
+    /// The statement; none at the end of a function. Of a thread that starts, the one that it will execute first.
+    pub statement: Option<StatementId>,
     /// Where it comes from, if the program was made from another one.
     pub origin: Option<&'m Origin>,
     /// How many calls the thread is in, apart from the outermost function.
@@ -73,10 +76,23 @@ pub enum StepKind {
 pub struct Change<'m> {
     /// The variable.
     pub name: &'m str,
+    /// Which kind of variable it is: names are not enough, since a local variable may hide another one.
+    pub kind: VariableKind,
     /// Its value before.
     pub before: Option<bool>,
     /// Its value after.
     pub after: Option<bool>,
+}
+
+/// The kinds of variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    /// One for all threads.
+    Shared,
+    /// One for each thread.
+    ThreadLocal,
+    /// One for each call: a parameter or another local variable.
+    Local,
 }
 
 /// A frame on a thread's stack.
@@ -88,6 +104,8 @@ pub struct SourceFrame<'m> {
     pub is_entry: bool,
     /// The line of the statement that it is at, from 1.
     pub line: usize,
+    /// That statement; none at the end of a function.
+    pub statement: Option<StatementId>,
     /// Thread-local and local variables, with their values. `None` is any value.
     pub variables: Vec<(&'m str, Option<bool>)>,
 }
@@ -103,6 +121,8 @@ pub struct SourceError<'m> {
     pub span: Span,
     /// Its line, from 1.
     pub line: usize,
+    /// The statement.
+    pub statement: Option<StatementId>,
     /// Where it comes from.
     pub origin: Option<&'m Origin>,
 }
@@ -153,15 +173,17 @@ pub enum FramePlace {
 /// What shared states and symbols stand for, by their numbers.
 #[derive(Debug)]
 pub(crate) struct Meaning {
-    pub(crate) shared: Vec<Shared>,
+    pub(crate) shared: SharedStates,
     pub(crate) frames: Vec<Frame>,
     pub(crate) lines: Lines,
     pub(crate) places: Places,
 }
 
 impl Meaning {
-    pub(crate) fn shared_states(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
-        (0..).map(SharedState).zip(&self.shared)
+    /// The shared states without their variables.
+    pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
+        let numbers = 0..u32::try_from(self.shared.len()).expect("limited");
+        numbers.map(|number| (SharedState(number), self.shared.rest(number)))
     }
 
     pub(crate) fn frame(&self, symbol: Symbol) -> &Frame {
@@ -170,7 +192,7 @@ impl Meaning {
 }
 
 impl SourceMap {
-    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<u64>) -> Self {
+    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<Set>) -> Self {
         SourceMap { graph, threads, meaning, live }
     }
 
@@ -179,19 +201,25 @@ impl SourceMap {
         &self.threads
     }
 
-    pub(crate) fn shared(&self, q: SharedState) -> &Shared {
-        &self.meaning.shared[q.0 as usize]
+    pub(crate) fn shared(&self, q: SharedState) -> Shared {
+        self.meaning.shared.get(q.0)
+    }
+
+    /// A shared state without its variables.
+    pub(crate) fn rest(&self, q: SharedState) -> &Shared {
+        self.meaning.shared.rest(q.0)
     }
 
     /// The error that a shared state stands for, if it does.
     pub fn error(&self, q: SharedState) -> Option<SourceError<'_>> {
-        let Shared::Error(node) = *self.shared(q) else { return None };
+        let Shared::Error(node) = *self.rest(q) else { return None };
         let it = &self.graph.nodes[node];
         Some(SourceError {
             kind: error_kind(&it.step),
             function: &self.graph.functions[it.function].name,
             span: it.span,
             line: self.meaning.lines.line(it.span.start),
+            statement: it.statement,
             origin: it.origin.as_ref(),
         })
     }
@@ -208,9 +236,9 @@ impl SourceMap {
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
-        let kind = match (&node.step, self.shared(q)) {
+        let kind = match (&node.step, self.rest(q)) {
             _ if from.is_none() => StepKind::Start,
-            (step, _) if matches!(self.shared(p), Shared::Error(_)) => error_kind(step),
+            (step, _) if matches!(self.rest(p), Shared::Error(_)) => error_kind(step),
             (Step::Await { .. }, Shared::Running(running)) if running.handover == Handover::End => StepKind::Nothing,
             (Step::Await { .. } | Step::Results { .. }, _) => StepKind::Results,
             (Step::Leave, _) => StepKind::EndOfAtomic,
@@ -224,6 +252,7 @@ impl SourceMap {
             function: &function.name,
             span: node.span,
             line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
             origin: node.origin.as_ref(),
             depth: old.height().max(1) - 1,
             kind,
@@ -239,19 +268,28 @@ impl SourceMap {
     /// The open variables that had to be chosen for a condition to be false, and what was chosen.
     fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
         let Shared::Running(running) = self.shared(before) else { return Vec::new() };
-        let (before, mut after) = (Store { shared: running.variables, local: frame.local }, None);
-        before.cases(&mut |store| {
-            if evaluate(condition, &store, &store)?.no {
-                after.get_or_insert(store);
+        let (before, mut after) = (Store { shared: running.variables, local: frame.local.clone() }, None);
+        // The first one is enough.
+        let _ = before.cases(&mut |store| {
+            if evaluate(condition, store, store)?.no {
+                after = Some(store.clone());
+                return Err(Stop::Enough);
             }
             Ok(())
         });
-        let (after, mut changes) = (after.unwrap_or(before), Vec::new());
-        let (count, every) = (self.graph.thread_locals.len(), low_bits(64));
+        let (after, mut changes) = (after.unwrap_or_else(|| before.clone()), Vec::new());
+        let count = self.graph.thread_locals.len();
         let locals = &self.graph.functions[self.graph.nodes[frame.node].function].locals;
-        compare(&self.graph.shared, [before.shared, after.shared], 0, every, &mut changes);
-        compare(&self.graph.thread_locals, [before.local, after.local], 0, every, &mut changes);
-        compare(locals, [before.local, after.local], count, every, &mut changes);
+        compare(VariableKind::Shared, &self.graph.shared, [&before.shared, &after.shared], 0, None, &mut changes);
+        compare(
+            VariableKind::ThreadLocal,
+            &self.graph.thread_locals,
+            [&before.local, &after.local],
+            0,
+            None,
+            &mut changes,
+        );
+        compare(VariableKind::Local, locals, [&before.local, &after.local], count, None, &mut changes);
         changes
     }
 
@@ -261,33 +299,40 @@ impl SourceMap {
         (old_height, from): (usize, Option<&Frame>),
         (new_height, to): (usize, Option<&Frame>),
     ) -> Vec<Change<'_>> {
-        let mut changes = Vec::new();
-        let every = low_bits(64);
-        if let (Shared::Running(old), Shared::Running(new)) = (self.shared(before), self.shared(after)) {
-            compare(&self.graph.shared, [old.variables, new.variables], 0, every, &mut changes);
+        let (mut changes, none) = (Vec::new(), Bits::default());
+        if let (Shared::Running(_), Shared::Running(_)) = (self.rest(before), self.rest(after)) {
+            let variables = [before, after].map(|q| self.meaning.shared.variables(q.0));
+            compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
         }
         if let (None, Some(to)) = (from, to) {
             // A thread starts: its arguments, and what it has of the thread that created it.
             let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
-            let (count, matters) = (self.graph.thread_locals.len(), self.live[to.node]);
-            compare(&self.graph.thread_locals, [Bits::default(), to.local], 0, matters, &mut changes);
-            compare(locals, [Bits::default(), to.local], count, matters, &mut changes);
+            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
+            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, matters, &mut changes);
+            compare(VariableKind::Local, locals, [&none, &to.local], count, matters, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
         {
-            let (count, matters) = (self.graph.thread_locals.len(), self.live[to.node]);
+            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
             // What a callee did to them has been told.
             if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
-                compare(&self.graph.thread_locals, [from.local, to.local], 0, every, &mut changes);
+                compare(
+                    VariableKind::ThreadLocal,
+                    &self.graph.thread_locals,
+                    [&from.local, &to.local],
+                    0,
+                    None,
+                    &mut changes,
+                );
             }
             if old_height == new_height {
-                compare(&function.locals, [from.local, to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, matters, &mut changes);
             } else {
                 // A call: its arguments.
                 let arguments = &function.locals[..function.parameters];
-                compare(arguments, [Bits::default(), to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, arguments, [&none, &to.local], count, matters, &mut changes);
             }
         }
         changes
@@ -302,7 +347,7 @@ impl SourceMap {
         let now = self.synchronisation(state, None);
         match self.shared(state.shared) {
             Shared::Error(node) => {
-                let it = &self.graph.nodes[*node];
+                let it = &self.graph.nodes[node];
                 let error = Some((error_kind(&it.step), it.span.start));
                 let (shared, pending, locks) = (Vec::new(), Vec::new(), Vec::new());
                 View { error, is_between: false, shared, threads, pending, locks, atomic: None }
@@ -323,15 +368,15 @@ impl SourceMap {
     pub fn matters(&self, at: FramePlace) -> Vec<bool> {
         let Some(node) = self.graph.nodes.iter().position(|node| place(node) == at) else { return Vec::new() };
         let count = self.graph.functions[self.graph.nodes[node].function].locals.len();
-        let bit = |number: usize| self.live[node] >> (self.graph.thread_locals.len() + number) & 1 == 1;
-        (0..count).map(bit).collect()
+        let matters = |number: usize| self.live[node].contains(self.graph.thread_locals.len() + number);
+        (0..count).map(matters).collect()
     }
 
     /// The shared variables with their values; none after an error.
     pub fn shared_variables(&self, q: SharedState) -> Vec<(&str, Option<bool>)> {
-        let Shared::Running(running) = self.shared(q) else { return Vec::new() };
-        let declared = self.graph.shared.iter().enumerate();
-        declared.map(|(number, variable)| (&*variable.name, running.variables.get(number))).collect()
+        let Shared::Running(_) = self.rest(q) else { return Vec::new() };
+        let (declared, variables) = (self.graph.shared.iter().enumerate(), self.meaning.shared.variables(q.0));
+        declared.map(|(number, variable)| (&*variable.name, variables.get(number))).collect()
     }
 
     /// The frame that a symbol stands for: its function, the line of its next statement, and the variables that matter there.
@@ -343,11 +388,12 @@ impl SourceMap {
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
         let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
-        let matters = |number: usize| self.live[frame.node] >> number & 1 == 1;
+        let matters = |number: usize| self.live[frame.node].contains(number);
         SourceFrame {
             function: &function.name,
             is_entry: frame.node == function.entry,
             line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
             variables: variables
                 .filter(|&(number, _)| matters(number))
                 .map(|(number, variable)| (&*variable.name, frame.local.get(number)))
@@ -382,16 +428,17 @@ fn error_kind(step: &Step) -> StepKind {
 
 /// The variables that differ, of those that matter.
 fn compare<'m>(
+    kind: VariableKind,
     declared: &'m [Declared],
-    [before, after]: [Bits; 2],
+    [before, after]: [&Bits; 2],
     from: usize,
-    matters: u64,
+    matters: Option<&Set>,
     changes: &mut Vec<Change<'m>>,
 ) {
     for (number, variable) in (from..).zip(declared) {
         let (before, after) = (before.get(number), after.get(number));
-        if before != after && matters >> number & 1 == 1 {
-            changes.push(Change { name: &variable.name, before, after });
+        if before != after && matters.is_none_or(|matters| matters.contains(number)) {
+            changes.push(Change { name: &variable.name, kind, before, after });
         }
     }
 }

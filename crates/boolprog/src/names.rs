@@ -3,16 +3,70 @@
 //! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a name would be too long, it is a number.
 
 use crate::graph::{Declared, Graph, Step};
-use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
+use crate::set::Set;
+use crate::state::{Frame, FrameKind, Handed, Handover, Running, Section, Shared};
 use crate::store::Bits;
+use crate::table::SharedStates;
 use crate::words::Places;
 use cpds::{MAX_NAME, Names, Source, is_name};
+
+/// Of more shared states than this, names that say what they are would take too much memory.
+const MOST_NAMED: usize = 1 << 20;
 
 /// Names for the nodes of a graph: function and line, with a number where several are on one line.
 pub(crate) struct Naming<'a> {
     graph: &'a Graph,
     nodes: Vec<String>,
     places: Places,
+}
+
+/// A name in the making. What it says is cut where it is too long to be a name.
+#[derive(Default)]
+struct Parts {
+    text: String,
+    is_begun: bool,
+}
+
+impl Parts {
+    fn is_too_long(&self) -> bool {
+        self.text.len() > MAX_NAME
+    }
+
+    /// Starts the next part.
+    fn next(&mut self) -> &mut String {
+        if std::mem::replace(&mut self.is_begun, true) {
+            self.text.push('&');
+        }
+        &mut self.text
+    }
+
+    fn push(&mut self, part: &str) {
+        self.next().push_str(part);
+    }
+
+    /// `x=1`, `y=?`.
+    fn variables(&mut self, before: &str, declared: &[Declared], values: &Bits, from: usize) {
+        for (number, variable) in (from..).zip(declared) {
+            if self.is_too_long() {
+                return;
+            }
+            let text = self.next();
+            text.push_str(before);
+            text.push_str(&variable.name);
+            text.push('=');
+            text.push(digit(values.get(number)));
+        }
+    }
+
+    /// Locks of this set.
+    fn locks(&mut self, before: &str, graph: &Graph, locks: &Set, after: &str) {
+        for lock in locks.iter().take_while(|_| self.text.len() <= MAX_NAME).collect::<Vec<_>>() {
+            let text = self.next();
+            text.push_str(before);
+            text.push_str(&graph.locks[lock]);
+            text.push_str(after);
+        }
+    }
 }
 
 impl<'a> Naming<'a> {
@@ -35,7 +89,19 @@ impl<'a> Naming<'a> {
         Naming { graph, nodes, places }
     }
 
-    pub(crate) fn shared(&self, names: &mut Names, shared: &Shared) -> u32 {
+    /// The names of all shared states: what they are, or numbers if they are very many.
+    pub(crate) fn of_all(&self, shared: &SharedStates) -> Names {
+        let mut names = Names::default();
+        if shared.len() > MOST_NAMED {
+            return (0..shared.len()).map(|number| format!("s{number}")).collect();
+        }
+        for shared in shared.iter() {
+            self.shared(&mut names, &shared);
+        }
+        names
+    }
+
+    fn shared(&self, names: &mut Names, shared: &Shared) -> u32 {
         match shared {
             Shared::Running(running) => insert(names, &self.running(running), "s"),
             Shared::Error(node) => {
@@ -46,39 +112,41 @@ impl<'a> Naming<'a> {
     }
 
     fn running(&self, running: &Running) -> String {
-        let mut parts = variables(&self.graph.shared, running.variables, 0);
-        let locks = |locked: u32| {
-            let locks = self.graph.locks.iter().enumerate().filter(move |(number, _)| locked >> number & 1 == 1);
-            locks.map(|(_, lock)| lock.as_str())
-        };
-        parts.extend(locks(running.locked).map(|lock| format!("{lock}.locked")));
+        let mut parts = Parts::default();
+        parts.variables("", &self.graph.shared, &running.variables, 0);
+        parts.locks("", self.graph, &running.locked, ".locked");
         if running.is_atomic {
-            parts.push("atomic".to_owned());
+            parts.push("atomic");
         }
-        match running.handover {
+        match &running.handover {
             Handover::Nothing => {}
-            Handover::End => parts.push("ending".to_owned()),
-            Handover::Results { results, section, held, thread_locals } => {
+            Handover::End => parts.push("ending"),
+            Handover::Results(handed) => {
+                let Handed { results, section, held, thread_locals } = &**handed;
                 // A shared state says nothing of how many there are: as many as any function has.
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
-                let values = digits(results, most);
-                parts.push(if values.is_empty() { "return".to_owned() } else { format!("return={values}") });
+                parts.push("return");
+                if most > 0 {
+                    parts.text.push('=');
+                    parts.text += &digits(results, most);
+                }
                 match section {
-                    Section::Begun => parts.push("return.begun".to_owned()),
-                    Section::Inherited => parts.push("return.inatomic".to_owned()),
+                    Section::Begun => parts.push("return.begun"),
+                    Section::Inherited => parts.push("return.inatomic"),
                     Section::Outside | Section::Block(_) => {}
                 }
-                parts.extend(locks(held).map(|lock| format!("return.{lock}")));
-                parts.extend(
-                    variables(&self.graph.thread_locals, thread_locals, 0).iter().map(|part| format!("return.{part}")),
-                );
+                parts.locks("return.", self.graph, held, "");
+                parts.variables("return.", &self.graph.thread_locals, thread_locals, 0);
             }
         }
-        parts.extend(running.pending.iter().map(|(_, frame)| format!("start={}", self.symbol_text(frame))));
-        if running.created > 0 {
-            parts.push(format!("threads={}", running.created));
+        for (_, frame) in running.pending.iter().take_while(|_| parts.text.len() <= MAX_NAME).collect::<Vec<_>>() {
+            parts.push("start=");
+            parts.text += &self.symbol_text(frame);
         }
-        if parts.is_empty() { "run".to_owned() } else { parts.join("&") }
+        if running.created > 0 {
+            parts.push(&format!("threads={}", running.created));
+        }
+        if parts.text.is_empty() { "run".to_owned() } else { parts.text }
     }
 
     pub(crate) fn symbol(&self, names: &mut Names, frame: &Frame) -> u32 {
@@ -89,15 +157,15 @@ impl<'a> Naming<'a> {
         let mut text = self.nodes[frame.node].clone();
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let count = self.graph.thread_locals.len();
-        let mut parts = variables(&self.graph.thread_locals, frame.local, 0);
-        parts.extend(variables(&function.locals, frame.local, count));
-        if !parts.is_empty() {
-            text.push('/');
-            text += &parts.join("&");
+        if count + function.locals.len() > 0 {
+            let mut parts = Parts { text: text + "/", is_begun: false };
+            parts.variables("", &self.graph.thread_locals, &frame.local, 0);
+            parts.variables("", &function.locals, &frame.local, count);
+            text = parts.text;
         }
         if let Step::Results { targets } = &self.graph.nodes[frame.node].step {
             text += "/results=";
-            text += &digits(frame.results, targets.len());
+            text += &digits(&frame.results, targets.len());
         }
         text += match frame.section {
             Section::Outside => "",
@@ -105,11 +173,9 @@ impl<'a> Naming<'a> {
             Section::Begun => "/begun",
             Section::Inherited => "/inatomic",
         };
-        for (number, lock) in self.graph.locks.iter().enumerate() {
-            if frame.held >> number & 1 == 1 {
-                text += "/holds.";
-                text += lock;
-            }
+        for lock in frame.held.iter() {
+            text += "/holds.";
+            text += &self.graph.locks[lock];
         }
         match frame.kind {
             FrameKind::Root if self.places.is_called(self.graph.nodes[frame.node].function) => text + "/root",
@@ -119,14 +185,12 @@ impl<'a> Naming<'a> {
     }
 }
 
-/// `x=1`, `y=?`.
-fn variables(declared: &[Declared], values: Bits, from: usize) -> Vec<String> {
-    let value = |number: usize| values.get(from + number).map_or('?', |value| if value { '1' } else { '0' });
-    declared.iter().enumerate().map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
+fn digit(value: Option<bool>) -> char {
+    value.map_or('?', |value| if value { '1' } else { '0' })
 }
 
-fn digits(values: Bits, count: usize) -> String {
-    (0..count).map(|number| values.get(number).map_or('?', |value| if value { '1' } else { '0' })).collect()
+fn digits(values: &Bits, count: usize) -> String {
+    (0..count).map(|number| digit(values.get(number))).collect()
 }
 
 /// Adds a name; if it is none, or is taken, another one.

@@ -12,6 +12,7 @@ mod statement;
 pub(crate) use c_habits::instead_of_constant;
 pub(crate) use statement::STARTS;
 
+use crate::graph::MOST_VARIABLES;
 use crate::lex::{Lexeme, MOST_TOKENS, Token, is_name, lex};
 use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
@@ -47,12 +48,24 @@ const OTHERS: [&str; 18] = [
 ];
 
 /// What nobody can be called.
-fn is_keyword(word: &str) -> bool {
+pub(crate) fn is_keyword(word: &str) -> bool {
     STARTS.contains(&word) || OTHERS.contains(&word)
 }
 
 /// How deep blocks and expressions may be nested.
-const DEEPEST: usize = 250;
+pub(crate) const DEEPEST: usize = 250;
+
+/// The longest name, in bytes.
+pub(crate) const LONGEST_NAME: usize = MAX_NAME / 2;
+
+/// The value of a constant, if this word is one.
+pub(crate) fn is_constant(word: &str, dialect: Dialect) -> Option<bool> {
+    match (word, dialect) {
+        ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
+        ("1" | "true", _) | ("T", Dialect::Slam) => Some(true),
+        _ => None,
+    }
+}
 
 struct Parser<'a> {
     text: &'a str,
@@ -63,6 +76,8 @@ struct Parser<'a> {
     /// The first bracket, which tells the dialect.
     told_by: Option<Span>,
     depth: usize,
+    /// How many statements have begun.
+    statements: u32,
     /// The functions that have a body.
     defined: HashSet<&'a str>,
     /// The blocks around the next token; the innermost comes last.
@@ -104,7 +119,7 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
     parser.program()
 }
 
-/// An expression that stands alone, for an option such as `--target`.
+/// An expression that stands alone, such as that of a target.
 pub(crate) fn parse_expression(
     text: &str,
     source: u32,
@@ -136,6 +151,7 @@ impl<'a> Parser<'a> {
             dialect,
             told_by: None,
             depth: 0,
+            statements: 0,
             defined: HashSet::new(),
             open: Vec::new(),
             closed: Vec::new(),
@@ -244,11 +260,7 @@ impl<'a> Parser<'a> {
     }
 
     fn is_constant(&self, word: &str) -> Option<bool> {
-        match (word, self.dialect) {
-            ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
-            ("1" | "true", _) | ("T", Dialect::Slam) => Some(true),
-            _ => None,
-        }
+        is_constant(word, self.dialect)
     }
 
     fn name(&mut self, what: &str) -> Parsed<Name> {
@@ -268,12 +280,11 @@ impl<'a> Parser<'a> {
     }
 
     fn short_enough(&mut self, text: &str, span: Span) -> Parsed<Name> {
-        const LONGEST: usize = MAX_NAME / 2;
-        if text.len() > LONGEST {
+        if text.len() > LONGEST_NAME {
             let length = text.len();
             return self.report(|| {
                 Diagnostic::error(format!("a name of {length} bytes"))
-                    .at(span, format!("at most {LONGEST}"))
+                    .at(span, format!("at most {LONGEST_NAME}"))
                     .help("choose a shorter one")
             });
         }
@@ -436,9 +447,10 @@ impl<'a> Parser<'a> {
     }
 
     fn number_of_results(&mut self) -> Parsed<usize> {
-        let number = self.next_text().parse().ok().filter(|number| (1..=64).contains(number));
+        let number = self.next_text().parse().ok().filter(|number| (1..=MOST_VARIABLES).contains(number));
         let Some(number) = number else {
-            return Err(self.expected("a number of results", "from 1 to 64; a function without results is `void`"));
+            let help = format!("from 1 to {MOST_VARIABLES}; a function without results is `void`");
+            return Err(self.expected("a number of results", &help));
         };
         self.at += 1;
         self.expect(">", "as in `bool<2>`")?;

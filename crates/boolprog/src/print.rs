@@ -1,21 +1,27 @@
 //! Writing a program in its dialect. Reading it back gives an equal syntax tree.
 
 use crate::syntax::{
-    Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
+    At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
 };
+use cpds::diagnostic::Span;
 use std::fmt::Write as _;
 
 /// The program as text.
 pub fn print(program: &Program) -> String {
+    placed(program.clone()).0
+}
+
+/// The program as text, and the program with its places in that text: the same as if it had been read from there.
+pub(crate) fn placed(mut program: Program) -> (String, Program) {
     let mut printer = Printer { out: String::new(), dialect: program.dialect, indent: 0 };
-    for variable in &program.variables {
+    for variable in &mut program.variables {
         printer.variable(variable);
     }
-    for function in &program.functions {
+    for function in &mut program.functions {
         printer.out.push('\n');
         printer.function(function);
     }
-    printer.out
+    (printer.out, program)
 }
 
 struct Printer {
@@ -25,10 +31,27 @@ struct Printer {
 }
 
 impl Printer {
-    fn line(&mut self, text: &str) {
-        if !text.is_empty() {
-            writeln!(self.out, "{:width$}{text}", "", width = 2 * self.indent).expect("writing to a string");
-        }
+    fn here(&self) -> u32 {
+        u32::try_from(self.out.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Writes something, and notes where.
+    fn at(&mut self, at: &mut At, write: impl FnOnce(&mut Self)) {
+        let start = self.here();
+        write(self);
+        *at = At(Span { source: 0, start, end: self.here() });
+    }
+
+    fn word_at(&mut self, at: &mut At, word: &str) {
+        self.at(at, |printer| printer.out.push_str(word));
+    }
+
+    fn indent(&mut self) {
+        self.out.extend(std::iter::repeat_n("  ", self.indent));
+    }
+
+    fn end_of_line(&mut self) {
+        self.out.push('\n');
     }
 
     /// The word of the paper's dialect, or that of the other one.
@@ -39,31 +62,61 @@ impl Printer {
         }
     }
 
-    fn variable(&mut self, Variable { name, is_thread_local, value }: &Variable) {
-        let thread_local = if *is_thread_local { "thread_local " } else { "" };
-        let value = value.map_or(String::new(), |value| format!(" := {}", u8::from(value)));
-        self.line(&format!("decl {thread_local}{}{value};", name.text));
+    fn push(&mut self, paper: &str, slam: &str) {
+        let word = self.word(paper, slam);
+        self.out += word;
     }
 
-    fn function(&mut self, function: &Function) {
-        let result = match function.results {
-            0 => "void".to_owned(),
-            1 => "bool".to_owned(),
-            more => format!("bool<{more}>"),
+    fn name(&mut self, Name { text, at }: &mut Name) {
+        self.word_at(at, text);
+    }
+
+    /// Things separated by commas.
+    fn list<T>(&mut self, items: &mut [T], mut write: impl FnMut(&mut Self, &mut T)) {
+        for (i, item) in items.iter_mut().enumerate() {
+            self.out += if i == 0 { "" } else { ", " };
+            write(self, item);
+        }
+    }
+
+    fn variable(&mut self, Variable { name, is_thread_local, value }: &mut Variable) {
+        self.indent();
+        self.out += if *is_thread_local { "decl thread_local " } else { "decl " };
+        self.name(name);
+        self.out += match value {
+            None => ";",
+            Some(false) => " := 0;",
+            Some(true) => " := 1;",
         };
-        let head = format!("{result} {}({})", function.name.text, names(&function.parameters));
-        self.line(&format!("{head} {}", self.word("{", "begin")));
+        self.end_of_line();
+    }
+
+    fn function(&mut self, function: &mut Function) {
+        match function.results {
+            0 => self.out += "void ",
+            1 => self.out += "bool ",
+            more => write!(self.out, "bool<{more}> ").expect("writing to a string"),
+        }
+        self.name(&mut function.name);
+        self.out.push('(');
+        self.list(&mut function.parameters, Self::name);
+        self.push(") {\n", ") begin\n");
         self.indent += 1;
-        function.locals.iter().for_each(|variable| self.variable(variable));
-        for expr in &function.enforce {
-            self.line(&format!("enforce {};", expression(expr)));
+        function.locals.iter_mut().for_each(|variable| self.variable(variable));
+        for expr in &mut function.enforce {
+            self.indent();
+            self.out += "enforce ";
+            self.expression(expr);
+            self.out += ";\n";
         }
         self.indent -= 1;
-        self.block(&function.body);
-        self.line(self.word("}", "end"));
+        self.block(&mut function.body);
+        let end = self.word("}", "end");
+        self.word_at(&mut function.end, end);
+        self.end_of_line();
     }
 
-    fn block(&mut self, body: &[Statement]) {
+    fn block(&mut self, body: &mut [Statement]) {
         self.indent += 1;
         for statement in body {
             self.statement(statement);
@@ -71,118 +124,200 @@ impl Printer {
         self.indent -= 1;
     }
 
-    fn statement(&mut self, statement: &Statement) {
-        if let Some(origin) = &statement.origin {
-            self.line(&format!("// file {} line {}", origin.file, origin.line));
+    fn statement(&mut self, Statement { labels, kind, at, origin, .. }: &mut Statement) {
+        if let Some(origin) = origin {
+            self.indent();
+            writeln!(self.out, "// file {} line {}", origin.file, origin.line).expect("writing to a string");
         }
-        let labels: Vec<_> = statement.labels.iter().map(|label| format!("{}: ", label.text)).collect();
-        let labels = labels.concat();
-        match &statement.kind {
+        self.indent();
+        for label in labels {
+            self.name(label);
+            self.out += ": ";
+        }
+        match kind {
             StatementKind::If { condition, then, otherwise } => {
-                let (open, close) = (self.word(") {", " then"), self.word("}", "fi;"));
-                self.line(&format!("{labels}if {}{}{open}", self.word("(", ""), expression(condition)));
+                self.at(at, |printer| printer.head("if ", condition));
+                self.push(" {\n", " then\n");
                 self.block(then);
                 if !otherwise.is_empty() {
-                    self.line(self.word("} else {", "else"));
+                    self.indent();
+                    self.push("} else {\n", "else\n");
                     self.block(otherwise);
                 }
-                self.line(close);
+                self.indent();
+                self.push("}", "fi;");
             }
             StatementKind::While { condition, body } => {
-                let (open, close) = (self.word(") {", " do"), self.word("}", "od;"));
-                self.line(&format!("{labels}while {}{}{open}", self.word("(", ""), expression(condition)));
+                self.at(at, |printer| printer.head("while ", condition));
+                self.push(" {\n", " do\n");
                 self.block(body);
-                self.line(close);
+                self.indent();
+                self.push("}", "od;");
             }
-            StatementKind::Atomic { body, .. } => {
-                self.line(&format!("{labels}atomic {}", self.word("{", "begin")));
+            StatementKind::Atomic { body, end } => {
+                self.word_at(at, "atomic");
+                self.push(" {\n", " begin\n");
                 self.block(body);
-                self.line(self.word("}", "end;"));
+                self.indent();
+                let bracket = self.word("}", "end");
+                self.word_at(end, bracket);
+                self.push("", ";");
             }
-            simple => self.line(&format!("{labels}{};", simple_statement(simple))),
+            simple => {
+                self.at(at, |printer| printer.simple(simple));
+                self.out.push(';');
+            }
         }
+        self.end_of_line();
+    }
+
+    /// The head of an `if` or a `while`.
+    fn head(&mut self, word: &str, condition: &mut Expr) {
+        self.out += word;
+        self.push("(", "");
+        self.expression(condition);
+        self.push(")", "");
+    }
+
+    fn simple(&mut self, kind: &mut StatementKind) {
+        match kind {
+            StatementKind::Skip => self.out += "skip",
+            StatementKind::Goto(labels) => self.names("goto ", labels),
+            StatementKind::Assume(expr) => self.of_condition("assume", expr),
+            StatementKind::AbortIf(expr) => self.of_condition("abortif", expr),
+            StatementKind::Assert(expr) => self.of_condition("assert", expr),
+            StatementKind::Assign { targets, values, constrain } => {
+                self.assigned(targets);
+                self.list(values, Self::expression);
+                if let Some(expr) = constrain {
+                    self.out += " constrain ";
+                    self.expression(expr);
+                }
+            }
+            StatementKind::Call { targets, function, arguments } => {
+                if !targets.is_empty() {
+                    self.assigned(targets);
+                }
+                self.out += "call ";
+                self.called(function, arguments);
+            }
+            StatementKind::Return(values) => {
+                self.out += if values.is_empty() { "return" } else { "return " };
+                self.list(values, Self::expression);
+            }
+            StatementKind::Dead(variables) => self.names("dead ", variables),
+            StatementKind::Lock(name) => self.of_lock("lock", name),
+            StatementKind::Unlock(name) => self.of_lock("unlock", name),
+            StatementKind::StartThread { function, arguments } => {
+                self.out += "start_thread ";
+                self.called(function, arguments);
+            }
+            StatementKind::StartGoto(label) => self.names("start_thread goto ", std::slice::from_mut(label)),
+            StatementKind::EndThread => self.out += "end_thread",
+            StatementKind::AtomicBegin => self.out += "atomic_begin",
+            StatementKind::AtomicEnd => self.out += "atomic_end",
+            StatementKind::If { .. } | StatementKind::While { .. } | StatementKind::Atomic { .. } => {
+                unreachable!("not a simple statement")
+            }
+        }
+    }
+
+    fn names(&mut self, word: &str, names: &mut [Name]) {
+        self.out += word;
+        self.list(names, Self::name);
+    }
+
+    /// `assume(e)`.
+    fn of_condition(&mut self, word: &str, expr: &mut Expr) {
+        self.out += word;
+        self.in_parentheses(expr);
+    }
+
+    fn of_lock(&mut self, word: &str, name: &mut Option<Name>) {
+        self.out += word;
+        if let Some(name) = name {
+            self.out.push('(');
+            self.name(name);
+            self.out.push(')');
+        }
+    }
+
+    fn called(&mut self, function: &mut Name, arguments: &mut [Expr]) {
+        self.name(function);
+        self.out.push('(');
+        self.list(arguments, Self::expression);
+        self.out.push(')');
+    }
+
+    /// `x, _ := `.
+    fn assigned(&mut self, targets: &mut [Target]) {
+        self.list(targets, |printer, target| match target {
+            Target::Variable(name) => printer.name(name),
+            Target::Nothing(at) => printer.word_at(at, "_"),
+        });
+        self.out += " := ";
+    }
+
+    /// An expression in parentheses, which count as a part of it.
+    fn in_parentheses(&mut self, expr: &mut Expr) {
+        let start = self.here();
+        self.out.push('(');
+        self.expression(expr);
+        self.out.push(')');
+        expr.at = At(Span { source: 0, start, end: self.here() });
+    }
+
+    /// A part of an expression that must bind at least so tightly.
+    fn part(&mut self, expr: &mut Expr, least: u8) {
+        if strength(expr) < least { self.in_parentheses(expr) } else { self.expression(expr) }
+    }
+
+    /// An expression, with the parentheses that it needs.
+    fn expression(&mut self, Expr { kind, at }: &mut Expr) {
+        self.at(at, |printer| match kind {
+            ExprKind::Constant(value) => printer.out.push(if *value { '1' } else { '0' }),
+            ExprKind::Choice => printer.out.push('*'),
+            ExprKind::Variable(name) => printer.name(name),
+            ExprKind::Primed(name) => {
+                printer.out.push('\'');
+                printer.name(name);
+            }
+            ExprKind::Not(inner) => {
+                printer.out.push('!');
+                printer.part(inner, 7);
+            }
+            ExprKind::Binary(operator, a, b) => {
+                let own = operator.strength();
+                let (left, right) = if *operator == Operator::Implies { (own + 1, own) } else { (own, own + 1) };
+                printer.part(a, left);
+                printer.out.push(' ');
+                printer.out += operator.sign();
+                printer.out.push(' ');
+                printer.part(b, right);
+            }
+            ExprKind::IfElse(a, b, c) => {
+                printer.part(a, 1);
+                printer.out += " ? ";
+                printer.part(b, 1);
+                printer.out += " : ";
+                printer.expression(c);
+            }
+            ExprKind::Schoose(a, b) => {
+                printer.out += "schoose[";
+                printer.expression(a);
+                printer.out += ", ";
+                printer.expression(b);
+                printer.out.push(']');
+            }
+        });
     }
 }
 
-fn simple_statement(kind: &StatementKind) -> String {
-    let lock = |name: &Option<Name>| name.as_ref().map_or(String::new(), |name| format!("({})", name.text));
-    match kind {
-        StatementKind::Skip => "skip".to_owned(),
-        StatementKind::Goto(labels) => format!("goto {}", names(labels)),
-        StatementKind::Assume(expr) => format!("assume({})", expression(expr)),
-        StatementKind::AbortIf(expr) => format!("abortif({})", expression(expr)),
-        StatementKind::Assert(expr) => format!("assert({})", expression(expr)),
-        StatementKind::Assign { targets, values, constrain } => {
-            let constrain = constrain.as_ref().map_or(String::new(), |expr| format!(" constrain {}", expression(expr)));
-            format!("{}{}{constrain}", assigned(targets), expressions(values))
-        }
-        StatementKind::Call { targets, function, arguments } => {
-            format!("{}call {}({})", assigned(targets), function.text, expressions(arguments))
-        }
-        StatementKind::Return(values) if values.is_empty() => "return".to_owned(),
-        StatementKind::Return(values) => format!("return {}", expressions(values)),
-        StatementKind::Dead(variables) => format!("dead {}", names(variables)),
-        StatementKind::Lock(name) => format!("lock{}", lock(name)),
-        StatementKind::Unlock(name) => format!("unlock{}", lock(name)),
-        StatementKind::StartThread { function, arguments } => {
-            format!("start_thread {}({})", function.text, expressions(arguments))
-        }
-        StatementKind::StartGoto(label) => format!("start_thread goto {}", label.text),
-        StatementKind::EndThread => "end_thread".to_owned(),
-        StatementKind::AtomicBegin => "atomic_begin".to_owned(),
-        StatementKind::AtomicEnd => "atomic_end".to_owned(),
-        StatementKind::If { .. } | StatementKind::While { .. } | StatementKind::Atomic { .. } => {
-            unreachable!("not a simple statement")
-        }
-    }
-}
-
-fn names(names: &[Name]) -> String {
-    names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// `x, _ := `, or nothing.
-fn assigned(targets: &[Target]) -> String {
-    if targets.is_empty() {
-        return String::new();
-    }
-    let target = |target: &Target| match target {
-        Target::Variable(name) => name.text.clone(),
-        Target::Nothing(_) => "_".to_owned(),
-    };
-    targets.iter().map(target).collect::<Vec<_>>().join(", ") + " := "
-}
-
-fn expressions(exprs: &[Expr]) -> String {
-    exprs.iter().map(expression).collect::<Vec<_>>().join(", ")
-}
-
-/// An expression, with the parentheses that it needs.
-pub(crate) fn expression(expr: &Expr) -> String {
-    /// How tightly an expression binds: an operator's strength, looser or tighter.
-    fn strength(expr: &Expr) -> u8 {
-        match &expr.kind {
-            ExprKind::IfElse(..) => 0,
-            ExprKind::Binary(operator, ..) => operator.strength(),
-            _ => 7,
-        }
-    }
-    let within = |expr: &Expr, least: u8| {
-        let text = expression(expr);
-        if strength(expr) < least { format!("({text})") } else { text }
-    };
+/// How tightly an expression binds: an operator's strength, looser or tighter.
+fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Constant(value) => u8::from(*value).to_string(),
-        ExprKind::Choice => "*".to_owned(),
-        ExprKind::Variable(name) => name.text.clone(),
-        ExprKind::Primed(name) => format!("'{}", name.text),
-        ExprKind::Not(inner) => format!("!{}", within(inner, 7)),
-        ExprKind::Binary(operator, a, b) => {
-            let own = operator.strength();
-            let (left, right) = if *operator == Operator::Implies { (own + 1, own) } else { (own, own + 1) };
-            format!("{} {} {}", within(a, left), operator.sign(), within(b, right))
-        }
-        ExprKind::IfElse(a, b, c) => format!("{} ? {} : {}", within(a, 1), within(b, 1), expression(c)),
-        ExprKind::Schoose(a, b) => format!("schoose[{}, {}]", expression(a), expression(b)),
+        ExprKind::IfElse(..) => 0,
+        ExprKind::Binary(operator, ..) => operator.strength(),
+        _ => 7,
     }
 }

@@ -3,6 +3,7 @@
 //! Nobody is named: what only one thread may know of itself (that it is in an atomic section, that it holds a lock) is in its topmost frame, and
 //! the shared state has what the others must know. So threads with the same program stay interchangeable.
 
+use crate::set::Set;
 use crate::store::Bits;
 
 /// A shared state.
@@ -17,7 +18,7 @@ pub(crate) enum Shared {
 pub(crate) struct Running {
     pub(crate) variables: Bits,
     /// The locks that somebody holds.
-    pub(crate) locked: u32,
+    pub(crate) locked: Set,
     /// Whether a thread is in an atomic section.
     pub(crate) is_atomic: bool,
     pub(crate) handover: Handover,
@@ -27,33 +28,53 @@ pub(crate) struct Running {
     pub(crate) created: u32,
 }
 
+impl Running {
+    /// The same with other variables, and with a thread in an atomic section or without one.
+    pub(crate) fn with(&self, variables: Bits, is_atomic: bool) -> Running {
+        let Running { locked, handover, pending, created, .. } = self;
+        let (locked, handover, pending) = (locked.clone(), handover.clone(), pending.clone());
+        Running { variables, locked, is_atomic, handover, pending, created: *created }
+    }
+}
+
 /// What lies between two frames of one thread.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Handover {
     Nothing,
-    /// Results, and what the thread knows of itself.
-    Results {
-        results: Bits,
-        section: Section,
-        held: u32,
-        thread_locals: Bits,
-    },
+    /// Few shared states have them.
+    Results(Box<Handed>),
     /// The thread ends, frame by frame.
     End,
 }
 
+/// Results of a call, and what the thread knows of itself.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Handed {
+    pub(crate) results: Bits,
+    pub(crate) section: Section,
+    pub(crate) held: Set,
+    pub(crate) thread_locals: Bits,
+}
+
 /// A stack symbol.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Frame {
     pub(crate) node: usize,
     pub(crate) kind: FrameKind,
     pub(crate) section: Section,
     /// The locks that its thread holds.
-    pub(crate) held: u32,
+    pub(crate) held: Set,
     /// Thread-local variables, then parameters, then the others.
     pub(crate) local: Bits,
     /// Results of a call that are not assigned yet.
     pub(crate) results: Bits,
+}
+
+impl Frame {
+    /// How many bytes it takes beside its own, if no copy shares them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.held.heap_bytes() + self.local.heap_bytes() + self.results.heap_bytes()
+    }
 }
 
 /// How a frame came to be.

@@ -5,40 +5,61 @@
 //! ([design note](../../../docs/design/009-programs-as-systems.md)).
 
 use crate::graph::{Formula, Var};
-use crate::live::low_bits;
+use crate::set::Set;
 
 /// Some Boolean variables. The value of one that is not known is kept as false, so that equal stores are equal.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Bits {
-    known: u64,
-    values: u64,
+    known: Set,
+    values: Set,
 }
 
 impl Bits {
-    pub(crate) fn get(self, number: usize) -> Option<bool> {
-        (self.known >> number & 1 == 1).then_some(self.values >> number & 1 == 1)
+    pub(crate) fn get(&self, number: usize) -> Option<bool> {
+        self.known.contains(number).then(|| self.values.contains(number))
     }
 
     pub(crate) fn set(&mut self, number: usize, value: Option<bool>) {
-        let bit = 1 << number;
-        self.known = if value.is_some() { self.known | bit } else { self.known & !bit };
-        self.values = if value == Some(true) { self.values | bit } else { self.values & !bit };
+        if value.is_some() {
+            self.known.insert(number);
+        } else {
+            self.known.remove(number);
+        }
+        if value == Some(true) {
+            self.values.insert(number);
+        } else {
+            self.values.remove(number);
+        }
+    }
+
+    /// The variables that are not open.
+    pub(crate) fn known(&self) -> &Set {
+        &self.known
     }
 
     /// Those of the variables that are in the mask; the others are open.
-    pub(crate) fn masked(self, mask: u64) -> Bits {
-        Bits { known: self.known & mask, values: self.values & mask }
+    pub(crate) fn masked(&self, mask: &Set) -> Bits {
+        Bits { known: self.known.intersection(mask), values: self.values.intersection(mask) }
     }
 
     /// The first `count` variables.
-    pub(crate) fn first(self, count: usize) -> Bits {
-        self.masked(low_bits(count))
+    pub(crate) fn first(&self, count: usize) -> Bits {
+        if count == 0 { Bits::default() } else { self.masked(&Set::below(count)) }
     }
 
     /// These, with the first `count` taken from `other`.
-    pub(crate) fn with_first(self, count: usize, other: Bits) -> Bits {
-        let (own, other) = (self.first(count), other.first(count));
-        Bits { known: self.known ^ own.known | other.known, values: self.values ^ own.values | other.values }
+    pub(crate) fn with_first(&self, count: usize, other: &Bits) -> Bits {
+        if count == 0 {
+            return self.clone();
+        }
+        let first = Set::below(count);
+        let either = |own: &Set, other: &Set| own.difference(&first).union(&other.intersection(&first));
+        Bits { known: either(&self.known, &other.known), values: either(&self.values, &other.values) }
+    }
+
+    /// How many bytes they take beside their own, if no copy shares them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.known.heap_bytes() + self.values.heap_bytes()
     }
 }
 
@@ -51,7 +72,7 @@ impl FromIterator<Option<bool>> for Bits {
 }
 
 /// What a step can read and write: the shared variables, and those of the thread's topmost frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Store {
     pub(crate) shared: Bits,
     pub(crate) local: Bits,
@@ -73,13 +94,15 @@ impl Store {
     }
 
     /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores in which it is not.
-    pub(crate) fn cases(self, step: &mut impl FnMut(Store) -> Result<(), Open>) {
-        if let Err(Open(variable)) = step(self) {
-            for value in [false, true] {
-                let mut store = self;
+    pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Enough> {
+        match step(self) {
+            Ok(()) => Ok(()),
+            Err(Stop::Enough) => Err(Enough),
+            Err(Stop::Open(variable)) => [false, true].into_iter().try_for_each(|value| {
+                let mut store = self.clone();
                 store.set(variable, Some(value));
-                store.cases(step);
-            }
+                store.cases(step)
+            }),
         }
     }
 }
@@ -87,6 +110,29 @@ impl Store {
 /// A variable whose value must be chosen first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Open(pub(crate) Var);
+
+/// No further case is looked at: one that is enough has been found, or there are too many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Enough;
+
+/// Why a case goes no further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    Open(Var),
+    Enough,
+}
+
+impl From<Open> for Stop {
+    fn from(Open(variable): Open) -> Self {
+        Stop::Open(variable)
+    }
+}
+
+impl From<Enough> for Stop {
+    fn from(Enough: Enough) -> Self {
+        Stop::Enough
+    }
+}
 
 /// The values that an expression can have. Every `*` is a choice of its own, so parts of an expression are independent once the variables are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -195,10 +241,11 @@ mod tests {
         assert_eq!(evaluate(&both(Operator::And, Formula::Choice, not), &store, &store), Ok(Possible::BOTH));
         let x_or_not_x = both(Operator::Or, X, Formula::Not(Box::new(X)));
         let mut seen = Vec::new();
-        store.cases(&mut |store| {
-            seen.push((store.get(Var::Shared(0)), evaluate(&x_or_not_x, &store, &store)?));
+        let all = store.cases(&mut |store| {
+            seen.push((store.get(Var::Shared(0)), evaluate(&x_or_not_x, store, store)?));
             Ok(())
         });
+        assert_eq!(all, Ok(()));
         assert_eq!(seen, [(Some(false), Possible::only(true)), (Some(true), Possible::only(true))]);
     }
 
@@ -221,7 +268,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|number| bits.get(number)), [Some(true), None, Some(false)]);
         assert_eq!(bits.first(1), [Some(true)].into_iter().collect());
         assert_eq!(
-            bits.with_first(2, [None, Some(true)].into_iter().collect()),
+            bits.with_first(2, &[None, Some(true)].into_iter().collect()),
             [None, Some(true), Some(false)].into_iter().collect()
         );
         bits.set(0, None);

@@ -5,6 +5,7 @@
 
 use crate::graph::Step;
 use crate::map::{SourceFrame, SourceMap};
+use crate::set::Set;
 use crate::state::{Frame, Handover, Running, Section, Shared};
 use cpds::{GlobalState, SharedState, Stack, ThreadId};
 
@@ -48,9 +49,9 @@ pub enum Synchronised<'m> {
 }
 
 /// What a thread knows of itself.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct Own {
-    pub(crate) held: u32,
+    pub(crate) held: Set,
     pub(crate) is_atomic: bool,
 }
 
@@ -62,16 +63,16 @@ impl SourceMap {
         state: &GlobalState,
         before: Option<&Synchronisation<'m>>,
     ) -> Synchronisation<'m> {
-        let Shared::Running(running) = self.shared(state.shared) else { return before.cloned().unwrap_or_default() };
+        let Shared::Running(running) = self.rest(state.shared) else { return before.cloned().unwrap_or_default() };
         let own: Vec<Own> = state.stacks.iter().map(|stack| self.own(running, stack)).collect();
         let thread_with = |holds: &dyn Fn(&Own) -> bool| (0..).zip(&own).find(|(_, own)| holds(own));
         let lock = |(number, name): (usize, &'m str)| {
-            let holder = thread_with(&|own| own.held >> number & 1 == 1).map(|(i, _)| ThreadId(i));
+            let holder = thread_with(&|own| own.held.contains(number)).map(|(i, _)| ThreadId(i));
             let earlier = || before?.locks.iter().find(|lock| lock.name == name)?.holder;
             HeldLock { name, holder: holder.or_else(earlier), has_ended: holder.is_none() }
         };
         Synchronisation {
-            locks: self.locks(running.locked).map(lock).collect(),
+            locks: self.locks(&running.locked).map(lock).collect(),
             atomic: thread_with(&|own| own.is_atomic).map(|(i, _)| ThreadId(i)),
             waiting: running.pending.iter().map(|(_, frame)| self.source_frame(frame)).collect(),
         }
@@ -88,13 +89,14 @@ impl SourceMap {
         (q, old): (SharedState, &Stack),
         (p, new): (SharedState, &Stack),
     ) -> Vec<Synchronised<'_>> {
-        let (before, after) = (self.shared(q), self.shared(p));
+        let (before, after) = (self.rest(q), self.rest(p));
         let (from, to) = (self.own_in(before, old), self.own_in(after, new));
         let (Shared::Running(before), Shared::Running(after)) = (before, after) else { return Vec::new() };
         let mut found: Vec<Synchronised<'_>> = Vec::new();
-        found.extend(self.locks(to.held & !from.held).map(|(_, name)| Synchronised::Takes(name)));
-        found.extend(self.locks(from.held & !to.held & !after.locked).map(|(_, name)| Synchronised::Frees(name)));
-        found.extend(self.locks(from.held & !to.held & after.locked).map(|(_, name)| Synchronised::Keeps(name)));
+        found.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| Synchronised::Takes(name)));
+        let given_up = from.held.difference(&to.held);
+        found.extend(self.locks(&given_up.difference(&after.locked)).map(|(_, name)| Synchronised::Frees(name)));
+        found.extend(self.locks(&given_up.intersection(&after.locked)).map(|(_, name)| Synchronised::Keeps(name)));
         match (from.is_atomic, to.is_atomic) {
             (false, true) => found.push(Synchronised::EntersAtomic),
             (true, false) => found.push(Synchronised::LeavesAtomic),
@@ -112,13 +114,13 @@ impl SourceMap {
 
     /// Whether a thread is in an atomic section.
     pub(crate) fn is_in_atomic(&self, q: SharedState, stack: &Stack) -> bool {
-        self.own_in(self.shared(q), stack).is_atomic
+        self.own_in(self.rest(q), stack).is_atomic
     }
 
-    /// Locks by their numbers and names, of those in the mask.
-    pub(crate) fn locks(&self, mask: u32) -> impl Iterator<Item = (usize, &str)> {
-        let all = self.graph.locks.iter().enumerate();
-        all.filter(move |(number, _)| mask >> number & 1 == 1).map(|(number, name)| (number, name.as_str()))
+    /// Locks by their numbers and names.
+    pub(crate) fn locks<'m>(&'m self, locks: &Set) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
+        let numbers: Vec<usize> = locks.iter().collect();
+        numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))
     }
 
     fn own_in(&self, shared: &Shared, stack: &Stack) -> Own {
@@ -132,9 +134,9 @@ impl SourceMap {
     pub(crate) fn own(&self, running: &Running, stack: &Stack) -> Own {
         let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return Own::default() };
         let is_returning = matches!(self.graph.nodes[top.node].step, Step::Await { .. });
-        match running.handover {
-            Handover::Results { section, held, .. } if is_returning => {
-                Own { held, is_atomic: section != Section::Outside }
+        match &running.handover {
+            Handover::Results(handed) if is_returning => {
+                Own { held: handed.held.clone(), is_atomic: handed.section != Section::Outside }
             }
             // It has ended, though its frames are still there.
             Handover::End if is_returning => Own::default(),
@@ -145,6 +147,6 @@ impl SourceMap {
 
 impl Own {
     fn of(frame: &Frame) -> Self {
-        Own { held: frame.held, is_atomic: frame.section != Section::Outside }
+        Own { held: frame.held.clone(), is_atomic: frame.section != Section::Outside }
     }
 }

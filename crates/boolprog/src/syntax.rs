@@ -1,7 +1,10 @@
 //! The syntax tree of a Boolean program: what both dialects say (docs/boolean-programs.md).
 //!
 //! Names are as written, and not looked up. Two trees are equal if the programs are: where something
-//! stands in its text makes no difference.
+//! stands in its text makes no difference, nor what statements are called.
+//!
+//! A tree may also be built in code: nothing needs a place there ([`At::default`]), and
+//! [`lower`](crate::lower) makes a text of it.
 
 use cpds::diagnostic::Span;
 
@@ -26,6 +29,13 @@ impl PartialEq for At {
 
 impl Eq for At {}
 
+/// Nowhere yet.
+impl Default for At {
+    fn default() -> Self {
+        At(Span { source: 0, start: 0, end: 0 })
+    }
+}
+
 /// A name, and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
@@ -33,6 +43,12 @@ pub struct Name {
     pub text: String,
     /// Where it stands.
     pub at: At,
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Self {
+        Name { text: text.to_owned(), at: At::default() }
+    }
 }
 
 /// A program.
@@ -76,9 +92,17 @@ pub struct Function {
     pub end: At,
 }
 
+/// What a statement is called: a number that means nothing here, and comes back in each step of a trace.
+///
+/// In a program that was read from a text, statements are numbered in the order of the text, from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct StatementId(pub u32);
+
 /// A statement with its labels.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Eq, Debug)]
 pub struct Statement {
+    /// What it is called. Not part of what it is: two statements that do the same are equal.
+    pub id: StatementId,
     /// Its labels.
     pub labels: Vec<Name>,
     /// What it does.
@@ -87,6 +111,19 @@ pub struct Statement {
     pub at: At,
     /// The place in another program that it comes from, if a comment says so.
     pub origin: Option<Origin>,
+}
+
+impl Statement {
+    /// A statement without labels.
+    pub fn new(id: StatementId, kind: StatementKind) -> Self {
+        Statement { id, labels: Vec::new(), kind, at: At::default(), origin: None }
+    }
+}
+
+impl PartialEq for Statement {
+    fn eq(&self, Statement { id: _, labels, kind, at: _, origin }: &Self) -> bool {
+        self.labels == *labels && self.kind == *kind && self.origin == *origin
+    }
 }
 
 /// A place in the program that a Boolean program was made from: `// file main.c line 12`.
@@ -162,6 +199,56 @@ pub struct Expr {
     pub kind: ExprKind,
     /// Where it stands.
     pub at: At,
+}
+
+impl From<ExprKind> for Expr {
+    fn from(kind: ExprKind) -> Self {
+        Expr { kind, at: At::default() }
+    }
+}
+
+impl Expr {
+    /// A variable.
+    pub fn variable(name: &str) -> Self {
+        ExprKind::Variable(name.into()).into()
+    }
+
+    /// What is true where this is false.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        ExprKind::Not(Box::new(self)).into()
+    }
+
+    /// Two sides and an operator.
+    #[must_use]
+    pub fn with(self, operator: Operator, other: Self) -> Self {
+        ExprKind::Binary(operator, Box::new(self), Box::new(other)).into()
+    }
+
+    /// True where all of these are: a tree that is not deep, however many there are.
+    pub fn all(exprs: impl IntoIterator<Item = Self>) -> Self {
+        balanced(exprs.into_iter().collect(), Operator::And, true)
+    }
+
+    /// True where one of these is, likewise.
+    pub fn any(exprs: impl IntoIterator<Item = Self>) -> Self {
+        balanced(exprs.into_iter().collect(), Operator::Or, false)
+    }
+}
+
+/// All of these together, and a constant if there are none.
+fn balanced(mut exprs: Vec<Expr>, operator: Operator, of_none: bool) -> Expr {
+    while exprs.len() > 1 {
+        let mut rest = exprs.into_iter();
+        exprs = Vec::new();
+        while let Some(a) = rest.next() {
+            exprs.push(match rest.next() {
+                Some(b) => a.with(operator, b),
+                None => a,
+            });
+        }
+    }
+    exprs.pop().unwrap_or_else(|| ExprKind::Constant(of_none).into())
 }
 
 /// The shapes of an expression.

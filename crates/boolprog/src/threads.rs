@@ -4,7 +4,7 @@
 //! for each time. How often is counted for *activations*: a function from its beginning, or from a label at which threads start.
 
 use crate::graph::{Graph, Step};
-use cpds::diagnostic::{Diagnostic, Diagnostics, nearest};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, nearest};
 use cpds::limits;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -70,7 +70,8 @@ pub(crate) fn plan(
             diagnostics.error(|| {
                 Diagnostic::error("there is no telling how many threads this creates")
                     .at(span, "in a loop, or in what is called or started again and again")
-                    .help("say how many there may be at a time: --threads 2")
+                    .help("say how many there may be at a time")
+                    .setting(Setting::Threads, "2")
             });
             (Vec::new(), None)
         }
@@ -93,7 +94,9 @@ pub(crate) fn plan(
     if all.sum::<u64>() > limits::THREADS {
         diagnostics.error(|| {
             Diagnostic::error(format!("more than {} threads", limits::THREADS))
-                .help("ask for fewer with --threads or --instances")
+                .help("ask for fewer")
+                .setting(Setting::Threads, None)
+                .setting(Setting::Instances, None)
         });
         return Threads::default();
     }
@@ -108,7 +111,9 @@ fn without_need(limit: u32, created: u64, are_started_by_main: bool) -> Diagnost
         1 => "one thread is created at most".to_owned(),
         _ => format!("{created} threads are created at most"),
     };
-    Diagnostic::warning(format!("--threads {limit} changes nothing: {why}"))
+    let plural = if limit == 1 { "" } else { "s" };
+    Diagnostic::warning(format!("a limit of {limit} created thread{plural} changes nothing: {why}"))
+        .about(Setting::Threads)
 }
 
 /// What a node starts.
@@ -137,7 +142,7 @@ fn roots(
         match index(name) {
             Some(function) => add(function, *copies),
             None => diagnostics.error(|| {
-                let error = Diagnostic::error(format!("--instances: there is no function `{name}`"));
+                let error = Diagnostic::error(format!("there is no function `{name}`")).about(Setting::Instances);
                 let near = nearest(name, names());
                 error.help(near.map_or_else(
                     || format!("there are: {}", names().collect::<Vec<_>>().join(", ")),
@@ -150,14 +155,20 @@ fn roots(
         roots.retain(|&(_, copies)| copies > 0);
         if roots.is_empty() && diagnostics.is_ok() {
             diagnostics.error(|| {
-                Diagnostic::error("--instances: no threads at all").help("start at least one: --instances f=1")
+                Diagnostic::error("no threads at all")
+                    .about(Setting::Instances)
+                    .help("start at least one")
+                    .setting(Setting::Instances, "f=1")
             });
         }
         return (roots, None);
     }
     let Some(main) = index("main") else {
-        diagnostics
-            .error(|| Diagnostic::error("there is no function `main`").help("say what to start: --instances f=2,g=1"));
+        diagnostics.error(|| {
+            Diagnostic::error("there is no function `main`")
+                .help("say what to start")
+                .setting(Setting::Instances, "f=2,g=1")
+        });
         return (roots, None);
     };
     let started = only_starts(graph, main);

@@ -4,18 +4,19 @@
 //! What lies under a frame is forgotten, up to the function that it called: a return goes back to everyone who has called that function. So every
 //! combination that a run can have is found, and with it every action that can fire; and some that cannot, which do no harm.
 
+use crate::set::Set;
 use crate::state::{Frame, FrameKind, Section, Shared};
-use crate::step::{Effect, Machine};
+use crate::step::{Effect, MOST_CASES, Machine};
+use crate::store::Enough;
+use crate::table::{ENTRY, Lists, SharedStates, Table};
 use cpds::limits;
-use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-
-type Table<T> = IndexSet<T, FxBuildHasher>;
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// What a program's threads can do.
 pub(crate) struct Unfolded {
     /// Shared states, the initial one first.
-    pub(crate) shared: Table<Shared>,
+    pub(crate) shared: SharedStates,
     pub(crate) frames: Table<Frame>,
     /// The actions of each program.
     pub(crate) actions: Vec<Vec<Unfold>>,
@@ -25,13 +26,37 @@ pub(crate) struct Unfolded {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Unfold {
     pub(crate) from: u32,
-    pub(crate) top: Option<u32>,
     pub(crate) to: u32,
-    pub(crate) written: [Option<u32>; 2],
+    /// The top, then what is written; [`NO_FRAME`] where there is nothing. There are millions of actions.
+    frames: [u32; 3],
+}
+
+const NO_FRAME: u32 = u32::MAX;
+
+impl Unfold {
+    fn new((from, top): (u32, Option<u32>), (to, written): (u32, [Option<u32>; 2])) -> Self {
+        Unfold { from, to, frames: [top, written[0], written[1]].map(|frame| frame.unwrap_or(NO_FRAME)) }
+    }
+
+    pub(crate) fn top(&self) -> Option<u32> {
+        self.frames().next().filter(|_| self.frames[0] != NO_FRAME)
+    }
+
+    pub(crate) fn written(&self) -> impl Iterator<Item = u32> + use<> {
+        self.frames.into_iter().skip(1).filter(|&frame| frame != NO_FRAME)
+    }
+
+    /// The top, and what is written.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + use<> {
+        self.frames.into_iter().filter(|&frame| frame != NO_FRAME)
+    }
 }
 
 /// Many more than there may be actions: most combinations have one at least.
 const MOST_COMBINATIONS: u64 = 2 * limits::ACTIONS;
+
+/// As many as have numbers.
+const MOST_CHANGES: u64 = 1 << 31;
 
 /// A program: where its threads start, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -49,20 +74,44 @@ pub(crate) enum RoleStart {
 }
 
 /// The system would be larger than this.
-pub(crate) struct TooLarge {
-    pub(crate) what: &'static str,
-    pub(crate) limit: u64,
+#[derive(Debug)]
+pub(crate) enum TooLarge {
+    /// It would have more of these.
+    Many { what: &'static str, limit: u64 },
+    /// It would take more memory, in bytes.
+    Memory(u64),
+}
+
+impl From<Enough> for TooLarge {
+    fn from(Enough: Enough) -> Self {
+        TooLarge::Many { what: "choices of open variables in one statement", limit: MOST_CASES }
+    }
 }
 
 struct Exploration<'m, 'a> {
     machine: &'m Machine<'a>,
-    shared: Table<Shared>,
+    shared: SharedStates,
     frames: Table<Frame>,
+    /// What frames take beside the table.
+    frame_heap_bytes: usize,
     programs: Vec<Explored>,
+    /// Changes of the shared state that threads make, and which of the programs do.
+    changes: FxHashMap<(u32, u32), Changes>,
     /// How many combinations there are.
     found: u64,
+    /// How many actions there are, all threads together.
+    actions: u64,
     /// Combinations that are still to be looked at: program, shared state, frame.
-    queue: Vec<(usize, u32, u32)>,
+    queue: Vec<(u32, u32, u32)>,
+    /// The most memory that the tables may take, in bytes.
+    memory: u64,
+}
+
+/// The programs that change a shared state into a certain other one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    Only(u32),
+    Several,
 }
 
 /// One program.
@@ -70,13 +119,9 @@ struct Explored {
     role: Role,
     found: Pairs,
     /// For each shared state, the frames that were found with it.
-    frames_with: Vec<Vec<u32>>,
-    /// Changes of the shared state that its own threads make.
-    changes: FxHashSet<(u32, u32)>,
+    frames_with: Lists,
     /// For each shared state, what others make of it.
-    others: Vec<Vec<u32>>,
-    /// The changes that others make, as a set.
-    known: FxHashSet<(u32, u32)>,
+    others: Lists,
     /// For each function, who awaits its return, and the shared states in which it returns.
     awaiting: FxHashMap<Returning, (Table<u32>, Table<u32>)>,
     actions: Vec<Unfold>,
@@ -95,31 +140,43 @@ impl Pairs {
         *word |= bit;
         is_new
     }
+
+    /// About how many bytes they take.
+    fn bytes(&self) -> usize {
+        self.0.capacity() * (size_of::<((u32, u32), u64)>() + 2)
+    }
 }
 
 /// A return: of which function, and of what kind of thread.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Returning {
     function: usize,
     is_atomic: bool,
-    held: u32,
+    held: Set,
 }
 
-/// Explores all programs.
-pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role]) -> Result<Unfolded, TooLarge> {
+/// Explores all programs, if their system does not take more than so many bytes.
+pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role], memory: u64) -> Result<Unfolded, TooLarge> {
     let explored = |&role: &Role| Explored {
         role,
         found: Pairs::default(),
-        frames_with: Vec::new(),
-        changes: FxHashSet::default(),
-        others: Vec::new(),
-        known: FxHashSet::default(),
+        frames_with: Lists::default(),
+        others: Lists::default(),
         awaiting: FxHashMap::default(),
         actions: Vec::new(),
     };
-    let (shared, frames) = (Table::default(), Table::default());
-    let programs = roles.iter().map(explored).collect();
-    let mut exploration = Exploration { machine, shared, frames, programs, found: 0, queue: Vec::new() };
+    let mut exploration = Exploration {
+        machine,
+        shared: SharedStates::default(),
+        frames: Table::default(),
+        frame_heap_bytes: 0,
+        programs: roles.iter().map(explored).collect(),
+        changes: FxHashMap::default(),
+        found: 0,
+        actions: 0,
+        queue: Vec::new(),
+        memory,
+    };
     exploration.run()?;
     let Exploration { shared, frames, programs, .. } = exploration;
     Ok(Unfolded { shared, frames, actions: programs.into_iter().map(|program| program.actions).collect() })
@@ -135,96 +192,154 @@ impl Exploration<'_, '_> {
                 self.add(program, initial, frame);
             }
         }
-        let mut for_pools = 0;
+        let (mut for_pools, mut expanded) = (0, 0_u32);
         loop {
             while let Some((program, shared, frame)) = self.queue.pop() {
                 limited("combinations of shared states and places", self.found, MOST_COMBINATIONS)?;
-                self.expand(program, shared, frame)?;
+                expanded = expanded.wrapping_add(1);
+                if expanded.is_multiple_of(1 << 12) {
+                    limited("changes of the shared state", self.changes.len() as u64, MOST_CHANGES)?;
+                    if self.bytes() > self.memory {
+                        return Err(TooLarge::Memory(self.memory));
+                    }
+                }
+                self.expand(program as usize, shared, frame)?;
             }
             // A thread that has not started, or has ended, is there with every shared state.
             if for_pools == self.shared.len() {
                 return Ok(());
             }
-            self.start_in(for_pools)?;
+            self.start_in(u32::try_from(for_pools).expect("limited"))?;
             for_pools += 1;
         }
     }
 
+    /// About how many bytes the tables take, and the system that is made of them.
+    fn bytes(&self) -> u64 {
+        let of_program = |program: &Explored| {
+            let Explored { found, frames_with, others, awaiting, actions, .. } = program;
+            let awaited = awaiting.values().map(|(callers, returns)| callers.capacity() + returns.capacity());
+            let lists = found.bytes() + frames_with.bytes() + others.bytes();
+            lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<Unfold>()
+        };
+        let programs: usize = self.programs.iter().map(of_program).sum();
+        let changes = self.changes.capacity() * (size_of::<((u32, u32), Changes)>() + 2);
+        let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
+        let tables = self.shared.bytes() + frames + programs + changes + self.queue.capacity() * 12;
+        let actions: usize = self.programs.iter().map(|program| program.actions.len()).sum();
+        // A name and its place, a symbol's frame and its name, and a rule and its place in their order.
+        let symbols = self.frames.len() * (size_of::<Frame>() + 64);
+        let system = self.shared.len() * 24 + symbols + actions * (size_of::<cpds::Rule>() + 4);
+        (tables + system) as u64
+    }
+
     fn number(&mut self, shared: Shared) -> Result<u32, TooLarge> {
-        let (number, _) = self.shared.insert_full(shared);
+        let number = self.shared.insert(shared);
         limited("shared states", self.shared.len() as u64, limits::SHARED_STATES)?;
-        Ok(u32::try_from(number).expect("limited"))
+        Ok(number)
     }
 
     fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
-        let (number, _) = self.frames.insert_full(frame);
+        let heap_bytes = frame.heap_bytes();
+        let (number, is_new) = self.frames.insert_full(frame);
+        self.frame_heap_bytes += if is_new { heap_bytes } else { 0 };
         limited("stack symbols", self.frames.len() as u64, limits::SYMBOLS)?;
         Ok(u32::try_from(number).expect("limited"))
     }
 
     fn action(&mut self, program: usize, action: Unfold) -> Result<(), TooLarge> {
         self.programs[program].actions.push(action);
-        let count = |program: &Explored| u64::from(program.role.copies) * program.actions.len() as u64;
-        limited("actions", self.programs.iter().map(count).sum(), limits::ACTIONS)
+        self.actions += u64::from(self.programs[program].role.copies);
+        limited("actions", self.actions, limits::ACTIONS)
     }
 
     /// Whether a thread with this frame on top can be there when others have made this the shared state.
     fn is_possible(&self, shared: u32, frame: u32) -> bool {
         let frame = &self.frames[frame as usize];
-        match &self.shared[shared as usize] {
+        match self.shared.rest(shared) {
             Shared::Error(_) => false,
             Shared::Running(running) => {
                 // Those that were created are there: this one, if it is one, and those that have not started.
                 let is_counted = self.machine.threads.limit.is_some();
                 let there = running.pending.len() + usize::from(frame.kind == FrameKind::Created);
-                running.locked & frame.held == frame.held && (!is_counted || running.created as usize >= there)
+                running.locked.includes(&frame.held) && (!is_counted || running.created as usize >= there)
             }
         }
     }
 
+    /// Whether a thread with this frame on top is the only one that can take a step.
+    fn is_alone(&self, shared: u32, frame: u32) -> bool {
+        self.machine.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
+    }
+
     /// Notes a combination, and those that others make of it.
     fn add(&mut self, program: usize, shared: u32, frame: u32) {
+        let number = u32::try_from(program).expect("few programs");
         let mut new = vec![shared];
         while let Some(shared) = new.pop() {
             let explored = &mut self.programs[program];
-            if matches!(self.shared[shared as usize], Shared::Error(_)) || !explored.found.insert(shared, frame) {
+            if matches!(self.shared.rest(shared), Shared::Error(_)) || !explored.found.insert(shared, frame) {
                 continue;
             }
             self.found += 1;
-            at(&mut explored.frames_with, shared).push(frame);
-            self.queue.push((program, shared, frame));
-            if !self.machine.is_alone(&self.shared[shared as usize], &self.frames[frame as usize]) {
-                let others = at(&mut self.programs[program].others, shared).clone();
-                new.extend(others.into_iter().filter(|&shared| self.is_possible(shared, frame)));
+            explored.frames_with.push(shared, frame);
+            self.queue.push((number, shared, frame));
+            if !self.is_alone(shared, frame) {
+                new.extend(
+                    self.programs[program].others.iter(shared).filter(|&shared| self.is_possible(shared, frame)),
+                );
             }
         }
     }
 
     /// Notes that a thread of this program can change the shared state, and what that means for the others.
     fn change(&mut self, program: usize, from: u32, to: u32) {
-        if from == to
-            || !self.programs[program].changes.insert((from, to))
-            || matches!(self.shared[to as usize], Shared::Error(_))
-        {
+        if from == to || matches!(self.shared.rest(to), Shared::Error(_)) {
             return;
         }
-        for other in 0..self.programs.len() {
-            let is_other = other != program || self.programs[program].role.copies > 1;
-            if is_other && self.programs[other].known.insert((from, to)) {
-                at(&mut self.programs[other].others, from).push(to);
-                for frame in at(&mut self.programs[other].frames_with, from).clone() {
-                    let is_alone = self.machine.is_alone(&self.shared[from as usize], &self.frames[frame as usize]);
-                    if !is_alone && self.is_possible(to, frame) {
-                        self.add(other, to, frame);
-                    }
+        let number = u32::try_from(program).expect("few programs");
+        // The programs that do not know of this change, apart from this one.
+        let mut first = None;
+        match self.changes.entry((from, to)) {
+            Entry::Vacant(new) => drop(new.insert_entry(Changes::Only(number))),
+            Entry::Occupied(mut known) => match *known.get() {
+                Changes::Only(only) if only != number => {
+                    known.insert(Changes::Several);
+                    first = Some(only as usize);
                 }
+                _ => return,
+            },
+        }
+        for other in 0..self.programs.len() {
+            let has_copies = self.programs[other].role.copies > 1;
+            let is_new = match first {
+                None => other != program || has_copies,
+                Some(first) => other == first && !has_copies,
+            };
+            if is_new {
+                self.learn(other, from, to);
             }
+        }
+    }
+
+    /// Notes that others of the threads than one of this program can change the shared state.
+    fn learn(&mut self, program: usize, from: u32, to: u32) {
+        self.programs[program].others.push(from, to);
+        // What is added meanwhile has this shared state already.
+        let mut next = self.programs[program].frames_with.first(from);
+        while let Some(item) = next {
+            let (frame, behind) = self.programs[program].frames_with.at(item);
+            if !self.is_alone(from, frame) && self.is_possible(to, frame) {
+                self.add(program, to, frame);
+            }
+            next = behind;
         }
     }
 
     /// The steps of a combination.
     fn expand(&mut self, program: usize, from: u32, top: u32) -> Result<(), TooLarge> {
-        let mut steps = self.machine.steps(&self.shared[from as usize], &self.frames[top as usize]);
+        let mut steps =
+            self.machine.steps((self.shared.rest(from), self.shared.variables(from)), &self.frames[top as usize])?;
         // Mostly few, and rarely twice.
         if steps.len() > 64 {
             steps = Table::from_iter(steps).into_iter().collect();
@@ -237,17 +352,20 @@ impl Exploration<'_, '_> {
         }
         for (shared, effect) in steps {
             let to = self.number(shared)?;
+            let returning = match &effect {
+                Effect::Push(callee, _) => Some(self.returning(callee)),
+                Effect::Pop | Effect::To(_) => None,
+            };
             let written = match effect {
                 Effect::Pop => [None, None],
                 Effect::To(frame) => [Some(self.frame(frame)?), None],
                 Effect::Push(callee, below) => [Some(self.frame(callee)?), Some(self.frame(below)?)],
             };
-            self.action(program, Unfold { from, top: Some(top), to, written })?;
+            self.action(program, Unfold::new((from, Some(top)), (to, written)))?;
             self.change(program, from, to);
-            match (effect, written) {
-                (Effect::Push(callee, _), [Some(top), Some(below)]) => {
+            match (returning, written) {
+                (Some(returning), [Some(top), Some(below)]) => {
                     self.add(program, to, top);
-                    let returning = self.returning(&callee);
                     let (callers, returns) = self.programs[program].awaiting.entry(returning).or_default();
                     if callers.insert(below) {
                         for shared in returns.clone() {
@@ -275,19 +393,18 @@ impl Exploration<'_, '_> {
     fn returning(&self, frame: &Frame) -> Returning {
         let function = self.machine.graph.nodes[frame.node].function;
         if self.machine.hands_over(function) {
-            return Returning { function, is_atomic: false, held: 0 };
+            return Returning { function, is_atomic: false, held: Set::EMPTY };
         }
-        Returning { function, is_atomic: frame.section == Section::Inherited, held: frame.held }
+        Returning { function, is_atomic: frame.section == Section::Inherited, held: frame.held.clone() }
     }
 
     /// The threads that can start in this shared state.
-    fn start_in(&mut self, shared: usize) -> Result<(), TooLarge> {
-        let from = u32::try_from(shared).expect("limited");
+    fn start_in(&mut self, from: u32) -> Result<(), TooLarge> {
         for program in 0..self.programs.len() {
             let RoleStart::Pool(pool) = self.programs[program].role.start else { continue };
-            for (to, frame) in Machine::pick_up(&self.shared[shared], pool) {
+            for (to, frame) in Machine::pick_up((self.shared.rest(from), self.shared.variables(from)), pool) {
                 let (to, frame) = (self.number(to)?, self.frame(frame)?);
-                self.action(program, Unfold { from, top: None, to, written: [Some(frame), None] })?;
+                self.action(program, Unfold::new((from, None), (to, [Some(frame), None])))?;
                 self.change(program, from, to);
                 self.add(program, to, frame);
             }
@@ -297,14 +414,5 @@ impl Exploration<'_, '_> {
 }
 
 fn limited(what: &'static str, count: u64, limit: u64) -> Result<(), TooLarge> {
-    if count > limit { Err(TooLarge { what, limit }) } else { Ok(()) }
-}
-
-/// The list with this number; lists are empty until something is added.
-fn at(lists: &mut Vec<Vec<u32>>, number: u32) -> &mut Vec<u32> {
-    let number = number as usize;
-    if lists.len() <= number {
-        lists.resize_with(number + 1, Vec::new);
-    }
-    &mut lists[number]
+    if count > limit { Err(TooLarge::Many { what, limit }) } else { Ok(()) }
 }

@@ -8,7 +8,8 @@ mod read;
 use crate::graph::{Declared, Graph, Step};
 use crate::map::SourceMap;
 use crate::names::Lines;
-use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
+use crate::set::Set;
+use crate::state::{Frame, FrameKind, Handed, Handover, Running, Section, Shared};
 use crate::store::Bits;
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 use std::collections::BTreeMap;
@@ -58,9 +59,9 @@ impl Places {
 }
 
 /// What the threads of a state say of it by themselves.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Known {
-    held: u32,
+    held: Set,
     is_atomic: bool,
     created: u32,
 }
@@ -77,17 +78,17 @@ impl SourceMap {
     }
 
     fn text(&self, q: SharedState, stacks: &[Stack]) -> String {
-        let shared = match self.shared(q) {
+        let shared = match &self.shared(q) {
             Shared::Running(running) => {
                 let own = stacks.iter().map(|stack| self.own(running, stack));
                 let of_threads = own.fold(Known::default(), |known, own| Known {
-                    held: known.held | own.held,
+                    held: known.held.union(&own.held),
                     is_atomic: known.is_atomic || own.is_atomic,
                     created: 0,
                 });
                 let created = stacks.iter().filter(|stack| self.is_created(stack)).count() + running.pending.len();
                 let created = u32::try_from(created).expect("few threads");
-                self.running_text(running, Known { created, ..of_threads })
+                self.running_text(running, &Known { created, ..of_threads })
             }
             Shared::Error(_) => self.shared_text(q),
         };
@@ -97,8 +98,8 @@ impl SourceMap {
 
     /// A shared state alone.
     pub fn shared_text(&self, q: SharedState) -> String {
-        match self.shared(q) {
-            Shared::Running(running) => self.running_text(running, Known::default()),
+        match &self.shared(q) {
+            Shared::Running(running) => self.running_text(running, &Known::default()),
             Shared::Error(node) => {
                 let kind = if let Step::Unlock(_) = self.graph.nodes[*node].step { "unlock" } else { "assert" };
                 format!("{kind} fails at {}", self.place_text(*node))
@@ -117,7 +118,7 @@ impl SourceMap {
 
     /// Whether a thread is in the middle of a step, between two frames: then no other thread can move.
     pub fn is_between(&self, q: SharedState) -> bool {
-        matches!(self.shared(q), Shared::Running(running) if running.handover != Handover::Nothing)
+        matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
     }
 
     /// Whether this is the stack of a thread that was created, and that is counted.
@@ -125,9 +126,9 @@ impl SourceMap {
         stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
     }
 
-    fn running_text(&self, running: &Running, known: Known) -> String {
-        let mut items = variables(&self.graph.shared, running.variables, 0, u64::MAX);
-        items.extend(self.locks(running.locked & !known.held).map(|(_, lock)| format!("{lock} held")));
+    fn running_text(&self, running: &Running, known: &Known) -> String {
+        let mut items = variables(&self.graph.shared, &running.variables, 0, None);
+        items.extend(self.locks(&running.locked.difference(&known.held)).map(|(_, lock)| format!("{lock} held")));
         if running.is_atomic && !known.is_atomic {
             items.push("in atomic".to_owned());
         }
@@ -135,15 +136,16 @@ impl SourceMap {
         if self.threads().limit.is_some() && running.created != known.created {
             items.push(format!("{} created", running.created));
         }
-        match running.handover {
+        match &running.handover {
             Handover::Nothing => {}
             Handover::End => items.push("ending".to_owned()),
-            Handover::Results { results, section, held, thread_locals } => {
+            Handover::Results(handed) => {
+                let Handed { results, section, held, thread_locals } = &**handed;
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 let mut parts: Vec<String> = (most > 0).then(|| results_text(results, most)).into_iter().collect();
-                parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, u64::MAX));
+                parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, None));
                 parts.extend(self.locks(held).map(|(_, lock)| format!("holds {lock}")));
-                parts.extend(section_text(section));
+                parts.extend(section_text(*section));
                 items.push("returning".to_owned() + &in_parentheses(&parts));
             }
         }
@@ -158,15 +160,15 @@ impl SourceMap {
 
     fn frame_text(&self, frame: &Frame, further: Option<String>) -> String {
         let node = &self.graph.nodes[frame.node];
-        let (count, live) = (self.graph.thread_locals.len(), self.live[frame.node]);
-        let mut items = variables(&self.graph.thread_locals, frame.local, 0, live);
-        items.extend(variables(&self.graph.functions[node.function].locals, frame.local, count, live));
+        let (count, live) = (self.graph.thread_locals.len(), Some(&self.live[frame.node]));
+        let mut items = variables(&self.graph.thread_locals, &frame.local, 0, live);
+        items.extend(variables(&self.graph.functions[node.function].locals, &frame.local, count, live));
         match &node.step {
             Step::Await { .. } => items.push("calling".to_owned()),
-            Step::Results { targets } => items.push(results_text(frame.results, targets.len())),
+            Step::Results { targets } => items.push(results_text(&frame.results, targets.len())),
             _ => {}
         }
-        items.extend(self.locks(frame.held).map(|(_, lock)| format!("holds {lock}")));
+        items.extend(self.locks(&frame.held).map(|(_, lock)| format!("holds {lock}")));
         items.extend(section_text(frame.section));
         items.extend(further);
         self.place_text(frame.node) + &in_parentheses(&items)
@@ -184,14 +186,14 @@ impl SourceMap {
 }
 
 /// `x=1`, `y=*`, of those that matter.
-fn variables(declared: &[Declared], values: Bits, from: usize, matters: u64) -> Vec<String> {
+fn variables(declared: &[Declared], values: &Bits, from: usize, matters: Option<&Set>) -> Vec<String> {
     let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
-    let numbered = (from..).zip(declared).filter(|(number, _)| matters >> number & 1 == 1);
+    let numbered = (from..).zip(declared).filter(|(number, _)| matters.is_none_or(|matters| matters.contains(*number)));
     numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
 }
 
 /// The results of a call, so many.
-fn results_text(results: Bits, count: usize) -> String {
+fn results_text(results: &Bits, count: usize) -> String {
     let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let values: String = (0..count).map(value).collect();
     if count == 0 { "results".to_owned() } else { format!("results {values}") }

@@ -109,7 +109,7 @@ proptest! {
             if launcher.is_some_and(|main| (main.name.at.0.start..main.end.0.start).contains(&at))
                 && let Err(error) = read(Source::from(&*print(&program)), &Options { asked: asked.clone(), ..options.clone() })
             {
-                prop_assert!(error.to_string().contains("--label: no thread stands at"), "{}", error);
+                prop_assert!(error.to_string().contains("no thread stands at"), "{}", error);
                 prop_assert_eq!(expected, None, "label {}", label);
                 continue;
             }
@@ -118,7 +118,7 @@ proptest! {
                 let places: Vec<_> = (0..count).map(|i| if i == thread { label.as_str() } else { "*" }).collect();
                 let expected = first(&|state| top(&state.threads[thread]) && state.shared[0]);
                 let target = format!("{}|{}", program.variables.iter().find(|it| !it.is_thread_local).unwrap().name.text, places.join(","));
-                prop_assert_eq!(found(Asked::Targets(vec![target.clone()])), expected, "{}", target);
+                prop_assert_eq!(found(Asked::Targets(vec![Source::from(&*target)])), expected, "{}", target);
             }
         }
     }
@@ -129,7 +129,7 @@ proptest! {
         let options = Options { threads: Some(1), ..Options::default() };
         let with = lower(&program, &options);
         let threads = vec!["*"; with.reading.problem.system().thread_count()].join(",");
-        let without = lower(&program, &Options { asked: Asked::Targets(vec![format!("*|{threads}")]), ..options });
+        let without = lower(&program, &Options { asked: Asked::Targets(vec![Source::from(&*format!("*|{threads}"))]), ..options });
         let states = |lowered: &Lowered| -> BTreeSet<State> {
             let found = oracle::levels(lowered.reading.problem.system(), 2, 2).reachable.pop().expect("the last level");
             let views = found.iter().map(|state| lowered.map.view(state)).filter(|view| !view.is_between);

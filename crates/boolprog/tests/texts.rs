@@ -26,7 +26,15 @@ fn the_programs_of_satabs_are_lowered() {
         let options = Options { threads: Some(2), ..Options::default() };
         let lowered = read(source.clone(), &options).unwrap_or_else(|error| panic!("{error}"));
         // That there are never more than two threads is all that there may be to say.
-        assert!(lowered.reading.diagnostics.kept().iter().all(|it| it.message.starts_with("--threads 2 ")), "{name}");
+        assert!(
+            lowered
+                .reading
+                .diagnostics
+                .kept()
+                .iter()
+                .all(|it| it.message.starts_with("a limit of 2 created threads changes nothing")),
+            "{name}"
+        );
         assert_eq!(lowered.reading.diagnostics.warnings() == 0, lowered.map.threads().limit.is_some(), "{name}");
         let system = lowered.reading.problem.system();
         assert!(system.thread_count() > 1 && !lowered.reading.problem.property().bad.is_empty(), "{name}");
@@ -119,7 +127,7 @@ fn answered(text: &str) {
     let asked = [
         Asked::Errors,
         Asked::Labels(vec![text.chars().take(20).collect()]),
-        Asked::Targets(vec![text.chars().take(40).collect()]),
+        Asked::Targets(vec![Source::from(&*text.chars().take(40).collect::<String>())]),
     ];
     for asked in asked {
         let options = Options { threads: Some(1), asked, ..Options::default() };
@@ -221,6 +229,7 @@ fn hostile_texts() {
     let names = (0..40).map(|i| format!("x{i}")).collect::<Vec<_>>().join(", ");
     let flips = each(40, |i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} "));
     let program = format!("decl {names}; void main() {{ while (*) {{ {flips} }} }}");
-    let error = read(Source::from(&*program), &Options::default()).unwrap_err();
-    assert!(error.to_string().contains("the program has more than"), "{error}");
+    let options = Options { memory: 64 << 20, ..Options::default() };
+    let error = read(Source::from(&*program), &options).unwrap_err();
+    assert!(error.to_string().contains("the system of the program takes more than 64 MiB of memory"), "{error}");
 }

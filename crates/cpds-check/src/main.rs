@@ -1,11 +1,12 @@
 //! `cuba-check MODEL EVIDENCE`: accepts evidence, or says what is wrong with it.
 
-use cpds::ReadError;
+use cpds::Source;
 use cpds::diagnostic::printable_lines;
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -50,7 +51,7 @@ struct Args {
 
 enum Stopped {
     Usage(String),
-    BadModel(ReadError),
+    BadModel(String),
     Rejected(Rejected),
     Panicked,
 }
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
     match checked {
         Ok(accepted) => say(&format!("{accepted}\n")),
         Err(Stopped::Usage(message)) => fail(1, &format!("error: {message}\n\nFor help: cuba-check --help")),
-        Err(Stopped::BadModel(error)) => fail(2, &error.to_string()),
+        Err(Stopped::BadModel(message)) => fail(2, &message),
         Err(Stopped::Rejected(rejected @ Rejected::Malformed(_))) => fail(2, &rejected.to_string()),
         Err(Stopped::Rejected(rejected @ Rejected::Other(_))) => fail(2, &format!("{rejected}\n{SAME_QUESTION}")),
         Err(Stopped::Rejected(rejected)) => fail(10, &rejected.to_string()),
@@ -125,7 +126,18 @@ fn parse(arguments: Vec<String>) -> Result<Args, String> {
 }
 
 fn run(args: &Args) -> Result<String, Stopped> {
-    let model = cpds::read_file(args.model.as_ref(), &args.init, &args.target).map_err(Stopped::BadModel)?;
+    let path = Path::new(&args.model);
+    if cpds::is_program(path) && path.is_file() {
+        return Err(Stopped::BadModel(format!(
+            "error: `{0}` is a Boolean program; make a system of it first: cuba convert {0} --to cpds -o FILE.cpds",
+            args.model
+        )));
+    }
+    let named = |option: &str, texts: &[String]| -> Vec<Source> {
+        texts.iter().map(|text| Source::new(option, text.clone())).collect()
+    };
+    let (init, target) = (named("--init", &args.init), named("--target", &args.target));
+    let model = cpds::read_file(path, &init, &target).map_err(|error| Stopped::BadModel(error.to_string()))?;
     let problem = &model.reading.problem;
     let cannot = |error: io::Error| Stopped::Usage(format!("cannot read {}: {error}", args.evidence));
     let text: Box<dyn Read> = match args.evidence.as_str() {

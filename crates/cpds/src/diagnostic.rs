@@ -10,7 +10,7 @@ use std::fmt;
 /// A text with the name under which the user knows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// A file name, or an option such as `--init`.
+    /// A file name, or what else the user calls it, such as an option of a command line.
     pub name: String,
     /// The text.
     pub text: String,
@@ -127,6 +127,21 @@ pub enum Severity {
     Warning,
 }
 
+/// A part of a question that the text of the model does not have. Diagnostics name it like this; a command line names its option for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Setting {
+    /// Initial states, in place of those of the model.
+    Initial,
+    /// Bad states, in place of those of the model.
+    Target,
+    /// Labels of a program; it is bad to stand there.
+    Label,
+    /// The functions of a program that threads start with, and how many of each.
+    Instances,
+    /// How many threads a program may create.
+    Threads,
+}
+
 /// One thing to tell the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
@@ -140,12 +155,17 @@ pub struct Diagnostic {
     pub related: Option<(Span, String)>,
     /// What to do about it.
     pub help: Option<String>,
+    /// The setting that is wrong, or that changes nothing.
+    pub about: Option<Setting>,
+    /// The settings that help, some with an example of a value.
+    pub settings: Vec<(Setting, Option<&'static str>)>,
 }
 
 impl Diagnostic {
     /// An error, so far without a place.
     pub fn error(message: impl Into<String>) -> Self {
-        Diagnostic { severity: Severity::Error, message: message.into(), label: None, related: None, help: None }
+        let (severity, message) = (Severity::Error, message.into());
+        Diagnostic { severity, message, label: None, related: None, help: None, about: None, settings: Vec::new() }
     }
 
     /// A warning, so far without a place.
@@ -171,6 +191,20 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Says which setting it is about.
+    #[must_use]
+    pub fn about(mut self, setting: Setting) -> Self {
+        self.about = Some(setting);
+        self
+    }
+
+    /// Adds a setting that helps, with an example of a value.
+    #[must_use]
+    pub fn setting(mut self, setting: Setting, example: impl Into<Option<&'static str>>) -> Self {
+        self.settings.push((setting, example.into()));
         self
     }
 }

@@ -5,18 +5,28 @@ use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, 
 use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 
-/// Limits that keep a short text from asking for a lot of memory; each is far beyond what an analysis can explore.
+/// What a system may have. Where a large one is made, memory is the limit that counts.
 pub mod limits {
     /// Shared states.
-    pub const SHARED_STATES: u64 = 1 << 20;
+    pub const SHARED_STATES: u64 = 1 << 26;
     /// Stack symbols, added up over the threads; a thread without symbols counts as one.
-    pub const SYMBOLS: u64 = 1 << 20;
+    pub const SYMBOLS: u64 = 1 << 24;
     /// Actions, added up over the threads.
-    pub const ACTIONS: u64 = 1 << 23;
+    pub const ACTIONS: u64 = 1 << 28;
     /// Threads, copies counted.
     pub const THREADS: u64 = 1 << 10;
     /// Stacks of initial states, plus the symbols on them. Bad patterns have the same limit.
     pub const STACK_CELLS: u64 = 1 << 20;
+
+    /// What a system that is read from a text may have: less, so that a short text cannot ask for a lot of memory.
+    pub mod of_text {
+        /// Shared states.
+        pub const SHARED_STATES: u64 = 1 << 20;
+        /// Stack symbols, counted as above.
+        pub const SYMBOLS: u64 = 1 << 20;
+        /// Actions, counted as above.
+        pub const ACTIONS: u64 = 1 << 23;
+    }
 }
 
 /// A concurrent pushdown system 𝒫ⁿ.
@@ -121,13 +131,14 @@ impl Alphabet {
 impl Program {
     /// A program run by `copies` threads. Δ is a set: no two rules have the same action.
     pub fn new(name: &str, copies: u32, alphabet: Alphabet, rules: Vec<Rule>) -> Result<Self, ModelError> {
-        let mut seen = HashSet::new();
-        if !rules.iter().all(|rule| seen.insert(rule.action)) {
-            return Err(ModelError::DuplicateAction(name.to_owned()));
-        }
         let count = u32::try_from(rules.len()).expect("fewer than 2^32 actions");
         let mut by_source: Vec<u32> = (0..count).collect();
-        by_source.sort_by_key(|&i| rules[i as usize].action.source());
+        let action = |i: u32| &rules[i as usize].action;
+        by_source.sort_by_key(|&i| action(i).source());
+        let mut alike = by_source.chunk_by(|&a, &b| action(a).source() == action(b).source());
+        if !alike.all(|rules| are_distinct(rules.iter().map(|&i| action(i)))) {
+            return Err(ModelError::DuplicateAction(name.to_owned()));
+        }
         Ok(Program { name: name.to_owned(), copies, alphabet, rules, by_source })
     }
 
@@ -165,6 +176,31 @@ impl Program {
     }
 }
 
+/// Whether no two actions are equal. Mostly there are few.
+fn are_distinct<'a>(actions: impl ExactSizeIterator<Item = &'a Action> + Clone) -> bool {
+    if actions.len() > 16 {
+        let mut seen = FxHashSet::default();
+        return actions.into_iter().all(|action| seen.insert(action));
+    }
+    actions.clone().enumerate().all(|(i, action)| actions.clone().take(i).all(|other| other != action))
+}
+
+/// An error if there are too many of something.
+fn within(what: &'static str, count: u64, limit: u64) -> Result<(), ModelError> {
+    if count > limit { Err(ModelError::TooLarge { what, limit }) } else { Ok(()) }
+}
+
+/// How many symbols and actions all threads have together.
+fn sizes(programs: &[Program]) -> (u64, u64) {
+    let over_threads = |count: fn(&Program) -> usize| {
+        programs.iter().map(|p| u64::from(p.copies) * count(p) as u64).fold(0, u64::saturating_add)
+    };
+    (over_threads(|p| p.alphabet.len().max(1)), over_threads(|p| p.rules.len()))
+}
+
+const SYMBOLS: &str = "stack symbols, all threads together";
+const ACTIONS: &str = "actions, all threads together";
+
 impl Cpds {
     /// A system from its parts, checked. A repeated initial state counts once.
     pub fn new(
@@ -173,20 +209,15 @@ impl Cpds {
         programs: Vec<Program>,
         initial: Vec<GlobalState>,
     ) -> Result<Cpds, ModelError> {
-        let within = |what, count: u64, limit| {
-            if count > limit { Err(ModelError::TooLarge { what, limit }) } else { Ok(()) }
-        };
         let threads: u64 = programs.iter().map(|p| u64::from(p.copies)).sum();
         if shared.is_empty() || threads == 0 || programs.iter().any(|p| p.copies == 0) || initial.is_empty() {
             return Err(ModelError::Incomplete);
         }
         within("shared states", shared.len() as u64, limits::SHARED_STATES)?;
         within("threads", threads, limits::THREADS)?;
-        let over_threads = |count: fn(&Program) -> usize| {
-            programs.iter().map(|p| u64::from(p.copies) * count(p) as u64).fold(0, u64::saturating_add)
-        };
-        within("stack symbols, all threads together", over_threads(|p| p.alphabet.len().max(1)), limits::SYMBOLS)?;
-        within("actions, all threads together", over_threads(|p| p.rules.len()), limits::ACTIONS)?;
+        let (symbol_count, action_count) = sizes(&programs);
+        within(SYMBOLS, symbol_count, limits::SYMBOLS)?;
+        within(ACTIONS, action_count, limits::ACTIONS)?;
         let heights = initial.iter().flat_map(|state| &state.stacks).map(|stack| 1 + stack.height() as u64);
         within("stacks and symbols in initial states", heights.sum(), limits::STACK_CELLS)?;
 
@@ -239,6 +270,14 @@ impl Cpds {
         let mut seen = HashSet::new();
         let initial = initial.into_iter().filter(|state| seen.insert(state.clone())).collect();
         Ok(Cpds { shared, symbols, programs, threads, initial })
+    }
+
+    /// Whether a text may have this system.
+    pub(crate) fn fits_a_text(self) -> Result<Self, ModelError> {
+        let (symbol_count, action_count) = sizes(&self.programs);
+        within(SYMBOLS, symbol_count, limits::of_text::SYMBOLS)?;
+        within(ACTIONS, action_count, limits::of_text::ACTIONS)?;
+        Ok(self)
     }
 
     /// The names of the shared states; their number is |Q|.

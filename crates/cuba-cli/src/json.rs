@@ -12,6 +12,7 @@ pub use evidence::*;
 pub use itf::*;
 
 use crate::load::{Format, Loaded};
+use crate::render;
 use crate::source;
 use cpds::diagnostic::{Severity, is_printable};
 use cpds::{ActionKind, Cpds, GlobalState, Problem, Program, Reading, Rule, Step};
@@ -367,7 +368,7 @@ pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<Wa
         .map(|diagnostic| {
             let place = diagnostic.label.as_ref().map(|(span, _)| place(*span));
             WarningJson {
-                message: diagnostic.message.clone(),
+                message: render::message(diagnostic),
                 file: place.as_ref().map(|(file, _, _)| file.clone()),
                 line: place.as_ref().map(|(_, line, _)| *line),
                 column: place.as_ref().map(|(_, _, column)| *column),

@@ -3,10 +3,10 @@
 use crate::cli::{Stopped, heading};
 use crate::limits::{self, Phase};
 use crate::{bundle, fault, render};
-use boolprog::{Asked, SourceMap};
+use boolprog::{Asked, Assumption, SourceMap};
 use clap::Args;
-use cpds::diagnostic::printable;
-use cpds::{FromFile, Problem, Reading, is_program, read_file, read_text};
+use cpds::diagnostic::{Setting, printable};
+use cpds::{FromFile, Problem, Reading, Source, is_program, read_file, read_text};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -148,7 +148,8 @@ impl ModelArgs {
                     shown(&self.file)
                 )));
             }
-            let FromFile { reading, format, .. } = read_file(&self.file, &self.init, &self.target)?;
+            let (init, target) = (named("--init", &self.init), named("--target", &self.target));
+            let FromFile { reading, format, .. } = read_file(&self.file, &init, &target)?;
             return Ok(Loaded { reading, format: format.into(), program: None });
         }
         if !self.init.is_empty() {
@@ -157,16 +158,38 @@ impl ModelArgs {
         }
         let asked = match (label.as_slice(), self.target.as_slice()) {
             ([], []) => Asked::Errors,
-            ([], targets) => Asked::Targets(targets.to_vec()),
+            ([], targets) => Asked::Targets(named("--target", targets)),
             (labels, _) => Asked::Labels(labels.to_vec()),
         };
-        let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
+        // The rest is for what is not counted, and for the analysis.
+        let memory = limits::memory().bytes as u64 / 4 * 3;
+        let options =
+            boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone(), memory };
         let text = read_text(&self.file)?;
         limits::enter(Phase::Lowering);
         let lowered = boolprog::read(text, &options)?;
-        let assumptions = lowered.assumptions();
+        let assumptions = lowered.assumptions().into_iter().map(|assumption| match assumption {
+            Assumption::CreatedThreads(limit) => format!("{assumption} (--threads {limit})"),
+        });
+        let assumptions = assumptions.collect();
         let program = LoadedProgram { map: lowered.map, asked, assumptions };
         Ok(Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) })
+    }
+}
+
+/// Texts that were given with an option.
+fn named(option: &str, texts: &[String]) -> Vec<Source> {
+    texts.iter().map(|text| Source::new(option, text.clone())).collect()
+}
+
+/// The option for a setting.
+pub(crate) fn option(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Initial => "--init",
+        Setting::Target => "--target",
+        Setting::Label => "--label",
+        Setting::Instances => "--instances",
+        Setting::Threads => "--threads",
     }
 }
 
@@ -195,7 +218,7 @@ pub(crate) fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpds::{ReadError, Reader, Source, print_cpds, print_pds};
+    use cpds::{ReadError, Reader, print_cpds, print_pds};
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 

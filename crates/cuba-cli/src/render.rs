@@ -1,5 +1,6 @@
 //! Diagnostics as text: the place underlined, what is wrong with it, and what to do.
 
+use crate::load::option;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span, is_printable, printable, printable_lines};
@@ -49,7 +50,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = Group::with_title(level.primary_title(printable_lines(&diagnostic.message)));
+    let mut group = Group::with_title(level.primary_title(printable_lines(&message(diagnostic))));
     let mut places: Vec<_> = diagnostic
         .label
         .iter()
@@ -83,10 +84,32 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
             .annotations(annotations);
         group = group.element(snippet);
     }
-    if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(printable_lines(help)));
+    if let Some(help) = help(diagnostic) {
+        group = group.element(Level::HELP.message(printable_lines(&help)));
     }
     Renderer::styled().render(&[group])
+}
+
+/// What is wrong, with the option that it is about.
+pub(crate) fn message(diagnostic: &Diagnostic) -> String {
+    match diagnostic.about {
+        Some(setting) => format!("{}: {}", option(setting), diagnostic.message),
+        None => diagnostic.message.clone(),
+    }
+}
+
+/// What to do about it, with the options for that: `…: --threads 2`, or ``… with `--threads` or `--instances` ``.
+fn help(diagnostic: &Diagnostic) -> Option<String> {
+    let mut help = diagnostic.help.clone()?;
+    for (i, &(setting, example)) in diagnostic.settings.iter().enumerate() {
+        let option = option(setting);
+        help += &match example {
+            Some(example) => format!(": {option} {example}"),
+            None if i == 0 => format!(" with `{option}`"),
+            None => format!(" or `{option}`"),
+        };
+    }
+    Some(help)
 }
 
 /// Lines as [`printable_lines`] shows them, and for each byte, and for the end, where it is then.

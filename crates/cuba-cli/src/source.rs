@@ -10,7 +10,9 @@ use crate::style::{BOLD, DIM, WRONG, of_thread, paint};
 use crate::terminal::{cut, fitted, length};
 use crate::words::Words;
 use boolprog::syntax::Origin;
-use boolprog::{Asked, Change, HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised};
+use boolprog::{
+    Asked, Change, HeldLock, ProgramStep, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised,
+};
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
 use std::collections::BTreeMap;
@@ -36,42 +38,13 @@ struct Block {
 /// The widest column of statements, where there is no other limit: in a longer one, nobody finds the next column.
 const TEXT: usize = 60;
 
-/// A step of a trace.
-pub(crate) struct TraceStep<'t> {
-    /// The context, from 0.
-    pub(crate) context: usize,
-    pub(crate) thread: ThreadId,
-    /// The state that it leads to.
-    pub(crate) state: &'t GlobalState,
-    pub(crate) step: SourceStep<'t>,
-    /// What threads have to do with each other after the step.
-    pub(crate) now: Synchronisation<'t>,
-}
-
-/// The steps of a trace, one after the other.
-pub(crate) fn walk<'t>(program: &'t LoadedProgram, trace: &'t Trace) -> impl Iterator<Item = TraceStep<'t>> {
-    let map = &program.map;
-    let (mut before, mut now) = (&trace.initial, map.synchronisation(&trace.initial, None));
-    let steps = trace
-        .contexts
-        .iter()
-        .enumerate()
-        .flat_map(|(number, context)| context.steps.iter().map(move |step| (number, context.thread, step)));
-    steps.map(move |(context, thread, taken)| {
-        let step = map.step(thread, before, &taken.state);
-        now = map.synchronisation(&taken.state, Some(&now));
-        before = &taken.state;
-        TraceStep { context, thread, state: before, step, now: now.clone() }
-    })
-}
-
 /// A trace, context by context: the line, the function, the statement as it is written, and what it changed; in so many columns, if
 /// that matters.
 pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut blocks: Vec<Block> = Vec::new();
     let mut now = program.map.synchronisation(&trace.initial, None);
-    for TraceStep { context, thread, step, now: after, .. } in walk(program, trace) {
+    for ProgramStep { context, thread, step, now: after, .. } in program.map.trace(system, trace).into_steps() {
         let before = std::mem::replace(&mut now, after);
         if blocks.len() == context {
             let name = system.thread_name(thread);
@@ -290,7 +263,7 @@ pub(crate) fn successors_json(loaded: &Loaded, program: &LoadedProgram, state: &
     let step = |step: cpds::Step<'_>| ProgramStepJson {
         step: json(
             loaded,
-            &TraceStep {
+            &ProgramStep {
                 context: 0,
                 thread: step.thread,
                 state: &step.state,
@@ -354,7 +327,7 @@ pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
 }
 
 /// A step as JSON has it.
-pub(crate) fn json(loaded: &Loaded, TraceStep { thread, step, now, .. }: &TraceStep<'_>) -> SourceJson {
+pub(crate) fn json(loaded: &Loaded, ProgramStep { thread, step, now, .. }: &ProgramStep<'_>) -> SourceJson {
     let name = |thread: ThreadId| loaded.problem().system().thread_name(thread);
     let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
     for change in &step.synchronised {

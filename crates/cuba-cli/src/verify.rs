@@ -148,7 +148,8 @@ fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
         Some(Asked::Errors) => return Vec::new(),
-        Some(Asked::Labels(texts) | Asked::Targets(texts)) => texts.iter().map(|text| printable(text)).collect(),
+        Some(Asked::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
+        Some(Asked::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {

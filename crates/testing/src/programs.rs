@@ -4,7 +4,7 @@
 //! anywhere: all places are the same. To run a program, print it and read it again.
 
 use boolprog::syntax::{
-    At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
+    At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
 };
 use cpds::diagnostic::Span;
 use proptest::collection::vec;
@@ -502,7 +502,7 @@ fn variable(text: String, value: Option<bool>) -> Variable {
 }
 
 fn unlabelled(kind: StatementKind) -> Statement {
-    Statement { labels: Vec::new(), kind, at: nowhere(), origin: None }
+    Statement::new(StatementId::default(), kind)
 }
 
 fn expr_of(kind: ExprKind) -> Expr {

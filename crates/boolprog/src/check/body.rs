@@ -3,15 +3,16 @@
 use super::{Checker, declared_once, distinct, formula};
 use crate::graph::{Formula, MOST_LOCKS, MOST_VARIABLES, Node, Step, Var};
 use crate::parse::{STARTS, instead_of_constant};
-use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementKind, Target, Variable};
+use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementId, StatementKind, Target};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One function.
 pub(super) struct Body<'c, 'a> {
     checker: &'c mut Checker<'a>,
     index: usize,
     function: &'a Function,
+    /// Its own variables.
     variables: BTreeMap<&'a str, Var>,
     /// Where labels stand; known when everything has been built.
     labels: BTreeMap<&'a str, (usize, Span)>,
@@ -24,6 +25,7 @@ pub(super) struct Body<'c, 'a> {
 /// Where a statement stands, and where it comes from.
 #[derive(Clone)]
 struct Place {
+    statement: Option<StatementId>,
     span: Span,
     origin: Option<Origin>,
 }
@@ -32,18 +34,13 @@ impl<'c, 'a> Body<'c, 'a> {
     pub(super) fn new(checker: &'c mut Checker<'a>, index: usize, function: &'a Function) -> Self {
         let names = || function.parameters.iter().chain(function.locals.iter().map(|variable| &variable.name));
         declared_once("variable", names(), checker.diagnostics);
-        let (mut shared, mut local) = (0.., 0..);
-        let mut variables = BTreeMap::new();
-        for Variable { name, is_thread_local, .. } in &checker.program.variables {
-            let number = if *is_thread_local { local.next().map(Var::Local) } else { shared.next().map(Var::Shared) };
-            variables.insert(name.text.as_str(), number.expect("there is always another number"));
-        }
-        variables.extend(names().zip(local.by_ref()).map(|(name, number)| (name.text.as_str(), Var::Local(number))));
-        if local.start > MOST_VARIABLES {
+        let first = checker.graph.thread_locals.len();
+        let variables = names().zip(first..).map(|(name, number)| (name.text.as_str(), Var::Local(number))).collect();
+        if names().count() > MOST_VARIABLES {
             let span = function.name.at.0;
             checker.diagnostics.error(|| {
                 Diagnostic::error(format!("function `{}` has more than {MOST_VARIABLES} variables", function.name.text))
-                    .at(span, "thread-local ones included")
+                    .at(span, "parameters included")
                     .help("split it, or leave out what the property does not depend on")
             });
         }
@@ -59,7 +56,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let enforce = function.enforce.iter().map(|expr| self.formula(expr, None));
         let enforce: Vec<_> = enforce.collect();
         self.checker.graph.functions[self.index].enforce = conjunction(enforce);
-        let end = Place { span: function.end.0, origin: None };
+        let end = Place { statement: None, span: function.end.0, origin: None };
         let end = self.node(Step::Return(vec![Formula::Choice; function.results]), 0, &end);
         let entry = self.statements(&function.body, end);
         self.checker.graph.functions[self.index].entry = entry;
@@ -79,9 +76,9 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn node(&mut self, step: Step, next: usize, place: &Place) -> usize {
-        let Place { span, origin } = place.clone();
+        let Place { statement, span, origin } = place.clone();
         let nodes = &mut self.checker.graph.nodes;
-        nodes.push(Node { function: self.index, step, next, blocks: self.blocks.clone(), span, origin });
+        nodes.push(Node { function: self.index, step, next, blocks: self.blocks.clone(), statement, span, origin });
         nodes.len() - 1
     }
 
@@ -91,7 +88,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn statement(&mut self, statement: &'a Statement, next: usize) -> usize {
-        let place = Place { span: statement.at.0, origin: statement.origin.clone() };
+        let place = Place { statement: Some(statement.id), span: statement.at.0, origin: statement.origin.clone() };
         let node = self.kind(&statement.kind, next, &place);
         for label in &statement.labels {
             if let Some((_, first)) = self.labels.insert(&label.text, (node, label.at.0)) {
@@ -180,7 +177,7 @@ impl<'c, 'a> Body<'c, 'a> {
             StatementKind::Atomic { body, end } => {
                 let leave = self.checker.graph.nodes.len();
                 self.blocks.push(leave);
-                self.node(Step::Leave, next, &Place { span: end.0, origin: None });
+                self.node(Step::Leave, next, &Place { span: end.0, origin: None, ..*place });
                 let body = self.statements(body, leave);
                 self.blocks.pop();
                 return self.node(Step::Enter(leave), body, place);
@@ -296,11 +293,11 @@ impl<'c, 'a> Body<'c, 'a> {
 
     fn lock(&mut self, name: Option<&Name>, place: &Place) -> usize {
         let name = name.map_or("lock", |name| &name.text);
-        let locks = &mut self.checker.graph.locks;
-        if let Some(lock) = locks.iter().position(|lock| lock == name) {
+        if let Some(&lock) = self.checker.locks.get(name) {
             return lock;
         }
-        if locks.len() == MOST_LOCKS {
+        let lock = self.checker.graph.locks.len();
+        if lock == MOST_LOCKS {
             self.error(|| {
                 Diagnostic::error(format!("more than {MOST_LOCKS} locks"))
                     .at(place.span, "one too many")
@@ -308,8 +305,9 @@ impl<'c, 'a> Body<'c, 'a> {
             });
             return 0;
         }
-        locks.push(name.to_owned());
-        locks.len() - 1
+        self.checker.locks.insert(name.to_owned(), lock);
+        self.checker.graph.locks.push(name.to_owned());
+        lock
     }
 
     /// Looks the labels of a node up.
@@ -357,10 +355,11 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn variable(&mut self, name: &Name) -> Option<Var> {
-        let found = self.variables.get(name.text.as_str()).copied();
+        let global = || self.checker.variables.get(name.text.as_str());
+        let found = self.variables.get(name.text.as_str()).or_else(global).copied();
         let constant = instead_of_constant(&name.text);
         if found.is_none() && (constant.is_some() || !self.checker.unclear.contains(&name.text)) {
-            let help = match (constant, nearest(&name.text, self.variables.keys().copied())) {
+            let help = match (constant, nearest(&name.text, self.known_variables())) {
                 (Some(constant), _) => constant.to_owned(),
                 (None, None) if matches!(name.text.as_str(), "T" | "F") => {
                     "in a file that is written with `{ … }`, the constants are `0` and `1`".to_owned()
@@ -375,6 +374,12 @@ impl<'c, 'a> Body<'c, 'a> {
             });
         }
         found
+    }
+
+    /// The variables that can be named here, in the order of their names.
+    fn known_variables(&self) -> impl Iterator<Item = &'a str> {
+        let names: BTreeSet<&str> = self.checker.variables.keys().chain(self.variables.keys()).copied().collect();
+        names.into_iter()
     }
 
     fn formulas(&mut self, exprs: &[Expr]) -> Vec<Formula> {

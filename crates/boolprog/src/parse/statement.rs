@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser, Reported, is_keyword};
 use crate::lex::Token;
-use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementKind, Target};
+use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementId, StatementKind, Target};
 use cpds::diagnostic::{Diagnostic, Span, nearest, shortened};
 use std::collections::HashSet;
 
@@ -82,7 +82,7 @@ impl Parser<'_> {
     }
 
     fn statement_here(&mut self) -> Parsed<Statement> {
-        let first = self.at;
+        let (first, id) = (self.at, self.next_id());
         let (mut labels, mut seen) = (Vec::new(), HashSet::new());
         while self.text_at(self.at + 1) == ":" && matches!(self.peek(), Some(Token::Word | Token::Number)) {
             let label = self.label()?;
@@ -97,7 +97,7 @@ impl Parser<'_> {
         let start = self.here();
         if let Some(kind) = self.c_statement()? {
             self.take(";");
-            return Ok(Statement { labels, kind, at: At(start), origin });
+            return Ok(Statement { id, labels, kind, at: At(start), origin });
         }
         let (kind, end) = match self.next_text() {
             "if" | "while" | "atomic" => {
@@ -123,7 +123,14 @@ impl Parser<'_> {
                 (kind, end)
             }
         };
-        Ok(Statement { labels, kind, at: At(start.to(end)), origin })
+        Ok(Statement { id, labels, kind, at: At(start.to(end)), origin })
+    }
+
+    /// What the next statement of the text is called.
+    fn next_id(&mut self) -> StatementId {
+        let id = StatementId(self.statements);
+        self.statements += 1;
+        id
     }
 
     /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the last one needs none. (At the end of the
@@ -216,8 +223,9 @@ impl Parser<'_> {
                 let then = self.inside(&["fi", "else", "elsif"]);
                 let (start, origin) = (self.here(), self.lexemes.get(self.at).and_then(|lexeme| lexeme.origin.clone()));
                 if self.take("elsif").is_some() {
+                    let id = self.next_id();
                     let (kind, head) = self.deeper(Self::branches)?;
-                    let nested = Statement { labels: Vec::new(), kind, at: At(start.to(head)), origin };
+                    let nested = Statement { id, labels: Vec::new(), kind, at: At(start.to(head)), origin };
                     return Ok((StatementKind::If { condition, then, otherwise: vec![nested] }, head));
                 }
                 let otherwise = if self.take("else").is_some() { self.inside(&["fi"]) } else { Vec::new() };

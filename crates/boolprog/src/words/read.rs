@@ -7,6 +7,7 @@ use super::results_text;
 use crate::asked;
 use crate::graph::Step;
 use crate::map::SourceMap;
+use crate::set::Set;
 use crate::state::{Frame, FrameKind, Handover, Running, Section, Shared};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use cpds::{Alphabet, Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId};
@@ -21,7 +22,7 @@ type Values<'t> = Vec<(&'t str, Option<bool>)>;
 struct Said<'t> {
     nodes: Vec<usize>,
     variables: Values<'t>,
-    held: u32,
+    held: Set,
     section: Option<SaidSection>,
     is_calling: bool,
     results: Option<&'t str>,
@@ -40,7 +41,7 @@ enum SaidSection {
 #[derive(Default)]
 struct SaidShared<'t> {
     variables: Values<'t>,
-    locked: u32,
+    locked: Set,
     is_atomic: bool,
     waiting: Vec<Said<'t>>,
     created: Option<u32>,
@@ -142,8 +143,15 @@ impl<'t> Reading<'_, 't> {
         };
         let span = self.span(text);
         let nodes = self.nodes(place.trim())?;
-        let mut said =
-            Said { nodes, variables: Vec::new(), held: 0, section: None, is_calling: false, results: None, span };
+        let mut said = Said {
+            nodes,
+            variables: Vec::new(),
+            held: Set::EMPTY,
+            section: None,
+            is_calling: false,
+            results: None,
+            span,
+        };
         for item in items.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             match item {
                 "calling" => said.is_calling = true,
@@ -152,7 +160,7 @@ impl<'t> Reading<'_, 't> {
                 "called in atomic" => said.section = Some(SaidSection::Inherited),
                 "after atomic_begin" => said.section = Some(SaidSection::Begun),
                 _ => match item.split_once(' ').map(|(first, rest)| (first, rest.trim())) {
-                    Some(("holds", lock)) => said.held |= self.lock(lock)?,
+                    Some(("holds", lock)) => said.held.insert(self.lock(lock)?),
                     Some(("results", _)) => said.results = Some(item),
                     _ => said.variables.push(self.value(item)?),
                 },
@@ -224,11 +232,11 @@ impl<'t> Reading<'_, 't> {
         None
     }
 
-    fn lock(&mut self, name: &'t str) -> Option<u32> {
+    fn lock(&mut self, name: &'t str) -> Option<usize> {
         let map = self.map;
         let known: Vec<&str> = map.graph.locks.iter().map(String::as_str).collect();
         self.is_known(name, &known, "lock")?;
-        known.iter().position(|lock| *lock == name).map(|number| 1 << number)
+        known.iter().position(|lock| *lock == name)
     }
 
     fn said_of_shared(&mut self, text: &'t str) -> Option<SaidShared<'t>> {
@@ -241,7 +249,7 @@ impl<'t> Reading<'_, 't> {
             } else if item == "in atomic" {
                 said.is_atomic = true;
             } else if let Some(lock) = item.strip_suffix(" held") {
-                said.locked |= self.lock(lock.trim())?;
+                said.locked.insert(self.lock(lock.trim())?);
             } else if let Some(frame) = item.strip_suffix(" waits") {
                 let frame = self.said_of_frame(frame.trim())?;
                 said.waiting.push(frame);
@@ -315,21 +323,23 @@ impl<'t> Reading<'_, 't> {
     fn shared(&mut self, said: &SaidShared<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
-        let locked = tops().fold(said.locked, |locked, top| locked | top.held);
+        let locked = tops().fold(said.locked.clone(), |locked, top| locked.union(&top.held));
         let is_atomic = said.is_atomic || tops().any(|top| top.section != Section::Outside);
         let counted = stacks.iter().filter(|stack| map.is_created(stack)).count() + said.waiting.len();
         let counted = u32::try_from(counted).expect("few threads");
         let created = map.threads().limit.map(|_| said.created.unwrap_or(counted));
-        let has_values = |running: &Running| {
-            let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
-            let is_so = |&(name, value): &(&str, Option<bool>)| {
-                number(name).is_some_and(|number| running.variables.get(number) == value)
+        let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
+        let values: Vec<_> = said.variables.iter().map(|&(name, value)| (number(name), value)).collect();
+        let has_values = |q: SharedState, running: &Running| {
+            let variables = map.meaning.shared.variables(q.0);
+            let is_so = |&(number, value): &(Option<usize>, Option<bool>)| {
+                number.is_some_and(|number| variables.get(number) == value)
             };
-            running.handover == Handover::Nothing && said.variables.iter().all(is_so)
+            running.handover == Handover::Nothing && values.iter().all(is_so)
         };
-        let fits = |shared: &Shared| match (shared, &said.error) {
+        let fits = |q: SharedState, shared: &Shared| match (shared, &said.error) {
             (Shared::Running(running), None) => {
-                has_values(running)
+                has_values(q, running)
                     && running.locked == locked
                     && running.is_atomic == is_atomic
                     && created.is_none_or(|created| running.created == created)
@@ -341,15 +351,15 @@ impl<'t> Reading<'_, 't> {
             }
             _ => false,
         };
-        let of = |fits: &dyn Fn(&Shared) -> bool| -> Vec<SharedState> {
-            map.meaning.shared_states().filter(|(_, shared)| fits(shared)).map(|(q, _)| q).collect()
+        let of = |fits: &dyn Fn(SharedState, &Shared) -> bool| -> Vec<SharedState> {
+            map.meaning.rests().filter(|&(q, rest)| fits(q, rest)).map(|(q, _)| q).collect()
         };
         let fitting = of(&fits);
         let told = |states: &[SharedState]| named(&states.iter().map(|&q| map.shared_text(q)).collect::<Vec<_>>());
         match fitting[..] {
             [q] => Some(q),
             [] => {
-                let near = of(&|shared| matches!(shared, Shared::Running(running) if has_values(running)));
+                let near = of(&|q, rest| matches!(rest, Shared::Running(running) if has_values(q, running)));
                 let help = if near.is_empty() {
                     "no run has these values".to_owned()
                 } else {
@@ -375,7 +385,7 @@ impl SourceMap {
         }
         let node = &self.graph.nodes[frame.node];
         let results = match &node.step {
-            Step::Results { targets } => Some(results_text(frame.results, targets.len())),
+            Step::Results { targets } => Some(results_text(&frame.results, targets.len())),
             Step::Await { .. } => None,
             _ if said.is_calling => return false,
             _ => None,
@@ -399,7 +409,7 @@ impl SourceMap {
             let earlier = values[..i].iter().filter(|(other, _)| *other == name).count();
             // Where only one of them is said, it is the last.
             let Some(&number) = numbers.get((numbers.len().saturating_sub(same)) + earlier) else { return false };
-            self.live[frame.node] >> number & 1 == 0 || frame.local.get(number) == value
+            !self.live[frame.node].contains(number) || frame.local.get(number) == value
         })
     }
 

@@ -145,9 +145,9 @@ impl Parser<'_> {
                     });
                 }
                 let range = self.range((low, first), high)?;
-                push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, range);
+                push_up_to(limits::of_text::SYMBOLS.max(limits::of_text::SHARED_STATES), items, range);
             } else {
-                push_up_to(limits::SYMBOLS.max(limits::SHARED_STATES), items, NameItem::One(first));
+                push_up_to(limits::of_text::SYMBOLS.max(limits::of_text::SHARED_STATES), items, NameItem::One(first));
             }
             if let Some(&Lexeme { token: Token::Epsilon | Token::Arrow, span }) = self.lexer.peek() {
                 let found = self.text(span);
@@ -286,7 +286,7 @@ impl Parser<'_> {
                     self.next(); // the colon
                 }
                 let action = self.action(label)?;
-                push_up_to(limits::ACTIONS, &mut thread.actions, action);
+                push_up_to(limits::of_text::ACTIONS, &mut thread.actions, action);
                 self.end_of_statement()
             }
         }

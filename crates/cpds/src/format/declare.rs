@@ -86,7 +86,7 @@ pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnost
     }
     let mut complete = !tree.shared_unclear;
     let mut places: FxHashMap<u32, Span> = FxHashMap::default();
-    let mut kind = Kind::new("shared state", limits::SHARED_STATES);
+    let mut kind = Kind::new("shared state", limits::of_text::SHARED_STATES);
     for item in &tree.shared {
         complete &= declare(sources, item, &mut kind, diagnostics, |name| {
             *places.entry(names.insert(name)).or_insert(item.span())
@@ -145,7 +145,7 @@ pub(super) struct Alphabets {
 pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Alphabets> {
     let mut symbols = Names::default();
     let mut of_program = Vec::new();
-    let mut kind = Kind::new("stack symbol", limits::SYMBOLS);
+    let mut kind = Kind::new("stack symbol", limits::of_text::SYMBOLS);
     let (in_states, mut undeclared) = (mentioned_in_states(tree), 0);
     for (i, thread) in tree.threads.iter().enumerate() {
         kind.copies = u64::from(thread.copies).min(limits::THREADS);
@@ -172,10 +172,13 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
                     outside.push(span);
                     undeclared += 1;
                 }
-                if undeclared > limits::SYMBOLS {
+                if undeclared > limits::of_text::SYMBOLS {
                     diagnostics.error(|| {
                         Diagnostic::error("too many stack symbols")
-                            .at(span, format!("with this one, more than {} that are not declared", limits::SYMBOLS))
+                            .at(
+                                span,
+                                format!("with this one, more than {} that are not declared", limits::of_text::SYMBOLS),
+                            )
                             .help("a system that large cannot be explored; look for a smaller model")
                     });
                     return None;

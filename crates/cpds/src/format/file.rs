@@ -46,8 +46,8 @@ pub struct FromFile {
 }
 
 /// Reads a model and its neighbours: a `.cpds` file, or a `.pds` file with a `.init` and perhaps a `.spec` of the same name beside
-/// it. Initial states and bad patterns that are given replace those of the files.
-pub fn read_file(file: &Path, initial: &[String], bad: &[String]) -> Result<FromFile, ReadError> {
+/// it. Initial states and bad patterns that are given replace those of the files, each a text with its name.
+pub fn read_file(file: &Path, initial: &[Source], bad: &[Source]) -> Result<FromFile, ReadError> {
     let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
     let source = read_text(file)?;
     let mut reader = match format {
@@ -68,12 +68,11 @@ pub fn read_file(file: &Path, initial: &[String], bad: &[String]) -> Result<From
     if let Some(spec) = neighbour("spec", !bad.is_empty())? {
         reader.spec_file(spec);
     }
-    let option = |name: &'static str| move |text: &String| Source::new(name, text.clone());
     if !initial.is_empty() {
-        reader.replace_initial(initial.iter().map(option("--init")));
+        reader.replace_initial(initial.iter().cloned());
     }
     if !bad.is_empty() {
-        reader.replace_bad(bad.iter().map(option("--target")));
+        reader.replace_bad(bad.iter().cloned());
     }
     Ok(FromFile { reading: reader.finish()?, format, files })
 }
@@ -87,11 +86,7 @@ fn format_of(path: &Path) -> Result<Format, ReadError> {
     } else if !path.exists() {
         missing(path)
     } else if is_program(path) {
-        let why = format!(
-            "is a Boolean program; make a system of it first: cuba convert {} --to cpds -o FILE.cpds",
-            shown(path)
-        );
-        refused(path, &why, "give both the same options, and take FILE.cpds as the model")
+        refused(path, "is a Boolean program, and no system", "make a system of it first")
     } else {
         refused(path, "has no known format", "the name of a model ends in .bp, .cpds or .pds")
     })

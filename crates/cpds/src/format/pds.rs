@@ -103,7 +103,7 @@ impl Parser<'_> {
         }
         let action = self.pds_action()?;
         if let Some(thread) = tree.threads.last_mut() {
-            push_up_to(limits::ACTIONS, &mut thread.actions, action);
+            push_up_to(limits::of_text::ACTIONS, &mut thread.actions, action);
             return Ok(());
         }
         if tree.threads_unclear {

@@ -141,11 +141,11 @@ impl Numbers {
         let needed: u64 = sizes.sum();
         // A few more symbols do no harm, but a gap may have millions of them.
         let kept = Numbers { kept: system.symbol_names().iter().map(plain_number).collect(), is_complete: true };
-        if kept.kept.is_some() && kept.declared(system) <= limits::SYMBOLS.min(2 * needed + 100) {
+        if kept.kept.is_some() && kept.declared(system) <= limits::of_text::SYMBOLS.min(2 * needed + 100) {
             return kept;
         }
         let numbered = Numbers { kept: None, is_complete: true };
-        if numbered.declared(system) <= limits::SYMBOLS {
+        if numbered.declared(system) <= limits::of_text::SYMBOLS {
             return numbered;
         }
         Numbers { is_complete: false, ..kept }

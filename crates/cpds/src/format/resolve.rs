@@ -5,7 +5,7 @@
 use super::declare::{self, Alphabets};
 use super::scope::{Scope, Summaries};
 use super::syntax::{StateNode, ThreadNode, Tree, WildNode, file_start, text};
-use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::diagnostic::{Diagnostic, Diagnostics, Setting, Source, Span};
 use crate::system::limits;
 use crate::{Alphabet, Cpds, ModelError, Problem, Program, Property, Rule};
 use rustc_hash::FxHashMap;
@@ -25,11 +25,15 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         return None;
     }
     if tree.threads.is_empty() && !tree.threads_unclear {
-        missing("thread", 0, in_format("open one with `PDA low high`", "add a `thread NAME { … }`"), diagnostics);
+        let help = in_format("open one with `PDA low high`", "add a `thread NAME { … }`");
+        diagnostics.error(|| missing("thread", 0, help));
     }
     if tree.initial.is_empty() && !tree.initial_unclear {
-        let pds = "write `q|w1,…,wn` into a `.init` file of the same name, or give it with `--init`";
-        missing("initial state", tree.init_source, in_format(pds, "add `init q|w1,…,wn`"), diagnostics);
+        let pds = "write `q|w1,…,wn` into a `.init` file of the same name, or give it";
+        diagnostics.error(|| {
+            let error = missing("initial state", tree.init_source, in_format(pds, "add `init q|w1,…,wn`"));
+            if tree.numeric { error.setting(Setting::Initial, None) } else { error }
+        });
     }
     let count = declare::count_threads(tree, diagnostics);
     for (states, what) in [(&tree.initial, "initial state"), (&tree.bad, "bad pattern")] {
@@ -72,6 +76,7 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
     let problem = programs
         .collect::<Result<_, _>>()
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
+        .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
     // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not declared.
     let report = |error: ModelError| {
@@ -81,11 +86,9 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
     problem.map_err(report).ok()
 }
 
-fn missing(what: &str, source: u32, help: &str, diagnostics: &mut Diagnostics) {
-    diagnostics.error(|| {
-        let place = Span { source, ..file_start() };
-        Diagnostic::error(format!("no {what}")).at(place, format!("this file has no {what}")).help(help)
-    });
+fn missing(what: &str, source: u32, help: &str) -> Diagnostic {
+    let place = Span { source, ..file_start() };
+    Diagnostic::error(format!("no {what}")).at(place, format!("this file has no {what}")).help(help)
 }
 
 /// Whether the stacks of these states, with all that is on them, are within the limit.

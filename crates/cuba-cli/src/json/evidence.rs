@@ -274,7 +274,8 @@ pub struct LockJson {
 pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
-    let mut sources = program.map(|(loaded, it)| source::walk(it, trace).map(|step| source::json(loaded, &step)));
+    let mut sources =
+        program.map(|(loaded, it)| it.map.trace(system, trace).into_steps().map(|step| source::json(loaded, &step)));
     let mut contexts = Vec::new();
     for context in &trace.contexts {
         let mut steps = Vec::new();

@@ -1,10 +1,10 @@
 //! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names, of programs in lines and variables.
 
 use crate::load::{Loaded, LoadedProgram};
-use crate::source::{self, TraceStep};
+use crate::source;
 use crate::style::plain;
 use crate::words::Words;
-use boolprog::{SourceFrame, Synchronisation};
+use boolprog::{ProgramStep, SourceFrame, Synchronisation};
 use cpds::{Cpds, GlobalState, Stack, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -198,7 +198,7 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
     let initial = map.synchronisation(&trace.initial, None);
     states.push(program_state(loaded, program, (0, &trace.initial), (&shared, &initial), Done::default()));
     let mut done: Option<Done> = None;
-    for TraceStep { context, thread, state, step, now } in source::walk(program, trace) {
+    for ProgramStep { context, thread, state, step, now } in map.trace(system, trace).into_steps() {
         let name = system.thread_name(thread);
         // What is part of the step before has no words of its own.
         let (text, effect) =

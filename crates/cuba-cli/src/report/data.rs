@@ -3,10 +3,10 @@
 use crate::explore::Explored;
 use crate::load::{Loaded, LoadedProgram};
 use crate::show::labelled;
-use crate::source::{self, TraceStep};
+use crate::source;
 use crate::style::plain;
 use crate::words::Words;
-use boolprog::Synchronisation;
+use boolprog::{ProgramStep, Synchronisation};
 use cpds::diagnostic::printable_lines;
 use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
 use cuba::{Count, Engine, Lower};
@@ -257,7 +257,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
     let mut states = vec![numbering.state(first)];
     let mut steps = Vec::new();
     let name = |thread: ThreadId| system.thread_name(thread);
-    let mut walk = program.map(|program| source::walk(program, trace));
+    let mut walk = program.map(|program| program.map.trace(system, trace).into_steps());
     // What threads have to do with each other in the first state that is shown.
     let mut now = program.map(|program| program.map.synchronisation(&trace.initial, None));
     if let Some(skipped) = left_out.checked_sub(1) {
@@ -275,7 +275,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             origin: None,
             is_hidden: false,
         };
-        if let Some(TraceStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
+        if let Some(ProgramStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
             match source::told(loaded, &taken, &name(context.thread)) {

@@ -176,9 +176,9 @@ fn programs(n: usize) -> Vec<Case> {
         bp(
             "many variables",
             format!("decl {}; void main() {{ }}", each(most(2), "x{},") + "x"),
-            "error: more than 64 shared variables",
+            "error: more than 16384 shared variables",
         ),
-        bp("many locks", main(each(most(5), "lock(l{}); ")), "error: more than 32 locks"),
+        bp("many locks", main(each(most(5), "lock(l{}); ")), "error: more than 4096 locks"),
         bp("many functions", each(most(6), "void f{}() { }\n") + "void main() { }", "\ninit "),
         bp(
             "a long chain of calls",

@@ -205,10 +205,10 @@ fn a_limit_that_changes_nothing() {
         ran.stderr
     };
     let f = "decl x; void f() { x := 1; }";
-    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); thread_create(&f); }}")), @"warning: --threads 3 changes nothing: the threads that `main` starts are there from the start");
-    assert_snapshot!(warning(&format!("{f} void main() {{ call f(); }}")), @"warning: --threads 3 changes nothing: no thread is created");
-    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); skip; }}")), @"warning: --threads 3 changes nothing: one thread is created at most");
-    assert_snapshot!(warning(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), @"warning: --threads 3 changes nothing: 2 threads are created at most");
+    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: the threads that `main` starts are there from the start");
+    assert_snapshot!(warning(&format!("{f} void main() {{ call f(); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: no thread is created");
+    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); skip; }}")), @"warning: --threads: a limit of 3 created threads changes nothing: one thread is created at most");
+    assert_snapshot!(warning(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: 2 threads are created at most");
     // Here it is needed, or less than there would be.
     assert_eq!(warning(&format!("{f} void main() {{ while (*) {{ thread_create(&f); }} }}")), "");
     let four = "thread_create(&f); ".repeat(4);

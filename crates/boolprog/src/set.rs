@@ -1,0 +1,229 @@
+//! Sets of small numbers: variables and locks.
+//!
+//! Most programs have few of either, so a set of numbers below 64 is one word and takes no memory of its own. A larger set shares its words
+//! with its copies until one of them changes.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// A set of numbers.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Set(Words);
+
+/// Equal sets have equal words: of `Many` there are at least two, and the last one is not zero.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Words {
+    One(u64),
+    Many(Arc<[u64]>),
+}
+
+impl Default for Set {
+    fn default() -> Self {
+        Set::EMPTY
+    }
+}
+
+impl Hash for Set {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.words().iter().for_each(|&word| state.write_u64(word));
+    }
+}
+
+impl Set {
+    pub(crate) const EMPTY: Set = Set(Words::One(0));
+
+    /// The numbers below this one.
+    pub(crate) fn below(count: usize) -> Set {
+        if count <= 64 {
+            return Set(Words::One(low_bits(count)));
+        }
+        let words = (0..count.div_ceil(64)).map(|word| low_bits((count - 64 * word).min(64)));
+        Set(Words::Many(words.collect()))
+    }
+
+    fn words(&self) -> &[u64] {
+        match &self.0 {
+            Words::One(word) => std::slice::from_ref(word),
+            Words::Many(words) => words,
+        }
+    }
+
+    fn from_words(words: &[u64]) -> Set {
+        let length = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        Set(match words[..length] {
+            [] => Words::One(0),
+            [word] => Words::One(word),
+            ref words => Words::Many(words.into()),
+        })
+    }
+
+    pub(crate) fn contains(&self, number: usize) -> bool {
+        match &self.0 {
+            Words::One(word) => number < 64 && word >> number & 1 == 1,
+            Words::Many(words) => words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.0, Words::One(0))
+    }
+
+    pub(crate) fn insert(&mut self, number: usize) {
+        match &mut self.0 {
+            Words::One(word) if number < 64 => *word |= 1 << number,
+            _ => self.change(number, true),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, number: usize) {
+        match &mut self.0 {
+            Words::One(word) if number < 64 => *word &= !(1 << number),
+            _ => self.change(number, false),
+        }
+    }
+
+    /// Inserts a number, or removes it.
+    #[cold]
+    fn change(&mut self, number: usize, is_in: bool) {
+        if self.contains(number) == is_in {
+            return; // and shares its words as before
+        }
+        let (word, bit) = (number / 64, 1 << (number % 64));
+        match &mut self.0 {
+            // The last word may become zero, and the others shared words of a copy: those are made anew.
+            Words::Many(words) if word + 1 < words.len() => Arc::make_mut(words)[word] ^= bit,
+            _ => {
+                let mut words = self.words().to_vec();
+                words.resize(words.len().max(word + 1), 0);
+                words[word] ^= bit;
+                *self = Set::from_words(&words);
+            }
+        }
+    }
+
+    /// The numbers of either.
+    pub(crate) fn union(&self, other: &Set) -> Set {
+        self.combined(other, |a, b| a | b)
+    }
+
+    /// The numbers of both.
+    pub(crate) fn intersection(&self, other: &Set) -> Set {
+        self.combined(other, |a, b| a & b)
+    }
+
+    /// The numbers of this one that the other one has not.
+    pub(crate) fn difference(&self, other: &Set) -> Set {
+        self.combined(other, |a, b| a & !b)
+    }
+
+    /// Whether all numbers of the other one are here, too.
+    pub(crate) fn includes(&self, other: &Set) -> bool {
+        match (&self.0, &other.0) {
+            (Words::One(a), Words::One(b)) => a & b == *b,
+            _ => other.difference(self).is_empty(),
+        }
+    }
+
+    #[inline]
+    fn combined(&self, other: &Set, of: fn(u64, u64) -> u64) -> Set {
+        match (&self.0, &other.0) {
+            (Words::One(a), Words::One(b)) => Set(Words::One(of(*a, *b))),
+            _ => self.combined_words(other, of),
+        }
+    }
+
+    #[cold]
+    fn combined_words(&self, other: &Set, of: fn(u64, u64) -> u64) -> Set {
+        let (a, b) = (self.words(), other.words());
+        let at = |words: &[u64], word: usize| words.get(word).copied().unwrap_or(0);
+        let words = || (0..a.len().max(b.len())).map(|word| of(at(a, word), at(b, word)));
+        // One of the two, if it is that: then no memory is needed.
+        for (set, own) in [(self, a), (other, b)] {
+            if words().enumerate().all(|(word, value)| value == at(own, word)) {
+                return set.clone();
+            }
+        }
+        Set::from_words(&words().collect::<Vec<_>>())
+    }
+
+    /// All numbers, from the lowest on.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words().iter().enumerate().flat_map(|(at, &word)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let number = left.trailing_zeros() as usize;
+                left &= left.checked_sub(1)?;
+                Some(64 * at + number)
+            })
+        })
+    }
+
+    /// How many bytes it takes beside its own, if no copy shares them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match &self.0 {
+            Words::One(_) => 0,
+            Words::Many(words) => 16 + 8 * words.len(),
+        }
+    }
+}
+
+impl FromIterator<usize> for Set {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Self {
+        let mut set = Set::EMPTY;
+        numbers.into_iter().for_each(|number| set.insert(number));
+        set
+    }
+}
+
+/// The first so many bits of a word.
+fn low_bits(count: usize) -> u64 {
+    if count < 64 { (1 << count) - 1 } else { u64::MAX }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use std::hash::{BuildHasher as _, RandomState};
+
+    fn numbers() -> impl Strategy<Value = Vec<usize>> {
+        prop_oneof![vec(0usize..64, 0..9), vec(0usize..300, 0..9)]
+    }
+
+    fn list(set: &Set) -> Vec<usize> {
+        set.iter().collect()
+    }
+
+    proptest! {
+        /// As the sets of the standard library; equal sets are equal however they came to be.
+        #[test]
+        fn sets_of_numbers(a in numbers(), b in numbers(), count in 0usize..300) {
+            let (plain_a, plain_b): (BTreeSet<usize>, BTreeSet<usize>) = (a.iter().copied().collect(), b.iter().copied().collect());
+            let (set_a, set_b): (Set, Set) = (a.iter().copied().collect(), b.iter().copied().collect());
+            prop_assert_eq!(list(&set_a), plain_a.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(list(&set_a.union(&set_b)), plain_a.union(&plain_b).copied().collect::<Vec<_>>());
+            prop_assert_eq!(list(&set_a.intersection(&set_b)), plain_a.intersection(&plain_b).copied().collect::<Vec<_>>());
+            prop_assert_eq!(list(&set_a.difference(&set_b)), plain_a.difference(&plain_b).copied().collect::<Vec<_>>());
+            prop_assert_eq!(set_a.includes(&set_b), plain_a.is_superset(&plain_b));
+            prop_assert_eq!(list(&Set::below(count)), (0..count).collect::<Vec<_>>());
+            prop_assert!((0..301).all(|number| set_a.contains(number) == plain_a.contains(&number)));
+            let mut less = set_a.union(&set_b);
+            let copy = less.clone();
+            b.iter().for_each(|&number| less.remove(number));
+            prop_assert_eq!(&less, &set_a.difference(&set_b));
+            prop_assert_eq!(&copy, &set_b.union(&set_a));
+            let hasher = RandomState::new();
+            prop_assert_eq!(hasher.hash_one(&less), hasher.hash_one(set_a.difference(&set_b)));
+            prop_assert_eq!(less.is_empty(), list(&less).is_empty());
+        }
+    }
+
+    #[test]
+    fn small_sets_take_little() {
+        assert_eq!(size_of::<Set>(), 16);
+        assert_eq!(Set::below(64).heap_bytes(), 0);
+        assert_eq!(Set::from_iter([64]).heap_bytes(), 32);
+    }
+}
