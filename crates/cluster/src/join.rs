@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
-use cuba_cli::cli::remark;
-use cuba_cli::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
+use cuba_cli::running::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
+use cuba_cli::verbs::command_line::remark;
 use serde::{Deserialize, Serialize};
 
 use crate::pulse::lock;

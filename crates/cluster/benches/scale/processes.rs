@@ -8,7 +8,7 @@ use cuba::Ladder;
 use cuba::checkpoint::Start;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
 use cuba::{Control, Options, Question, search, search_with};
-use cuba_cli::cluster::{Asked, End, Joined, Transport, Where};
+use cuba_cli::running::cluster::{Asked, End, Joined, Transport, Where};
 use cuba_cluster::join::Network;
 use std::ffi::OsString;
 use std::fs;

@@ -3,16 +3,16 @@
 use super::statistics::StatisticsJson;
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 
-use crate::explore::Explored;
-use crate::fcr::Decided;
-use crate::found::{Check, Unconfirmed};
-use crate::known::{Known, Model};
-use crate::limits::{self, Phase};
-use crate::load::Loaded;
-use crate::machine::peak_memory_bytes;
-use crate::outline::{Outline, listed, rules_out};
-use crate::show::thread_state;
-use crate::source;
+use crate::analysis::finding::{Check, Unconfirmed};
+use crate::analysis::summary::{Outline, listed, rules_out};
+use crate::arguments::model::Loaded;
+use crate::running::interim_results::{Known, Model};
+use crate::running::limits::{self, Phase};
+use crate::running::machine::peak_memory_bytes;
+use crate::text::program_trace;
+use crate::verbs::exploration::Explored;
+use crate::verbs::fcr::Decided;
+use crate::verbs::show::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use cuba::Conclusion;
@@ -346,7 +346,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reas
             let step = |(&rule, to): (&usize, (SharedState, Stack))| {
                 let source = loaded.program.as_ref().map(|of_program| {
                     let step = of_program.map.step_alone((before.0, &before.1), (to.0, &to.1));
-                    source::json_of_step(loaded, &step)
+                    program_trace::json_of_step(loaded, &step)
                 });
                 before = to;
                 TraceStepJson { action: action(system, &program.rules()[rule]), state: state(&before), source }
@@ -417,7 +417,7 @@ pub(crate) fn analysis(
         _ => None,
     };
     let error = match (&analysis.conclusion, &loaded.program) {
-        (Conclusion::Unsafe { trace, .. }, Some(program)) => source::error(loaded, program, trace),
+        (Conclusion::Unsafe { trace, .. }, Some(program)) => program_trace::error(loaded, program, trace),
         _ => None,
     };
     let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
