@@ -1,13 +1,14 @@
-//! From a file name to a problem.
+//! The model of a command: from the name of a file to a problem.
 
-use crate::running::limits::{self, Phase};
-use crate::running::{crash_report, faults};
-use crate::text::diagnostics;
-use crate::verbs::command_line::{Stopped, heading};
-use boolprog::{Asked, SourceMap};
+use crate::analysis::model::{Format, Loaded, LoadedProgram};
+use crate::analysis::phase::Phase;
+use crate::arguments::heading;
+use crate::running::answer::Stopped;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use boolprog::Asked;
 use clap::Args;
-use cpds::diagnostic::printable;
-use cpds::{FromFile, Problem, Reading, is_program, read_file, read_text};
+use cpds::{FromFile, ReadError, Source, read_file, read_text};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -61,64 +62,10 @@ fn instance(text: &str) -> Result<(String, u32), String> {
     Ok((function.trim().to_owned(), number))
 }
 
-/// The file formats, by extension.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, clap::ValueEnum)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Our own
-    Cpds,
-    /// The published tool's, with .init and .spec beside it
-    Pds,
-    /// A Boolean program, formatted; from a Boolean program only
-    Bp,
-}
-
-/// A problem, with what there is to say about its text.
-pub(crate) struct Loaded {
-    pub(crate) reading: Reading,
-    pub(crate) format: Format,
-    /// If it was a Boolean program: that, and the way back to it.
-    pub(crate) program: Option<LoadedProgram>,
-}
-
-/// A Boolean program.
-pub(crate) struct LoadedProgram {
-    pub(crate) map: SourceMap,
-    /// What is asked.
-    pub(crate) asked: Asked,
-    /// What the answer rests on.
-    pub(crate) assumptions: Vec<String>,
-}
-
-impl Loaded {
-    pub(crate) fn problem(&self) -> &Problem {
-        &self.reading.problem
-    }
-
-    /// What the answer rests on, if it is less than everything that the program may do.
-    pub(crate) fn assumptions(&self) -> &[String] {
-        self.program.as_ref().map_or(&[], |program| &program.assumptions)
-    }
-
-    /// What an answer says about that.
-    pub(crate) fn assuming(&self) -> String {
-        match self.assumptions() {
-            [] => String::new(),
-            assumptions => format!("; assuming {}", assumptions.join(", ")),
-        }
-    }
-
-    /// The warnings, as text.
-    pub(crate) fn warnings(&self) -> String {
-        diagnostics::warnings(&self.reading.sources, &self.reading.diagnostics)
-    }
-}
-
 impl ModelArgs {
     /// The file, and those that may belong to it. Not all of them need be there.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let is_pds = known_format(&self.file) == Some(Format::Pds);
+        let is_pds = Format::of_name(&self.file) == Some(Format::Pds);
         let neighbours =
             ["init", "spec"].iter().filter(|_| is_pds).map(|extension| self.file.with_extension(extension));
         iter::once(self.file.clone()).chain(neighbours).collect()
@@ -131,13 +78,14 @@ impl ModelArgs {
     }
 
     /// Reads the model and its neighbours.
-    pub(crate) fn load(&self) -> Result<Loaded, Stopped> {
+    pub(crate) fn load(&self, run: &Run) -> Result<Loaded, Stopped> {
         let files = self.files();
-        limits::enter(Phase::Reading);
-        crash_report::reads(&files);
-        faults::here("reading");
+        run.enter(Phase::Reading);
+        run.reads(&files);
+        run.fault("reading");
+        let path = run.files.resolve(&self.file);
         let ProgramArgs { instances, threads, label } = &self.program;
-        if known_format(&self.file) != Some(Format::Bp) {
+        if Format::of_name(&self.file) != Some(Format::Bp) {
             let given = [
                 ("--instances", !instances.is_empty()),
                 ("--threads", threads.is_some()),
@@ -149,7 +97,12 @@ impl ModelArgs {
                     shown(&self.file)
                 )));
             }
-            let FromFile { reading, format, .. } = read_file(&self.file, &self.init, &self.target)?;
+            let read = read_file(&path, &self.init, &self.target);
+            let FromFile { mut reading, format, .. } = read.map_err(|mut error| {
+                self.name_sources(run, &mut error.sources);
+                error
+            })?;
+            self.name_sources(run, &mut reading.sources);
             return Ok(Loaded { reading, format: format.into(), program: None });
         }
         if !self.init.is_empty() {
@@ -162,41 +115,36 @@ impl ModelArgs {
             (labels, _) => Asked::Labels(labels.to_vec()),
         };
         let options = boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone() };
-        let text = read_text(&self.file)?;
-        limits::enter(Phase::Lowering);
+        let text = read_program(run, &self.file)?;
+        run.enter(Phase::Lowering);
         let lowered = boolprog::read(text, &options)?;
         let assumptions = lowered.assumptions();
         let program = LoadedProgram { map: lowered.map, asked, assumptions };
         Ok(Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) })
     }
-}
 
-impl From<cpds::Format> for Format {
-    fn from(format: cpds::Format) -> Self {
-        match format {
-            cpds::Format::Cpds => Format::Cpds,
-            cpds::Format::Pds => Format::Pds,
+    /// Calls the texts of the model as the user does, wherever they are.
+    fn name_sources(&self, run: &Run, sources: &mut [Source]) {
+        for file in self.files() {
+            let resolved = shown(&run.files.resolve(&file));
+            for source in sources.iter_mut().filter(|source| source.name == resolved) {
+                source.name = shown(&file);
+            }
         }
     }
 }
 
-/// The format that the file's name stands for.
-pub(crate) fn known_format(path: &Path) -> Option<Format> {
-    if is_program(path) {
-        return Some(Format::Bp);
-    }
-    cpds::Format::of_name(path).map(Format::from)
-}
-
-/// A path as it can be shown.
-pub(crate) fn shown(path: &Path) -> String {
-    printable(&path.display().to_string())
+/// The text of a program, which has the name that the user gives it.
+pub(crate) fn read_program(run: &Run, file: &Path) -> Result<Source, ReadError> {
+    let text = read_text(&run.files.resolve(file))?;
+    Ok(Source { name: shown(file), ..text })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cpds::{ReadError, Reader, Source, print_cpds, print_pds};
+    use crate::text::diagnostics;
+    use cpds::{Reader, Reading, print_cpds, print_pds};
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 

@@ -1,11 +1,10 @@
 //! What the report's script needs to know: the states of the table and of the trace, with each name and each stack written once.
 
-use crate::arguments::model::{Loaded, LoadedProgram};
+use crate::analysis::exploration::Exploration;
+use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::program_trace::{self, TraceStep};
-use crate::text::state_notation::Words;
+use crate::text::state_notation::{StateNotation, labelled};
 use crate::text::style::plain;
-use crate::verbs::exploration::Explored;
-use crate::verbs::show::labelled;
 use boolprog::Synchronisation;
 use cpds::diagnostic::printable_lines;
 use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
@@ -139,7 +138,7 @@ struct FrameData {
 
 /// Names that were used so far.
 struct Numbering<'a> {
-    explored: &'a Explored<'a>,
+    explored: &'a Exploration<'a>,
     shared: HashMap<SharedState, usize>,
     symbols: HashMap<Symbol, usize>,
     stacks: HashMap<(usize, usize), usize>,
@@ -206,7 +205,7 @@ fn visible(lower: &Lower<'_>, k: usize) -> Vec<GlobalState> {
 }
 
 impl Data {
-    pub(super) fn new(explored: &Explored<'_>, trace: Option<&Trace>, loaded: &Loaded) -> Self {
+    pub(super) fn new(explored: &Exploration<'_>, trace: Option<&Trace>, loaded: &Loaded) -> Self {
         let system = explored.system();
         let mut numbering =
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
@@ -218,7 +217,7 @@ impl Data {
         });
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
-        let (shared, symbols, words) = (in_order(shared), in_order(symbols), Words::of(loaded));
+        let (shared, symbols, words) = (in_order(shared), in_order(symbols), StateNotation::of(loaded));
         Data {
             threads: system.threads().map(|thread| system.thread_name(thread)).collect(),
             shared: shared.iter().map(|&q| system.shared_name(q).to_owned()).collect(),

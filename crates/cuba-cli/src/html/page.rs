@@ -1,84 +1,32 @@
-//! `--report` and `--plot`: an answer to look at, as one HTML file that needs nothing else, and the squeeze as a picture.
+//! The page of `--report`: an answer to look at, as one HTML file that needs nothing else.
 //!
-//! The page is made here, from the same data as the text and the JSON; its script only shows what it is given.
+//! The page is made from the same data as the text and the JSON; its script only shows what it gets.
 
 use super::data::Data;
+use crate::analysis::exploration::Exploration;
+use crate::analysis::model::Loaded;
 use crate::analysis::summary::{listed, rules_out};
-use crate::arguments::model::Loaded;
 use crate::json;
+use crate::pictures;
 use crate::pictures::automaton::Automaton;
-use crate::pictures::chart::Chart;
-use crate::pictures::picture;
-use crate::running::limits;
-use crate::running::output_files::{has_extension, write};
-use crate::text::state_notation::Words;
+use crate::pictures::picture::SOON;
+use crate::text::numbers::plural;
+use crate::text::overapproximations::outcome_words;
+use crate::text::state_notation::StateNotation;
 use crate::text::style::plain;
-use crate::verbs::command_line::{Answer, heading};
-use crate::verbs::exploration::Explored;
-use crate::verbs::fcr::{loop_picture, shown_loop};
-use crate::verbs::reach;
-use crate::verbs::show::plural;
-use clap::Args;
+use crate::text::{levels, pumping_loop, statistics};
 use cpds::diagnostic::printable_lines;
 use cpds::{ActionKind, Program, Source, ThreadId};
-use cuba::Conclusion;
-use cuba::{Climbed, Loop, Outcome};
+use cuba::{Climbed, Conclusion, Loop, Outcome};
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to draw.
-#[derive(Args, Debug)]
-pub(crate) struct ReportArgs {
-    /// Write a page to look at to this file
-    ///
-    /// One HTML file, which needs nothing else: verdict, chart, table of states, trace, automata
-    #[arg(long, value_name = "FILE.html", help_heading = heading::PICTURES)]
-    report: Option<PathBuf>,
-    /// Draw the chart alone to this file
-    ///
-    /// How |R_k| and |T(R_k)| grow with k, and what the overapproximations leave, as SVG
-    #[arg(long, value_name = "FILE.svg", help_heading = heading::PICTURES)]
-    plot: Option<PathBuf>,
-}
-
-impl ReportArgs {
-    /// The files to be written.
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
-        self.report.iter().chain(&self.plot)
-    }
-
-    /// Whether the names of the files say what is written to them.
-    pub(crate) fn check_names(&self) -> Result<(), String> {
-        let check = |path: &Option<PathBuf>, option, format, extensions| {
-            path.as_ref().map_or(Ok(()), |path| has_extension(path, option, format, extensions))
-        };
-        check(&self.report, "--report", "HTML", &["html", "htm"])?;
-        check(&self.plot, "--plot", "SVG", &["svg"])
-    }
-
-    /// Writes what is wanted.
-    pub(crate) fn write(&self, said: &Said<'_>, explored: &Explored<'_>, loaded: &Loaded, answer: &mut Answer) {
-        if self.plot.is_none() && self.report.is_none() {
-            return;
-        }
-        let chart = Chart::new(said.file, explored).svg();
-        if let Some(path) = &self.plot {
-            answer.wrote(path, write(path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
-        }
-        if let Some(path) = &self.report {
-            let page = Page::new(said, explored, loaded, chart).html();
-            answer.wrote(path, write(path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
-        }
-    }
-}
-
 /// Question and answer, in words.
-pub(crate) struct Said<'a> {
+pub(crate) struct ReportHeader<'a> {
     pub(crate) file: &'a str,
-    pub(crate) asked: &'a str,
+    pub(crate) question: &'a str,
     /// What the question is about.
     pub(crate) patterns: Vec<String>,
     pub(crate) verdict: &'a str,
@@ -112,7 +60,7 @@ const LOOP_SYMBOLS: usize = 50_000;
 
 /// What the page says.
 #[derive(Serialize)]
-struct Page<'a> {
+pub(crate) struct Page<'a> {
     file: &'a str,
     version: &'static str,
     /// `safe`, `unsafe`, `converged` or `unknown`.
@@ -197,9 +145,14 @@ struct AutomatonFigure {
 }
 
 impl<'a> Page<'a> {
-    fn new(said: &'a Said<'_>, explored: &'a Explored<'_>, loaded: &'a Loaded, chart: String) -> Self {
-        let (system, analysis, words) = (explored.system(), &explored.analysis, Words::of(loaded));
-        let (word, verdict) = said.verdict.split_once(": ").unwrap_or((said.verdict, ""));
+    pub(crate) fn new(
+        header: &'a ReportHeader<'_>,
+        explored: &'a Exploration<'_>,
+        loaded: &'a Loaded,
+        chart: String,
+    ) -> Self {
+        let (system, analysis, words) = (explored.system(), &explored.analysis, StateNotation::of(loaded));
+        let (word, verdict) = header.verdict.split_once(": ").unwrap_or((header.verdict, ""));
         let trace = match &analysis.conclusion {
             Conclusion::Unsafe { trace, .. } => Some(trace),
             _ => None,
@@ -214,19 +167,19 @@ impl<'a> Page<'a> {
             group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(", ")
         };
         Page {
-            file: said.file,
+            file: header.file,
             version: env!("CARGO_PKG_VERSION"),
             word,
             verdict: verdict.split('`').collect(),
-            asked: said.asked,
-            patterns: &said.patterns,
+            asked: header.question,
+            patterns: &header.patterns,
             facts: facts(explored),
             evidence: evidence(explored),
             k: analysis.k(),
             chart,
-            levels: plain(&reach::table(&explored.outline())),
+            levels: plain(&levels::table(&explored.summary())),
             rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
-            squeezed: explored.is_open().then(|| plain(&explored.outline().squeezed(None, words.map))),
+            squeezed: explored.is_open().then(|| plain(&explored.summary().squeezed(None, words.map))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
             programs: system.programs().iter().map(program).collect(),
@@ -245,7 +198,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let mut environment = Environment::new();
         environment.add_template("page.html", include_str!("page.html")).expect("our own template");
         let template = environment.get_template("page.html").expect("it was added");
@@ -254,7 +207,7 @@ impl<'a> Page<'a> {
     }
 }
 
-fn facts(explored: &Explored<'_>) -> Vec<Fact> {
+fn facts(explored: &Exploration<'_>) -> Vec<Fact> {
     let (analysis, options) = (&explored.analysis, &explored.options);
     let fixed = |name, value| Fact { name, value, varies: false };
     let contexts = match &analysis.conclusion {
@@ -276,7 +229,7 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
         None => "not known".to_owned(),
     };
     facts.push(fixed("finite context reachability", fcr));
-    let mut limits = vec![format!("memory {}", limits::memory())];
+    let mut limits = vec![format!("memory {}", explored.limits.memory)];
     limits.extend(options.timeout.map(|time| format!("time {} s", time.as_secs_f64())));
     limits.extend(options.max_contexts.map(|k| plural(k, "context")));
     limits.extend(options.max_depth.map(|depth| format!("A_{depth}")));
@@ -287,10 +240,10 @@ fn facts(explored: &Explored<'_>) -> Vec<Fact> {
     facts
 }
 
-fn evidence(explored: &Explored<'_>) -> EvidenceFact {
-    let Some(made) = &explored.made else {
+fn evidence(explored: &Exploration<'_>) -> EvidenceFact {
+    let Some(made) = &explored.evidence else {
         let is_open = matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
-        let why = match explored.outline().unconfirmed() {
+        let why = match explored.summary().unconfirmed() {
             Some(_) => "none that was checked",
             None if is_open => "none: there is no answer",
             None => "none was made (--no-check)",
@@ -302,7 +255,7 @@ fn evidence(explored: &Explored<'_>) -> EvidenceFact {
         ms => format!("{ms:.1} ms"),
     };
     EvidenceFact {
-        text: crate::arguments::evidence::in_words(made),
+        text: statistics::evidence(made),
         check: if made.check.is_some() { "accepted" } else { "not checked" },
         time: made.check.map(ms),
     }
@@ -318,7 +271,7 @@ fn rung(climbed: Option<&Climbed>) -> RungRow {
             let remark = if bound.is_exact { "nothing was widened: this is T(R)" } else { "" };
             (bound.visible.to_string(), bound.left.to_string(), remark.to_owned())
         }
-        given_up => ("–".to_owned(), "–".to_owned(), crate::verbs::exploration::words(given_up)),
+        given_up => ("–".to_owned(), "–".to_owned(), outcome_words(given_up)),
     };
     RungRow { name: rung.to_string(), visible, left, remark }
 }
@@ -337,21 +290,22 @@ fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize)
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }
-    Some(plain(&shown_loop(loaded, program, found, None)))
+    Some(plain(&pumping_loop::steps(loaded, program, found, None, None)))
 }
 
 /// The store automaton of each program, and its loop, if it has one; of many programs, those of the first ones.
-fn automata(explored: &Explored<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
+fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
     let mut figures: Vec<AutomatonFigure> = Vec::new();
-    let (mut drawing, mut symbols, mut loops) = (picture::SOON, LOOP_SYMBOLS, 0);
+    let (mut drawing, mut symbols, mut loops) = (SOON, LOOP_SYMBOLS, 0);
     for (number, program) in system.programs().iter().enumerate().take(AUTOMATA) {
         let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
         let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned());
         loops += usize::from(found.is_some());
         let found = found.map(|found| if loops > SHORTENED { found } else { found.shortened(program) });
-        let picture = Automaton::of_contexts(&Words::of(loaded), thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
+        let picture =
+            Automaton::of_contexts(&StateNotation::of(loaded), thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
         let svg = picture.and_then(|picture| picture.svg_within(&mut drawing).ok());
         // Names within a picture are names within the whole page.
@@ -365,7 +319,9 @@ fn automata(explored: &Explored<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
             run: found.as_ref().and_then(|found| loop_text(loaded, program, found, &mut symbols)),
             loop_svg: found
                 .as_ref()
-                .and_then(|found| loop_picture(loaded, program, found)?.svg_within(&mut drawing).ok())
+                .and_then(|found| {
+                    pictures::pumping_loop::picture(loaded, program, found)?.svg_within(&mut drawing).ok()
+                })
                 .map(|svg| own(svg, "loop")),
         });
     }

@@ -1,7 +1,8 @@
 //! Evidence as JSON: certificates and traces. `docs/evidence.md` says what it means.
 
+use super::programs;
 use super::{ActionJson, PlaceJson, action};
-use crate::arguments::model::Loaded;
+use crate::analysis::model::Loaded;
 use crate::text::program_trace;
 use cpds::{Certificate, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
@@ -275,7 +276,7 @@ pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Op
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
     let mut sources =
-        program.map(|(loaded, it)| program_trace::walk(it, trace).map(|step| program_trace::json(loaded, &step)));
+        program.map(|(loaded, it)| program_trace::walk(it, trace).map(|step| programs::program_step(loaded, &step)));
     let mut contexts = Vec::new();
     for context in &trace.contexts {
         let mut steps = Vec::new();

@@ -1,8 +1,8 @@
 //! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names, of programs in lines and variables.
 
-use crate::arguments::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::program_trace::{self, TraceStep};
-use crate::text::state_notation::Words;
+use crate::text::state_notation::StateNotation;
 use crate::text::style::plain;
 use boolprog::{SourceFrame, Synchronisation};
 use cpds::{Cpds, GlobalState, Stack, Trace};
@@ -170,7 +170,7 @@ pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
 /// The last state.
 fn bad(loaded: &Loaded, trace: &Trace) -> String {
     match loaded.program {
-        Some(_) => Words::of(loaded).state(trace.last()),
+        Some(_) => StateNotation::of(loaded).state(trace.last()),
         None => loaded.problem().system().text(trace.last()).to_string(),
     }
 }

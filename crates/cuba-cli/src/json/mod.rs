@@ -4,6 +4,7 @@ mod answers;
 mod bench;
 mod evidence;
 mod itf;
+mod programs;
 mod statistics;
 
 pub use answers::*;
@@ -11,8 +12,7 @@ pub use bench::*;
 pub use evidence::*;
 pub use itf::*;
 
-use crate::arguments::model::{Format, Loaded};
-use crate::text::program_trace;
+use crate::analysis::model::{Format, Loaded};
 use cpds::diagnostic::{Severity, is_printable};
 use cpds::{ActionKind, Cpds, GlobalState, Problem, Program, Reading, Rule, Step};
 use serde::Serialize;
@@ -333,14 +333,14 @@ pub(crate) fn successors(
     let (system, program) = (loaded.problem().system(), loaded.program.as_ref());
     let mut successors: Vec<StepJson> = system.steps(state).map(|it| step(system, &it)).collect();
     if let Some(program) = program {
-        for (step, source) in successors.iter_mut().zip(program_trace::successors_json(loaded, program, state)) {
+        for (step, source) in successors.iter_mut().zip(programs::program_successors(loaded, program, state)) {
             step.source = Some(source);
         }
     }
     SuccessorsJson {
         file,
         state: system.text(state).to_string(),
-        source: program.map(|program| program_trace::state_json(loaded, program, state)),
+        source: program.map(|program| programs::program_state(loaded, program, state)),
         successors,
         warnings,
     }

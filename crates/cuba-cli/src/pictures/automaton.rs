@@ -1,33 +1,16 @@
 //! `cuba show --psa`: a store automaton, as text, as a picture, or as JSON.
 
 use crate::json;
-use crate::pictures::picture::{Edge, Node, NodeKind, Picture, PictureArgs};
-use crate::text::state_notation::Words;
-use crate::verbs::command_line::Stopped;
-use crate::verbs::show::{indented, plain_table, plural};
-use clap::Args;
-use cpds::{Cpds, SharedState, Symbol, ThreadId};
+use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
+use crate::text::table::{indented, plain_table};
+use cpds::{SharedState, Symbol, ThreadId};
 use cuba::{Heads, Made, Psa, PsaState, TooLarge};
 use std::collections::{BTreeMap, HashSet};
 
-/// Which automaton.
-#[derive(Args, Debug)]
-pub(crate) struct PsaArgs {
-    /// Show the store automaton of this thread
-    ///
-    /// A name, or its number from 1 on. It is that of everything that the thread alone reaches from stacks of height at most one, as for
-    /// `cuba fcr`; or of what it reaches from one state, with --from.
-    #[arg(long, value_name = "THREAD", conflicts_with = "successors")]
-    pub(crate) psa: Option<String>,
-    /// For --psa: start in this state
-    ///
-    /// E.g. '0|1,4 6', or the thread's own part of it, '0|4 6'.
-    #[arg(long, value_name = "STATE", requires = "psa")]
-    from: Option<String>,
-}
-
 /// An automaton with more transitions than this is not shown.
-const MOST: usize = 1 << 20;
+pub(crate) const MOST: usize = 1 << 20;
 
 /// A store automaton with the names that its states go by.
 pub(crate) struct Automaton {
@@ -60,13 +43,13 @@ struct Called {
 
 impl Called {
     /// Something that is made of names.
-    fn new(words: &Words<'_>, of: impl Fn(&Words<'_>) -> String) -> Self {
+    fn new(words: &StateNotation<'_>, of: impl Fn(&StateNotation<'_>) -> String) -> Self {
         let shown = of(words);
-        Called { name: of(&Words { map: None, ..*words }), lines: vec![shown.clone()], shown }
+        Called { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
     }
 
     /// The state of a shared state, or of one with a symbol. In a picture that of a program takes several lines.
-    fn state(words: &Words<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
+    fn state(words: &StateNotation<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
         let state = Called::new(words, |words| match symbol {
             Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
             None => words.shared(q),
@@ -90,54 +73,9 @@ impl Shown {
     }
 }
 
-impl PsaArgs {
-    /// What to print.
-    pub(crate) fn show(
-        &self,
-        thread: &str,
-        words: &Words<'_>,
-        drawn: &PictureArgs,
-        as_json: Option<(String, Vec<json::WarningJson>)>,
-    ) -> Result<String, Stopped> {
-        let system = words.system;
-        let thread = find(system, thread)?;
-        let automaton = if let Some(text) = &self.from {
-            let (shared, stack) = words.read_own("--from", thread, text)?;
-            let from = words.own((shared, &stack));
-            Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
-        } else {
-            Automaton::of_contexts(words, thread, MOST)
-        };
-        let automaton = automaton.map_err(|TooLarge| too_large())?;
-        if drawn.is_wanted() {
-            return drawn.draw(&automaton.picture(), "");
-        }
-        Ok(match as_json {
-            Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
-            None => automaton.text(),
-        })
-    }
-}
-
-/// The thread with this name or number; for the name of a program, its first thread.
-fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
-    let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
-    let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);
-    let program = || system.threads().find(|&thread| system.program(thread).name() == wanted);
-    named().or_else(program).or_else(number).ok_or_else(|| {
-        let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
-        let more = if system.thread_count() > all.len() { " …" } else { "" };
-        Stopped::Usage(format!("there is no thread `{wanted}`; there are {}{more}", all.join(" ")))
-    })
-}
-
-fn too_large() -> Stopped {
-    Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to be shown"))
-}
-
 impl Automaton {
     /// Everything that a thread alone reaches from stacks of height at most one; with at most so many transitions.
-    pub(crate) fn of_contexts(words: &Words<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
+    pub(crate) fn of_contexts(words: &StateNotation<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
         let system = words.system;
         let alphabet = system.program(thread).alphabet();
         let tops = || std::iter::once(None).chain(alphabet.iter().map(Some));
@@ -149,13 +87,20 @@ impl Automaton {
         Self::of(words, thread, start, "Q × Σ≤1", most)
     }
 
-    fn of(words: &Words<'_>, thread: ThreadId, start: Psa, from: &str, most: usize) -> Result<Self, TooLarge> {
+    /// Everything that a thread alone reaches from the states of an automaton, which `from` describes.
+    pub(crate) fn of(
+        words: &StateNotation<'_>,
+        thread: ThreadId,
+        start: Psa,
+        from: &str,
+        most: usize,
+    ) -> Result<Self, TooLarge> {
         let system = words.system;
         let psa = start.saturated(&Heads::new(system.program(thread)), most)?;
         Ok(Automaton::new(words, &psa, format!("{}: R({from})", system.thread_name(thread))))
     }
 
-    fn new(words: &Words<'_>, psa: &Psa, title: String) -> Self {
+    fn new(words: &StateNotation<'_>, psa: &Psa, title: String) -> Self {
         // Shared states first, then those made for calls, each in their order; the accepting one last.
         let mut states: BTreeMap<(u8, PsaState), (Called, NodeKind)> = BTreeMap::new();
         let mut places = BTreeMap::new();
@@ -199,7 +144,7 @@ impl Automaton {
         Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty(), is_program }
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut table = plain_table();
         for shown in &self.transitions {
             let mark = if shown.on_loop { "loop" } else { "" };
@@ -211,7 +156,7 @@ impl Automaton {
         format!("{}\n{}{states}, {transitions}; accepted: {size}\n", self.title, indented(&table, "  "))
     }
 
-    fn json(&self, file: String, warnings: Vec<json::WarningJson>) -> json::PsaJson {
+    pub(crate) fn json(&self, file: String, warnings: Vec<json::WarningJson>) -> json::PsaJson {
         let kind = |kind: NodeKind| match kind {
             NodeKind::Initial => "shared",
             NodeKind::Inner => "inner",
@@ -249,7 +194,7 @@ impl Automaton {
                     edge.labels.push(label);
                     edge.marked |= on_loop;
                 }
-                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop, dashed: false }),
+                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop }),
             }
         }
         let nodes = self

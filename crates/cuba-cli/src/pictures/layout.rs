@@ -3,7 +3,8 @@
 //! Columns are nodes and labels by turns. An edge is level where it crosses a column, and rises or falls between them.
 //! The font has a fixed width, so that a text takes about the room that was kept for it.
 
-use super::picture::{Edge, Node, NodeKind, Picture, shown, wrapped};
+use super::picture::{Edge, Node, NodeKind, Picture, shown};
+use crate::text::labels::wrapped;
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir, Ranker};
@@ -225,8 +226,7 @@ mod tests {
     #[test]
     fn labels_are_where_dagre_keeps_room_for_them() {
         let nodes = (0..7).map(|v| Node::plain(v.to_string(), NodeKind::Inner)).collect();
-        let edge =
-            |i: usize| Edge { from: i / 7, to: i % 7, labels: vec!["a".to_owned()], marked: false, dashed: false };
+        let edge = |i: usize| Edge { from: i / 7, to: i % 7, labels: vec!["a".to_owned()], marked: false };
         let edges = (0..49).map(edge).filter(|edge| edge.from != edge.to).collect();
         let picture = Picture { title: String::new(), nodes, edges };
         let graph = arranged(&picture);

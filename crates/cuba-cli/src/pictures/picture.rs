@@ -4,40 +4,8 @@
 //! the graph only.
 
 use super::svg;
-use crate::verbs::command_line::Stopped;
-use clap::Args;
+use crate::text::labels::{shortened, wrapped};
 use std::fmt::{self, Write as _};
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-/// How to draw.
-#[derive(Args, Debug)]
-pub(crate) struct PictureArgs {
-    /// Draw what is reachable, for Graphviz
-    ///
-    /// The visible states that are reachable, with the steps between them; or the automaton of --psa.
-    #[arg(long, group = "picture", conflicts_with_all = ["svg", "json", "successors"])]
-    dot: bool,
-    /// Draw what is reachable, as an SVG picture
-    ///
-    /// The same as for --dot.
-    #[arg(long, group = "picture", conflicts_with_all = ["json", "successors"])]
-    svg: bool,
-}
-
-impl PictureArgs {
-    /// Whether there is something to draw.
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.dot || self.svg
-    }
-
-    /// What to print. For an SVG that is too large, `hint` says what else may help.
-    pub(crate) fn draw(&self, picture: &Picture, hint: &str) -> Result<String, Stopped> {
-        if self.dot {
-            return Ok(picture.dot());
-        }
-        picture.svg().map_err(|error| Stopped::Usage(format!("{error}{hint}")))
-    }
-}
 
 /// A directed graph to be drawn.
 pub(crate) struct Picture {
@@ -80,8 +48,6 @@ pub(crate) struct Edge {
     pub(crate) labels: Vec<String>,
     /// Part of a loop that the reader should see.
     pub(crate) marked: bool,
-    /// Perhaps not there.
-    pub(crate) dashed: bool,
 }
 
 /// The graph would take too long to lay out, and could not be read.
@@ -108,10 +74,6 @@ const MAX_COST: usize = 4000;
 /// Room for layouts that take about half a second together, in squares of costs.
 pub(crate) const SOON: usize = 1500 * 1500;
 
-/// The longest line of a label, in columns of a font of fixed width.
-const MAX_WIDTH: usize = 20;
-const MAX_LINES: usize = 3;
-
 impl Picture {
     /// The graph in the language of Graphviz.
     pub(crate) fn dot(&self) -> String {
@@ -132,12 +94,11 @@ impl Picture {
                 line(format_args!("i{v} [shape=point, style=invis]; i{v} -> n{v}"));
             }
         }
-        for Edge { from, to, labels, marked, dashed } in &self.edges {
+        for Edge { from, to, labels, marked } in &self.edges {
             let (list, lines) = (labels.join(", "), wrapped(labels));
             let full = if lines.join(" ") == list { String::new() } else { format!(", tooltip={}", quoted(&[list])) };
             let mark = if *marked { ", color=\"#c2410c\", penwidth=2.5" } else { "" };
-            let dash = if *dashed { ", style=dashed" } else { "" };
-            line(format_args!("n{from} -> n{to} [label={}{full}{mark}{dash}]", quoted(&lines)));
+            line(format_args!("n{from} -> n{to} [label={}{full}{mark}]", quoted(&lines)));
         }
         out + "}\n"
     }
@@ -198,36 +159,6 @@ pub(super) fn shown(node: &Node) -> Vec<String> {
     node.lines.iter().map(|line| shortened(line)).collect()
 }
 
-/// Labels as a list, in lines that are not too long; what does not fit into the last line is left out.
-pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for (i, label) in labels.iter().enumerate() {
-        let word = shortened(label) + if i + 1 < labels.len() { "," } else { "" };
-        let full = lines.len() == MAX_LINES;
-        match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= MAX_WIDTH => line.extend([" ", &word]),
-            Some(line) if full => {
-                *line += " …";
-                break;
-            }
-            _ => lines.push(word),
-        }
-    }
-    lines
-}
-
-pub(crate) fn shortened(name: &str) -> String {
-    if name.width() <= MAX_WIDTH {
-        return name.to_owned();
-    }
-    let mut width = 0;
-    let fits = |c: &char| {
-        width += c.width().unwrap_or(0);
-        width < MAX_WIDTH
-    };
-    name.chars().take_while(fits).chain(['…']).collect()
-}
-
 /// Lines as a string for Graphviz, which would read `&lt;` as `<`.
 fn quoted(lines: &[impl AsRef<str>]) -> String {
     let lines = lines.iter().map(|line| line.as_ref().replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;"));
@@ -243,7 +174,7 @@ mod tests {
         let node = |&(label, kind): &(&str, _)| Node::plain(label.to_owned(), kind);
         let edge = |&(from, to, labels, marked): &(usize, usize, &str, bool)| {
             let labels = labels.split(' ').map(str::to_owned).collect();
-            Edge { from, to, labels, marked, dashed: false }
+            Edge { from, to, labels, marked }
         };
         let (nodes, edges) = (nodes.iter().map(node).collect(), edges.iter().map(edge).collect());
         Picture { title: "stacks of A".to_owned(), nodes, edges }
@@ -284,14 +215,8 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_are_wrapped_and_cut() {
+    fn long_lists_have_a_hint_with_everything() {
         let labels = |count: usize| (0..count).map(|i| format!("label{i}")).collect::<Vec<_>>();
-        assert_eq!(wrapped(&labels(3)), ["label0, label1,", "label2"]);
-        assert_eq!(wrapped(&labels(9)), ["label0, label1,", "label2, label3,", "label4, label5, …"]);
-        assert_eq!(wrapped(&[]), [""; 0]);
-        assert_eq!(shortened(&"x".repeat(20)), "x".repeat(20));
-        assert_eq!(shortened(&"x".repeat(21)), "x".repeat(19) + "…");
-        assert_eq!(shortened(&"語".repeat(11)), "語".repeat(9) + "…");
         let mut picture = automaton();
         picture.edges[0].labels = labels(9);
         assert!(picture.dot().contains("label4, label5, …\", tooltip=\"label0, label1, label2,"), "{}", picture.dot());
@@ -299,17 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn bad_nodes_long_names_and_dashed_edges() {
+    fn bad_nodes_and_long_names() {
         let mut picture = automaton();
         let name = "a long name & another one";
         let lines = vec!["a long name &".to_owned(), "another one".to_owned()];
         picture.nodes[1] = Node { label: name.to_owned(), lines, kind: NodeKind::Inner, bad: true };
-        picture.edges[0].dashed = true;
         let dot = picture.dot();
         let node = r##"n1 [label="a long name &amp;\nanother one", tooltip="a long name &amp; another one", color="#dc2626", penwidth=2.5]"##;
-        assert!(dot.contains(node) && dot.contains("n0 -> n1 [label=\"a, b\", style=dashed]"), "{dot}");
+        assert!(dot.contains(node), "{dot}");
         let svg = checked(&picture);
-        assert_eq!((svg.matches("\"node bad\"").count(), svg.matches("\"edge dashed\"").count()), (1, 1));
+        assert_eq!(svg.matches("\"node bad\"").count(), 1);
         assert!(svg.contains("<g><title>a long name &amp; another one</title><text"), "{svg}");
     }
 

@@ -1,7 +1,8 @@
 //! A picture as SVG.
 
 use super::layout::{ARROW, LINE, Layout, Place, Point, RADIUS, size};
-use super::picture::{Edge, Node, NodeKind, Picture, shown, wrapped};
+use super::picture::{Edge, Node, NodeKind, Picture, shown};
+use crate::text::labels::wrapped;
 use cpds::diagnostic::is_printable;
 
 const MARGIN: f64 = 16.0;
@@ -15,7 +16,6 @@ const STYLE: &str = "
 .picture .head{fill:#6a737d}
 .picture .node.bad{stroke:#dc2626;stroke-width:2.6}
 .picture .edge.marked{stroke:#c2410c;stroke-width:2.8}
-.picture .edge.dashed{stroke-dasharray:5 4}
 .picture .head.marked,.picture text.marked{fill:#c2410c}
 .picture .title,.picture text.marked{font-weight:bold}
 @media (prefers-color-scheme:dark){
@@ -38,7 +38,7 @@ pub(super) fn svg(picture: &Picture) -> String {
     for (edge, line) in plain.into_iter().chain(marked) {
         let (from, to) = (&picture.nodes[edge.from].label, &picture.nodes[edge.to].label);
         let hint = format!("{from} → {to}: {}", edge.labels.join(", "));
-        sheet.draw(&line.curve, (edge.marked, edge.dashed), &hint);
+        sheet.draw(&line.curve, edge.marked, &hint);
         sheet.write_label(line.label, edge, &hint);
     }
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -64,15 +64,14 @@ impl Sheet {
     }
 
     /// A curve with an arrow head.
-    fn draw(&mut self, curve: &[Point], (marked, dashed): (bool, bool), hint: &str) {
+    fn draw(&mut self, curve: &[Point], marked: bool, hint: &str) {
         for &point in curve {
             self.reach(point, (1.0, 1.0));
         }
         let points: Vec<String> = curve.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let (start, rest) = (&points[0], points[1..].join(" "));
         let (class, head) = if marked { ("edge marked", "picture-head-marked") } else { ("edge", "picture-head") };
-        let dash = if dashed { " dashed" } else { "" };
-        let path = format!(r#"<path class="{class}{dash}" marker-end="url(#{head})" d="M{start} C{rest}">"#);
+        let path = format!(r#"<path class="{class}" marker-end="url(#{head})" d="M{start} C{rest}">"#);
         self.shapes.extend([&path, &titled(hint), "</path>\n"]);
     }
 
@@ -81,7 +80,7 @@ impl Sheet {
         let &Place { x, y, core } = place;
         if node.kind == NodeKind::Initial {
             let far = (x - core.0 - 99.0, y - if entered { 99.0 } else { 0.0 });
-            self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), (false, false), "");
+            self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), false, "");
         }
         let borders: &[f64] = if node.kind == NodeKind::Accepting { &[RADIUS, RADIUS - 4.0] } else { &[RADIUS] };
         let class = if node.bad { "node bad" } else { "node" };

@@ -1,57 +1,32 @@
-//! `cuba show --svg`, `cuba show --dot`: the visible states that are reachable, and the steps between them.
+//! The visible states that are reachable, and the steps between them.
 //!
-//! The nodes are T(R_k), for the k at which (T(R_k)) is known to have collapsed, and so all of T(R); or, if that k was not found,
-//! for the last one. There is an edge from t to t' if a state s of R_k with T(s) = t has a step to a state s' with T(s') = t'.
+//! The nodes are T(R_k), for the k at which (T(R_k)) is known to have collapsed, and so all of T(R); or,
+//! if that k was not found, for the last one. There is an edge from t to t' if a state s of R_k with
+//! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # Whether these are all the steps of R
-//! If R_k is all of R, they are. If T(R_k) is all of T(R), every step but a pop is there: it depends on nothing but t. Which pops
-//! there are depends on what lies below the tops (`symbolic/below.rs`), and that may still become more. So, as long as a pop is missing
-//! that neither the proof nor matched returns (`overapproximation/returns.rs`) rule out, a few contexts more are explored. What is missing then may
-//! or may not be a step of R. It is drawn as a dashed edge, and there are no others.
+//! # What may not be concluded
+//! If R_k is all of R, these are all the steps of R. If only T(R_k) is all of T(R), every step but a pop
+//! is there: it depends on nothing but t. A pop depends on what lies below the top
+//! (`symbolic/below.rs`), and R may have more of that. So the title claims every step only if the proof
+//! has no other step, either.
 
-use crate::arguments::evidence::EvidenceArgs;
-use crate::arguments::model::Loaded;
-use crate::pictures::picture::{Edge, Node, NodeKind, Picture, shortened, wrapped};
-use crate::running::interim_results::SoFar;
-use crate::running::limits;
-use crate::text::state_notation::Words;
-use crate::verbs::command_line::{Answer, Stopped};
-use crate::verbs::exploration::{ExploreArgs, Explored, Setup};
-use crate::verbs::show::plural;
-use clap::Args;
+use crate::analysis::exploration::Exploration;
+use crate::analysis::model::Loaded;
+use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
+use crate::text::labels::{shortened, wrapped};
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
 use cpds::{Action, Certificate, Cpds, GlobalState, Problem, Symbol, ThreadId, VisibleState};
 use cpds_check::Evidence;
-use cuba::checkpoint::Start;
-use cuba::{Conclusion, Options, Proof, Question};
-use cuba::{Engine, Glimpse, Lower, Returns, Under, below};
+use cuba::{Conclusion, Lower, Proof, below};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-
-/// Which part of the graph.
-#[derive(Args, Debug)]
-pub(crate) struct GraphArgs {
-    /// For --dot and --svg: stop after K contexts
-    ///
-    /// What is reachable with K contexts is drawn, if all that is reachable is not known earlier.
-    #[arg(long, value_name = "K", default_value_t = 50, requires = "picture", conflicts_with_all = ["psa", "successors"])]
-    max_contexts: usize,
-}
-
-/// What the exploration may take: a graph that can be read takes far less.
-const MEMORY: usize = 1 << 24;
-const DEPTH: usize = 3;
-const TUPLES: usize = 1000;
 
 /// A graph with more visible states than this is not drawn, or with more steps.
 const MOST_STATES: u128 = 10_000;
 const MOST_STEPS: usize = 100_000;
 
-/// How many contexts more are explored if pops are missing, as long as there are not more states or tuples than this.
-const MORE_CONTEXTS: usize = 8;
-const MORE_STATES: usize = 50_000;
-
 /// A step from one visible state to another, by their numbers: the thread, and the position of the rule that it fires.
-type Step = (usize, usize, ThreadId, usize);
+type VisibleStep = (usize, usize, ThreadId, usize);
 
 /// The graph.
 struct Graph {
@@ -60,35 +35,17 @@ struct Graph {
     /// Whether this is all of T(R).
     is_all: bool,
     /// The steps of R_k, for this k.
-    steps: BTreeSet<Step>,
+    steps: BTreeSet<VisibleStep>,
     k: usize,
-    /// What may be a step of R as well. Nothing else is, if this is all of T(R).
-    open: BTreeSet<Step>,
-}
-
-impl GraphArgs {
-    /// Finds T(R), or what there is of it within the limits.
-    pub(crate) fn explore<'a>(&self, loaded: &'a Loaded, quiet: bool) -> Result<Explored<'a>, Box<Answer>> {
-        let options = Options {
-            max_contexts: Some(self.max_contexts),
-            max_depth: Some(DEPTH),
-            max_tuples: Some(TUPLES),
-            memory: MEMORY.min(limits::memory().for_tables()),
-            ..Options::default()
-        };
-        let (problem, remarks) = (loaded.problem(), |_: &Explored<'_>| loaded.warnings());
-        let (evidence, so_far) = (&EvidenceArgs::default(), &SoFar::new());
-        let setup = Setup { options, evidence, so_far, quiet, start: Start::default(), checkpoint: None };
-        ExploreArgs::explore_with(problem, Question::Visible, setup, remarks)
-    }
+    /// Whether R has no other step.
+    has_every_step: bool,
 }
 
 /// The graph of what was explored.
-pub(crate) fn picture(explored: &Explored<'_>, loaded: &Loaded) -> Result<Picture, Stopped> {
-    let graph = Graph::new(explored).map_err(|TooLarge(why)| {
-        Stopped::Usage(format!("{why}, too many to be drawn; stop earlier with --max-contexts"))
-    })?;
-    let mut picture = graph.picture(explored.problem, &Words::of(loaded));
+pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Picture, String> {
+    let graph = Graph::new(explored)
+        .map_err(|TooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
+    let mut picture = graph.picture(explored.problem, &StateNotation::of(loaded));
     picture.title += &loaded.assuming();
     Ok(picture)
 }
@@ -103,7 +60,7 @@ fn tuples(lower: &Lower<'_>, k: usize) -> Result<Certificate, TooLarge> {
 struct TooLarge(String);
 
 impl Graph {
-    fn new(explored: &Explored<'_>) -> Result<Self, TooLarge> {
+    fn new(explored: &Exploration<'_>) -> Result<Self, TooLarge> {
         let (system, analysis) = (explored.system(), &explored.analysis);
         let (lower, k) = (&analysis.lower, analysis.k());
         let count = analysis.levels[k].visible;
@@ -116,52 +73,22 @@ impl Graph {
             is_all: matches!(analysis.conclusion, Conclusion::Converged(_)),
             steps: BTreeSet::new(),
             k,
-            open: BTreeSet::new(),
+            has_every_step: false,
         };
         graph.steps = graph.steps_of(system, &tuples(lower, k)?)?;
-        let evidence = explored.made.as_ref().map(|made| &made.evidence);
-        let proved = (&analysis.conclusion, evidence);
-        if let (Conclusion::Converged(Proof::Bounded(_)), Some(Evidence::Certificate(proof))) = proved {
-            graph.go_on(system, proof, lower.engine())?;
-        }
+        let evidence = explored.evidence.as_ref().map(|made| &made.evidence);
+        graph.has_every_step = match (&analysis.conclusion, evidence) {
+            (Conclusion::Converged(Proof::LowerCollapsed), _) => true,
+            (Conclusion::Converged(Proof::Bounded(_)), Some(Evidence::Certificate(proof))) => {
+                graph.steps_of(system, proof)?.is_subset(&graph.steps)
+            }
+            _ => false,
+        };
         Ok(graph)
     }
 
-    /// Looks for steps that R_k does not have, and that are not ruled out.
-    fn go_on(&mut self, system: &Cpds, proof: &Certificate, engine: Engine) -> Result<(), TooLarge> {
-        let under = |thread: ThreadId| Under::new(system, thread, Returns::Matched, MEMORY).ok();
-        let under: Vec<Option<Under>> = system.threads().map(under).collect();
-        let mut not_ruled_out = self.steps_of(system, proof)?;
-        not_ruled_out.retain(|&(_, to, thread, index)| {
-            let emerging = self.states[to].0.tops[thread.index()];
-            match (system.program(thread).rules()[index].action, &under[thread.index()]) {
-                (Action::Pop { top, .. }, Some(under)) => under.symbols(top).any(|symbol| symbol == emerging),
-                _ => true,
-            }
-        });
-        let cancel = limits::stop().clone();
-        let mut further = Lower::new(system, engine, true, MEMORY, &cancel);
-        let mut watch = |seen: Glimpse<'_>| {
-            let is_enough = seen.kept > MORE_STATES || cancel.why().is_some();
-            if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let last = self.k + MORE_CONTEXTS;
-        while !not_ruled_out.is_subset(&self.steps) && further.k() < last && further.advance(&mut watch).is_ok() {
-            let k = further.k();
-            if !further.grew(k) {
-                return Ok(());
-            }
-            if k > self.k {
-                self.steps = self.steps_of(system, &tuples(&further, k)?)?;
-                self.k = k;
-            }
-        }
-        self.open = not_ruled_out.difference(&self.steps).copied().collect();
-        Ok(())
-    }
-
     /// The steps from states of these tuples to visible states of the graph.
-    fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<Step>, TooLarge> {
+    fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, TooLarge> {
         let below = below(tuples);
         let numbers: BTreeMap<&VisibleState, usize> = self.states.iter().map(|(state, _)| state).zip(0..).collect();
         let mut steps = BTreeSet::new();
@@ -192,7 +119,7 @@ impl Graph {
         Ok(steps)
     }
 
-    fn picture(&self, problem: &Problem, words: &Words<'_>) -> Picture {
+    fn picture(&self, problem: &Problem, words: &StateNotation<'_>) -> Picture {
         let system = problem.system();
         let initial: BTreeSet<VisibleState> = system.initial().iter().map(GlobalState::visible).collect();
         let node = |(state, k): &(VisibleState, usize)| Node {
@@ -201,19 +128,17 @@ impl Graph {
             kind: if initial.contains(state) { NodeKind::Initial } else { NodeKind::Inner },
             bad: problem.property().violation(state).is_some(),
         };
-        let mut edges: BTreeMap<(usize, usize, bool), Vec<String>> = BTreeMap::new();
-        for (steps, dashed) in [(&self.steps, false), (&self.open, true)] {
-            for &(from, to, thread, index) in steps {
-                let labels = edges.entry((from, to, dashed)).or_default();
-                let action = &system.program(thread).rules()[index].label;
-                let label =
-                    system.thread_name(thread) + &action.as_ref().map_or(String::new(), |action| format!(" {action}"));
-                if labels.last() != Some(&label) {
-                    labels.push(label);
-                }
+        let mut edges: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+        for &(from, to, thread, index) in &self.steps {
+            let labels = edges.entry((from, to)).or_default();
+            let action = &system.program(thread).rules()[index].label;
+            let label =
+                system.thread_name(thread) + &action.as_ref().map_or(String::new(), |action| format!(" {action}"));
+            if labels.last() != Some(&label) {
+                labels.push(label);
             }
         }
-        let edge = |((from, to, dashed), labels)| Edge { from, to, labels, marked: false, dashed };
+        let edge = |((from, to), labels)| Edge { from, to, labels, marked: false };
         Picture {
             title: self.title(),
             nodes: self.states.iter().map(node).collect(),
@@ -223,16 +148,16 @@ impl Graph {
 
     fn title(&self) -> String {
         let (states, k) = (plural(self.states.len(), "visible state"), self.k);
-        match (self.is_all, self.open.is_empty()) {
+        match (self.is_all, self.has_every_step) {
             (false, _) => format!("T(R_{k}): {states}, perhaps not all, with the steps of R_{k}"),
             (true, true) => format!("T(R): {states}, with every step"),
-            (true, false) => format!("T(R): {states}, with the steps of R_{k}; dashed: steps that are not ruled out"),
+            (true, false) => format!("T(R): {states}, with the steps of R_{k}"),
         }
     }
 }
 
 /// A visible state in one line; or, if that is too long, its shared state and its tops in several: of `x=0&y=1` the values.
-fn lines(words: &Words<'_>, state: &VisibleState) -> Vec<String> {
+fn lines(words: &StateNotation<'_>, state: &VisibleState) -> Vec<String> {
     let whole = words.visible(state);
     if shortened(&whole) == whole {
         return vec![whole];
@@ -249,29 +174,35 @@ mod tests {
     use super::*;
     use cpds_testing::oracle;
     use cpds_testing::random::{Shape, problem};
+    use cuba::checkpoint::Start;
+    use cuba::{Cancel, Control, Engine, Options, Question};
     use proptest::prelude::*;
     use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
     use std::cell::Cell;
 
+    /// The graph of an analysis with its evidence.
     fn graph(problem: &Problem, options: Options) -> Graph {
-        let (evidence, so_far) = (&EvidenceArgs::default(), &SoFar::new());
-        let setup = Setup { options, evidence, so_far, quiet: true, start: Start::default(), checkpoint: None };
-        let explored = ExploreArgs::explore_with(problem, Question::Visible, setup, |_| String::new());
-        Graph::new(&explored.ok().expect("no engine is wrong")).unwrap()
+        let control = Control { start: Start::default(), cancel: Cancel::new(), keeper: None };
+        let answer = cuba::answer(problem, Question::Visible, &options, control, |_| ());
+        let answer = answer.ok().expect("no engine is wrong");
+        let question = (problem, Question::Visible);
+        let mut explored = Exploration::new(question, answer.analysis, options, answer.search_time);
+        explored.evidence = answer.evidence;
+        Graph::new(&explored).unwrap()
     }
 
     /// The steps from states that are given one by one.
-    fn naive(graph: &Graph, system: &Cpds, states: &BTreeSet<GlobalState>) -> BTreeSet<Step> {
+    fn naive(graph: &Graph, system: &Cpds, states: &BTreeSet<GlobalState>) -> BTreeSet<VisibleStep> {
         let number = |state: &GlobalState| graph.states.iter().position(|(other, _)| *other == state.visible());
         let steps = states.iter().flat_map(|state| system.steps(state).map(move |step| (state, step)));
         steps.filter_map(|(from, to)| Some((number(from)?, number(&to.state)?, to.thread, to.index))).collect()
     }
 
-    /// The steps are those of R_k, for the k that is told, whatever the engine is. Where R_k is infinite, states with stacks up to some
-    /// height are enough to find every step. And there is no other step in R, but open ones, if this is said to be all.
+    /// The steps are those of R_k, whatever the engine is. Where R_k is infinite, states with stacks up to
+    /// some height are enough to find every step. And there is no other step in R, if the title says so.
     #[test]
     fn steps_are_those_of_the_states() {
-        let [finite, infinite, all, further, open] = [const { Cell::new(0) }; 5];
+        let [finite, infinite, all, every] = [const { Cell::new(0) }; 4];
         let count = |cell: &Cell<u32>, is_so: bool| cell.set(cell.get() + u32::from(is_so));
         let check = |problem: &Problem| {
             let system = problem.system();
@@ -284,10 +215,8 @@ mod tests {
                 assert_eq!(graph.steps, steps);
                 count(if levels.exact { &finite } else { &infinite }, true);
                 count(&all, graph.is_all);
-                count(&further, max_contexts < Some(graph.k));
-                count(&open, !graph.open.is_empty());
-                assert!(graph.steps.is_disjoint(&graph.open));
-                assert!(!graph.is_all || later.is_subset(&(&graph.steps | &graph.open)));
+                count(&every, graph.has_every_step);
+                assert!(!graph.has_every_step || graph.is_all && later == steps);
             }
         };
         let shape = Shape { programs: 1..=2, shared: 1..=3, symbols: 1..=2, actions: 2..=6, ..Shape::default() };
@@ -299,22 +228,22 @@ mod tests {
             Ok(())
         });
         outcome.unwrap_or_else(|error| panic!("{error}"));
-        let counts = [finite, infinite, all, further, open].map(Cell::into_inner);
-        let enough = [500, 300, 600, 10, 1];
+        let counts = [finite, infinite, all, every].map(Cell::into_inner);
+        let enough = [500, 300, 600, 500];
         assert!(counts.iter().zip(enough).all(|(&count, enough)| count >= enough), "{counts:?}");
     }
 
     /// T(R_k) collapses at 8, but R_8 does not have every step.
     #[test]
-    fn a_few_contexts_more_show_further_steps() {
+    fn a_pop_may_be_missing() {
         let problem: Problem = include_str!("../../../../models/squeeze/tree-walk.cpds").parse().unwrap();
         let graph = graph(&problem, Options { max_contexts: Some(20), ..Options::default() });
-        assert!(graph.is_all && graph.open.is_empty());
+        assert!(graph.is_all && !graph.has_every_step);
         let levels = oracle::levels(problem.system(), 13, 20);
         let steps = |k: usize| naive(&graph, problem.system(), &levels.reachable[k]);
         assert!(levels.exact && levels.visible(8) == levels.visible(13));
-        assert_eq!((steps(8).len(), steps(11).len(), graph.k), (14, 15, 12));
-        assert!(graph.steps == steps(12) && graph.steps == steps(13));
+        assert_eq!((steps(8).len(), steps(11).len(), graph.k), (14, 15, 8));
+        assert_eq!(graph.steps, steps(8));
     }
 
     #[test]
@@ -325,7 +254,7 @@ mod tests {
             thread B * 2 { symbols b }";
         let problem: Problem = text.parse().unwrap();
         let system = problem.system();
-        let words = Words { system, map: None };
+        let words = StateNotation { system, map: None };
         let lines: Vec<_> = system.initial().iter().map(|state| lines(&words, &state.visible())).collect();
         assert_eq!(lines[0], ["⟨flag=0|a,b,ε⟩"]);
         assert_eq!(lines[1], ["flag=0", "a.very.long.name, b,", "ε"]);

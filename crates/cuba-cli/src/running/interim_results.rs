@@ -1,30 +1,31 @@
-//! What is known of an analysis while it goes on, for the guard, which may have to tell it (`limits.rs`).
+//! What a run knows while it goes on, for the guard, which may have to print it (`guard.rs`).
 //!
-//! It comes from events alone, as long as the search goes on. When it is over, what both ends have made of it together takes the place of that. There is
-//! never an answer here: one whose evidence was not checked is none.
+//! During the search it comes from events alone. At the end of the search, what both searches found
+//! together takes its place. It is never an answer: an answer needs evidence that was checked.
 
-use crate::analysis::finding::{Check, Found};
-use crate::analysis::summary::Outline;
-use crate::arguments::model::Loaded;
-use crate::json::{self, WarningJson};
+use crate::analysis::finding::{Check, Finding};
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::summary::Summary;
+use crate::json::{self, ModelFacts};
+use crate::running::answer::{Answer, exit};
 use crate::running::checkpoint::Checkpoint;
-use crate::running::limits::{Ended, Phase};
+use crate::running::lock::lock;
+use crate::running::run::Run;
 use crate::text::style;
-use crate::verbs::command_line::{Answer, exit};
-use cuba::{Analysis, Event, Level, Options};
-use cuba::{Climbed, Count, Engine, ObservationSequence, Outcome, Rung};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use cuba::{Analysis, Climbed, Count, Engine, Event, Level, ObservationSequence, Options, Outcome, Rung};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-/// What is known so far, by those who find it out and by the guard.
+/// What a run knows so far: the threads of the search write it, the guard reads it.
 #[derive(Clone)]
-pub(crate) struct SoFar(Arc<Mutex<Known>>);
+pub(crate) struct InterimResults(Arc<Mutex<Record>>);
 
 /// What is known of an analysis.
-pub(crate) struct Known {
+struct Record {
     start: Instant,
-    /// What there is to say of the model, once it was read.
-    pub(crate) model: Option<Model>,
+    /// The model, once it was read.
+    model: Option<Model>,
     options: Options,
     fcr: Option<(bool, String)>,
     levels: Vec<Level>,
@@ -33,7 +34,7 @@ pub(crate) struct Known {
     left: Option<(Count, Rung)>,
     /// What the search has come to, if it is over.
     over: Option<Over>,
-    /// Where what there is is kept.
+    /// Where the run saves what it has.
     checkpoint: Option<Arc<Checkpoint>>,
 }
 
@@ -43,109 +44,104 @@ struct Over {
     sequences: (ObservationSequence, ObservationSequence),
     collapse_of_states: Option<usize>,
     /// The answer, if it is one.
-    found: Option<Found>,
+    finding: Option<Finding>,
 }
 
-/// What there is to say of a model.
-pub(crate) struct Model {
-    pub(crate) threads: usize,
-    pub(crate) assumptions: Vec<String>,
-    pub(crate) warnings: Vec<WarningJson>,
+/// A model, as far as an answer needs it.
+struct Model {
+    facts: ModelFacts,
     /// The same assumptions and warnings, as text.
     assuming: String,
     remarks: String,
 }
 
-/// What is to be said of what is known, for a verb.
-pub(crate) struct Words {
+/// How a verb prints what is known.
+pub(crate) struct Layout {
     /// The model's file.
     pub(crate) file: String,
     pub(crate) json: bool,
     /// What comes before the verdict.
-    pub(crate) table: fn(&Outline<'_>) -> String,
-    pub(crate) verdict: fn(&Outline<'_>) -> String,
+    pub(crate) table: fn(&Summary<'_>, Option<usize>) -> String,
+    pub(crate) verdict: fn(&Summary<'_>) -> String,
 }
 
-impl SoFar {
+impl InterimResults {
     pub(crate) fn new() -> Self {
-        SoFar(Arc::new(Mutex::new(Known::new())))
+        InterimResults(Arc::new(Mutex::new(Record::new())))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Known)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    fn change(&self, change: impl FnOnce(&mut Record)) {
+        change(&mut lock(&self.0));
     }
 
     /// The model was read.
     pub(crate) fn read(&self, loaded: &Loaded) {
-        let model = Model {
-            threads: loaded.problem().system().thread_count(),
-            assumptions: loaded.assumptions().to_vec(),
-            warnings: json::warnings(&loaded.reading),
-            assuming: loaded.assuming(),
-            remarks: loaded.warnings(),
-        };
-        self.change(|known| known.model = Some(model));
+        let facts = json::model_facts(loaded);
+        let model = Model { facts, assuming: loaded.assuming(), remarks: loaded.warnings() };
+        self.change(|record| record.model = Some(model));
     }
 
-    /// What there is is kept here.
-    pub(crate) fn kept(&self, checkpoint: Option<Arc<Checkpoint>>) {
-        self.change(|known| known.checkpoint = checkpoint);
+    /// The run saves what it has here.
+    pub(crate) fn saved(&self, checkpoint: Option<Arc<Checkpoint>>) {
+        self.change(|record| record.checkpoint = checkpoint);
     }
 
     /// The search begins, with these options.
     pub(crate) fn begin(&self, options: Options) {
-        self.change(|known| known.options = options);
+        self.change(|record| record.options = options);
     }
 
     /// Something was found.
     pub(crate) fn hear(&self, event: &Event) {
-        self.change(|known| known.hear(event));
+        self.change(|record| record.hear(event));
     }
 
     /// The search is over, with this answer, if it is one.
-    pub(crate) fn found(&self, analysis: &Analysis<'_>, found: Option<Found>) {
-        self.change(|known| {
-            known.levels.clone_from(&analysis.levels);
-            known.rungs.clone_from(&analysis.rungs);
-            known.over = Some(Over {
+    pub(crate) fn found(&self, analysis: &Analysis<'_>, finding: Option<Finding>) {
+        self.change(|record| {
+            record.levels.clone_from(&analysis.levels);
+            record.rungs.clone_from(&analysis.rungs);
+            record.over = Some(Over {
                 engine: analysis.lower.engine(),
                 sequences: (analysis.lower_sequence.clone(), analysis.visible_sequence.clone()),
                 collapse_of_states: analysis.collapse_of_states,
-                found,
+                finding,
             });
         });
     }
 
     /// The evidence for the answer was accepted.
     pub(crate) fn checked(&self) {
-        self.change(|known| {
-            if let Some(found) = known.over.as_mut().and_then(|over| over.found.as_mut()) {
-                found.check = Check::Passed;
+        self.change(|record| {
+            if let Some(finding) = record.over.as_mut().and_then(|over| over.finding.as_mut()) {
+                finding.check = Check::Passed;
             }
         });
     }
 
-    /// What is to be said, if it ends here.
-    pub(crate) fn answer(&self, ended: Ended, words: &Words) -> Answer {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.settle();
-        let outline = known.outline(ended);
-        let assuming = known.model.as_ref().map_or("", |model| &model.assuming);
-        let verdict = (words.verdict)(&outline) + assuming;
-        let stdout = if words.json {
-            json::print(&json::so_far(words.file.clone(), &outline, &verdict, &known))
+    /// The answer, if the run ends here.
+    pub(crate) fn answer(&self, ended: Ended, layout: &Layout, run: &Run) -> Answer {
+        let mut record = lock(&self.0);
+        record.settle();
+        let summary = record.summary(ended);
+        let assuming = record.model.as_ref().map_or("", |model| &model.assuming);
+        let verdict = (layout.verdict)(&summary) + assuming;
+        let stdout = if layout.json {
+            let facts = record.model.as_ref().map(|model| &model.facts);
+            let usage = run.usage(record.start.elapsed());
+            json::print(&json::interim(layout.file.clone(), &summary, &verdict, facts, usage))
         } else {
-            (words.table)(&outline) + &style::verdict(&verdict) + "\n"
+            (layout.table)(&summary, run.console.width()) + &style::verdict(&verdict) + "\n"
         };
-        let mut remarks = known.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
-        remarks += &known.checkpoint.as_ref().map_or(String::new(), |checkpoint| checkpoint.note());
+        let mut remarks = record.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
+        remarks += &record.checkpoint.as_ref().map_or(String::new(), |checkpoint| checkpoint.note());
         Answer { stdout, remarks, errors: String::new(), code: exit::UNKNOWN }
     }
 }
 
-impl Known {
+impl Record {
     fn new() -> Self {
-        Known {
+        Record {
             start: Instant::now(),
             model: None,
             options: Options::default(),
@@ -156,11 +152,6 @@ impl Known {
             over: None,
             checkpoint: None,
         }
-    }
-
-    /// How long it has taken.
-    pub(crate) fn time(&self) -> Duration {
-        self.start.elapsed()
     }
 
     fn hear(&mut self, event: &Event) {
@@ -203,13 +194,13 @@ impl Known {
         }
     }
 
-    fn outline(&self, ended: Ended) -> Outline<'_> {
+    fn summary(&self, ended: Ended) -> Summary<'_> {
         let over = self.over.as_ref();
         let (lower_sequence, visible_sequence) =
             over.map_or_else(|| Level::sequences(&self.levels), |over| over.sequences.clone());
-        let found = over.and_then(|over| over.found.as_ref());
-        let is_search = ended.phase == Phase::Searching && !self.levels.is_empty() && found.is_none();
-        Outline {
+        let finding = over.and_then(|over| over.finding.as_ref());
+        let is_search = ended.phase == Phase::Searching && !self.levels.is_empty() && finding.is_none();
+        Summary {
             levels: &self.levels,
             rungs: &self.rungs,
             engine: self.engine(),
@@ -220,7 +211,8 @@ impl Known {
             collapse_of_states: over.and_then(|over| over.collapse_of_states),
             between: None,
             reason: Some(ended.why.into()),
-            found,
+            finding,
+            limits: ended.limits.clone(),
             ended: (!is_search).then_some(ended),
             options: self.options,
         }
@@ -230,8 +222,15 @@ impl Known {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::limits::RunLimits;
+    use crate::running::console::Console;
+    use crate::text::verdict::not_verified;
     use cuba::Halt;
     use cuba::{Question, search};
+
+    fn ended(why: Halt, phase: Phase) -> Ended {
+        Ended { why, phase, limits: RunLimits::default() }
+    }
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
@@ -242,15 +241,15 @@ mod tests {
         for engine in [Engine::Explicit, Engine::Symbolic] {
             let options =
                 Options { engine: Some(engine), max_contexts: Some(4), max_depth: Some(0), ..Options::default() };
-            let known = SoFar::new();
-            let found = search(&problem, Question::Visible, &options, |event| known.hear(&event));
-            let mut known = known.0.lock().unwrap();
-            known.settle();
-            let outline = known.outline(Ended { why: Halt::TimeOut, phase: Phase::Searching });
-            assert_eq!((outline.engine, outline.fcr), (Some(engine), Some(true)));
-            assert_eq!(outline.rungs, found.rungs);
+            let results = InterimResults::new();
+            let found = search(&problem, Question::Visible, &options, |event| results.hear(&event));
+            let mut record = lock(&results.0);
+            record.settle();
+            let summary = record.summary(ended(Halt::TimeOut, Phase::Searching));
+            assert_eq!((summary.engine, summary.fcr), (Some(engine), Some(true)));
+            assert_eq!(summary.rungs, found.rungs);
             assert_eq!(
-                (&outline.lower_sequence, &outline.visible_sequence),
+                (&summary.lower_sequence, &summary.visible_sequence),
                 (&found.lower_sequence, &found.visible_sequence)
             );
             // When the rungs were heard of, in between, depends on the threads.
@@ -261,7 +260,7 @@ mod tests {
                 }
                 levels
             };
-            assert_eq!(levels(outline.levels), levels(&found.levels));
+            assert_eq!(levels(summary.levels), levels(&found.levels));
         }
     }
 
@@ -273,34 +272,31 @@ mod tests {
             let options = Options { engine: Some(engine), max_contexts: Some(2), ..Options::default() };
             search(&problem, Question::Visible, &options, |_| ()).levels
         });
-        let mut known = Known { levels: states.clone(), ..Known::new() };
+        let mut record = Record { levels: states.clone(), ..Record::new() };
         let both = |k: usize| {
             let mut level = states[k];
             level.tuples = tuples[k].tuples;
             level
         };
-        known.hear(&Event::Level(both(0)));
-        known.hear(&Event::Level(both(1)));
-        known.settle();
-        assert_eq!((known.engine(), known.levels[1].tuples), (Some(Engine::Explicit), None));
-        known.hear(&Event::Level(both(2)));
+        record.hear(&Event::Level(both(0)));
+        record.hear(&Event::Level(both(1)));
+        record.settle();
+        assert_eq!((record.engine(), record.levels[1].tuples), (Some(Engine::Explicit), None));
+        record.hear(&Event::Level(both(2)));
         let mut further = tuples[2];
         further.k = 3;
-        known.hear(&Event::Level(further));
-        known.settle();
-        assert_eq!((known.engine(), known.levels.len()), (Some(Engine::Symbolic), 4));
+        record.hear(&Event::Level(further));
+        record.settle();
+        assert_eq!((record.engine(), record.levels.len()), (Some(Engine::Symbolic), 4));
     }
 
     #[test]
     fn without_a_level_nothing_is_safe() {
-        let known = SoFar::new();
-        let words = Words {
-            file: "m.bp".to_owned(),
-            json: false,
-            table: |_| String::new(),
-            verdict: crate::verbs::verify::unknown,
-        };
-        let answer = known.answer(Ended { why: Halt::Interrupted, phase: Phase::Lowering }, &words);
+        let results = InterimResults::new();
+        let layout =
+            Layout { file: "m.bp".to_owned(), json: false, table: |_, _| String::new(), verdict: not_verified };
+        let run = Run::new(Vec::new(), Console::captured().0, None);
+        let answer = results.answer(ended(Halt::Interrupted, Phase::Lowering), &layout, &run);
         assert_eq!(
             (&*style::plain(&answer.stdout), answer.code),
             ("unknown: nothing is known yet; it was interrupted while making a system of the program\n", 5)

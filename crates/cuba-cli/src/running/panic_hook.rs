@@ -1,41 +1,39 @@
-//! Panics: a mistake in cuba itself. In whichever thread it happens, it ends everything with exit code 6, and with a file to report.
+//! Panics: a mistake in cuba itself. A panic in any thread ends the process with exit code 6, and with
+//! a file for a report.
+//!
+//! The panic hook is global, as the standard library has it: only `main` installs it, for its one run.
 
+use crate::running::answer::exit;
 use crate::running::crash_report::{self, Panic};
-use crate::running::{limits, output_files, progress};
-use crate::verbs::command_line::{exit, remark};
+use crate::running::lock::lock;
+use crate::running::run::Run;
 use cpds::diagnostic::printable;
 use std::backtrace::Backtrace;
 use std::panic::{PanicHookInfo, set_hook};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
-/// Held by the first one that panics, and never released: all others wait here for the end.
-static END: Mutex<()> = Mutex::new(());
-
-/// From now on, panics are reported.
-pub fn report() {
-    set_hook(Box::new(|info| {
-        let _end = lock(&END);
-        let _lock = progress::clear();
+/// From now on, a panic ends this run and the process.
+pub(crate) fn install(run: &Arc<Run>) {
+    let run = Arc::clone(run);
+    set_hook(Box::new(move |info| {
+        let _never_released = lock(&run.panicking);
+        let _nothing_is_drawn = run.console.erase();
         let panic = Panic::new(info);
         let message = panic.message.lines().next().unwrap_or_default();
         let what = format!("{} ({})", printable(message), panic.location);
-        remark(&format!("error: this is a mistake in cuba itself, not in your input: {what}; please report it\n"));
-        remark(&crash_report::panic(&panic));
-        output_files::abandon();
-        remark(&output_files::missing());
-        limits::leave(exit::INTERNAL);
+        run.console
+            .remark(&format!("error: this is a mistake in cuba itself, not in your input: {what}; please report it\n"));
+        run.console.remark(&crash_report::panic(&run, &panic));
+        run.files.abandon();
+        run.console.remark(&run.files.missing());
+        run.leave(exit::INTERNAL);
     }));
 }
 
-/// Locks it, whatever became of whoever had it before: a panic ends everything.
-pub(crate) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
-    it.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Nobody leaves while a panic is being reported.
-pub fn wait() {
-    drop(END.lock());
+/// Waits while a panic is being reported: the process must not end before that.
+pub(crate) fn wait(run: &Run) {
+    drop(lock(&run.panicking));
 }
 
 impl Panic {

@@ -1,49 +1,78 @@
-//! Ctrl-C, and being told to end: the first time asks for what is known so far, the second time ends everything.
+//! Ctrl-C, and the signals that ask a process to end: the first one stops the run, the second one ends
+//! the process at once.
 
-use crate::running::limits;
+use crate::running::run::Run;
 use cuba::Halt;
-use std::sync::Once;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// A flag that is set when the user does not want to wait any longer.
-pub(crate) fn flag() -> &'static AtomicBool {
-    &INTERRUPTED
+/// The signals that a run got.
+#[derive(Default)]
+pub(crate) struct Signals {
+    is_interrupted: AtomicBool,
+    is_listening: AtomicBool,
+    /// Ends the thread that waits for signals.
+    #[cfg(unix)]
+    handle: std::sync::OnceLock<signal_hook::iterator::Handle>,
 }
 
-/// From now on, an interrupt stops everything ([`limits::stop`]).
-pub(crate) fn listen() {
-    static LISTEN: Once = Once::new();
-    LISTEN.call_once(|| {
-        on_each(|| {
-            limits::stop().stop(Halt::Interrupted);
-            if INTERRUPTED.swap(true, Ordering::SeqCst) {
-                limits::leave_at_once();
-            }
-        });
-    });
+impl Signals {
+    /// Notes an interrupt; says whether there was one before.
+    pub(crate) fn note(&self) -> bool {
+        self.is_interrupted.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether the user does not want to wait any longer.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Listens no more.
+    pub(crate) fn close(&self) {
+        #[cfg(unix)]
+        if let Some(handle) = self.handle.get() {
+            handle.close();
+        }
+    }
 }
 
-/// Whoever starts us with `nohup` does not want us to hear that the terminal is gone. (What a script starts in the background does not hear Ctrl-C
-/// either, by custom; but then nobody could ask it for what it knows.)
+/// From now on, signals stop the run.
+pub(crate) fn listen(run: &Arc<Run>) {
+    if !run.signals.is_listening.swap(true, Ordering::SeqCst) {
+        let interrupted = Arc::clone(run);
+        on_each_signal(run, move || interrupted.interrupt());
+    }
+}
+
+impl Run {
+    fn interrupt(self: &Arc<Self>) {
+        self.cancel.stop(Halt::Interrupted);
+        if self.signals.note() {
+            self.leave_at_once();
+        }
+    }
+}
+
+/// With `nohup`, the end of the terminal is no reason to stop. (What a script starts in the background
+/// ignores Ctrl-C, too, by custom; but then there is no way to ask it for what it knows.)
 #[cfg(unix)]
-fn on_each(heard: impl Fn() + Send + 'static) {
+fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let hang_up = (!crate::running::machine::is_ignored(SIGHUP)).then_some(SIGHUP);
     let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up);
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
-        // Without a thread, they end us as they end others.
+        let _ = run.signals.handle.set(signals.handle());
+        // Without a thread, signals end the process as they end others.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for _ in signals.forever() {
-                heard();
+                interrupt();
             }
         });
     }
 }
 
 #[cfg(not(unix))]
-fn on_each(heard: impl Fn() + Send + 'static) {
-    // Where there is nothing to listen to, nobody interrupts.
-    let _ = ctrlc::set_handler(heard);
+fn on_each_signal(_: &Run, interrupt: impl Fn() + Send + 'static) {
+    // Where there are no signals, there are no interrupts.
+    let _ = ctrlc::set_handler(interrupt);
 }

@@ -1,5 +1,6 @@
 //! Diagnostics as text: the place underlined, what is wrong with it, and what to do.
 
+use crate::analysis::model::Loaded;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Severity, Span, is_printable, printable, printable_lines};
@@ -14,6 +15,13 @@ pub fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
 /// The warnings, in the same way.
 pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
+}
+
+impl Loaded {
+    /// The warnings, as text.
+    pub(crate) fn warnings(&self) -> String {
+        warnings(&self.reading.sources, &self.reading.diagnostics)
+    }
 }
 
 fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, count: usize, word: &str) -> String {

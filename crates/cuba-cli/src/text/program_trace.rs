@@ -1,19 +1,14 @@
 //! Traces of Boolean programs: in lines of the program, and variables that changed.
 
-use crate::arguments::model::{Loaded, LoadedProgram};
-use crate::json::{
-    ErrorJson, FrameJson, LockJson, OriginJson, PlaceJson, ProgramStateJson, ProgramStepJson, SourceJson, StackJson,
-    StartJson, SynchronisationJson,
-};
-use crate::text::state_notation::Words;
+use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
 use crate::text::style::{BOLD, DIM, WRONG, of_thread, paint};
+use crate::text::table::elided;
 use crate::text::terminal::{cut, fitted, length};
-use crate::verbs::show::{plural, shortened};
-use boolprog::syntax::Origin;
 use boolprog::{Asked, Change, HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised};
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// One line of a trace.
@@ -109,7 +104,7 @@ pub(crate) fn run(
         changes: String::new(),
         state: None,
     };
-    let lines = shortened(lines.collect(), most, gap);
+    let lines = elided(lines.collect(), most, gap);
     laid_out(&[Block { thread, heading: None, lines }], columns)
 }
 
@@ -259,52 +254,8 @@ fn change(change: &Change<'_>) -> String {
     format!("{} = {value}", change.name)
 }
 
-/// A state in words of the program, as JSON has it.
-pub(crate) fn state_json(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> ProgramStateJson {
-    let (system, map) = (loaded.problem().system(), &program.map);
-    let owned = |variables: Vec<(&str, Option<bool>)>| {
-        variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
-    };
-    let frame = |symbol| {
-        let SourceFrame { function, line, variables, .. } = map.frame(symbol);
-        FrameJson { function: function.to_owned(), line, variables: owned(variables) }
-    };
-    let stacks = system.threads().zip(&state.stacks);
-    ProgramStateJson {
-        text: map.state_text(state),
-        shared: owned(map.shared_variables(state.shared)),
-        threads: synchronisation_json(&map.synchronisation(state, None), &|thread| system.thread_name(thread)),
-        stacks: stacks
-            .map(|(thread, stack)| StackJson {
-                thread: system.thread_name(thread),
-                frames: stack.iter().map(frame).collect(),
-            })
-            .collect(),
-    }
-}
-
-/// Every enabled step from a state, as JSON has it.
-pub(crate) fn successors_json(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> Vec<ProgramStepJson> {
-    let system = loaded.problem().system();
-    let before = program.map.synchronisation(state, None);
-    let step = |step: cpds::Step<'_>| ProgramStepJson {
-        step: json(
-            loaded,
-            &TraceStep {
-                context: 0,
-                thread: step.thread,
-                state: &step.state,
-                step: program.map.step(step.thread, state, &step.state),
-                now: program.map.synchronisation(&step.state, Some(&before)),
-            },
-        ),
-        reached: state_json(loaded, program, &whole_step(loaded, program, &step.state).0),
-    };
-    system.steps(state).map(step).collect()
-}
-
 /// The state that a step leads to when all of its actions have fired, and what those after the first one have changed, in words.
-fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
+pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
     while program.map.is_between(state.shared) {
         // Only the thread that returns can go on, and in one way.
@@ -318,7 +269,7 @@ fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> 
 
 /// Every enabled step from a state, by thread: as in a trace, and below each the state that it leads to.
 pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
-    let (system, words) = (loaded.problem().system(), Words::of(loaded));
+    let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
     let (mut blocks, mut count) = (Vec::new(), 0);
     for thread in system.threads() {
         let name = system.thread_name(thread);
@@ -353,79 +304,6 @@ pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
     cpds::diagnostic::printable(&words.join(" "))
 }
 
-/// A step as JSON has it.
-pub(crate) fn json(loaded: &Loaded, TraceStep { thread, step, now, .. }: &TraceStep<'_>) -> SourceJson {
-    let name = |thread: ThreadId| loaded.problem().system().thread_name(thread);
-    let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
-    for change in &step.synchronised {
-        match change {
-            Synchronised::Takes(lock) => drop(locks.insert((*lock).to_owned(), Some(name(*thread)))),
-            Synchronised::Frees(lock) => drop(locks.insert((*lock).to_owned(), None)),
-            Synchronised::Keeps(_) => {}
-            Synchronised::EntersAtomic => atomic = Some(true),
-            Synchronised::LeavesAtomic => atomic = Some(false),
-            Synchronised::Creates(frame) => creates.push(start_json(frame)),
-        }
-    }
-    SourceJson { locks, atomic, creates, threads: Some(synchronisation_json(now, &name)), ..json_of_step(loaded, step) }
-}
-
-/// A step of a thread as JSON has it, without what other threads have to do with it.
-pub(crate) fn json_of_step(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson {
-    let kind = match step.kind {
-        StepKind::Statement => "statement",
-        StepKind::Condition(_) => "condition",
-        StepKind::Results => "call returned",
-        StepKind::EndOfFunction => "end of function",
-        StepKind::EndOfAtomic => "end of atomic",
-        StepKind::Start => "thread starts",
-        StepKind::Assert => "assert fails",
-        StepKind::Unlock => "unlock fails",
-        StepKind::Nothing => "handover",
-    };
-    let changes = step.changes.iter().map(|change| (change.name.to_owned(), change.after)).collect();
-    SourceJson {
-        kind,
-        place: place_json(loaded, step.function, step.line, step.span, step.origin),
-        depth: step.depth,
-        changes,
-        locks: BTreeMap::new(),
-        atomic: None,
-        creates: Vec::new(),
-        threads: None,
-    }
-}
-
-fn start_json(frame: &SourceFrame<'_>) -> StartJson {
-    let variables = frame.variables.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    StartJson { function: frame.function.to_owned(), line: frame.line, variables }
-}
-
-fn synchronisation_json(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> SynchronisationJson {
-    let lock = |lock: &HeldLock<'_>| LockJson {
-        lock: lock.name.to_owned(),
-        thread: lock.holder.map(name),
-        has_ended: lock.has_ended,
-    };
-    SynchronisationJson {
-        locks: now.locks.iter().map(lock).collect(),
-        atomic: now.atomic.map(name),
-        waiting: now.waiting.iter().map(start_json).collect(),
-    }
-}
-
-fn place_json(loaded: &Loaded, function: &str, line: usize, span: Span, origin: Option<&Origin>) -> PlaceJson {
-    let origin = origin.map(|origin| OriginJson { file: origin.file.clone(), line: origin.line });
-    PlaceJson { function: function.to_owned(), line, statement: statement(loaded, span), origin }
-}
-
-/// The error that a trace ends with, if it ends with one.
-pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
-    let error = program.map.error(trace.last().shared)?;
-    let kind = if error.kind == StepKind::Unlock { "unlock" } else { "assert" };
-    Some(ErrorJson { kind, place: place_json(loaded, error.function, error.line, error.span, error.origin) })
-}
-
 /// What is bad, in words of the program; nothing if it can only be told as a state.
 pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
     let file = &loaded.reading.sources[0].name;
@@ -442,14 +320,14 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
     }
     match &program.asked {
         Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
-        _ => format!("the bad state {} is reachable", Words::of(loaded).state(trace.last())),
+        _ => format!("the bad state {} is reachable", StateNotation::of(loaded).state(trace.last())),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::model::Format;
+    use crate::analysis::model::Format;
     use anstream::adapter::strip_str;
 
     /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but for what others do.
@@ -479,7 +357,7 @@ mod tests {
             "  3  f    lock(m)  m held by f",
         ];
         assert_eq!(strip_str(&told).to_string().lines().collect::<Vec<_>>(), expected);
-        let words = Words::of(&loaded);
+        let words = StateNotation::of(&loaded);
         assert_eq!(words.own((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
     }
 }

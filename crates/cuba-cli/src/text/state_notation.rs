@@ -1,22 +1,21 @@
 //! States as their readers know them: of a program in lines, functions and variables, of a system in the paper's notation.
 
-use crate::arguments::model::Loaded;
-use crate::pictures::picture::{shortened, wrapped};
-use crate::verbs::show::thread_state;
+use crate::analysis::model::Loaded;
+use crate::text::labels::{shortened, wrapped};
 use boolprog::SourceMap;
-use cpds::{Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId, VisibleState};
+use cpds::{Cpds, GlobalState, ReadError, Rule, SharedState, Source, Stack, Symbol, ThreadId, VisibleState};
 
 /// How to write states, and to read them.
 #[derive(Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct StateNotation<'a> {
     pub(crate) system: &'a Cpds,
     /// The way back to the program, if it is one.
     pub(crate) map: Option<&'a SourceMap>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> StateNotation<'a> {
     pub(crate) fn of(loaded: &'a Loaded) -> Self {
-        Words { system: loaded.problem().system(), map: loaded.program.as_ref().map(|program| &program.map) }
+        StateNotation { system: loaded.problem().system(), map: loaded.program.as_ref().map(|program| &program.map) }
     }
 
     /// A state.
@@ -114,6 +113,17 @@ impl<'a> Words<'a> {
         let has_places = bare(text).contains(':') || shared.contains(' ');
         self.system.shared_names().get(shared).is_some() && !has_places
     }
+}
+
+/// An action with its label, if it has one.
+pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
+    let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
+    format!("{label}{}", system.paper(&rule.action))
+}
+
+/// The state of one thread alone.
+pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
+    GlobalState { shared, stacks: vec![stack.clone()] }
 }
 
 fn bare(text: &str) -> &str {

@@ -1,8 +1,9 @@
 //! Traces of pushdown systems: the actions, and what each of them changed.
 
+use crate::text::state_notation::labelled;
 use crate::text::style::{BOLD, of_thread, paint};
+use crate::text::table::in_columns;
 use crate::text::terminal::{cut, fitted, length};
-use crate::verbs::show::{in_columns, labelled};
 use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
 /// A trace, context by context: the actions on the left, the states they lead to on the right; in so many columns, if that matters.

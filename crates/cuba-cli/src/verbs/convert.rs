@@ -1,14 +1,18 @@
 //! `cuba convert`: the model in another format.
 
-use crate::arguments::model::{Format, ModelArgs, known_format, shown};
+use crate::analysis::model::Format;
+use crate::analysis::phase::Phase;
+use crate::arguments::limits::LimitArgs;
+use crate::arguments::model::{ModelArgs, read_program};
 use crate::json;
-use crate::running::crash_report;
-use crate::running::limits::{self, LimitArgs, Phase};
-use crate::running::output_files::{Prepared, expect, may_write, prepare};
-use crate::verbs::command_line::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::output_files::{Prepared, prepare};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
 use clap::Args;
-use cpds::{PdsText, is_program, print_cpds, print_pds, read_text};
+use cpds::{PdsText, is_program, print_cpds, print_pds};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -42,21 +46,21 @@ struct Converted {
     warnings: Vec<json::WarningJson>,
 }
 
-fn converted(args: &Convert) -> Result<Converted, Stopped> {
+fn converted(args: &Convert, run: &Run) -> Result<Converted, Stopped> {
     let file = &args.model.file;
     if args.to == Format::Bp {
         if !is_program(file) {
             return Err(Stopped::Usage(format!("`{}` is no Boolean program, and cannot be made one", shown(file))));
         }
-        crash_report::reads([file]);
+        run.reads([file]);
         // No system is made of it, so that it does not matter how many threads there are.
-        let texts = vec![("bp", boolprog::format(read_text(file)?)?)];
+        let texts = vec![("bp", boolprog::format(read_program(run, file)?)?)];
         let remarks =
             "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
         return Ok(Converted { texts, remarks, warnings: Vec::new() });
     }
-    let loaded = args.model.load()?;
-    limits::enter(Phase::Writing);
+    let loaded = args.model.load(run)?;
+    run.enter(Phase::Writing);
     let texts = if args.to == Format::Cpds {
         vec![("cpds", print_cpds(loaded.problem()))]
     } else {
@@ -67,12 +71,12 @@ fn converted(args: &Convert) -> Result<Converted, Stopped> {
     Ok(Converted { texts, remarks, warnings })
 }
 
-pub(crate) fn answer(args: &Convert, quiet: bool) -> Result<Answer, Stopped> {
-    args.limits.watch(quiet, |ended| Err(Stopped::Limit(ended.to_string())));
-    let paths = args.output.as_ref().map_or(Ok(Vec::new()), |output| args.outputs(output, quiet))?;
-    let Converted { texts, remarks, warnings } = converted(args)?;
+pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+    let paths = args.output.as_ref().map_or(Ok(Vec::new()), |output| args.outputs(run, output, quiet))?;
+    let Converted { texts, remarks, warnings } = converted(args, run)?;
     if !paths.is_empty() {
-        write(&paths, &texts)?;
+        write(run, &paths, &texts)?;
     }
     let (stdout, note) = if args.json {
         let output = texts.into_iter().enumerate().map(|(i, (extension, text))| {
@@ -107,24 +111,25 @@ fn extensions(format: Format) -> &'static [&'static str] {
 
 impl Convert {
     /// Where the texts go: the first one to `output`, the others beside it. All of them can be written there.
-    fn outputs(&self, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
+    fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
         let extensions = extensions(self.to);
-        if known_format(output) != Some(self.to) {
+        if Format::of_name(output) != Some(self.to) {
             let name = shown(&output.with_extension(extensions[0]));
             let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), extensions[0]);
             return Err(Stopped::Usage(message));
         }
         let beside = extensions[1..].iter().map(|extension| output.with_extension(extension));
         let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-        may_write(&self.model.files(), &paths).map_err(Stopped::Usage)?;
-        expect(&paths, quiet);
+        run.files.may_write(&self.model.files(), &paths).map_err(Stopped::Usage)?;
+        run.files.expect(&paths, quiet);
         Ok(paths)
     }
 }
 
 /// Writes each text to its file. They belong together: none is replaced before all of them are there.
-fn write(paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
-    let prepared = paths.iter().zip(texts).map(|(path, (_, text))| prepare(path, |out| out.write_all(text.as_bytes())));
+fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
+    let prepared =
+        paths.iter().zip(texts).map(|(path, (_, text))| prepare(run, path, |out| out.write_all(text.as_bytes())));
     let prepared: Result<Vec<Prepared<'_>>, String> = prepared.collect();
     prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)
 }

@@ -1,27 +1,33 @@
 //! `cuba fcr`: does finite context reachability hold? If not, a loop that refutes it, and the way to it.
 
+use crate::analysis::exploration::Exploration;
+use crate::analysis::fcr_answer::FcrAnswer;
+use crate::analysis::limits::MemoryLimit;
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::{Ended, Phase};
 use crate::arguments::evidence::EvidenceArgs;
-use crate::arguments::model::{Loaded, ModelArgs, shown};
+use crate::arguments::heading;
+use crate::arguments::limits::LimitArgs;
+use crate::arguments::model::ModelArgs;
 use crate::json;
-use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
-use crate::running::interim_results::SoFar;
-use crate::running::limits::{self, Ended, LimitArgs, Phase};
-use crate::running::progress::{self, Progress};
-use crate::running::{faults, machine};
-use crate::text::state_notation::Words;
-use crate::text::style::{self, BOLD, paint};
-use crate::text::terminal::{self, fitted};
-use crate::text::{program_trace, system_trace};
-use crate::verbs::command_line::{Answer, Stopped, exit, heading};
-use crate::verbs::exploration::{ExploreArgs, Explored, Setup};
-use crate::verbs::show::{in_columns, labelled, plural, shortened};
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::interim_results::InterimResults;
+use crate::running::machine;
+use crate::running::progress::Progress;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
+use crate::text::terminal::fitted;
+use crate::text::{program_trace, progress, pumping_loop, style, system_trace};
+use crate::verbs::exploration::{Setup, explore};
 use clap::Args;
-use cpds::{Cpds, Problem, Program, Property, SharedState, Stack, ThreadId, Trace, Wild};
+use cpds::{Cpds, Problem, Property, Stack, ThreadId, Wild};
 use cuba::checkpoint::Start;
-use cuba::{Conclusion, Options, Proof, Question};
-use cuba::{Contexts, Ground, Halt, Head, Loop, Psa, Pumping};
+use cuba::{Conclusion, Contexts, Ground, Halt, Head, Loop, Options, Proof, Psa, Pumping, Question};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -47,30 +53,19 @@ pub(crate) struct Fcr {
     json: bool,
 }
 
-/// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
-const STEPS: usize = 500;
-
 /// Overapproximations of more tuples are not taken to find out about further programs.
 const FEW_TUPLES: usize = 300;
 
-/// The answer for a system, as far as it was found.
-pub(crate) struct Decided {
-    pub(crate) fcr: cuba::Fcr,
-    /// For each of [`Cpds::programs`], a loop, if it has any: from a head that is reachable, if one is known.
-    pub(crate) loops: Vec<Option<Loop>>,
-    /// The way to the pumping head of a loop: a trace that fits the one bad pattern of the problem.
-    pub(crate) reached: Option<(Problem, Trace)>,
-}
-
-pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
     let start = Instant::now();
     let (file, is_json) = (shown(&args.model.file), args.json);
-    args.limits.watch(quiet, move |ended| Ok(ended_by(ended, file, is_json, start.elapsed())));
-    let loaded = args.model.load()?;
+    let of_guard = Arc::clone(run);
+    args.limits.enforce(run, quiet, move |ended| Ok(ended_by(&ended, file, is_json, of_guard.usage(start.elapsed()))));
+    let loaded = args.model.load(run)?;
     let start = Instant::now();
-    limits::enter(Phase::Searching);
-    faults::here("Searching");
-    let (decided, verdict) = match Search::new(args, &loaded, quiet) {
+    run.enter(Phase::Searching);
+    run.fault("Searching");
+    let (decided, verdict) = match Search::new(args, run, &loaded, quiet) {
         Ok(search) => match search.decide() {
             Ok((decided, verdict)) => (Some(decided), verdict),
             Err(mistake) => return Ok(*mistake),
@@ -85,9 +80,11 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
         None => exit::UNKNOWN,
     };
     let stdout = if args.json {
-        json::print(&json::fcr(shown(&args.model.file), &loaded, decided.as_ref(), &verdict, time))
+        json::print(&json::fcr(shown(&args.model.file), &loaded, decided.as_ref(), &verdict, run.usage(time)))
     } else {
-        decided.map_or(String::new(), |decided| decided.text(&loaded)) + &style::verdict(&verdict) + "\n"
+        decided.map_or(String::new(), |decided| text(&decided, &loaded, run.console.width()))
+            + &style::verdict(&verdict)
+            + "\n"
     };
     let mut remarks = loaded.warnings();
     if let Some(option) = args.model.bad_option() {
@@ -98,6 +95,7 @@ pub(crate) fn answer(args: &Fcr, quiet: bool) -> Result<Answer, Stopped> {
 
 /// The squeeze, asked whether a pumping head is reachable.
 struct Search<'a> {
+    run: &'a Arc<Run>,
     loaded: &'a Loaded,
     pumping: Pumping,
     max_contexts: Option<usize>,
@@ -106,14 +104,14 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Finds the pumping heads; or says why it cannot.
-    fn new(args: &Fcr, loaded: &'a Loaded, quiet: bool) -> Result<Self, String> {
-        let memory = limits::memory().for_tables();
-        let _progress = Progress::unless(quiet, progress::FCR, memory);
-        let cancel = limits::stop().clone();
+    fn new(args: &Fcr, run: &'a Arc<Run>, loaded: &'a Loaded, quiet: bool) -> Result<Self, String> {
+        let memory = run.memory().for_tables();
+        let _progress = Progress::unless(quiet, run, progress::FCR, memory);
+        let cancel = run.cancel.clone();
         let limit = memory / Psa::BYTES_A_TRANSITION;
         let pumping = Pumping::within(loaded.problem().system(), limit, limit, &cancel);
-        let why = |_| no_pumping_heads(cancel.why().map(|why| Ended { why, phase: Phase::Searching }));
-        Ok(Search { loaded, pumping: pumping.map_err(why)?, max_contexts: args.max_contexts, quiet })
+        let why = |_| no_pumping_heads(cancel.why().map(|why| run.ended(why, Phase::Searching)).as_ref(), run.memory());
+        Ok(Search { run, loaded, pumping: pumping.map_err(why)?, max_contexts: args.max_contexts, quiet })
     }
 
     fn system(&self) -> &'a Cpds {
@@ -124,13 +122,13 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// If there is a mistake in an engine: then there is no answer but that.
-    fn decide(self) -> Result<(Decided, String), Box<Answer>> {
+    fn decide(self) -> Result<(FcrAnswer, String), Box<Answer>> {
         let system = self.system();
         let a_loop = |program: usize| {
             let found = self.pumping.a_loop(program).cloned();
             found.map(|found| found.shortened(&system.programs()[program]))
         };
-        let mut decided = Decided {
+        let mut decided = FcrAnswer {
             fcr: cuba::Fcr::by_theorem_17(self.pumping.clone()),
             loops: (0..system.programs().len()).map(a_loop).collect(),
             reached: None,
@@ -155,7 +153,7 @@ impl<'a> Search<'a> {
             Conclusion::Safe(_) => {
                 format!(
                     "unknown: not all pumping heads are known; {}",
-                    no_pumping_heads(None).trim_start_matches("unknown: ")
+                    no_pumping_heads(None, self.run.memory()).trim_start_matches("unknown: ")
                 )
             }
             Conclusion::Unsafe { trace, pattern } => {
@@ -166,7 +164,7 @@ impl<'a> Search<'a> {
                 let alone = Problem::new(system.clone(), Property { bad }).expect("it was a pattern before");
                 decided.reached = Some((alone, trace.clone()));
                 self.others(&mut decided, contexts)?;
-                let (name, at) = (system.thread_name(thread), head_state(&Words::of(self.loaded), head));
+                let (name, at) = (system.thread_name(thread), head_state(&StateNotation::of(self.loaded), head));
                 match contexts {
                     0 => format!("refuted: {name} starts in {at}, from where it alone can raise its stack for ever"),
                     _ => format!(
@@ -176,20 +174,20 @@ impl<'a> Search<'a> {
                 }
             }
             Conclusion::Unknown(_) => {
-                let outline = explored.outline();
-                if let Some(unconfirmed) = outline.unconfirmed() {
+                let summary = explored.summary();
+                if let Some(unconfirmed) = summary.unconfirmed() {
                     return Ok((
                         decided,
                         format!("unknown: an answer was found, but it was not checked: {}", unconfirmed.ended),
                     ));
                 }
-                let known = match outline.last() {
+                let known = match summary.last() {
                     Some(last) => {
                         format!("no pumping head is reachable with up to {}, open beyond", plural(last.k, "context"))
                     }
                     None => "nothing is known yet".to_owned(),
                 };
-                format!("unknown: {known}; {}", outline.why())
+                format!("unknown: {known}; {}", summary.why())
             }
             Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
         };
@@ -197,7 +195,7 @@ impl<'a> Search<'a> {
     }
 
     /// Finds out about the other programs, with no more contexts than the first one took, and with few tuples: the answer is known.
-    fn others(&self, decided: &mut Decided, contexts: usize) -> Result<(), Box<Answer>> {
+    fn others(&self, decided: &mut FcrAnswer, contexts: usize) -> Result<(), Box<Answer>> {
         for program in decided.open() {
             let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };
             let explored = self.explore(&question, Some(contexts), Some(FEW_TUPLES))?;
@@ -216,9 +214,9 @@ impl<'a> Search<'a> {
     }
 
     /// Notes that a thread of this program gets to this pumping head.
-    fn refute(&self, decided: &mut Decided, program: usize, head: Head, contexts: usize) {
+    fn refute(&self, decided: &mut FcrAnswer, program: usize, head: Head, contexts: usize) {
         decided.fcr.programs[program] = Contexts::Infinite { contexts };
-        let limit = limits::memory().for_tables() / Psa::BYTES_A_TRANSITION;
+        let limit = self.run.memory().for_tables() / Psa::BYTES_A_TRANSITION;
         let of_program = &self.system().programs()[program];
         let found = Loop::at(head, of_program, limit);
         // A loop is believed only if it replays.
@@ -233,23 +231,24 @@ impl<'a> Search<'a> {
         question: &'p Problem,
         max_contexts: Option<usize>,
         max_tuples: Option<usize>,
-    ) -> Result<Explored<'p>, Box<Answer>> {
+    ) -> Result<Exploration<'p>, Box<Answer>> {
         let options = Options {
             max_contexts,
             max_tuples,
-            memory: limits::memory().for_tables(),
+            memory: self.run.memory().for_tables(),
             jobs: machine::cores(),
             ..Options::default()
         };
         let setup = Setup {
+            run: self.run,
             options,
             evidence: &EvidenceArgs::default(),
-            so_far: &SoFar::new(),
+            results: &InterimResults::new(),
             quiet: self.quiet,
             start: Start::default(),
             checkpoint: None,
         };
-        ExploreArgs::explore_with(question, Question::Verify, setup, |_| self.loaded.warnings())
+        explore(question, Question::Verify, setup, |_| self.loaded.warnings())
     }
 }
 
@@ -275,110 +274,47 @@ fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
     }
 }
 
-fn head_state(words: &Words<'_>, (q, symbol): Head) -> String {
+fn head_state(words: &StateNotation<'_>, (q, symbol): Head) -> String {
     words.own((q, &Stack::from_top([symbol])))
 }
 
-impl Decided {
-    /// The programs of which nothing is known.
-    fn open(&self) -> Vec<usize> {
-        let programs = self.fcr.programs.iter().enumerate();
-        programs.filter(|(_, contexts)| **contexts == Contexts::Open).map(|(program, _)| program).collect()
-    }
-
-    /// The way to a loop, and the loops, unless it is known that none is reachable.
-    fn text(&self, loaded: &Loaded) -> String {
-        let system = loaded.problem().system();
-        let mut out = match &self.reached {
-            Some((_, trace)) if !trace.contexts.is_empty() => match &loaded.program {
-                Some(program) => program_trace::steps(loaded, program, trace, terminal::width()),
-                None => system_trace::steps(system, trace, terminal::width()),
-            },
-            _ => String::new(),
+/// The way to a loop, and the loops, unless it is known that none is reachable.
+fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
+    let system = loaded.problem().system();
+    let mut out = match &decided.reached {
+        Some((_, trace)) if !trace.contexts.is_empty() => match &loaded.program {
+            Some(program) => program_trace::steps(loaded, program, trace, width),
+            None => system_trace::steps(system, trace, width),
+        },
+        _ => String::new(),
+    };
+    for ((program, found), contexts) in system.programs().iter().zip(&decided.loops).zip(&decided.fcr.programs) {
+        let Some(found) = found else { continue };
+        let start = head_state(&StateNotation::of(loaded), (found.shared, found.top));
+        let reachable = match contexts {
+            Contexts::Finite(_) => continue,
+            Contexts::Infinite { contexts: 0 } => format!("{start} is initial"),
+            Contexts::Infinite { contexts } => format!("{start} is reachable with {}", plural(contexts, "context")),
+            Contexts::Open => format!("it is not known whether {start} is reachable"),
         };
-        for ((program, found), contexts) in system.programs().iter().zip(&self.loops).zip(&self.fcr.programs) {
-            let Some(found) = found else { continue };
-            let start = head_state(&Words::of(loaded), (found.shared, found.top));
-            let reachable = match contexts {
-                Contexts::Finite(_) => continue,
-                Contexts::Infinite { contexts: 0 } => format!("{start} is initial"),
-                Contexts::Infinite { contexts } => format!("{start} is reachable with {}", plural(contexts, "context")),
-                Contexts::Open => format!("it is not known whether {start} is reachable"),
-            };
-            out += &fitted(&shown_loop(loaded, program, found, Some(&reachable)), terminal::width());
-            out += "\n";
-        }
-        out
+        out += &fitted(&pumping_loop::steps(loaded, program, found, Some(&reachable), width), width);
+        out += "\n";
     }
+    out
 }
 
 /// The verdict if there is no answer: a limit has ended it, or the memory is not enough.
-fn no_pumping_heads(ended: Option<Ended>) -> String {
+fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
     match ended {
         Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
-        _ => format!("unknown: a store automaton takes more memory than {}", limits::memory().hint()),
+        _ => format!("unknown: a store automaton takes more memory than {}", memory.hint()),
     }
 }
 
-/// What is to be said if a limit ends it from outside.
-fn ended_by(ended: Ended, file: String, is_json: bool, time: Duration) -> Answer {
-    let verdict = no_pumping_heads(Some(ended));
+/// The answer if a limit ends the search from outside.
+fn ended_by(ended: &Ended, file: String, is_json: bool, usage: json::Usage) -> Answer {
+    let verdict = no_pumping_heads(Some(ended), ended.limits.memory);
     let stdout =
-        if is_json { json::print(&json::no_fcr(file, &verdict, time)) } else { style::verdict(&verdict) + "\n" };
+        if is_json { json::print(&json::no_fcr(file, &verdict, usage)) } else { style::verdict(&verdict) + "\n" };
     Answer { stdout, remarks: String::new(), errors: String::new(), code: exit::UNKNOWN }
-}
-
-/// The run, step by step: of a program in its lines, and of a system the actions on the left, the states they lead to on the right. The
-/// heading may say whether its start is reachable.
-pub(crate) fn shown_loop(loaded: &Loaded, program: &Program, found: &Loop, reachable: Option<&str>) -> String {
-    let words = Words::of(loaded);
-    let state = |(shared, stack): &(SharedState, Stack)| words.own((*shared, stack));
-    let [start, end] = found.ends();
-    let name = paint(BOLD, program.name());
-    let reachable = reachable.map_or(String::new(), |reachable| format!("; {reachable}"));
-    let heading = format!("{name}: {} →⁺ {}, and so on for ever{reachable}\n", state(&start), state(&end));
-    let Some(run) = &found.run else { return heading + "  (the run is too long to be written out)\n" };
-    let states = || std::iter::once(run.start.clone()).chain(run.states(program));
-    if let Some(of_program) = &loaded.program {
-        let all: Vec<_> = states().collect();
-        let thread = words.system.threads().find(|&thread| std::ptr::eq(words.system.program(thread), program));
-        let thread = (thread.expect("every program has a thread"), program.name());
-        return heading + &program_trace::run(loaded, of_program, thread, &all, (STEPS, terminal::width()));
-    }
-    let actions = run.rules.iter().map(|&rule| format!("  {}", labelled(words.system, &program.rules()[rule])));
-    let lines = std::iter::once(String::new()).chain(actions).zip(states().map(|to| state(&to)));
-    heading
-        + &in_columns(shortened(lines.collect(), STEPS, |left_out| (format!("  … {left_out} steps …"), String::new())))
-}
-
-/// A loop that is longer than this cannot be read as a picture.
-const DRAWN: usize = 40;
-
-/// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, where it starts again.
-pub(crate) fn loop_picture(loaded: &Loaded, program: &Program, found: &Loop) -> Option<Picture> {
-    let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
-    let words = Words::of(loaded);
-    let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();
-    let kind = |i: usize| if i == 0 { NodeKind::Initial } else { NodeKind::Inner };
-    let name = |(shared, stack): &(SharedState, Stack)| words.own((*shared, stack));
-    let nodes = states.iter().enumerate().map(|(i, state)| Node::plain(name(state), kind(i))).collect();
-    let label = |i: usize, rule: usize| {
-        if let Some(map) = words.map {
-            let [(q, old), (p, new)] = [&states[i], &states[i + 1]];
-            let step = map.step_alone((*q, old), (*p, new));
-            return program_trace::told(loaded, &step, program.name()).map_or(String::new(), |(text, _)| text);
-        }
-        let rule = &program.rules()[rule];
-        rule.label.as_ref().map_or_else(|| rule.action.kind().word().to_owned(), ToString::to_string)
-    };
-    let step = |(i, &rule): (usize, &usize)| Edge {
-        from: i,
-        to: i + 1,
-        labels: vec![label(i, rule)],
-        marked: false,
-        dashed: false,
-    };
-    let mut edges: Vec<Edge> = run.rules.iter().enumerate().map(step).collect();
-    edges.push(Edge { from: run.rules.len(), to: 0, labels: vec!["again".to_owned()], marked: true, dashed: false });
-    Some(Picture { title: format!("{}: the loop", program.name()), nodes, edges })
 }

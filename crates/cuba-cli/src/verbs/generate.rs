@@ -1,8 +1,10 @@
 //! `cuba completions` and `cuba man`: what a shell and `man` want to know of the command line, made from its own definitions.
 
-use crate::arguments::model::shown;
+use crate::running::answer::{Answer, Stopped, exit};
 use crate::running::output_files;
-use crate::verbs::command_line::{Answer, Cli, Stopped, exit};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::verbs::command_line::Cli;
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, roman};
@@ -41,12 +43,12 @@ pub(crate) fn completions(args: &Completions) -> Answer {
     answer(script, String::new())
 }
 
-pub(crate) fn man(args: &Man) -> Result<Answer, Stopped> {
+pub(crate) fn man(args: &Man, run: &Run) -> Result<Answer, Stopped> {
     let mut cuba = Cli::command().disable_help_subcommand(true);
     // Now the verbs have their full names, and the options that all of them have.
     cuba.build();
     if let Some(folder) = &args.output {
-        return Ok(answer(Vec::new(), write(folder, &cuba).map_err(Stopped::Usage)?));
+        return Ok(answer(Vec::new(), write(run, folder, &cuba).map_err(Stopped::Usage)?));
     }
     let page = match &args.verb {
         None => page(&cuba),
@@ -64,12 +66,12 @@ fn answer(text: Vec<u8>, remarks: String) -> Answer {
 }
 
 /// Writes the pages of `cuba` and of each verb; what there is to say of it.
-fn write(folder: &Path, cuba: &Command) -> Result<String, String> {
+fn write(run: &Run, folder: &Path, cuba: &Command) -> Result<String, String> {
     fs::create_dir_all(folder).map_err(|error| format!("cannot write to `{}`: {error}", shown(folder)))?;
     let mut wrote = String::new();
     for command in std::iter::once(cuba).chain(cuba.get_subcommands()) {
         let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
-        output_files::write(&path, |out| out.write_all(&page(command)))?;
+        output_files::write(run, &path, |out| out.write_all(&page(command)))?;
         let _ = writeln!(wrote, "wrote {}", shown(&path));
     }
     Ok(wrote)

@@ -4,6 +4,7 @@ pub mod command_line;
 
 pub(crate) mod bench;
 pub(crate) mod convert;
+pub(crate) mod evidence_files;
 pub(crate) mod exploration;
 pub(crate) mod fcr;
 pub(crate) mod generate;

@@ -1,14 +1,16 @@
-//! `cuba resume`: goes on with a run from its checkpoint.
+//! `cuba resume`: continues a run from its checkpoint.
 
-use crate::arguments::model::shown;
+use crate::arguments::limits::LimitArgs;
+use crate::running::answer::{Answer, Stopped};
 use crate::running::checkpoint::Resumed;
-use crate::running::crash_report;
-use crate::running::limits::LimitArgs;
-use crate::verbs::command_line::{Answer, Cli, Stopped, Verb, remark};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::verbs::command_line::{Cli, Verb};
 use crate::verbs::{reach, verify};
 use clap::{Args, Parser as _};
-use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -29,34 +31,37 @@ pub(crate) struct Resume {
     limits: LimitArgs,
 }
 
-pub(crate) fn answer(args: &Resume, quiet: bool) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
     let resumed = Resumed::open(&args.file)?;
     let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
-    let asked = Cli::try_parse_from(&resumed.header.arguments);
+    let cli = Cli::try_parse_from(&resumed.header.arguments);
     // Another program may take over, where this one was started.
-    match asked.as_ref().map(|asked| &asked.verb) {
-        Ok(Verb::Verify(verify)) => verify.explore.cluster.hand_over()?,
-        Ok(Verb::Reach(reach)) => reach.explore.cluster.hand_over()?,
+    match cli.as_ref().map(|cli| &cli.verb) {
+        Ok(Verb::Verify(verify)) => verify.search.cluster.hand_over(run)?,
+        Ok(Verb::Reach(reach)) => reach.search.cluster.hand_over(run)?,
         _ => {}
     }
     let is_here = env::current_dir().is_ok_and(|here| here == folder);
     if !is_here {
-        env::set_current_dir(folder).map_err(|error| {
+        // The dot asks for a folder that can be entered.
+        fs::metadata(folder.join(".")).map_err(|error| {
             Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
         })?;
+        run.files.stay_in(folder);
         if !quiet {
-            remark(&format!("note: everything is read and written in `{}`, where the run began\n", shown(folder)));
+            let note = format!("note: everything is read and written in `{}`, where the run began\n", shown(folder));
+            run.remark(&note);
         }
     }
-    crash_report::has_options(format!("{args:?}, {asked:?}"));
-    match asked.map(|asked| (asked.quiet || quiet, asked.verb)) {
+    run.has_options(format!("{args:?}, {cli:?}"));
+    match cli.map(|cli| (cli.quiet || quiet, cli.verb)) {
         Ok((quiet, Verb::Verify(mut verify))) => {
-            verify.explore.go_on(resumed, args.limits);
-            verify::answer(&verify, quiet)
+            verify.search.resume(resumed, args.limits);
+            verify::answer(&verify, run, quiet)
         }
         Ok((quiet, Verb::Reach(mut reach))) => {
-            reach.explore.go_on(resumed, args.limits);
-            reach::answer(&reach, quiet)
+            reach.search.resume(resumed, args.limits);
+            reach::answer(&reach, run, quiet)
         }
         _ => Err(Stopped::Usage(format!("`{file}` is of a run that cannot go on"))),
     }

@@ -1,20 +1,28 @@
-//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton; or the graph of visible states.
+//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton; or
+//! the graph of visible states.
 
-use crate::arguments::model::{Loaded, ModelArgs, shown};
+use crate::analysis::exploration::Exploration;
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::Phase;
+use crate::arguments::evidence::EvidenceArgs;
+use crate::arguments::limits::LimitArgs;
+use crate::arguments::model::ModelArgs;
+use crate::arguments::pictures::{GraphArgs, PictureArgs, PsaArgs};
 use crate::json;
-use crate::pictures::automaton::PsaArgs;
-use crate::pictures::picture::PictureArgs;
-use crate::pictures::visible_graph::{self, GraphArgs};
-use crate::running::faults;
-use crate::running::limits::{self, LimitArgs, Phase};
-use crate::text::program_trace;
-use crate::text::state_notation::Words;
-use crate::text::terminal::{self, fitted, length};
-use crate::verbs::command_line::{Answer, Stopped, exit};
+use crate::pictures::automaton::{Automaton, MOST};
+use crate::pictures::visible_graph;
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::interim_results::InterimResults;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::text::state_notation::StateNotation;
+use crate::text::{model_summary, program_trace};
+use crate::verbs::exploration::{Setup, explore};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
-use cpds::{ActionKind, Cpds, GlobalState, Rule, SharedState, Stack, print_cpds};
-use std::fmt::Write as _;
+use cpds::{Cpds, GlobalState, ThreadId, print_cpds};
+use cuba::checkpoint::Start;
+use cuba::{Options, Psa, Question, TooLarge};
+use std::sync::Arc;
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -50,30 +58,30 @@ pub(crate) struct Show {
     json: bool,
 }
 
-pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
-    args.limits.watch(quiet, |ended| Err(Stopped::Limit(ended.to_string())));
-    let loaded = args.model.load()?;
-    limits::enter(Phase::Searching);
-    faults::here("Searching");
+pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+    let loaded = args.model.load(run)?;
+    run.enter(Phase::Searching);
+    run.fault("Searching");
     let file = shown(&args.model.file);
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
     let stdout = match (&args.psa.psa, &args.successors) {
         (Some(thread), _) => {
-            args.psa.show(thread, &Words::of(&loaded), &args.picture, args.json.then(|| (file, warnings())))?
+            store_automaton(&args.psa, thread, &loaded, &args.picture, args.json.then(|| (file, warnings())))?
         }
         (None, Some(text)) => {
             let state = start(&loaded, text)?;
             match &loaded.program {
                 _ if args.json => json::print(&json::successors(file, &loaded, &state, warnings())),
                 Some(program) => program_trace::successors(&loaded, program, &state),
-                None => successors(system, &state),
+                None => model_summary::successors(system, &state, run.console.width()),
             }
         }
-        (None, None) if args.picture.is_wanted() => match args.graph.explore(&loaded, quiet) {
+        (None, None) if args.picture.is_wanted() => match explore_graph(&args.graph, run, &loaded, quiet) {
             Ok(explored) => {
-                limits::check()?;
-                let picture = visible_graph::picture(&explored, &loaded)?;
+                run.check()?;
+                let picture = visible_graph::picture(&explored, &loaded).map_err(Stopped::Usage)?;
                 args.picture.draw(&picture, ", or stop earlier with --max-contexts")?
             }
             Err(mistake) => return Ok(*mistake),
@@ -85,14 +93,14 @@ pub(crate) fn answer(args: &Show, quiet: bool) -> Result<Answer, Stopped> {
             summary: json::summary(system),
             warnings: warnings(),
         }),
-        (None, None) => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), summary(&loaded)),
+        (None, None) => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), model_summary::summary(&loaded)),
     };
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }
 
 /// The state that is asked about; where the text is empty, the initial one.
 fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
-    let words = Words::of(loaded);
+    let words = StateNotation::of(loaded);
     match (text, words.system.initial()) {
         ("", [initial]) => Ok(initial.clone()),
         ("", initial) => {
@@ -106,107 +114,69 @@ fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
     }
 }
 
-/// Every enabled step, by thread, in the paper's notation.
-fn successors(system: &Cpds, state: &GlobalState) -> String {
-    let mut table = plain_table();
-    let mut count = 0;
-    for thread in system.threads() {
-        let before = count;
-        for step in system.steps_of(thread, state) {
-            count += 1;
-            let label = step.rule.label.as_ref().map_or(String::new(), |label| format!("{label}:"));
-            let (action, target) = (system.paper(&step.rule.action), system.paper(&step.state));
-            table.add_row([system.thread_name(thread), label, action.to_string(), target.to_string()]);
-        }
-        if count == before {
-            table.add_row([&system.thread_name(thread), "", "no step", ""]);
-        }
-    }
-    let steps = plural(count, "successor");
-    let lines = fitted(&indented(&table, "  "), terminal::width());
-    format!("{} has {steps}\n{lines}", system.paper(state))
-}
-
-/// How large the model is, as comments: what is printed stays a model.
-fn summary(loaded: &Loaded) -> String {
-    let system = loaded.problem().system();
-    let mut out = String::new();
-    let mut line = |text: String| writeln!(out, "# {text}").expect("writing to a string");
-    line(format!(
-        "|Q| = {}, {}, {}, {}",
-        system.shared_names().len(),
-        plural(system.thread_count(), "thread"),
-        plural(system.initial().len(), "initial state"),
-        plural(loaded.problem().property().bad.len(), "bad pattern"),
-    ));
-    let groups: Vec<String> = system
-        .symmetric_groups()
-        .iter()
-        .filter(|group| group.len() > 1)
-        .map(|group| group.iter().map(|&thread| system.thread_name(thread)).collect::<Vec<_>>().join(" "))
-        .map(|names| format!("{{{names}}}"))
-        .collect();
-    line(match groups.len() {
-        0 => "no symmetric threads".to_owned(),
-        1 => format!("symmetric group: {}", groups[0]),
-        _ => format!("symmetric groups: {}", groups.join(" ")),
-    });
-    let mut table = plain_table();
-    let kinds = ActionKind::ALL.iter().map(|kind| kind.word());
-    table.add_row(["thread", "copies", "|Σ|", "actions"].into_iter().chain(kinds));
-    for program in system.programs() {
-        let counts = [program.copies() as usize, program.alphabet().len(), program.rules().len()];
-        let counts = counts.into_iter().chain(ActionKind::ALL.iter().map(|&kind| program.count(kind)));
-        table.add_row(std::iter::once(program.name().to_owned()).chain(counts.map(|n| n.to_string())));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    out + &indented(&table, "# ")
-}
-
-pub(crate) fn plain_table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
-}
-
-pub(crate) fn indented(table: &Table, indent: &str) -> String {
-    table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
-}
-
-/// An action with its label, if it has one.
-pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
-    let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
-    format!("{label}{}", system.paper(&rule.action))
-}
-
-/// The state of one thread alone.
-pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
-    GlobalState { shared, stacks: vec![stack.clone()] }
-}
-
-/// Of more than twice as many, so many at the beginning and at the end, and something instead of the others.
-pub(crate) fn shortened<T>(mut lines: Vec<T>, most: usize, instead: impl Fn(usize) -> T) -> Vec<T> {
-    if lines.len() > 2 * most {
-        let left_out = lines.len() - 2 * most;
-        lines.splice(most..most + left_out, [instead(left_out)]);
-    }
-    lines
-}
-
-/// Two columns.
-pub(crate) fn in_columns(lines: Vec<(String, String)>) -> String {
-    let width = lines.iter().map(|(left, _)| length(left)).max().unwrap_or(0);
-    let line = |(left, right): (String, String)| {
-        let gap = width - length(&left) + 2;
-        format!("{left}{:gap$}{right}", "").trim_end().to_owned() + "\n"
+/// What to print.
+fn store_automaton(
+    args: &PsaArgs,
+    thread: &str,
+    loaded: &Loaded,
+    drawn: &PictureArgs,
+    as_json: Option<(String, Vec<json::WarningJson>)>,
+) -> Result<String, Stopped> {
+    let words = &StateNotation::of(loaded);
+    let system = words.system;
+    let thread = find(system, thread)?;
+    let automaton = if let Some(text) = &args.from {
+        let (shared, stack) = words.read_own("--from", thread, text)?;
+        let from = words.own((shared, &stack));
+        Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
+    } else {
+        Automaton::of_contexts(words, thread, MOST)
     };
-    lines.into_iter().map(line).collect()
+    let automaton = automaton.map_err(|TooLarge| {
+        Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to be shown"))
+    })?;
+    if drawn.is_wanted() {
+        return drawn.draw(&automaton.picture(), "");
+    }
+    Ok(match as_json {
+        Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
+        None => automaton.text(),
+    })
 }
 
-/// `1 state`, `2 states`.
-pub(crate) fn plural(n: impl ToString + Copy, one: &str) -> String {
-    let n = n.to_string();
-    format!("{n} {one}{}", if n == "1" { "" } else { "s" })
+/// The thread with this name or number; for the name of a program, its first thread.
+fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
+    let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
+    let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);
+    let program = || system.threads().find(|&thread| system.program(thread).name() == wanted);
+    named().or_else(program).or_else(number).ok_or_else(|| {
+        let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
+        let more = if system.thread_count() > all.len() { " …" } else { "" };
+        Stopped::Usage(format!("there is no thread `{wanted}`; there are {}{more}", all.join(" ")))
+    })
+}
+
+/// What the exploration for a graph may take: a graph that can be read takes far less.
+const MEMORY: usize = 1 << 24;
+const DEPTH: usize = 3;
+const TUPLES: usize = 1000;
+
+/// Finds T(R), or what there is of it within the limits.
+fn explore_graph<'a>(
+    args: &GraphArgs,
+    run: &Arc<Run>,
+    loaded: &'a Loaded,
+    quiet: bool,
+) -> Result<Exploration<'a>, Box<Answer>> {
+    let options = Options {
+        max_contexts: Some(args.max_contexts),
+        max_depth: Some(DEPTH),
+        max_tuples: Some(TUPLES),
+        memory: MEMORY.min(run.memory().for_tables()),
+        ..Options::default()
+    };
+    let (problem, remarks) = (loaded.problem(), |_: &Exploration<'_>| loaded.warnings());
+    let (evidence, results) = (&EvidenceArgs::default(), &InterimResults::new());
+    let setup = Setup { run, options, evidence, results, quiet, start: Start::default(), checkpoint: None };
+    explore(problem, Question::Visible, setup, remarks)
 }

@@ -1,21 +1,26 @@
 //! `cuba verify`: is a bad state reachable, with any number of contexts?
 
-use crate::analysis::summary::Outline;
-use crate::arguments::evidence::write_trace;
-use crate::arguments::model::{Loaded, shown};
-use crate::html::page::Said;
+use crate::analysis::model::Loaded;
+use crate::analysis::summary::Summary;
+use crate::arguments::heading;
+use crate::arguments::search::SearchArgs;
+use crate::html::page::ReportHeader;
 use crate::json;
-use crate::text::state_notation::Words;
-use crate::text::{program_trace, style, system_trace, terminal};
-use crate::verbs::command_line::{Answer, Stopped, exit, heading};
-use crate::verbs::exploration::ExploreArgs;
-use crate::verbs::show::plural;
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
+use crate::text::verdict::not_verified;
+use crate::text::{program_trace, style, system_trace};
+use crate::verbs::evidence_files::write_trace;
 use boolprog::{Asked, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
-use cuba::{Conclusion, Question, Reason};
+use cuba::{Conclusion, Question};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -34,7 +39,7 @@ Examples:
 Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error")]
 pub(crate) struct Verify {
     #[command(flatten)]
-    pub(crate) explore: ExploreArgs,
+    pub(crate) search: SearchArgs,
     /// Write the way to a bad state, if there is one, to this file
     ///
     /// As JSON for `cuba-check`; for trace viewers, if its name ends in .itf.json.
@@ -42,14 +47,14 @@ pub(crate) struct Verify {
     trace: Option<PathBuf>,
 }
 
-pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
-    args.explore.cluster.hand_over()?;
-    let file = shown(&args.explore.model.file);
-    let so_far = args.explore.watch(quiet, unknown, |outline| squeezed(outline, None));
-    args.explore.check_outputs(args.trace.as_ref(), quiet)?;
-    let loaded = args.explore.model.load()?;
-    so_far.read(&loaded);
-    // A label of a program that nobody can reach is a question all the same.
+pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    args.search.cluster.hand_over(run)?;
+    let file = shown(&args.search.model.file);
+    let results = args.search.enforce_limits(run, quiet, not_verified, |summary, width| squeezed(summary, None, width));
+    args.search.check_outputs(run, args.trace.as_ref(), quiet)?;
+    let loaded = args.search.model.load(run)?;
+    results.read(&loaded);
+    // A label of a program that cannot be reached is a question all the same.
     let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
     if loaded.problem().property().bad.is_empty() && !is_asked {
         let bad = if loaded.program.is_some() {
@@ -61,11 +66,11 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
         )));
     }
-    let explored = match args.explore.explore(&loaded, Question::Verify, &so_far, quiet) {
+    let explored = match args.search.explore(run, &loaded, Question::Verify, &results, quiet) {
         Ok(explored) => explored,
         Err(mistake) => return Ok(*mistake),
     };
-    let system = explored.system();
+    let (system, width) = (explored.system(), run.console.width());
     let conclusion = &explored.analysis.conclusion;
     let (verdict, code) = match conclusion {
         Conclusion::Safe(proof) => {
@@ -83,56 +88,47 @@ pub(crate) fn answer(args: &Verify, quiet: bool) -> Result<Answer, Stopped> {
             };
             (format!("unsafe: {bad} with {contexts}"), exit::UNSAFE)
         }
-        Conclusion::Unknown(_) => (unknown(&explored.outline()), exit::UNKNOWN),
+        Conclusion::Unknown(_) => (not_verified(&explored.summary()), exit::UNKNOWN),
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
-    let verdict = verdict + &loaded.assuming() + args.explore.evidence.doubt(&explored);
-    let stdout = if args.explore.json {
-        json::print(&json::analysis(file.clone(), &explored, &verdict, false, &loaded))
+    let verdict = verdict + &loaded.assuming() + args.search.evidence.doubt(&explored);
+    let stdout = if args.search.json {
+        json::print(&json::analysis(file.clone(), &explored, &verdict, false, &loaded, run.usage(explored.time)))
     } else {
         let mut out = match conclusion {
             Conclusion::Unsafe { trace, .. } => match &loaded.program {
-                Some(program) => program_trace::steps(&loaded, program, trace, terminal::width()),
-                None => system_trace::steps(system, trace, terminal::width()),
+                Some(program) => program_trace::steps(&loaded, program, trace, width),
+                None => system_trace::steps(system, trace, width),
             },
-            Conclusion::Unknown(_) if explored.is_open() => squeezed(&explored.outline(), Words::of(&loaded).map),
+            Conclusion::Unknown(_) if explored.is_open() => {
+                squeezed(&explored.summary(), StateNotation::of(&loaded).map, width)
+            }
             _ => String::new(),
         };
         let _ = writeln!(out, "{}", style::verdict(&verdict));
         out
     };
-    let remarks = args.explore.remarks(&loaded, &explored);
+    let remarks = args.search.remarks(run, &loaded, &explored);
     let mut answer = Answer { stdout, remarks, errors: String::new(), code };
     if let Some(path) = &args.trace {
-        answer.wrote(path, write_trace(path, &explored, &loaded, &file));
+        answer.wrote(run, path, write_trace(run, path, &explored, &loaded, &file));
     }
-    args.explore.evidence.write(&explored, &mut answer);
-    let said = Said { file: &file, asked: asked(&loaded), patterns: patterns(&loaded), verdict: &verdict };
-    args.explore.report.write(&said, &explored, &loaded, &mut answer);
+    let header =
+        ReportHeader { file: &file, question: question(&loaded), patterns: patterns(&loaded), verdict: &verdict };
+    args.search.write_files(run, &header, &explored, &loaded, &mut answer);
     Ok(answer)
 }
 
-/// The verdict, if there is no answer.
-pub(crate) fn unknown(outline: &Outline<'_>) -> String {
-    if let Some(unconfirmed) = outline.unconfirmed() {
-        return format!("unknown: {}", unconfirmed.told());
-    }
-    let why = outline.why();
-    let Some(last) = outline.last() else { return format!("unknown: nothing is known yet; {why}") };
-    let beyond = if let Some(Reason::LongTrace { .. }) = outline.reason { "" } else { ", open beyond" };
-    format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
-}
-
 /// What is known, if there is no answer, and something is.
-fn squeezed(outline: &Outline<'_>, map: Option<&SourceMap>) -> String {
-    if outline.found.is_some() || outline.levels.is_empty() && outline.rungs.is_empty() {
+fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>) -> String {
+    if summary.finding.is_some() || summary.levels.is_empty() && summary.rungs.is_empty() {
         return String::new();
     }
-    outline.squeezed(terminal::width(), map)
+    summary.squeezed(width, map)
 }
 
 /// The question, in words.
-fn asked(loaded: &Loaded) -> &'static str {
+fn question(loaded: &Loaded) -> &'static str {
     match loaded.program.as_ref().map(|program| &program.asked) {
         Some(Asked::Errors) => "Can an assertion fail, with any number of contexts?",
         Some(Asked::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
@@ -140,7 +136,7 @@ fn asked(loaded: &Loaded) -> &'static str {
     }
 }
 
-/// Of more bad patterns, the first ones are told.
+/// Of more bad patterns, the first ones are listed.
 const PATTERNS: usize = 20;
 
 /// What the question is about.

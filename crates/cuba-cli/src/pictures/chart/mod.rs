@@ -3,8 +3,8 @@
 
 mod scale;
 
+use crate::analysis::exploration::Exploration;
 use crate::pictures::svg::escaped;
-use crate::verbs::exploration::Explored;
 use cuba::{Climbed, Count, ObservationSequence, Outcome, Pause};
 use cuba::{Conclusion, Level, Proof};
 use scale::{Scale, brief, ratio, round_step, value};
@@ -86,7 +86,7 @@ pub(crate) struct Chart {
 const FEW: usize = 24;
 
 impl Chart {
-    pub(crate) fn new(file: &str, explored: &Explored<'_>) -> Self {
+    pub(crate) fn new(file: &str, explored: &Exploration<'_>) -> Self {
         let analysis = &explored.analysis;
         let left = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => Some((climbed.rung.to_string(), bound.left)),
@@ -426,7 +426,7 @@ mod tests {
     fn chart(text: &str, question: Question, options: Options) -> String {
         let problem: cpds::Problem = text.parse().unwrap();
         let analysis = search(&problem, question, &options, |_| ());
-        let explored = Explored::new((&problem, question), analysis, options, Duration::ZERO);
+        let explored = Exploration::new((&problem, question), analysis, options, Duration::ZERO);
         inside(Chart::new("a < b", &explored).svg())
     }
 
@@ -524,7 +524,7 @@ mod tests {
         for level in &mut analysis.levels[4..] {
             (level.reachable, level.tuples) = (None, Some(Count::from(2)));
         }
-        let explored = Explored::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
+        let explored = Exploration::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
         let svg = inside(Chart::new("mixed", &explored).svg());
         assert!(svg.contains("<title>k = 3: |R_k| = 8</title>") && svg.contains("<title>k = 4: |S_k| = 2</title>"));
         assert!(!svg.contains("k = 4: |R_k|") && !svg.contains("k = 3: |S_k|"));

@@ -1,22 +1,22 @@
 //! One run, in a process of its own: what it says, or how it ended.
 
 use crate::json::{BenchAnswerJson, BenchCollapseJson};
-use crate::running::panic_hook::lock;
-use crate::verbs::command_line::exit;
+use crate::running::answer::exit;
+use crate::running::child_processes::end;
+use crate::running::lock::lock;
+use crate::running::run::Run;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt::{self, Formatter};
 use std::io::{self, BufReader, Read};
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How a run ended.
-pub(super) enum Ended {
-    Answered(Found),
+pub(super) enum ChildEnd {
+    Answered(ChildAnswer),
     /// Without an answer: why, and which exit code says so.
     Failed {
         why: String,
@@ -28,7 +28,7 @@ pub(super) enum Ended {
 
 /// What `cuba verify --json` or `cuba reach --json` says, as far as it is asked for here.
 #[derive(Deserialize)]
-pub(super) struct Found {
+pub(super) struct ChildAnswer {
     pub(super) verdict: String,
     pub(super) reason: String,
     pub(super) peak_memory_bytes: Option<u64>,
@@ -69,7 +69,7 @@ fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<Level>, D::Erro
     sequence.deserialize_seq(Last)
 }
 
-impl Found {
+impl ChildAnswer {
     /// Nothing, if a limit came before anything was known.
     pub(super) fn answer(&self) -> Option<BenchAnswerJson> {
         Some(BenchAnswerJson {
@@ -90,22 +90,20 @@ const POLL: Duration = Duration::from_millis(20);
 const COMPLAINT: u64 = 1 << 16;
 
 /// Runs it to its end, which is enforced after so long, or if the user does not want to wait. Also says how long it took.
-pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBool) -> (Ended, Duration) {
+pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEnd, Duration) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("NO_COLOR", "1");
     // Ctrl-C is for us alone: we end it, and know why it has ended.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let start = Instant::now();
-    let failed = |error: io::Error| Ended::Failed { why: format!("cannot run it: {error}"), code: exit::INTERNAL };
-    let mut running = lock(&RUNNING);
-    let mut child = match command.spawn() {
+    let failed = |error: io::Error| ChildEnd::Failed { why: format!("cannot run it: {error}"), code: exit::INTERNAL };
+    let child = match run.children.start(command) {
         Ok(child) => child,
         Err(error) => return (failed(error), start.elapsed()),
     };
-    let (stdout, stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-    let child = Arc::new(Mutex::new(child));
-    running.push(Arc::clone(&child));
-    drop(running);
+    let mut started = lock(&child);
+    let (stdout, stderr) = (started.stdout.take().expect("piped"), started.stderr.take().expect("piped"));
+    drop(started);
     thread::scope(|scope| {
         // Dropped when there is nothing more to read, which wakes us up.
         let (reading, wait) = channel::<()>();
@@ -120,12 +118,12 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
                 Ok(Some(status)) => break Ok(status),
                 Err(error) => break Err(failed(error)),
             }
-            if interrupted.load(Ordering::Relaxed) {
-                break Err(Ended::Interrupted);
+            if run.signals.is_interrupted() {
+                break Err(ChildEnd::Interrupted);
             }
             if start.elapsed() > limit {
                 let why = format!("killed: it had not ended by itself after {} s", limit.as_secs());
-                break Err(Ended::Failed { why, code: exit::UNKNOWN });
+                break Err(ChildEnd::Failed { why, code: exit::UNKNOWN });
             }
             if wait.recv_timeout(POLL) == Err(RecvTimeoutError::Disconnected) {
                 thread::sleep(Duration::from_millis(1));
@@ -133,32 +131,14 @@ pub(super) fn run(command: &mut Command, limit: Duration, interrupted: &AtomicBo
         };
         let time = start.elapsed();
         let status = status.inspect_err(|_| end(&mut lock(&child)));
-        lock(&RUNNING).retain(|running| !Arc::ptr_eq(running, &child));
+        run.children.forget(&child);
         let (found, complaint) = (found.join().expect("no panic"), complaint.join().expect("no panic"));
         (status.map_or_else(|ended| ended, |status| judged(status, found, &complaint)), time)
     })
 }
 
-/// Those that run.
-static RUNNING: Mutex<Vec<Arc<Mutex<Child>>>> = Mutex::new(Vec::new());
-
-/// Ends all that run, for whoever ends this process while others wait for them. No other one begins.
-pub(crate) fn abandon() {
-    let running = lock(&RUNNING);
-    for child in &*running {
-        end(&mut lock(child));
-    }
-    std::mem::forget(running);
-}
-
-/// Ends a process and waits until it has.
-fn end(child: &mut Child) {
-    let _ = child.kill(); // it may have ended by now
-    let _ = child.wait();
-}
-
 /// Reads the answer, and then to the end: nobody should wait for us to read. It may be long; what is not asked for is not kept.
-fn read(stdout: ChildStdout) -> Option<Found> {
+fn read(stdout: ChildStdout) -> Option<ChildAnswer> {
     let mut stdout = BufReader::new(stdout);
     let found = serde_json::from_reader(&mut stdout).ok();
     let _ = io::copy(&mut stdout, &mut io::sink());
@@ -172,9 +152,9 @@ fn complaint(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-fn judged(status: ExitStatus, found: Option<Found>, complaint: &str) -> Ended {
+fn judged(status: ExitStatus, found: Option<ChildAnswer>, complaint: &str) -> ChildEnd {
     match (status.code().and_then(|code| u8::try_from(code).ok()), found) {
-        (Some(exit::OK | exit::UNSAFE | exit::UNKNOWN), Some(found)) => Ended::Answered(found),
+        (Some(exit::OK | exit::UNSAFE | exit::UNKNOWN), Some(found)) => ChildEnd::Answered(found),
         (code, _) => {
             // What was killed, or ran out of its stack, may have said something before.
             let how =
@@ -182,7 +162,7 @@ fn judged(status: ExitStatus, found: Option<Found>, complaint: &str) -> Ended {
             let why =
                 [complaint.to_owned(), how].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
             let is_input = matches!(code, Some(exit::USAGE | exit::BAD_INPUT));
-            Ended::Failed { why, code: if is_input { exit::BAD_INPUT } else { exit::INTERNAL } }
+            ChildEnd::Failed { why, code: if is_input { exit::BAD_INPUT } else { exit::INTERNAL } }
         }
     }
 }
@@ -190,15 +170,20 @@ fn judged(status: ExitStatus, found: Option<Found>, complaint: &str) -> Ended {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::running::console::Console;
 
-    fn ended(script: &str, seconds: u64, interrupted: bool) -> Ended {
+    fn ended(script: &str, seconds: u64, interrupted: bool) -> ChildEnd {
         let mut command = Command::new("sh");
-        run(command.args(["-c", script]), Duration::from_secs(seconds), &AtomicBool::new(interrupted)).0
+        let this = Run::new(Vec::new(), Console::captured().0, None);
+        if interrupted {
+            this.signals.note();
+        }
+        run(&this, command.args(["-c", script]), Duration::from_secs(seconds)).0
     }
 
     fn failed(script: &str, seconds: u64) -> (String, u8) {
         match ended(script, seconds, false) {
-            Ended::Failed { why, code } => (why, code),
+            ChildEnd::Failed { why, code } => (why, code),
             _ => panic!("{script} has no answer"),
         }
     }
@@ -208,7 +193,7 @@ mod tests {
         let killed = || ("killed: it had not ended by itself after 1 s".to_owned(), 5);
         assert_eq!(failed("exec sleep 1000", 1), killed());
         assert_eq!(failed("exec sleep 1000 > /dev/null", 1), killed());
-        assert!(matches!(ended("exec sleep 1000", 500, true), Ended::Interrupted));
+        assert!(matches!(ended("exec sleep 1000", 500, true), ChildEnd::Interrupted));
     }
 
     #[test]
@@ -220,8 +205,9 @@ mod tests {
         let overflow = "echo 'has overflowed its stack' >&2; kill -ABRT $$";
         assert!(failed(overflow, 60).0.starts_with("has overflowed its stack\nit ended with signal: 6 (SIGABRT)"));
         assert_eq!(failed("echo '{}'", 60), ("it ended with exit status: 0".to_owned(), 6), "that is no answer");
-        let missing = run(&mut Command::new("/nowhere/cuba"), Duration::from_secs(1), &AtomicBool::new(false)).0;
-        assert!(matches!(missing, Ended::Failed { why, code: 6 } if why.starts_with("cannot run it: ")));
+        let this = Run::new(Vec::new(), Console::captured().0, None);
+        let missing = run(&this, &mut Command::new("/nowhere/cuba"), Duration::from_secs(1)).0;
+        assert!(matches!(missing, ChildEnd::Failed { why, code: 6 } if why.starts_with("cannot run it: ")));
     }
 
     #[test]
@@ -232,7 +218,7 @@ mod tests {
         let script = format!(
             "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo '{answer}'; yes '\"long\",' | head -n 100000; echo '0]}}'; exit 10"
         );
-        let Ended::Answered(found) = ended(&script, 60, false) else { panic!("there is an answer") };
+        let ChildEnd::Answered(found) = ended(&script, 60, false) else { panic!("there is an answer") };
         assert_eq!((&*found.verdict, found.peak_memory_bytes), ("safe", Some(7)));
         let answer = found.answer().unwrap();
         assert_eq!((answer.contexts, answer.collapse.visible), (4, Some(3)));

@@ -1,8 +1,9 @@
 //! The runs as text: aligned, as Markdown, as CSV.
 
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
+use crate::text::numbers::plural;
 use crate::text::style::{self, headed, paint};
-use crate::verbs::show::{indented, plain_table, plural};
+use crate::text::table::{indented, plain_table};
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
 

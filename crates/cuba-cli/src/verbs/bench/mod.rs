@@ -4,25 +4,25 @@ mod child;
 mod compare;
 mod formats;
 
-use crate::arguments::model::shown;
+use crate::arguments::heading;
+use crate::arguments::search::Choice;
+use crate::arguments::values::{duration, jobs, size};
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
-use crate::running::crash_report;
-use crate::running::output_files::{self, may_write};
+use crate::running::answer::{Answer, Stopped, exit};
 use crate::running::progress::Progress;
-use crate::running::signals;
-use crate::running::{faults, machine};
+use crate::running::run::Run;
+use crate::running::{machine, output_files, signals};
+use crate::text::file_names::shown;
 use crate::text::{style, terminal};
-use crate::verbs::command_line::{Answer, Stopped, exit, heading};
-use crate::verbs::exploration::{Choice, duration, jobs, size};
-use child::Ended;
-pub(crate) use child::abandon;
+use child::ChildEnd;
 use clap::{Args, ValueEnum};
 use cpds::diagnostic::{printable, printable_lines};
-use cpds_models::Run;
+use cpds_models::Run as ModelRun;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{env, thread};
@@ -106,7 +106,7 @@ const DEFAULTS: [&str; 3] = ["--timeout=60s", "--memory=2147483648", "--engine=a
 /// A run that is to be made.
 struct Task {
     file: PathBuf,
-    run: Run,
+    run: ModelRun,
 }
 
 /// A run that was made, with the exit code that it asks for.
@@ -115,15 +115,15 @@ struct Made {
     code: u8,
 }
 
-pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
-    let tasks = args.tasks()?;
+pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    let tasks = args.tasks(run)?;
     if let Some(output) = &args.output {
         let beside = |file: &PathBuf| ["toml", "init", "spec"].map(|extension| file.with_extension(extension));
         let inputs = tasks.iter().flat_map(|task| beside(&task.file).into_iter().chain([task.file.clone()]));
-        may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
-        output_files::expect([output], quiet);
+        run.files.may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
+        run.files.expect([output], quiet);
     }
-    let made = args.run_all(&tasks, quiet)?;
+    let made = args.run_all(run, &tasks, quiet)?;
     let mut code = worst(made.iter().map(|made| made.code));
     if made.len() < tasks.len() {
         code = worst([code, exit::UNKNOWN]);
@@ -138,7 +138,7 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
         runs,
     };
     // To a file goes everything, and no colour.
-    let width = terminal::width().filter(|_| args.output.is_none());
+    let width = run.console.width().filter(|_| args.output.is_none());
     let text = match args.format {
         Format::Table => terminal::fitted(&formats::table(&bench), width),
         Format::Markdown => formats::markdown(&bench, args.folder().as_deref(), &args.command_line()),
@@ -148,13 +148,13 @@ pub(crate) fn answer(args: &Bench, quiet: bool) -> Result<Answer, Stopped> {
     let mut answer = Answer { stdout: text, remarks: String::new(), errors, code };
     if let Some(output) = &args.output {
         let text = style::plain(&answer.stdout);
-        match output_files::write(output, |out| out.write_all(text.as_bytes())) {
+        match output_files::write(run, output, |out| out.write_all(text.as_bytes())) {
             Ok(()) => {
                 answer.stdout = formats::last_line(&bench);
                 let _ = writeln!(answer.remarks, "wrote {}", shown(output));
             }
             // The work of hours is not lost.
-            Err(error) => answer.wrote(output, Err(error)),
+            Err(error) => answer.wrote(run, output, Err(error)),
         }
     }
     Ok(answer)
@@ -178,13 +178,13 @@ impl Bench {
     }
 
     /// Every run of every model, each model once.
-    fn tasks(&self) -> Result<Vec<Task>, Stopped> {
+    fn tasks(&self, run: &Run) -> Result<Vec<Task>, Stopped> {
         let mut tasks = Vec::new();
         let mut seen = HashSet::new();
         for path in &self.paths {
             for file in cpds_models::find(path)? {
                 if seen.insert(file.clone()) {
-                    crash_report::reads([&file.with_extension("toml")]);
+                    run.reads([&file.with_extension("toml")]);
                     let runs = cpds_models::runs(&file)?;
                     tasks.extend(runs.into_iter().map(|run| Task { file: file.clone(), run }));
                 }
@@ -224,10 +224,10 @@ impl Bench {
     }
 
     /// Makes the runs, as many at a time as may be; those that were made when the user did not want to wait any longer.
-    fn run_all(&self, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
+    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
         let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
-        signals::listen();
-        let progress = Progress::unless(quiet, "starting", self.memory);
+        signals::listen(run);
+        let progress = Progress::unless(quiet, run, "starting", self.memory);
         let done = AtomicUsize::new(0);
         let next = AtomicUsize::new(0);
         let take = || {
@@ -239,10 +239,10 @@ impl Bench {
             while let Some((number, task)) = take() {
                 if let Some(progress) = &progress {
                     let before = done.load(Ordering::Relaxed);
-                    progress.tell(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
+                    progress.show(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
                 }
-                faults::here("bench");
-                let (ended, time) = child::run(&mut self.command(&cuba, task), self.limit(), signals::flag());
+                run.fault("bench");
+                let (ended, time) = child::run(run, &mut self.command(&cuba, task), self.limit());
                 let Some(row) = task.made(ended, time) else { break };
                 made.push((number, row));
                 done.fetch_add(1, Ordering::Relaxed);
@@ -279,8 +279,8 @@ impl Bench {
 
 impl Task {
     /// What there is to say of the run; nothing if it was interrupted.
-    fn made(&self, ended: Ended, time: Duration) -> Option<Made> {
-        let Run { instances, threads, note, published, expected } = &self.run;
+    fn made(&self, ended: ChildEnd, time: Duration) -> Option<Made> {
+        let ModelRun { instances, threads, note, published, expected } = &self.run;
         let mut row = BenchRunJson {
             file: shown(&self.file),
             instances: instances.as_deref().map(printable),
@@ -296,12 +296,12 @@ impl Task {
             published: published.clone(),
         };
         let code = match ended {
-            Ended::Interrupted => return None,
-            Ended::Failed { why, code } => {
+            ChildEnd::Interrupted => return None,
+            ChildEnd::Failed { why, code } => {
                 row.reason = printable_lines(&why);
                 code
             }
-            Ended::Answered(found) => {
+            ChildEnd::Answered(found) => {
                 let answer = found.answer();
                 row.outcome = match &answer {
                     Some(answer) => compare::outcome(&found.verdict, answer, row.expected.as_ref()),
