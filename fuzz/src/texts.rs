@@ -2,7 +2,7 @@
 
 use boolprog::Asked;
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
-use cuba_cli::render;
+use cuba_cli::text::diagnostics;
 
 /// Larger systems are not printed: it takes longer, and shows no more.
 const SMALL: usize = 5_000;
@@ -100,7 +100,7 @@ fn decoded(name: &str, bytes: &[u8]) -> Option<Source> {
 /// What was read, or nothing if there are errors, which can be shown.
 fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
     read.map_err(|error| {
-        assert_ne!(render::errors(&error.sources, &error.diagnostics), "");
+        assert_ne!(diagnostics::errors(&error.sources, &error.diagnostics), "");
         assert_ne!(error.to_string(), "");
     })
     .ok()
@@ -108,8 +108,8 @@ fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
 
 fn is_read_back(read: Result<Reading, ReadError>) {
     let Some(Reading { problem, sources, diagnostics }) = answered(read) else { return };
-    assert_eq!(render::errors(&sources, &diagnostics), "");
-    assert_eq!(render::warnings(&sources, &diagnostics).is_empty(), diagnostics.warnings() == 0);
+    assert_eq!(diagnostics::errors(&sources, &diagnostics), "");
+    assert_eq!(diagnostics::warnings(&sources, &diagnostics).is_empty(), diagnostics.warnings() == 0);
     let system = problem.system();
     let symbols = system.threads().map(|thread| system.program(thread).alphabet().len()).sum::<usize>();
     if system.shared_names().len() + symbols > SMALL {

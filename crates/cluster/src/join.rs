@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,8 +10,8 @@ use std::thread;
 use std::time::Duration;
 
 use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
-use cuba_cli::cli::remark;
-use cuba_cli::cluster::{Asked, End, Joined, Others, Transport, Where, lost, other_lost};
+use cuba_cli::running::cluster::{End, JoinRequest, Joined, Others, Transport, Where};
+use cuba_cli::running::run::Run as CubaRun;
 use serde::{Deserialize, Serialize};
 
 use crate::pulse::lock;
@@ -45,46 +46,48 @@ impl Part for Shared {
 pub struct Network;
 
 impl Transport for Network {
-    fn join(&self, asked: Asked) -> Result<Joined, String> {
-        let Asked { r#where, jobs, question, share, quiet } = asked;
+    fn join(&self, request: JoinRequest) -> Result<Joined, String> {
+        let JoinRequest { r#where, jobs, question, share, quiet, run: this } = request;
         let (hosts, process) = match &r#where {
             Where::Listed { file, process } => (Hosts::read(file).map_err(|error| error.to_string())?, *process),
-            Where::Here { arguments } => (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0),
-            Where::Started { process } => (from_stdin()?, *process),
+            Where::Here { arguments, .. } => (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0),
+            Where::Started { process } => (from_stdin(&this)?, *process),
         };
-        // Who started this one says what became of others.
+        // The process that started this one prints what became of others.
         let is_silent = matches!(r#where, Where::Started { .. });
         let children = match r#where {
-            Where::Here { arguments } => Children::start(&hosts, &arguments)?,
+            Where::Here { arguments, folder } => Children::start(&this, &hosts, &arguments, folder.as_deref())?,
             _ => Children::default(),
         };
         let mut note = |note: &crate::Note| {
             if !quiet {
-                remark(&format!("note: {note}\n"));
+                this.remark(&format!("note: {note}\n"));
             }
         };
         let connected = connect::connect(Settings::new(hosts, process, jobs, question), &mut note);
         let network = connected.map_err(|error| error.to_string())?;
         children.have_joined();
         let make = move |part, parts| Shared(share(part, parts));
-        let told = move |loss: &Loss| -> i32 {
+        let of_lost = Arc::clone(&this);
+        let lost = move |loss: &Loss| -> i32 {
             let what = loss.to_string();
-            if process == 0 { lost(&what) } else { other_lost(Some(&*what).filter(|_| !is_silent)) }
+            if process == 0 { of_lost.lost(&what) } else { of_lost.other_lost(Some(&*what).filter(|_| !is_silent)) }
         };
         if process > 0 {
-            let last = run::<Shared>(network, make, told).map_err(|error| error.to_string())?;
+            let last = run::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
             let Order::End(code, is_done) = last else { unreachable!("the last order is the end") };
             return Ok(Joined::Over(End { code, is_done }));
         }
-        let coordinator = coordinate::<Shared>(network, make, told).map_err(|error| error.to_string())?;
+        let coordinator = coordinate::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
         let coordinator = Mutex::new(Some(coordinator));
-        Ok(Joined::First(Arc::new(Everyone { coordinator, parts, here: jobs, children })))
+        Ok(Joined::First(Arc::new(Everyone { run: this, coordinator, parts, here: jobs, children })))
     }
 }
 
 /// All processes, as process 0 sees them.
 struct Everyone {
+    run: Arc<CubaRun>,
     coordinator: Mutex<Option<Coordinator<Shared>>>,
     parts: usize,
     here: usize,
@@ -110,7 +113,7 @@ impl Supersteps for Everyone {
     fn give_up(&self, why: &Failure) {
         // The others hear that this process is gone.
         drop(lock(&self.coordinator).take());
-        lost(&why.to_string())
+        self.run.lost(&why.to_string())
     }
 }
 
@@ -124,7 +127,7 @@ impl Others for Everyone {
 }
 
 /// The processes, as the one that has started this one lists them. If it ends, so does this one.
-fn from_stdin() -> Result<Hosts, String> {
+fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
     let mut text = String::new();
     loop {
         let length = io::stdin().read_line(&mut text).map_err(|error| error.to_string())?;
@@ -132,9 +135,10 @@ fn from_stdin() -> Result<Hosts, String> {
             break;
         }
     }
-    thread::spawn(|| {
+    let run = Arc::clone(run);
+    thread::spawn(move || {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        other_lost(None)
+        run.other_lost(None)
     });
     Hosts::parse("standard input", &text).map_err(|error| error.to_string())
 }
@@ -149,12 +153,20 @@ struct Children {
 
 impl Children {
     /// Starts all processes but process 0.
-    fn start(hosts: &Hosts, arguments: &[Vec<OsString>]) -> Result<Self, String> {
+    fn start(
+        run: &Arc<CubaRun>,
+        hosts: &Hosts,
+        arguments: &[Vec<OsString>],
+        folder: Option<&Path>,
+    ) -> Result<Self, String> {
         let children = Self::default();
         let this = std::env::current_exe().map_err(|error| error.to_string())?;
         for (arguments, process) in arguments.iter().zip(1..) {
             let mut command = Command::new(&this);
             command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null());
+            if let Some(folder) = folder {
+                command.current_dir(folder);
+            }
             // Ctrl-C is for process 0, which tells the others.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -165,8 +177,8 @@ impl Children {
             });
             lock(&children.all).push(started.map_err(|error| format!("cannot start process {process}: {error}"))?);
         }
-        let (all, joined) = (children.all.clone(), children.joined.clone());
-        thread::spawn(move || watch(&all, &joined));
+        let (all, joined, run) = (children.all.clone(), children.joined.clone(), Arc::clone(run));
+        thread::spawn(move || watch(&run, &all, &joined));
         Ok(children)
     }
 
@@ -185,12 +197,12 @@ impl Children {
 }
 
 /// Whether one ends before it was connected: then there is no need to wait for it.
-fn watch(all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
+fn watch(run: &CubaRun, all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
     while !joined.load(Ordering::Relaxed) {
         let ended = |(number, child): (usize, &mut Child)| Some((number, child.try_wait().ok().flatten()?));
         let ended = lock(all).iter_mut().enumerate().find_map(ended);
         if let Some((number, status)) = ended.filter(|_| !joined.load(Ordering::Relaxed)) {
-            lost(&format!("process {} ended before the start ({status})", number + 1));
+            run.lost(&format!("process {} ended before the start ({status})", number + 1));
         }
         thread::sleep(Duration::from_millis(20));
     }

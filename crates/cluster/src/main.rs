@@ -3,6 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cuba_cli::cluster::can_join(&cuba_cluster::join::Network);
-    cuba_cli::cli::main()
+    cuba_cli::verbs::command_line::main(Some(&cuba_cluster::join::Network))
 }

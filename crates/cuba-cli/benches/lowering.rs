@@ -8,7 +8,7 @@ use boolprog::{Options, read};
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Source;
 use cpds_testing::families::{Style, Variables};
-use cuba_cli::machine::peak_memory_bytes;
+use cuba_cli::running::machine::peak_memory_bytes;
 use std::time::{Duration, Instant};
 
 fn main() {

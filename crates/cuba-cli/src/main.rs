@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cuba_cli::cli::main()
+    cuba_cli::verbs::command_line::main(None)
 }

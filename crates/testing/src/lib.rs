@@ -8,6 +8,7 @@
 //!   [`lowering`] compares a program with its system.
 //! - [`corpus`] reads `models/`: each model with its expected answers.
 //! - [`families`] grow, with known sizes; [`unlike`] in threads of which no two are interchangeable.
+//! - [`rooms`] finds cycles of imports between the folders of a crate.
 //! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
 pub mod artifact;
@@ -23,5 +24,6 @@ pub mod overapproximation;
 pub mod programs;
 pub mod random;
 pub mod renaming;
+pub mod rooms;
 pub mod shortest;
 pub mod unlike;

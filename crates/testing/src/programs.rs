@@ -4,7 +4,8 @@
 //! anywhere: all places are the same. To run a program, print it and read it again.
 
 use boolprog::syntax::{
-    At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
+    At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementId, StatementKind, Target,
+    Variable,
 };
 use cpds::diagnostic::Span;
 use proptest::collection::vec;

@@ -8,7 +8,9 @@ use cuba::Ladder;
 use cuba::checkpoint::Start;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
 use cuba::{Control, Options, Question, search, search_with};
-use cuba_cli::cluster::{Asked, End, Joined, Transport, Where};
+use cuba_cli::running::cluster::{End, JoinRequest, Joined, Transport, Where};
+use cuba_cli::running::console::Console;
+use cuba_cli::running::run::Run;
 use cuba_cluster::join::Network;
 use std::ffi::OsString;
 use std::fs;
@@ -60,10 +62,11 @@ pub(crate) fn compare() {
     println!("{table}\n");
 }
 
-fn asked(shared: u64, r#where: Where) -> Asked {
+fn request(shared: u64, r#where: Where) -> JoinRequest {
     let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
     let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 });
-    Asked { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true }
+    let run = Run::new(Vec::new(), Console::process(), None);
+    JoinRequest { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }
 
 /// One run as process 0, which prints its figures.
@@ -74,7 +77,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
         let arguments =
             |process: usize| [ONE, &shared.to_string(), "as", &process.to_string()].map(OsString::from).to_vec();
         let arguments = (1..processes).map(arguments).collect();
-        match Network.join(asked(shared, Where::Here { arguments })) {
+        match Network.join(request(shared, Where::Here { arguments, folder: None })) {
             Ok(Joined::First(others)) => others,
             Ok(Joined::Over(_)) => unreachable!("this is process 0"),
             Err(why) => panic!("{why}"),
@@ -111,7 +114,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
 
 /// Another process of such a run.
 pub(crate) fn other(shared: u64, process: usize) {
-    if let Err(why) = Network.join(asked(shared, Where::Started { process })) {
+    if let Err(why) = Network.join(request(shared, Where::Started { process })) {
         panic!("{why}");
     }
 }

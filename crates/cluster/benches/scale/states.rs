@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use cpds_testing::families::Recursion;
 use cuba::Ladder;
 use cuba::{Options, Question, search};
-use cuba_cli::machine::peak_memory_bytes;
+use cuba_cli::running::machine::peak_memory_bytes;
 use std::process::Command;
 use std::time::Instant;
 

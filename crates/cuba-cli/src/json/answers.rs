@@ -1,29 +1,33 @@
 //! What `verify`, `reach` and `fcr` answer.
 
+use super::programs;
 use super::statistics::StatisticsJson;
 use super::{TraceJson, TraceStepJson, WarningJson, action};
-
-use crate::explore::Explored;
-use crate::fcr::Decided;
-use crate::found::{Check, Unconfirmed};
-use crate::known::{Known, Model};
-use crate::limits::{self, Phase};
-use crate::load::Loaded;
-use crate::machine::peak_memory_bytes;
-use crate::outline::{Outline, listed, rules_out};
-use crate::show::thread_state;
-use crate::source;
+use crate::analysis::exploration::Exploration;
+use crate::analysis::fcr_answer::FcrAnswer;
+use crate::analysis::finding::{Check, Unconfirmed};
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::Phase;
+use crate::analysis::summary::{Summary, listed, rules_out};
+use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
-use cuba::Conclusion;
 use cuba::distributed::Sent;
-use cuba::{Climbed, Count, Engine, Halt, Loop, ObservationSequence, Outcome, Pause, Run};
+use cuba::{Climbed, Conclusion, Count, Engine, Halt, Loop, ObservationSequence, Outcome, Pause, Run};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Of more overapproximations, so many are listed at the beginning, and as many at the end.
 const ENDS: usize = 1000;
+
+/// What a run took so far, and the most memory that it may have.
+#[derive(Clone, Copy)]
+pub(crate) struct Usage {
+    pub(crate) time: Duration,
+    pub(crate) peak_memory_bytes: Option<u64>,
+    pub(crate) memory_limit_bytes: usize,
+}
 
 /// `cuba verify` and `cuba reach`
 #[derive(Serialize)]
@@ -336,7 +340,7 @@ pub struct LoopJson {
     pub steps: Option<Vec<TraceStepJson>>,
 }
 
-pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reason: &str, time: Duration) -> FcrJson {
+pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, reason: &str, usage: Usage) -> FcrJson {
     let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
     let found = |program: &Program, found: &Loop, reachable: Option<bool>| {
@@ -346,7 +350,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reas
             let step = |(&rule, to): (&usize, (SharedState, Stack))| {
                 let source = loaded.program.as_ref().map(|of_program| {
                     let step = of_program.map.step_alone((before.0, &before.1), (to.0, &to.1));
-                    source::json_of_step(loaded, &step)
+                    programs::step_alone(loaded, &step)
                 });
                 before = to;
                 TraceStepJson { action: action(system, &program.rules()[rule]), state: state(&before), source }
@@ -355,7 +359,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reas
         };
         LoopJson { start: state(&start), reachable, end: state(&end), steps: found.run.as_ref().map(steps) }
     };
-    let contexts = |decided: &Decided, number: usize, program: &Program| {
+    let contexts = |decided: &FcrAnswer, number: usize, program: &Program| {
         let contexts = &decided.fcr.programs[number];
         let finite = contexts.is_finite();
         ContextsJson {
@@ -376,12 +380,12 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&Decided>, reas
         trace: reached.map(|(question, trace)| super::trace(question, trace, 0, Some(loaded))),
         assumptions: loaded.assumptions().to_vec(),
         warnings: super::warnings(&loaded.reading),
-        ..no_fcr(file, reason, time)
+        ..no_fcr(file, reason, usage)
     }
 }
 
 /// If a limit has ended it from outside.
-pub(crate) fn no_fcr(file: String, reason: &str, time: Duration) -> FcrJson {
+pub(crate) fn no_fcr(file: String, reason: &str, usage: Usage) -> FcrJson {
     FcrJson {
         file,
         fcr: None,
@@ -390,19 +394,20 @@ pub(crate) fn no_fcr(file: String, reason: &str, time: Duration) -> FcrJson {
         programs: Vec::new(),
         trace: None,
         assumptions: Vec::new(),
-        time_s: time.as_secs_f64(),
-        peak_memory_bytes: peak_memory_bytes(),
-        memory_limit_bytes: limits::memory().bytes,
+        time_s: usage.time.as_secs_f64(),
+        peak_memory_bytes: usage.peak_memory_bytes,
+        memory_limit_bytes: usage.memory_limit_bytes,
         warnings: Vec::new(),
     }
 }
 
 pub(crate) fn analysis(
     file: String,
-    explored: &Explored<'_>,
+    explored: &Exploration<'_>,
     reason: &str,
     states: bool,
     loaded: &Loaded,
+    usage: Usage,
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
     let lower = &analysis.lower;
@@ -417,7 +422,7 @@ pub(crate) fn analysis(
         _ => None,
     };
     let error = match (&analysis.conclusion, &loaded.program) {
-        (Conclusion::Unsafe { trace, .. }, Some(program)) => source::error(loaded, program, trace),
+        (Conclusion::Unsafe { trace, .. }, Some(program)) => programs::error(loaded, program, trace),
         _ => None,
     };
     let visible = |states: &BTreeSet<VisibleState>| states.iter().map(|state| system.text(state).to_string()).collect();
@@ -425,7 +430,7 @@ pub(crate) fn analysis(
         let states = lower.states(k)?;
         Some(states.iter().map(|state| system.text(state).to_string()).collect())
     };
-    let mut object = outlined(file, &explored.outline(), reason);
+    let mut object = summarised(file, &explored.summary(), reason, usage);
     for level in object.sequence.iter_mut().filter(|_| states) {
         level.new_states = new_states(level.k);
         level.new_visible_states = Some(visible(&lower.visible().states(level.k)));
@@ -444,10 +449,9 @@ pub(crate) fn analysis(
         trace,
         assumptions: loaded.assumptions().to_vec(),
         error,
-        evidence: explored.made.as_ref().map(evidence),
+        evidence: explored.evidence.as_ref().map(evidence),
         statistics: Some(analysis.statistics.into()),
         shares: lower.sent().map(shares),
-        time_s: explored.time.as_secs_f64(),
         warnings: super::warnings(&loaded.reading),
         ..object
     }
@@ -459,16 +463,37 @@ fn shares((parts, supersteps, sent): (usize, u64, Sent)) -> SharesJson {
 }
 
 /// What is known of an analysis that a limit has ended from outside.
-pub(crate) fn so_far(file: String, outline: &Outline<'_>, reason: &str, known: &Known) -> AnalysisJson {
-    let object = AnalysisJson { time_s: known.time().as_secs_f64(), ..outlined(file, outline, reason) };
-    let Some(Model { threads, assumptions, warnings, .. }) = &known.model else { return object };
+pub(crate) fn interim(
+    file: String,
+    summary: &Summary<'_>,
+    reason: &str,
+    model: Option<&ModelFacts>,
+    usage: Usage,
+) -> AnalysisJson {
+    let object = summarised(file, summary, reason, usage);
+    let Some(ModelFacts { threads, assumptions, warnings }) = model else { return object };
     AnalysisJson { threads: Some(*threads), assumptions: assumptions.clone(), warnings: warnings.clone(), ..object }
 }
 
-/// What there is to tell of every analysis.
-fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
-    let is_symbolic = outline.engine == Some(Engine::Symbolic);
-    let sequence = outline.levels.iter().map(|level| LevelJson {
+/// What an answer says of its model.
+pub(crate) struct ModelFacts {
+    threads: usize,
+    assumptions: Vec<String>,
+    warnings: Vec<WarningJson>,
+}
+
+pub(crate) fn model_facts(loaded: &Loaded) -> ModelFacts {
+    ModelFacts {
+        threads: loaded.problem().system().thread_count(),
+        assumptions: loaded.assumptions().to_vec(),
+        warnings: super::warnings(&loaded.reading),
+    }
+}
+
+/// What every answer has.
+fn summarised(file: String, summary: &Summary<'_>, reason: &str, usage: Usage) -> AnalysisJson {
+    let is_symbolic = summary.engine == Some(Engine::Symbolic);
+    let sequence = summary.levels.iter().map(|level| LevelJson {
         k: level.k,
         reachable: level.reachable.and_then(Count::exact),
         symbolic: level.tuples.map(Count::exact),
@@ -477,30 +502,30 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         new_states: None,
         new_visible_states: None,
     });
-    let upper: Vec<UpperJson> = listed(outline.rungs, ENDS, rules_out).into_iter().flatten().map(upper).collect();
-    let left_out = outline.rungs.len() - upper.len();
-    let pauses_if = |wanted: bool| if wanted { pauses(&outline.lower_sequence) } else { Vec::new() };
+    let upper: Vec<UpperJson> = listed(summary.rungs, ENDS, rules_out).into_iter().flatten().map(upper).collect();
+    let left_out = summary.rungs.len() - upper.len();
+    let pauses_if = |wanted: bool| if wanted { pauses(&summary.lower_sequence) } else { Vec::new() };
     AnalysisJson {
         file,
         verdict: "unknown",
         reason: reason.to_owned(),
         threads: None,
-        contexts: outline.last().map(|level| level.k),
-        engine: outline.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
-        unconfirmed: outline.unconfirmed().map(unconfirmed),
+        contexts: summary.last().map(|level| level.k),
+        engine: summary.engine.map(|_| if is_symbolic { "symbolic" } else { "explicit" }),
+        unconfirmed: summary.unconfirmed().map(unconfirmed),
         proved_by: None,
-        fcr: outline.fcr,
-        fcr_by: outline.fcr_by.clone(),
+        fcr: summary.fcr,
+        fcr_by: summary.fcr_by.clone(),
         sequence: sequence.collect(),
         collapse: CollapseJson {
-            reachable: outline.collapse_of_states,
-            symbolic: outline.lower_sequence.collapse().filter(|_| is_symbolic),
-            visible: outline.visible_sequence.collapse(),
+            reachable: summary.collapse_of_states,
+            symbolic: summary.lower_sequence.collapse().filter(|_| is_symbolic),
+            visible: summary.visible_sequence.collapse(),
         },
         pauses: PausesJson {
             reachable: pauses_if(!is_symbolic),
             symbolic: pauses_if(is_symbolic),
-            visible: pauses(&outline.visible_sequence),
+            visible: pauses(&summary.visible_sequence),
         },
         upper,
         upper_left_out: (left_out > 0).then_some(left_out),
@@ -512,19 +537,19 @@ fn outlined(file: String, outline: &Outline<'_>, reason: &str) -> AnalysisJson {
         evidence: None,
         statistics: None,
         shares: None,
-        time_s: 0.0,
-        peak_memory_bytes: peak_memory_bytes(),
-        memory_limit_bytes: limits::memory().bytes,
+        time_s: usage.time.as_secs_f64(),
+        peak_memory_bytes: usage.peak_memory_bytes,
+        memory_limit_bytes: usage.memory_limit_bytes,
         warnings: Vec::new(),
     }
 }
 
-fn unconfirmed(Unconfirmed { found, ended }: Unconfirmed<'_>) -> UnconfirmedJson {
+fn unconfirmed(Unconfirmed { finding, ended }: Unconfirmed<'_>) -> UnconfirmedJson {
     UnconfirmedJson {
-        verdict: found.verdict,
-        proved_by: found.proved_by.clone(),
-        contexts: found.contexts,
-        checked: found.check == Check::Passed,
+        verdict: finding.verdict,
+        proved_by: finding.proved_by.clone(),
+        contexts: finding.contexts,
+        checked: finding.check == Check::Passed,
         phase: match ended.phase {
             Phase::CheckingEvidence => "checking-evidence",
             Phase::Writing => "writing",

@@ -1,8 +1,8 @@
 //! Evidence as JSON: certificates and traces. `docs/evidence.md` says what it means.
 
+use super::programs;
 use super::{ActionJson, PlaceJson, action};
-use crate::load::Loaded;
-use crate::source;
+use crate::analysis::model::Loaded;
 use cpds::{Certificate, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -274,8 +274,8 @@ pub struct LockJson {
 pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
-    let mut sources =
-        program.map(|(loaded, it)| it.map.trace(system, trace).into_steps().map(|step| source::json(loaded, &step)));
+    let mut sources = program
+        .map(|(loaded, it)| it.map.trace(system, trace).into_steps().map(|step| programs::program_step(loaded, &step)));
     let mut contexts = Vec::new();
     for context in &trace.contexts {
         let mut steps = Vec::new();

@@ -1,9 +1,9 @@
 //! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names, of programs in lines and variables.
 
-use crate::load::{Loaded, LoadedProgram};
-use crate::source;
-use crate::style::plain;
-use crate::words::Words;
+use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::text::program_trace;
+use crate::text::state_notation::StateNotation;
+use crate::text::style::plain;
 use boolprog::{ProgramStep, SourceFrame, Synchronisation};
 use cpds::{Cpds, GlobalState, Stack, Trace};
 use serde::Serialize;
@@ -170,7 +170,7 @@ pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
 /// The last state.
 fn bad(loaded: &Loaded, trace: &Trace) -> String {
     match loaded.program {
-        Some(_) => Words::of(loaded).state(trace.last()),
+        Some(_) => StateNotation::of(loaded).state(trace.last()),
         None => loaded.problem().system().text(trace.last()).to_string(),
     }
 }
@@ -201,8 +201,8 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
     for ProgramStep { context, thread, state, step, now } in map.trace(system, trace).into_steps() {
         let name = system.thread_name(thread);
         // What is part of the step before has no words of its own.
-        let (text, effect) =
-            source::told(loaded, &step, &name).unwrap_or_else(|| (source::statement(loaded, step.span), String::new()));
+        let (text, effect) = program_trace::told(loaded, &step, &name)
+            .unwrap_or_else(|| (program_trace::statement(loaded, step.span), String::new()));
         let done_now = done.get_or_insert_with(|| Done {
             context: context + 1,
             thread: name,
@@ -245,7 +245,7 @@ fn program_state(
     };
     let holder = |lock: &str| {
         let held = now.locks.iter().find(|held| held.name == lock);
-        held.map_or(String::new(), |held| source::holder(held, &|thread| system.thread_name(thread)))
+        held.map_or(String::new(), |held| program_trace::holder(held, &|thread| system.thread_name(thread)))
     };
     ItfStateJson::Program(ItfProgramStateJson {
         meta: BTreeMap::from([("index", index)]),

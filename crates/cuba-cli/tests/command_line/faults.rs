@@ -83,9 +83,9 @@ fn a_panic_anywhere() {
         let command: Vec<&str> =
             told["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
         assert_eq!(command[1..], *args);
-        assert!(told["location"].as_str().unwrap().contains("fault.rs:"), "{told:#}");
+        assert!(told["location"].as_str().unwrap().contains("faults.rs:"), "{told:#}");
         let backtrace = told["backtrace"].as_array().unwrap();
-        assert!(backtrace.iter().any(|line| line.as_str().unwrap().contains("fault::here")), "{told:#}");
+        assert!(backtrace.iter().any(|line| line.as_str().unwrap().contains("Faults::at")), "{told:#}");
     }
 }
 

@@ -1,0 +1,99 @@
+//! An analysis that was made, with its evidence and what it took.
+
+use crate::analysis::finding::Finding;
+use crate::analysis::limits::RunLimits;
+use crate::analysis::phase::Ended;
+use crate::analysis::summary::Summary;
+use cpds::{Cpds, Problem};
+use cuba::{Analysis, Conclusion, Engine, Fcr, MadeEvidence, Options, Question};
+use std::time::Duration;
+
+/// An analysis, and what it took.
+pub(crate) struct Exploration<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) question: Question,
+    pub(crate) analysis: Analysis<'a>,
+    pub(crate) options: Options,
+    pub(crate) time: Duration,
+    pub(crate) limits: RunLimits,
+    /// The evidence for the answer.
+    pub(crate) evidence: Option<MadeEvidence>,
+    /// The remark on the checkpoint.
+    pub(crate) checkpoint_note: Option<String>,
+    /// What the search has found, if its evidence could not be made or checked, and why not. Then the
+    /// conclusion is unknown.
+    pub(crate) unconfirmed: Option<(Finding, Ended)>,
+}
+
+impl<'a> Exploration<'a> {
+    pub(crate) fn new(
+        (problem, question): (&'a Problem, Question),
+        analysis: Analysis<'a>,
+        options: Options,
+        time: Duration,
+    ) -> Self {
+        Exploration {
+            problem,
+            question,
+            analysis,
+            options,
+            time,
+            limits: RunLimits::default(),
+            evidence: None,
+            checkpoint_note: None,
+            unconfirmed: None,
+        }
+    }
+}
+
+impl Exploration<'_> {
+    /// Without evidence for the answer, there is no answer.
+    #[cfg(test)]
+    pub(crate) fn leave_unconfirmed(&mut self, finding: Option<Finding>, ended: Ended) {
+        self.analysis.conclusion = Conclusion::Unknown(ended.why.into());
+        self.unconfirmed = finding.map(|finding| (finding, ended));
+    }
+
+    /// Whether there is no answer because something new may still become visible.
+    pub(crate) fn is_open(&self) -> bool {
+        self.unconfirmed.is_none() && self.analysis.is_open()
+    }
+
+    pub(crate) fn system(&self) -> &Cpds {
+        self.problem.system()
+    }
+
+    /// The name of the levels: R_k, or S_k.
+    pub(crate) fn levels(&self) -> char {
+        levels(&self.analysis)
+    }
+
+    /// What there is to say of it, answer or not.
+    pub(crate) fn summary(&self) -> Summary<'_> {
+        let analysis = &self.analysis;
+        Summary {
+            levels: &analysis.levels,
+            rungs: &analysis.rungs,
+            engine: Some(analysis.lower.engine()),
+            fcr: analysis.fcr.as_ref().and_then(Fcr::holds),
+            fcr_by: analysis.fcr.as_ref().and_then(Fcr::by),
+            lower_sequence: analysis.lower_sequence.clone(),
+            visible_sequence: analysis.visible_sequence.clone(),
+            collapse_of_states: analysis.collapse_of_states,
+            between: analysis.between.as_ref().map(|between| (self.system(), between)),
+            reason: if let Conclusion::Unknown(reason) = analysis.conclusion { Some(reason) } else { None },
+            finding: self.unconfirmed.as_ref().map(|(finding, _)| finding),
+            ended: self.unconfirmed.as_ref().map(|(_, ended)| ended.clone()),
+            options: self.options,
+            limits: self.limits.clone(),
+        }
+    }
+}
+
+/// The name of the levels: R_k, or S_k.
+pub(crate) fn levels(analysis: &Analysis<'_>) -> char {
+    match analysis.lower.engine() {
+        Engine::Explicit => 'R',
+        Engine::Symbolic => 'S',
+    }
+}

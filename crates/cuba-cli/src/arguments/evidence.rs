@@ -1,0 +1,48 @@
+//! `--certificate` and `--no-check`.
+
+use crate::analysis::exploration::Exploration;
+use crate::analysis::finding::Check;
+use crate::arguments::heading;
+use clap::Args;
+use cuba::{Conclusion, EvidencePolicy};
+use std::path::PathBuf;
+
+/// What to do with the evidence for the answer.
+#[derive(Args, Debug, Default)]
+pub(crate) struct EvidenceArgs {
+    /// Write the proof, if there is one, to this file
+    ///
+    /// As JSON for `cuba-check`; compressed, if its name ends in .gz.
+    #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
+    certificate: Option<PathBuf>,
+    /// Do not check the evidence for the answer
+    #[arg(long, help_heading = heading::EVIDENCE)]
+    no_check: bool,
+}
+
+impl EvidenceArgs {
+    /// Where the certificate is to be written.
+    pub(crate) fn certificate(&self) -> Option<&PathBuf> {
+        self.certificate.as_ref()
+    }
+
+    /// How far the check of the evidence is, when the search is over.
+    pub(crate) fn check(&self) -> Check {
+        if self.no_check { Check::Skipped } else { Check::Pending }
+    }
+
+    /// What evidence is made, and whether it is checked.
+    pub(crate) fn policy(&self) -> EvidencePolicy {
+        match (self.no_check, &self.certificate) {
+            (false, _) => EvidencePolicy::Checked,
+            (true, Some(_)) => EvidencePolicy::Unchecked,
+            (true, None) => EvidencePolicy::TraceOnly,
+        }
+    }
+
+    /// What is to be said of an answer that was not checked.
+    pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
+        let is_answer = !matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
+        if self.no_check && is_answer { "; not checked" } else { "" }
+    }
+}

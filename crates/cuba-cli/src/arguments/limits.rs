@@ -1,0 +1,65 @@
+//! `--timeout` and `--memory`.
+
+use crate::analysis::phase::Ended;
+use crate::arguments::heading;
+use crate::arguments::values::{duration, size};
+use crate::running::answer::{Answer, Stopped};
+use crate::running::guard::{self, Limits};
+use crate::running::run::Run;
+use clap::Args;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a run may take: the same for every verb.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LimitArgs {
+    /// Stop when the process would take more
+    ///
+    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it have].
+    /// Less than 64M is for tables alone: the process takes some memory anyway.
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
+    memory: Option<usize>,
+    /// Stop after this time, and print what is known
+    ///
+    /// E.g. 500ms, 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
+    timeout: Option<Duration>,
+}
+
+impl LimitArgs {
+    /// From now on the limits hold. At a limit, `answer` says what is known by then.
+    pub(crate) fn enforce(
+        self,
+        run: &Arc<Run>,
+        quiet: bool,
+        answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+    ) {
+        self.enforce_for(1, run, quiet, answer);
+    }
+
+    /// The same for one of so many processes that share this machine.
+    pub(crate) fn enforce_for(
+        self,
+        processes: usize,
+        run: &Arc<Run>,
+        quiet: bool,
+        answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+    ) {
+        guard::start(run, Limits { memory: self.memory, timeout: self.timeout, processes }, quiet, answer);
+    }
+
+    /// These limits, or the other ones where these are not given.
+    pub(crate) fn or(self, others: Self) -> Self {
+        LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
+    }
+
+    /// The same for a process that another one stops, which may also limit its memory.
+    pub(crate) fn of_another(self, memory: Option<usize>) -> Self {
+        LimitArgs { timeout: None, memory: memory.or(self.memory) }
+    }
+
+    /// How long the run may take.
+    pub(crate) fn timeout(self) -> Option<Duration> {
+        self.timeout
+    }
+}

@@ -1,0 +1,206 @@
+//! `cuba show --psa`: a store automaton, as text, as a picture, or as JSON.
+
+use crate::json;
+use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
+use crate::text::table::{indented, plain_table};
+use cpds::{SharedState, Symbol, ThreadId};
+use cuba::{Heads, Made, Psa, PsaState, TooLarge};
+use std::collections::{BTreeMap, HashSet};
+
+/// An automaton with more transitions than this is not shown.
+pub(crate) const MOST: usize = 1 << 20;
+
+/// A store automaton with the names that its states go by.
+pub(crate) struct Automaton {
+    title: String,
+    states: Vec<(Called, NodeKind)>,
+    transitions: Vec<Shown>,
+    /// Whether it accepts finitely many states.
+    finite: bool,
+    is_program: bool,
+}
+
+/// A transition between states, by their places.
+struct Shown {
+    from: usize,
+    /// Nothing for ε.
+    symbol: Option<Called>,
+    to: usize,
+    on_loop: bool,
+}
+
+/// What something is called.
+struct Called {
+    /// By its names in the system.
+    name: String,
+    /// In words of the program, if it is one; otherwise the same.
+    shown: String,
+    /// In lines of a picture.
+    lines: Vec<String>,
+}
+
+impl Called {
+    /// Something that is made of names.
+    fn new(words: &StateNotation<'_>, of: impl Fn(&StateNotation<'_>) -> String) -> Self {
+        let shown = of(words);
+        Called { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
+    }
+
+    /// The state of a shared state, or of one with a symbol. In a picture that of a program takes several lines.
+    fn state(words: &StateNotation<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
+        let state = Called::new(words, |words| match symbol {
+            Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
+            None => words.shared(q),
+        });
+        if words.map.is_none() {
+            return state;
+        }
+        let symbol = symbol.map(|symbol| words.symbol(symbol));
+        Called { lines: words.lines(q).into_iter().chain(symbol).collect(), ..state }
+    }
+
+    /// What it is in words of the program, if it is one.
+    fn source(&self, is_program: bool) -> Option<String> {
+        is_program.then(|| self.shown.clone())
+    }
+}
+
+impl Shown {
+    fn label(&self) -> &str {
+        self.symbol.as_ref().map_or("ε", |symbol| &symbol.shown)
+    }
+}
+
+impl Automaton {
+    /// Everything that a thread alone reaches from stacks of height at most one; with at most so many transitions.
+    pub(crate) fn of_contexts(words: &StateNotation<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
+        let system = words.system;
+        let alphabet = system.program(thread).alphabet();
+        let tops = || std::iter::once(None).chain(alphabet.iter().map(Some));
+        let shared = (0..).map(SharedState).take(system.shared_names().len());
+        if system.shared_names().len().saturating_mul(alphabet.len() + 1) > most {
+            return Err(TooLarge);
+        }
+        let start = Psa::of_heads(shared.flat_map(|q| tops().map(move |top| (q, top))));
+        Self::of(words, thread, start, "Q × Σ≤1", most)
+    }
+
+    /// Everything that a thread alone reaches from the states of an automaton, which `from` describes.
+    pub(crate) fn of(
+        words: &StateNotation<'_>,
+        thread: ThreadId,
+        start: Psa,
+        from: &str,
+        most: usize,
+    ) -> Result<Self, TooLarge> {
+        let system = words.system;
+        let psa = start.saturated(&Heads::new(system.program(thread)), most)?;
+        Ok(Automaton::new(words, &psa, format!("{}: R({from})", system.thread_name(thread))))
+    }
+
+    fn new(words: &StateNotation<'_>, psa: &Psa, title: String) -> Self {
+        // Shared states first, then those made for calls, each in their order; the accepting one last.
+        let mut states: BTreeMap<(u8, PsaState), (Called, NodeKind)> = BTreeMap::new();
+        let mut places = BTreeMap::new();
+        let mut given = 0;
+        let key = |state: PsaState| match state {
+            PsaState::Shared(_) => 0,
+            PsaState::Inner(inner) => match psa.inner(inner) {
+                (_, true) => 3,
+                (Made::Called(..), _) => 2,
+                _ => 1,
+            },
+        };
+        for (from, _, to) in psa.transitions() {
+            for state in [from, PsaState::Inner(to)] {
+                states.entry((key(state), state)).or_insert_with(|| match state {
+                    PsaState::Shared(q) => (Called::state(words, q, None), NodeKind::Initial),
+                    PsaState::Inner(inner) => match psa.inner(inner) {
+                        (_, true) => (Called::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
+                        (Made::Called(q, symbol), _) => (Called::state(words, q, Some(symbol)), NodeKind::Inner),
+                        _ => {
+                            given += 1;
+                            (Called::new(words, |_| format!("s{given}")), NodeKind::Inner)
+                        }
+                    },
+                });
+            }
+        }
+        for (place, &(_, state)) in states.keys().enumerate() {
+            places.insert(state, place);
+        }
+        let on_loop: HashSet<usize> = psa.loop_transitions().into_iter().collect();
+        let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
+            from: places[&from],
+            symbol: symbol.map(|symbol| Called::new(words, |words| words.symbol(symbol))),
+            to: places[&PsaState::Inner(to)],
+            on_loop: on_loop.contains(&i),
+        });
+        let mut transitions: Vec<Shown> = transitions.collect();
+        transitions.sort_by(|a, b| (a.from, a.to, a.label()).cmp(&(b.from, b.to, b.label())));
+        let is_program = words.map.is_some();
+        Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty(), is_program }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut table = plain_table();
+        for shown in &self.transitions {
+            let mark = if shown.on_loop { "loop" } else { "" };
+            let [from, to] = [shown.from, shown.to].map(|state| self.states[state].0.shown.as_str());
+            table.add_row([from, "–", shown.label(), "→", to, mark]);
+        }
+        let size = if self.finite { "finitely many" } else { "infinitely many, because of the loop" };
+        let (states, transitions) = (plural(self.states.len(), "state"), plural(self.transitions.len(), "transition"));
+        format!("{}\n{}{states}, {transitions}; accepted: {size}\n", self.title, indented(&table, "  "))
+    }
+
+    pub(crate) fn json(&self, file: String, warnings: Vec<json::WarningJson>) -> json::PsaJson {
+        let kind = |kind: NodeKind| match kind {
+            NodeKind::Initial => "shared",
+            NodeKind::Inner => "inner",
+            NodeKind::Accepting => "accepting",
+        };
+        let states = self.states.iter().map(|(called, of)| json::PsaStateJson {
+            name: called.name.clone(),
+            kind: kind(*of),
+            source: called.source(self.is_program),
+        });
+        let transitions = self.transitions.iter().map(|shown| json::PsaTransitionJson {
+            from: shown.from,
+            symbol: shown.symbol.as_ref().map(|symbol| symbol.name.clone()),
+            to: shown.to,
+            on_loop: shown.on_loop,
+            source: shown.symbol.as_ref().and_then(|symbol| symbol.source(self.is_program)),
+        });
+        json::PsaJson {
+            file,
+            title: self.title.clone(),
+            finite: self.finite,
+            states: states.collect(),
+            transitions: transitions.collect(),
+            warnings,
+        }
+    }
+
+    /// Parallel transitions are one edge.
+    pub(crate) fn picture(&self) -> Picture {
+        let mut edges: Vec<Edge> = Vec::new();
+        for shown @ &Shown { from, to, on_loop, .. } in &self.transitions {
+            let label = shown.label().to_owned();
+            match edges.last_mut().filter(|edge| (edge.from, edge.to) == (from, to)) {
+                Some(edge) => {
+                    edge.labels.push(label);
+                    edge.marked |= on_loop;
+                }
+                None => edges.push(Edge { from, to, labels: vec![label], marked: on_loop }),
+            }
+        }
+        let nodes = self
+            .states
+            .iter()
+            .map(|(called, kind)| Node { lines: called.lines.clone(), ..Node::plain(called.shown.clone(), *kind) });
+        Picture { title: self.title.clone(), nodes: nodes.collect(), edges }
+    }
+}

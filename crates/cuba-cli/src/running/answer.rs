@@ -1,0 +1,116 @@
+//! What a verb answers, and how a run prints that.
+
+use crate::running::run::Run;
+use crate::text::diagnostics;
+use cpds::ReadError;
+use std::io;
+use std::path::Path;
+
+/// The exit codes; the same numbers as those of CBMC where both have the case.
+pub(crate) mod exit {
+    /// The job was done; for `verify`, safe; for `reach`, converged; for `fcr`, it holds.
+    pub(crate) const OK: u8 = 0;
+    /// The command line was not understood, or an output cannot be written.
+    pub(crate) const USAGE: u8 = 1;
+    /// The input is not a system.
+    pub(crate) const BAD_INPUT: u8 = 2;
+    /// There is no answer.
+    pub(crate) const UNKNOWN: u8 = 5;
+    /// A mistake in cuba itself; for `bench`, an answer that is not the expected one.
+    pub(crate) const INTERNAL: u8 = 6;
+    /// A bad state is reachable; for `fcr`, it does not hold.
+    pub(crate) const UNSAFE: u8 = 10;
+}
+
+/// What a verb answers.
+pub(crate) struct Answer {
+    /// For standard output.
+    pub(crate) stdout: String,
+    /// Remarks for standard error, unless the user wants none.
+    pub(crate) remarks: String,
+    /// What went wrong although there is an answer; for standard error.
+    pub(crate) errors: String,
+    /// The exit code.
+    pub(crate) code: u8,
+}
+
+impl Answer {
+    /// Nothing but the reason why it cannot be done.
+    pub(crate) fn refused(why: &str) -> Self {
+        let errors = diagnostics::plain_error(why);
+        Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }
+    }
+
+    /// Adds the remark on a file that was written, or the error. The answer stands in either case.
+    pub(crate) fn wrote(&mut self, run: &Run, path: &Path, written: Result<String, String>) {
+        run.files.settle(path);
+        match written {
+            Ok(note) => self.remarks += &note,
+            Err(error) => {
+                self.errors += &diagnostics::plain_error(&error);
+                self.code = exit::USAGE;
+            }
+        }
+    }
+}
+
+/// Why a verb has nothing for standard output.
+pub(crate) enum Stopped {
+    BadInput(ReadError),
+    Usage(String),
+    /// A limit came first, for this reason.
+    Limit(String),
+}
+
+impl From<ReadError> for Stopped {
+    fn from(error: ReadError) -> Self {
+        Stopped::BadInput(error)
+    }
+}
+
+/// Prints the answer of a verb, names the outputs that are missing, and gives the exit code. The caller
+/// has claimed the right to print.
+pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> u8 {
+    let console = &run.console;
+    // Where nothing was begun, the error says enough.
+    let is_refused = match &result {
+        Ok(answer) => answer.code == exit::USAGE,
+        Err(Stopped::Limit(_)) => false,
+        Err(Stopped::BadInput(_) | Stopped::Usage(_)) => true,
+    };
+    if !is_refused {
+        console.remark(&run.files.missing());
+    }
+    match result {
+        Ok(Answer { stdout, remarks, errors, code }) => {
+            if !quiet {
+                console.remark(&remarks);
+            }
+            console.remark(&errors);
+            match console.print(&stdout) {
+                Ok(()) => code,
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code, // the reader has seen enough
+                Err(error) => {
+                    let message = format!("cannot write to standard output: {error}");
+                    console.remark(&diagnostics::plain_error(&message));
+                    exit::USAGE
+                }
+            }
+        }
+        Err(Stopped::BadInput(error)) => {
+            console.remark(&diagnostics::errors(&error.sources, &error.diagnostics));
+            if !quiet {
+                console.remark(&diagnostics::warnings(&error.sources, &error.diagnostics));
+            }
+            exit::BAD_INPUT
+        }
+        Err(Stopped::Usage(message)) => {
+            console.remark(&diagnostics::plain_error(&message));
+            exit::USAGE
+        }
+        Err(Stopped::Limit(why)) => {
+            console.remark(&format!("unknown: {why}\n"));
+            exit::UNKNOWN
+        }
+    }
+}

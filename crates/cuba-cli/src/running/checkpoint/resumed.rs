@@ -1,0 +1,77 @@
+//! Resuming a run: reads its checkpoint.
+
+use crate::running::answer::Stopped;
+use crate::running::checkpoint::format::{DAMAGED, Summing, Unblocked, cannot_be_read, read_parts};
+use crate::running::checkpoint::header::Header;
+use crate::running::checkpoint::{Checkpoint, ENDS, Parts, RUN};
+use crate::running::output_files;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use cuba::checkpoint::Start;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A run that is resumed: its header, and the file with what was saved.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    path: PathBuf,
+    pub(crate) header: Header,
+    pub(super) file: File,
+}
+
+impl Resumed {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If it is no such file, or another run is at work on it.
+    pub(crate) fn open(path: &Path) -> Result<Self, Stopped> {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = if path.is_dir() { path.join(RUN) } else { path };
+        Self::opened(&path).map_err(|why| Stopped::Usage(format!("`{}` {why}", shown(&path))))
+    }
+
+    pub(super) fn opened(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|error| cannot_be_read(&error))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err("is no checkpoint".to_owned());
+        }
+        output_files::try_lock(&file).map_err(|_| BUSY)?;
+        if !output_files::is_at(path, &file) {
+            return Err(BUSY.to_owned());
+        }
+        let header = Summing::new(&file).header()?;
+        Ok(Resumed { path: path.to_owned(), header, file })
+    }
+
+    /// The problem must be the same.
+    pub(super) fn must_be_of(&self, problem: &str) -> Result<(), String> {
+        if self.header.problem == problem {
+            return Ok(());
+        }
+        Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
+    }
+
+    /// What both searches start with, and where they save what they have from now on. The problem must be
+    /// the same.
+    pub(crate) fn start(
+        &self,
+        run: &Arc<Run>,
+        problem: &cpds::Problem,
+        every: Duration,
+    ) -> Result<(Start, Checkpoint), String> {
+        self.must_be_of(&problem.fingerprint())?;
+        let path = shown(&self.path);
+        let parts = read_parts(&self.file).map_err(|why| format!("`{path}` {why}"))?;
+        let mut start = Start::default();
+        for (&end, part) in ENDS.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
+            let read = Unblocked::of(&self.file, part).and_then(|mut input| start.read(end, &mut input));
+            read.map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
+        }
+        let file = self.file.try_clone().map_err(|error| format!("`{path}` {}", cannot_be_read(&error)))?;
+        Ok((start, Checkpoint::of(run, &self.path, every, self.header.clone(), Parts { file, parts })))
+    }
+}
+
+const BUSY: &str = "is the checkpoint of a run that goes on";

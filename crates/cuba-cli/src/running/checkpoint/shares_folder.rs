@@ -1,0 +1,99 @@
+//! Of many processes, what each saves of its shares of the states: files in a folder, each like a
+//! checkpoint.
+//!
+//! All shares are saved after the same level; then process 0 writes of which one, in a file of its own.
+//! Until then the older files stay. So whenever a process is killed, there is a level with all shares.
+
+use crate::running::checkpoint::format::{DAMAGED, Part, Unblocked, read_parts, write};
+use crate::running::checkpoint::{Header, Resumed};
+use crate::running::lock::lock;
+use crate::running::output_files::{self, UNFINISHED};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use cuba::NotKept;
+use cuba::distributed::Store;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Where a process saves its shares of the states, each in a file of its own.
+pub(crate) struct SharesFolder {
+    run: Arc<Run>,
+    path: PathBuf,
+    header: Header,
+    /// The parts that are here.
+    parts: Mutex<BTreeSet<usize>>,
+}
+
+impl SharesFolder {
+    pub(crate) fn new(run: &Arc<Run>, path: &Path, header: Header) -> Result<Self, String> {
+        fs::create_dir_all(run.files.resolve(path))
+            .map_err(|error| format!("--checkpoint: `{}`: {error}", shown(path)))?;
+        Ok(SharesFolder { run: Arc::clone(run), path: path.to_owned(), header, parts: Mutex::default() })
+    }
+
+    fn file(&self, part: usize, k: usize) -> PathBuf {
+        lock(&self.parts).insert(part);
+        self.path.join(format!("part-{part}-level-{k}"))
+    }
+
+    /// Removes the files with these names.
+    fn clear(&self, is_meant: impl Fn(&str) -> bool) {
+        for entry in fs::read_dir(self.run.files.resolve(&self.path)).into_iter().flatten().flatten() {
+            if entry.file_name().to_str().is_some_and(&is_meant) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Nothing will be resumed. The last process removes the folder, with what may be left of processes that
+    /// were killed.
+    pub(crate) fn remove(&self) {
+        let parts = lock(&self.parts);
+        let is_ours = |name: &str| part_and_level(name).is_some_and(|(part, _)| parts.contains(&part));
+        self.clear(|name| is_ours(name) || name.starts_with(UNFINISHED));
+        let _ = fs::remove_dir(self.run.files.resolve(&self.path));
+    }
+}
+
+/// The part and the level of which a file has this name.
+fn part_and_level(name: &str) -> Option<(usize, usize)> {
+    let (part, level) = name.strip_prefix("part-")?.split_once("-level-")?;
+    Some((part.parse().ok()?, level.parse().ok()?))
+}
+
+impl Store for SharesFolder {
+    fn keep(
+        &self,
+        part: usize,
+        k: usize,
+        but: Option<usize>,
+        content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>,
+    ) -> Result<(), String> {
+        self.clear(|name| part_and_level(name).is_some_and(|(its, level)| its == part && Some(level) != but));
+        let put = |out: &mut dyn Write| {
+            let put = |number, to: Part<'_, '_>| if number == 0 { to.compress(content) } else { to.nothing() };
+            write(out, &self.header, put).map(drop)
+        };
+        let path = self.file(part, k);
+        output_files::replace(&self.run, &path, put).map(drop).map_err(|error| format!("`{}`: {error}", shown(&path)))
+    }
+
+    fn read(
+        &self,
+        part: usize,
+        k: usize,
+        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), NotKept>,
+    ) -> Result<(), String> {
+        let path = self.file(part, k);
+        let why = |why: String| format!("`{}` {why}", shown(&path));
+        let saved = Resumed::opened(&self.run.files.resolve(&path)).map_err(why)?;
+        saved.must_be_of(&self.header.problem)?;
+        let [part_of_file, _] = read_parts(&saved.file).map_err(why)?;
+        Unblocked::of(&saved.file, &part_of_file)
+            .and_then(|mut input| read(&mut input))
+            .map_err(|error| why(format!("{DAMAGED} ({error})")))
+    }
+}

@@ -1,0 +1,42 @@
+//! The processes that a run has started and waits for.
+
+use crate::running::lock::lock;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::{Arc, Mutex};
+
+/// The processes that are running.
+#[derive(Default)]
+pub(crate) struct ChildProcesses(Mutex<Vec<Arc<Mutex<Child>>>>);
+
+impl ChildProcesses {
+    /// Starts a process.
+    pub(crate) fn start(&self, command: &mut Command) -> io::Result<Arc<Mutex<Child>>> {
+        // The lock comes first: no process starts while another thread ends them all.
+        let mut running = lock(&self.0);
+        let child = Arc::new(Mutex::new(command.spawn()?));
+        running.push(Arc::clone(&child));
+        Ok(child)
+    }
+
+    /// A process has ended.
+    pub(crate) fn forget(&self, child: &Arc<Mutex<Child>>) {
+        lock(&self.0).retain(|running| !Arc::ptr_eq(running, child));
+    }
+
+    /// Ends all processes, for a thread that ends this process while others wait for them. No other one
+    /// begins.
+    pub(crate) fn abandon(&self) {
+        let running = lock(&self.0);
+        for child in &*running {
+            end(&mut lock(child));
+        }
+        std::mem::forget(running);
+    }
+}
+
+/// Ends a process and waits until it has ended.
+pub(crate) fn end(child: &mut Child) {
+    let _ = child.kill(); // it may have ended by now
+    let _ = child.wait();
+}

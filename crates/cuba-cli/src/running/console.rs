@@ -1,0 +1,134 @@
+//! Where a run prints: to the streams of the process, or to buffers.
+
+use crate::running::lock::lock;
+use crate::text::terminal;
+use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
+use std::fmt::Write as _;
+use std::io::{self, StderrLock, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Standard output and standard error of a run.
+pub struct Console {
+    colors: OnceLock<ColorChoice>,
+    /// Whether there are lines of progress on the terminal.
+    is_drawn: AtomicBool,
+    /// If the streams are not those of the process.
+    captured: Option<Arc<Captured>>,
+}
+
+/// What a run has printed, without colours.
+#[derive(Default)]
+pub struct Captured {
+    stdout: Mutex<Vec<u8>>,
+    stderr: Mutex<Vec<u8>>,
+}
+
+impl Captured {
+    /// Standard output so far.
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&lock(&self.stdout)).into_owned()
+    }
+
+    /// Standard error so far.
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&lock(&self.stderr)).into_owned()
+    }
+}
+
+/// Erases everything from the cursor on.
+const ERASE: &str = "\r\x1b[J";
+
+impl Console {
+    fn new(captured: Option<Arc<Captured>>) -> Self {
+        Console { colors: OnceLock::new(), is_drawn: AtomicBool::new(false), captured }
+    }
+
+    /// The streams of the process.
+    pub fn process() -> Self {
+        Self::new(None)
+    }
+
+    /// Buffers, and the way to read them.
+    pub fn captured() -> (Self, Arc<Captured>) {
+        let captured = Arc::<Captured>::default();
+        (Self::new(Some(captured.clone())), captured)
+    }
+
+    /// Prints with these colours from now on. The first choice counts.
+    pub(crate) fn use_colors(&self, choice: ColorChoice) {
+        let _ = self.colors.set(choice);
+    }
+
+    fn colors(&self) -> ColorChoice {
+        self.colors.get().copied().unwrap_or(ColorChoice::Auto)
+    }
+
+    /// Prints to standard error. If that is closed, the exit code still says it.
+    pub(crate) fn remark(&self, text: &str) {
+        let _ = match &self.captured {
+            Some(captured) => write!(lock(&captured.stderr), "{}", strip_str(text)),
+            None => AutoStream::new(io::stderr().lock(), self.colors()).write_all(text.as_bytes()),
+        };
+    }
+
+    /// Prints to standard output.
+    pub(crate) fn print(&self, text: &str) -> io::Result<()> {
+        let Some(captured) = &self.captured else {
+            let mut stdout = AutoStream::new(io::stdout().lock(), self.colors());
+            stdout.write_all(text.as_bytes())?;
+            return stdout.flush();
+        };
+        write!(lock(&captured.stdout), "{}", strip_str(text))
+    }
+
+    /// Writes the content of a file to standard output.
+    pub(crate) fn write_stdout(&self, put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        match &self.captured {
+            Some(captured) => put(&mut *lock(&captured.stdout)),
+            None => put(&mut io::stdout().lock()),
+        }
+    }
+
+    /// Writes the content of a file to standard error.
+    pub(crate) fn write_stderr(&self, put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        match &self.captured {
+            Some(captured) => put(&mut *lock(&captured.stderr)),
+            None => put(&mut io::stderr().lock()),
+        }
+    }
+
+    /// How wide standard output is, if it is a terminal.
+    pub(crate) fn width(&self) -> Option<usize> {
+        terminal::width().filter(|_| self.captured.is_none())
+    }
+
+    /// Whether progress can be shown on standard error.
+    pub(crate) fn can_draw(&self) -> bool {
+        self.captured.is_none() && terminal::drawable().is_some()
+    }
+
+    /// Draws lines of progress over the last ones. The cursor stays at their beginning.
+    pub(crate) fn draw(&self, lines: &[String]) {
+        let width = terminal::drawable().unwrap_or(0);
+        // After the last column some terminals continue in the next line.
+        let lines: Vec<String> = lines.iter().map(|line| terminal::cut(line, width.saturating_sub(1))).collect();
+        let mut text = ERASE.to_owned() + &lines.join("\n") + "\r";
+        if lines.len() > 1 {
+            let _ = write!(text, "\x1b[{}A", lines.len() - 1);
+        }
+        let mut stderr = io::stderr().lock();
+        self.is_drawn.store(true, Ordering::Relaxed);
+        let _ = stderr.write_all(text.as_bytes());
+    }
+
+    /// Erases the lines of progress. None is drawn as long as the lock is held.
+    pub(crate) fn erase(&self) -> StderrLock<'static> {
+        let mut stderr = io::stderr().lock();
+        if self.is_drawn.swap(false, Ordering::Relaxed) {
+            let _ = stderr.write_all(ERASE.as_bytes());
+        }
+        stderr
+    }
+}

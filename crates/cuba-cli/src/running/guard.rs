@@ -1,0 +1,108 @@
+//! The guard: ends a run at its limits, if the run does not end by itself.
+//!
+//! At a limit the guard first stops the run's [`Cancel`](cuba::Cancel), so that the search ends and
+//! says what it has found. Not everything can be stopped in this way: lowering a program, say, or a
+//! table that grows. So if there is no answer a moment later, or if the memory continues to grow, the
+//! guard itself prints what is known by then, and ends the process. Only one thread prints: the first
+//! to claim the right to it ([`Run::claim_output`]).
+
+use crate::analysis::limits::{LEAST, MemoryLimit};
+use crate::analysis::phase::{Ended, Phase};
+use crate::running::answer::{self, Answer, Stopped};
+use crate::running::run::Run;
+use crate::running::{machine, signals};
+use crate::text::{diagnostics, numbers};
+use cuba::Halt;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The limits that a user gives.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) memory: Option<usize>,
+    pub(crate) timeout: Option<Duration>,
+    /// How many processes share this machine.
+    pub(crate) processes: usize,
+}
+
+/// How much longer the outputs may take. A report is made in less than two seconds.
+const WRITING: Duration = Duration::from_secs(4);
+
+/// How often the guard checks the limits; and how often when there is not much memory left.
+const INTERVAL: Duration = Duration::from_millis(10);
+const SHORT_INTERVAL: Duration = Duration::from_millis(3);
+
+/// How long the run may take to end by itself. The user should not wait for half a second, the end of
+/// the process included; except for the files that the user wants.
+fn patience(run: &Run, why: Halt) -> Duration {
+    let is_writing = run.phase() == Phase::Writing && run.files.is_incomplete();
+    let files = if is_writing { WRITING } else { Duration::ZERO };
+    files + Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
+}
+
+/// Enforces the limits from now on. `answer` says what is known when a limit ends the run.
+pub(crate) fn start(
+    run: &Arc<Run>,
+    limits: Limits,
+    quiet: bool,
+    answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+) {
+    let machine = machine::memory_bytes().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let memory = run.limit_memory(MemoryLimit::new(limits.memory, machine, limits.processes));
+    if let (Some(machine), false) = (machine.filter(|&machine| machine < memory.bytes), quiet) {
+        let (wanted, machine) = (numbers::bytes(memory.bytes), numbers::bytes(machine));
+        let more = format!("--memory: {wanted} is more than the {machine} that this machine lets us have");
+        run.console.remark(&diagnostics::plain_warning(&more));
+    }
+    signals::listen(run);
+    let until = limits.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    if limits.timeout == Some(Duration::ZERO) {
+        run.cancel.stop(Halt::TimeOut);
+    }
+    let run = Arc::clone(run);
+    // Without a thread, what can be stopped still stops.
+    let _ = thread::Builder::new().name("guard".to_owned()).spawn(move || guard(&run, until, memory, quiet, answer));
+}
+
+/// Waits until a limit is reached, and then ends the process, if the run does not end by itself.
+fn guard(
+    run: &Arc<Run>,
+    until: Option<Instant>,
+    memory: MemoryLimit,
+    quiet: bool,
+    answer: impl FnOnce(Ended) -> Result<Answer, Stopped>,
+) {
+    let most = memory.bytes.max(LEAST) as u64;
+    // When the run was stopped, and in which phase; and when the user interrupted the output of an answer.
+    let (mut stopped, mut hurried) = (None, None);
+    while !run.is_over() {
+        let resident = machine::resident_bytes().unwrap_or(0);
+        // An answer that is being printed is printed to its end, unless the user interrupts that.
+        let is_claimed = run.is_claimed();
+        if until.is_some_and(|until| Instant::now() >= until) && !is_claimed {
+            run.cancel.stop(Halt::TimeOut);
+        }
+        if resident > most && !is_claimed {
+            run.cancel.stop(Halt::Memory);
+        }
+        if let Some(why) = run.cancel.why() {
+            let (since, phase) = *stopped.get_or_insert_with(|| (Instant::now(), run.phase()));
+            let is_late = since.elapsed() >= patience(run, why) || resident > most + most / 20;
+            if is_late && run.try_claim_output() {
+                let answer = answer(run.ended(why, phase));
+                let _nothing_is_drawn = run.console.erase();
+                run.files.abandon();
+                run.leave(answer::print(run, answer, quiet));
+            }
+        }
+        // An answer that comes after Ctrl-C may take its time; another Ctrl-C ends that.
+        if run.is_hurried() {
+            let since: Instant = *hurried.get_or_insert_with(Instant::now);
+            if since.elapsed() >= patience(run, Halt::Interrupted) {
+                run.leave_at_once();
+            }
+        }
+        thread::sleep(if resident > most / 4 * 3 { SHORT_INTERVAL } else { INTERVAL });
+    }
+}

@@ -1,0 +1,329 @@
+//! The one way in which cuba writes files: all of it, or nothing.
+//!
+//! The content goes to a new file in the same folder, which then replaces the one that the user named.
+//! So whatever ends the process, that one has its old content or all of its new one. If the process is
+//! killed, a file called `cuba-unfinished-…` may be left.
+//!
+//! A verb checks its outputs before it does anything else (`output_paths.rs`), and then lists them
+//! ([`OutputFiles::expect`]). Whatever ends the process later, the list says which of them were not
+//! written ([`OutputFiles::missing`]).
+
+use crate::running::lock::lock;
+use crate::running::output_paths::{
+    IS_FOLDER, Target, cannot, folder, has_file_name, is_compressed, no_folder, target,
+};
+use crate::running::run::Run;
+use crate::text::diagnostics::plain_warning;
+use crate::text::file_names::shown;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::borrow::Cow;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::{process, thread};
+
+/// How the name of a file begins that is not finished.
+pub(crate) const UNFINISHED: &str = "cuba-unfinished-";
+
+/// The files that a run writes.
+#[derive(Default)]
+pub(crate) struct OutputFiles {
+    /// The folder of names that are relative, if it is not the current one.
+    folder: OnceLock<PathBuf>,
+    state: Mutex<State>,
+    /// How many unfinished files there were so far.
+    number: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that are being written, under the names that they have until they are complete.
+    unfinished: Vec<PathBuf>,
+    /// Those that the user wants and that are neither written nor explained.
+    expected: Vec<PathBuf>,
+    /// Whether the user wants no warnings.
+    is_quiet: bool,
+    /// The process ends: nothing new is begun.
+    is_over: bool,
+}
+
+impl OutputFiles {
+    /// From now on, names that are relative stand for files in this folder.
+    pub(crate) fn stay_in(&self, folder: &Path) {
+        let _ = self.folder.set(folder.to_owned());
+    }
+
+    /// The folder of names that are relative, if it is not the current one.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.get().map(PathBuf::as_path)
+    }
+
+    /// Where the file with this name is.
+    pub(crate) fn resolve<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        self.folder().map_or(Cow::Borrowed(path), |folder| Cow::Owned(folder.join(path)))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// The same for a thread that is about to change files. When the process ends, it waits here for that.
+    fn state_to_write(&self) -> MutexGuard<'_, State> {
+        loop {
+            let state = self.state();
+            if !state.is_over {
+                return state;
+            }
+            drop(state);
+            thread::park();
+        }
+    }
+
+    /// From now on, [`OutputFiles::missing`] names these outputs until they are written or explained.
+    pub(crate) fn expect<'p>(&self, outputs: impl IntoIterator<Item = &'p PathBuf>, quiet: bool) {
+        let mut state = self.state();
+        state.expected.extend(outputs.into_iter().cloned());
+        state.is_quiet = quiet;
+    }
+
+    /// An output is written, or the answer says why it is not.
+    pub(crate) fn settle(&self, path: &Path) {
+        self.state().expected.retain(|expected| expected != path);
+    }
+
+    /// Whether there are outputs that were not written so far.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        !self.state().expected.is_empty()
+    }
+
+    /// A warning for each output that was not written.
+    pub(crate) fn missing(&self) -> String {
+        let missing = match &*self.state() {
+            state if state.is_quiet => Vec::new(),
+            state => state.expected.clone(),
+        };
+        let warning =
+            |path: &PathBuf| plain_warning(&format!("{}, because the run ended first", self.not_written(path)));
+        missing.iter().map(warning).collect()
+    }
+
+    /// That an output was not written; and if there is a file of this name, that it has nothing to do
+    /// with this run.
+    pub(crate) fn not_written(&self, path: &Path) -> String {
+        let is_file = fs::metadata(self.resolve(path)).is_ok_and(|found| found.is_file());
+        let old = if is_file { " (the file there is an older one)" } else { "" };
+        format!("`{}` was not written{old}", shown(path))
+    }
+
+    /// Removes what is being written, for a thread that ends the process while others write. Nothing new
+    /// is begun, and nothing else replaces a file.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        for path in state.unfinished.drain(..) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Writes a file; compressed, if its name says so.
+pub(crate) fn write(
+    run: &Run,
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), String> {
+    prepare(run, path, content)?.finish()
+}
+
+/// Writes everything, except that an old file has its content until the end.
+pub(crate) fn prepare<'r>(
+    run: &'r Run,
+    path: &'r Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Prepared<'r>, String> {
+    let is_compressed = is_compressed(path);
+    let put = |out: &mut dyn Write| -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        if is_compressed {
+            let mut compressed = GzEncoder::new(&mut out, Compression::default());
+            content(&mut compressed)?;
+            compressed.finish()?;
+        } else {
+            content(&mut out)?;
+        }
+        run.fault("writing");
+        out.flush()
+    };
+    let file = to(run, path, put).map_err(|error| cannot(path, &error))?;
+    if file.is_none() {
+        run.files.settle(path);
+    }
+    Ok(Prepared { path, file })
+}
+
+/// Writes a file anew that no other process is to write or to read meanwhile: it is given open and
+/// locked. It is never written in place.
+pub(crate) fn replace(
+    run: &Run,
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<File> {
+    let Target::File(target) = target(&run.files.resolve(path))? else {
+        return Err(io::Error::other("it is not a regular file"));
+    };
+    let mut new = Unfinished::beside(&run.files, &target, path)?;
+    if let Ok(old) = fs::metadata(&target) {
+        keep_permissions(&new.file, &old)?;
+    }
+    let mut out = BufWriter::with_capacity(1 << 16, &mut new.file);
+    content(&mut out)?;
+    out.flush()?;
+    drop(out);
+    new.file.sync_all()?;
+    let file = new.file.try_clone()?;
+    try_lock(&file)?;
+    new.replaces(&target, path)?;
+    Ok(file)
+}
+
+/// Locks a file until it is closed, unless another process has locked it. Where files cannot be locked,
+/// this does nothing.
+pub(crate) fn try_lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is at work on it")),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+/// Whether a file that is open still has this name.
+pub(crate) fn is_at(path: &Path, file: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let same = |open: Metadata, named: Metadata| (open.dev(), open.ino()) == (named.dev(), named.ino());
+        file.metadata().ok().zip(fs::metadata(path).ok()).is_some_and(|(open, named)| same(open, named))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, file);
+        true
+    }
+}
+
+/// A file that is complete, but does not have its name yet.
+pub(crate) struct Prepared<'r> {
+    path: &'r Path,
+    /// Nothing, if it has its name.
+    file: Option<(Unfinished<'r>, PathBuf)>,
+}
+
+impl Prepared<'_> {
+    /// Gives it its name.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        let Some((file, target)) = self.file else { return Ok(()) };
+        file.replaces(&target, self.path).map_err(|error| cannot(self.path, &error))
+    }
+}
+
+fn to<'r>(
+    run: &'r Run,
+    path: &Path,
+    put: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<Option<(Unfinished<'r>, PathBuf)>> {
+    let target = match target(&run.files.resolve(path))? {
+        Target::Stdout => return run.console.write_stdout(put).map(|()| None),
+        Target::Stderr => return run.console.write_stderr(put).map(|()| None),
+        Target::Open(name) => return put(&mut OpenOptions::new().write(true).open(name)?).map(|()| None),
+        Target::File(target) => target,
+    };
+    let old = match fs::metadata(&target) {
+        Ok(old) if old.is_dir() => return Err(io::Error::other(IS_FOLDER)),
+        // What may not be written is not replaced either.
+        Ok(old) => Some((OpenOptions::new().write(true).open(&target)?, old)),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    match (Unfinished::beside(&run.files, &target, path), old) {
+        // In this folder an old file may be written, but no new one.
+        (Err(error), Some((mut file, _))) if error.kind() == ErrorKind::PermissionDenied => {
+            file.set_len(0)?;
+            put(&mut file)?;
+            file.sync_all().map(|()| None)
+        }
+        (Err(error), _) => Err(error),
+        (Ok(mut new), old) => {
+            if let Some((_, old)) = old {
+                keep_permissions(&new.file, &old)?;
+            }
+            put(&mut new.file)?;
+            new.file.sync_all()?;
+            Ok(Some((new, target)))
+        }
+    }
+}
+
+/// A new file gets the permissions of the old one and, if that is allowed, its owner.
+fn keep_permissions(new: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+    }
+    new.set_permissions(old.permissions())
+}
+
+/// A new file that is being written. It is removed if it is not finished.
+struct Unfinished<'r> {
+    files: &'r OutputFiles,
+    file: File,
+    path: PathBuf,
+}
+
+impl<'r> Unfinished<'r> {
+    /// A new file in the folder of this one, which the user knows under this name.
+    fn beside(files: &'r OutputFiles, target: &Path, name: &Path) -> io::Result<Self> {
+        has_file_name(target)?;
+        loop {
+            let number = files.number.fetch_add(1, Ordering::Relaxed) + 1;
+            let path = target.with_file_name(format!("{UNFINISHED}{}-{number}", process::id()));
+            let mut state = files.state_to_write();
+            match File::create_new(&path) {
+                Ok(file) => {
+                    state.unfinished.push(path.clone());
+                    drop(state);
+                    return Ok(Unfinished { files, file, path });
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(no_folder(files.named(target, name))),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Replaces a file, which the user knows under this name.
+    fn replaces(&self, target: &Path, name: &Path) -> io::Result<()> {
+        let mut state = self.files.state_to_write();
+        fs::rename(&self.path, target)?;
+        // Under the same lock, so that a file that has its name is never called missing.
+        state.expected.retain(|expected| expected != name);
+        Ok(())
+    }
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        // By now it may have its name, or be abandoned.
+        let _ = fs::remove_file(&self.path);
+        self.files.state().unfinished.retain(|path| *path != self.path);
+    }
+}
+
+impl OutputFiles {
+    /// The folder of a file, as the user knows it: that of its name, unless a link leads elsewhere.
+    pub(super) fn named<'p>(&self, target: &'p Path, name: &'p Path) -> &'p Path {
+        if *target == *self.resolve(name) { folder(name) } else { folder(target) }
+    }
+}

@@ -1,0 +1,50 @@
+//! Panics: a mistake in cuba itself. A panic in any thread ends the process with exit code 6, and with
+//! a file for a report.
+//!
+//! The panic hook is global, as the standard library has it: only `main` installs it, for its one run.
+
+use crate::running::answer::exit;
+use crate::running::crash_report::{self, Panic};
+use crate::running::lock::lock;
+use crate::running::run::Run;
+use cpds::diagnostic::printable;
+use std::backtrace::Backtrace;
+use std::panic::{PanicHookInfo, set_hook};
+use std::sync::Arc;
+use std::thread;
+
+/// From now on, a panic ends this run and the process.
+pub(crate) fn install(run: &Arc<Run>) {
+    let run = Arc::clone(run);
+    set_hook(Box::new(move |info| {
+        let _never_released = lock(&run.panicking);
+        let _nothing_is_drawn = run.console.erase();
+        let panic = Panic::new(info);
+        let message = panic.message.lines().next().unwrap_or_default();
+        let what = format!("{} ({})", printable(message), panic.location);
+        run.console
+            .remark(&format!("error: this is a mistake in cuba itself, not in your input: {what}; please report it\n"));
+        run.console.remark(&crash_report::panic(&run, &panic));
+        run.files.abandon();
+        run.console.remark(&run.files.missing());
+        run.leave(exit::INTERNAL);
+    }));
+}
+
+/// Waits while a panic is being reported: the process must not end before that.
+pub(crate) fn wait(run: &Run) {
+    drop(lock(&run.panicking));
+}
+
+impl Panic {
+    fn new(info: &PanicHookInfo<'_>) -> Self {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        Panic {
+            message: text.unwrap_or("no message").to_owned(),
+            location: info.location().map_or("nowhere".to_owned(), ToString::to_string),
+            thread: thread::current().name().unwrap_or("without a name").to_owned(),
+            backtrace: Backtrace::force_capture().to_string().lines().map(str::to_owned).collect(),
+        }
+    }
+}

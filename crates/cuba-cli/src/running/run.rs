@@ -1,0 +1,202 @@
+//! One run of a command, as a value: where it prints, what stops it, and what it leaves behind.
+//!
+//! Every verb gets a [`Run`], and passes it on. Several runs can be in one process at the same time.
+//! Only `main` makes a run of the process itself: with its arguments, its streams and its environment.
+
+use crate::analysis::limits::{MemoryLimit, RunLimits};
+use crate::analysis::phase::{Ended, Phase};
+use crate::json::Usage;
+use crate::running::answer::{Stopped, exit};
+use crate::running::child_processes::ChildProcesses;
+use crate::running::cluster::{Cluster, Transport};
+use crate::running::console::Console;
+use crate::running::crash_report::ReportContext;
+use crate::running::faults::Faults;
+use crate::running::lock::lock;
+use crate::running::machine;
+use crate::running::output_files::OutputFiles;
+use crate::running::signals::Signals;
+use cuba::{Cancel, Halt};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
+
+/// One run of a command.
+pub struct Run {
+    /// The words of the command; the first one is the name of the program.
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) console: Console,
+    /// Stops everything that checks it.
+    pub(crate) cancel: Cancel,
+    pub(crate) signals: Signals,
+    pub(crate) files: OutputFiles,
+    pub(crate) children: ChildProcesses,
+    pub(crate) cluster: Cluster,
+    pub(crate) report: ReportContext,
+    /// The checkpoint of a run that needs none any more.
+    pub(crate) finished_checkpoint: Mutex<Option<PathBuf>>,
+    /// Held by the first thread that panics, and never released: all others wait here for the end.
+    pub(crate) panicking: Mutex<()>,
+    pub(crate) faults: Faults,
+    memory: OnceLock<MemoryLimit>,
+    phase: Mutex<Phase>,
+    /// Whether a thread has the right to print the answer.
+    is_claimed: AtomicBool,
+    /// Whether it got that right before the first interrupt.
+    is_unhurried: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Run {
+    /// A run of the command with these words. The transport is for many processes as one.
+    pub fn new(arguments: Vec<OsString>, console: Console, transport: Option<&'static dyn Transport>) -> Arc<Self> {
+        Self::with_faults(arguments, console, transport, Faults::default())
+    }
+
+    pub(crate) fn with_faults(
+        arguments: Vec<OsString>,
+        console: Console,
+        transport: Option<&'static dyn Transport>,
+        faults: Faults,
+    ) -> Arc<Self> {
+        Arc::new(Run {
+            arguments,
+            console,
+            cancel: Cancel::new(),
+            signals: Signals::default(),
+            files: OutputFiles::default(),
+            children: ChildProcesses::default(),
+            cluster: Cluster::new(transport),
+            report: ReportContext::default(),
+            finished_checkpoint: Mutex::default(),
+            panicking: Mutex::default(),
+            faults,
+            memory: OnceLock::new(),
+            phase: Mutex::new(Phase::Starting),
+            is_claimed: AtomicBool::new(false),
+            is_unhurried: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        })
+    }
+
+    /// How much memory the process may have.
+    pub(crate) fn memory(&self) -> MemoryLimit {
+        *self.memory.get_or_init(MemoryLimit::default)
+    }
+
+    /// Sets the limit, unless there is one; gives the one that holds.
+    pub(crate) fn limit_memory(&self, limit: MemoryLimit) -> MemoryLimit {
+        *self.memory.get_or_init(|| limit)
+    }
+
+    /// The limits as they are now.
+    pub(crate) fn limits(&self) -> RunLimits {
+        RunLimits { memory: self.memory(), loss: self.cluster.loss() }
+    }
+
+    /// What the run took so far, in so much time.
+    pub(crate) fn usage(&self, time: Duration) -> Usage {
+        let (peak_memory_bytes, memory_limit_bytes) = (machine::peak_memory_bytes(), self.memory().bytes);
+        Usage { time, peak_memory_bytes, memory_limit_bytes }
+    }
+
+    /// What the run does at the moment.
+    pub(crate) fn phase(&self) -> Phase {
+        *lock(&self.phase)
+    }
+
+    /// Begins a phase.
+    pub(crate) fn enter(&self, phase: Phase) {
+        *lock(&self.phase) = phase;
+        if phase != Phase::Searching {
+            self.fault(&format!("{phase:?}"));
+        }
+    }
+
+    /// A place where there may be a fault on purpose.
+    pub(crate) fn fault(&self, place: &str) {
+        self.faults.at(place, &self.console);
+    }
+
+    /// The end of a run by a limit.
+    pub(crate) fn ended(&self, why: Halt, phase: Phase) -> Ended {
+        Ended { why, phase, limits: self.limits() }
+    }
+
+    /// Whether nothing has stopped the search so far. What was stopped in the middle is no answer.
+    pub(crate) fn check(&self) -> Result<(), Stopped> {
+        match self.cancel.why() {
+            Some(why) => Err(Stopped::Limit(self.ended(why, Phase::Searching).to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// Claims the right to print the answer, for a thread that can do without.
+    pub(crate) fn try_claim_output(&self) -> bool {
+        !self.is_claimed.swap(true, Ordering::SeqCst)
+    }
+
+    /// Claims the right to print the answer. If another thread has it, this does not return: that thread
+    /// ends the process.
+    pub(crate) fn claim_output(&self) {
+        while !self.try_claim_output() {
+            thread::park();
+        }
+        self.is_unhurried.store(!self.signals.is_interrupted(), Ordering::SeqCst);
+    }
+
+    /// Whether a thread has the right to print the answer.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.is_claimed.load(Ordering::SeqCst)
+    }
+
+    /// Whether the user has interrupted the run while it prints an answer that needed no interrupt.
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.signals.is_interrupted() && self.is_unhurried.load(Ordering::SeqCst)
+    }
+
+    /// The run is over: its own threads end.
+    pub(crate) fn finish(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.signals.close();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Ends the process, whatever other threads do. Nothing but this and `main` does.
+    pub(crate) fn leave(&self, code: u8) -> ! {
+        self.children.abandon();
+        self.files.abandon();
+        std::process::exit(code.into())
+    }
+
+    /// Ends the process for a user who does not wait for an answer: names the outputs that are missing,
+    /// and nothing else.
+    pub(crate) fn leave_at_once(self: &Arc<Self>) -> ! {
+        self.files.abandon();
+        let missing = self.files.missing();
+        // Standard error may be a pipe that is full.
+        let (sender, printed) = mpsc::channel();
+        let run = Arc::clone(self);
+        let print = move || {
+            let _nothing_is_drawn = run.console.erase();
+            run.console.remark(&missing);
+            let _ = sender.send(());
+        };
+        let _ = thread::Builder::new().spawn(print);
+        let _ = printed.recv_timeout(Duration::from_secs(1));
+        self.leave(exit::UNKNOWN)
+    }
+
+    /// Removes the checkpoint of a run that was printed and written: there is nothing to resume. Says
+    /// whether there was one.
+    pub(crate) fn remove_checkpoint(&self) -> bool {
+        let finished = lock(&self.finished_checkpoint).take();
+        finished.is_some_and(|path| std::fs::remove_file(path).is_ok())
+    }
+}

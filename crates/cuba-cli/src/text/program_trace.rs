@@ -1,0 +1,336 @@
+//! Traces of Boolean programs: in lines of the program, and variables that changed.
+
+use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::text::numbers::plural;
+use crate::text::state_notation::StateNotation;
+use crate::text::style::{BOLD, DIM, WRONG, of_thread, paint};
+use crate::text::table::elided;
+use crate::text::terminal::{cut, fitted, length};
+use boolprog::{
+    Asked, Change, HeldLock, ProgramStep, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised,
+};
+use cpds::diagnostic::Span;
+use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
+use std::fmt::Write as _;
+
+/// One line of a trace.
+struct Line {
+    place: String,
+    function: String,
+    text: String,
+    changes: String,
+    /// The state that the step leads to, where that is shown.
+    state: Option<String>,
+}
+
+/// Steps of one thread, below a heading.
+struct Block {
+    thread: ThreadId,
+    heading: Option<String>,
+    lines: Vec<Line>,
+}
+
+/// The widest column of statements, where there is no other limit: after a longer one, the next column is hard to find.
+const TEXT: usize = 60;
+
+/// A trace, context by context: the line, the function, the statement as it is written, and what it changed; in so many columns, if
+/// that matters.
+pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
+    let system = loaded.problem().system();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut now = program.map.synchronisation(&trace.initial, None);
+    for ProgramStep { context, thread, step, now: after, .. } in program.map.trace(system, trace).into_steps() {
+        let before = std::mem::replace(&mut now, after);
+        if blocks.len() == context {
+            let name = system.thread_name(thread);
+            let heading = paint(of_thread(thread).bold(), format!("context {}: {name}", context + 1));
+            // A thread that starts here does not wait any more.
+            let there = if step.kind == StepKind::Start { &now } else { &before };
+            let state = synchronisation(there, &|thread| system.thread_name(thread));
+            let state = if state.is_empty() { state } else { paint(DIM, format!("  ({state})")) };
+            blocks.push(Block { thread, heading: Some(heading + &state), lines: Vec::new() });
+        }
+        blocks[context].lines.extend(line(loaded, &step, &system.thread_name(thread)));
+    }
+    let text =
+        if blocks.is_empty() { "  no step: the initial state is bad\n".to_owned() } else { laid_out(&blocks, columns) };
+    format!("{}\n{text}\n", loaded.reading.sources[0].name)
+}
+
+/// A run of one thread alone, given by its states, each with nothing but its own stack: as a context of a trace, without a heading. `name` is what
+/// the thread is called. Of more than twice `most` steps, those in the middle are left out.
+pub(crate) fn run(
+    loaded: &Loaded,
+    program: &LoadedProgram,
+    (thread, name): (ThreadId, &str),
+    states: &[(SharedState, Stack)],
+    (most, columns): (usize, Option<usize>),
+) -> String {
+    let lines = states.windows(2).filter_map(|pair| {
+        let [(q, old), (p, new)] = pair else { unreachable!("windows of two") };
+        line(loaded, &program.map.step_alone((*q, old), (*p, new)), name)
+    });
+    let gap = |left_out: usize| Line {
+        place: "…".to_owned(),
+        function: String::new(),
+        text: format!("{left_out} steps"),
+        changes: String::new(),
+        state: None,
+    };
+    let lines = elided(lines.collect(), most, gap);
+    laid_out(&[Block { thread, heading: None, lines }], columns)
+}
+
+/// Lines in columns, below their headings.
+fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
+    let width = |part: fn(&Line) -> &String| {
+        blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
+    };
+    let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
+    // Where it is narrow, statements are shortened first, and what they changed only if that is long.
+    let room = columns.map(|columns| {
+        let changes = width(|line| &line.changes).min(columns / 3);
+        columns.saturating_sub(2 + place + 2 + function + 2 + 2 + changes).max(columns / 4)
+    });
+    let text = text.min(room.unwrap_or(TEXT));
+    let mut out = String::new();
+    for Block { thread, heading, lines } in blocks {
+        if let Some(heading) = heading {
+            let _ = writeln!(out, "{heading}");
+        }
+        for line in lines {
+            let at = paint(DIM, format!("{:>place$}", line.place));
+            let function = paint(of_thread(*thread), format!("{:<function$}", line.function));
+            // What changes nothing has all the room to itself.
+            let room = room.filter(|_| !line.changes.is_empty());
+            let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
+            let shown = format!("  {at}  {function}  {statement:<text$}  {}", line.changes);
+            let _ = writeln!(out, "{}", shown.trim_end());
+            if let Some(state) = &line.state {
+                let _ = writeln!(out, "  {:place$}  {state}", "");
+            }
+        }
+    }
+    fitted(&out, columns)
+}
+
+/// A step as a line, unless it is part of the one before.
+fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<Line> {
+    let (text, changes) = told(loaded, step, thread)?;
+    let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
+    Some(Line { place: place(step), function: step.function.to_owned(), text, changes, state: None })
+}
+
+/// What a thread of this name has done and what it changed, in words; nothing for a step that is part of the one before.
+pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
+    let mut changes: Vec<String> = step.changes.iter().map(change).collect();
+    let is_end = step.kind == StepKind::EndOfAtomic;
+    if is_end && step.is_in_atomic {
+        changes.push("still in atomic".to_owned());
+    }
+    // The end of an atomic block says so itself.
+    let told = step.synchronised.iter().filter(|it| !(is_end && **it == Synchronised::LeavesAtomic));
+    changes.extend(told.map(|it| synchronised(it, thread)));
+    let changes = paint(BOLD, changes.join(", "));
+    let fails = paint(WRONG, "fails");
+    Some(match step.kind {
+        StepKind::Nothing => return None,
+        StepKind::Results if changes.is_empty() => return None,
+        StepKind::Start => ("the thread starts".to_owned(), changes),
+        StepKind::EndOfFunction => (format!("end of {}", step.function), changes),
+        StepKind::EndOfAtomic => ("end of atomic".to_owned(), changes),
+        StepKind::Assert if changes.is_empty() => (statement(loaded, step.span), fails),
+        StepKind::Assert => (statement(loaded, step.span), format!("{fails}: {changes}")),
+        StepKind::Unlock => (statement(loaded, step.span), format!("{fails}: the lock is not held")),
+        StepKind::Condition(value) => {
+            let value = if value { "yes" } else { "no" };
+            let chosen = if changes.is_empty() { value.to_owned() } else { format!("{value}: {changes}") };
+            (statement(loaded, step.span), chosen)
+        }
+        StepKind::Statement | StepKind::Results => (statement(loaded, step.span), changes),
+    })
+}
+
+/// What a step of this thread changes between threads, in words.
+fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
+    match change {
+        Synchronised::Takes(lock) => format!("{lock} held by {thread}"),
+        Synchronised::Frees(lock) => format!("{lock} free"),
+        Synchronised::Keeps(lock) => format!("{lock} held for ever: {thread} ends"),
+        Synchronised::EntersAtomic => "in atomic".to_owned(),
+        Synchronised::LeavesAtomic => "out of atomic".to_owned(),
+        Synchronised::Creates(frame) => waits(frame),
+    }
+}
+
+/// A thread that was created, in words: by its function, or by the place where it starts, with the variables that have a value there.
+pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
+    format!("{} waits to start", starting(frame))
+}
+
+/// The function that a thread starts with, or the place: `f`, `f(a=1)`, `main:12`.
+pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
+    let place = if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) };
+    let value = |&(name, value): &(&str, Option<bool>)| Some(format!("{name}={}", u8::from(value?)));
+    let values: Vec<String> = frame.variables.iter().filter_map(value).collect();
+    if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
+}
+
+/// Threads that wait to start, those that are alike together: `f waits to start`, `3 × f wait to start`.
+pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
+    let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
+    for frame in frames {
+        match alike.iter_mut().find(|(other, _)| *other == frame) {
+            Some((_, count)) => *count += 1,
+            None => alike.push((frame, 1)),
+        }
+    }
+    let words = |(frame, count): (&SourceFrame<'_>, usize)| match count {
+        1 => waits(frame),
+        _ => format!("{count} × {} wait to start", starting(frame)),
+    };
+    alike.into_iter().map(words).collect()
+}
+
+/// What threads have to do with each other, in words, with these names for threads; nothing if that is nothing.
+pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    let locks = now.locks.iter().map(|lock| held(lock, name));
+    let atomic = now.atomic.iter().map(|&thread| format!("{} in atomic", name(thread)));
+    locks.chain(atomic).chain(waiting(&now.waiting)).collect::<Vec<_>>().join(", ")
+}
+
+/// `m held by consumer#2`.
+pub(crate) fn held(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    format!("{} held by {}", lock.name, holder(lock, name))
+}
+
+/// The thread that holds a lock, in words.
+pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
+    match (lock.holder, lock.has_ended) {
+        (Some(holder), false) => name(holder),
+        (Some(holder), true) => format!("{}, which has ended", name(holder)),
+        (None, _) => "a thread that has ended".to_owned(),
+    }
+}
+
+/// `12`, or `(main.c:7) 12` if the program was made from another one.
+fn place(step: &SourceStep<'_>) -> String {
+    match step.origin {
+        Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),
+        None => step.line.to_string(),
+    }
+}
+
+/// `x = 1`; `x = *` if it may be anything now.
+fn change(change: &Change<'_>) -> String {
+    let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
+    format!("{} = {value}", change.name)
+}
+
+/// The state that a step leads to when all of its actions have fired, and what those after the first one have changed, in words.
+pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
+    let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
+    while program.map.is_between(state.shared) {
+        // Only the thread that returns can go on, and in one way.
+        let Some(next) = system.steps(&state).next() else { break };
+        let step = program.map.step(next.thread, &state, &next.state);
+        changes.extend(told(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
+        state = next.state;
+    }
+    (state, changes)
+}
+
+/// Every enabled step from a state, by thread: as in a trace, and below each the state that it leads to.
+pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
+    let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
+    let (mut blocks, mut count) = (Vec::new(), 0);
+    for thread in system.threads() {
+        let name = system.thread_name(thread);
+        let mut lines = Vec::new();
+        for step in system.steps_of(thread, state) {
+            let taken = program.map.step(thread, state, &step.state);
+            let (reached, further) = whole_step(loaded, program, &step.state);
+            // What is part of the step before has no words of its own.
+            let (text, changes) =
+                told(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
+            let changes = std::iter::once(changes).chain(further).filter(|changes| !changes.is_empty());
+            lines.push(Line {
+                place: place(&taken),
+                function: taken.function.to_owned(),
+                text,
+                changes: changes.collect::<Vec<_>>().join(", "),
+                state: Some(words.state(&reached)),
+            });
+        }
+        count += lines.len();
+        let no_step = if lines.is_empty() { "  no step" } else { "" };
+        let heading = Some(paint(of_thread(thread).bold(), name) + no_step);
+        blocks.push(Block { thread, heading, lines });
+    }
+    format!("{} has {}\n{}", words.state(state), plural(count, "successor"), laid_out(&blocks, None))
+}
+
+/// The text of a statement, on one line.
+pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
+    let text = &loaded.reading.sources[span.source as usize].text[span.start as usize..span.end as usize];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    cpds::diagnostic::printable(&words.join(" "))
+}
+
+/// What is bad, in words of the program; nothing if it can only be told as a state.
+pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
+    let file = &loaded.reading.sources[0].name;
+    if let Some(error) = program.map.error(trace.last().shared) {
+        let place = format!("{file}:{}", error.line);
+        let origin = error.origin.map_or(String::new(), |origin| format!(" ({}:{})", origin.file, origin.line));
+        let text = statement(loaded, error.span);
+        return match error.kind {
+            StepKind::Unlock => {
+                format!("`{text}` at {place}{origin} in {} gives up a lock that is not held,", error.function)
+            }
+            _ => format!("`{text}` at {place}{origin} in {} fails", error.function),
+        };
+    }
+    match &program.asked {
+        Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
+        _ => format!("the bad state {} is reachable", StateNotation::of(loaded).state(trace.last())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::model::Format;
+    use anstream::adapter::strip_str;
+
+    /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but for what others do.
+    #[test]
+    fn a_run_of_one_thread() {
+        let text = "decl x;\nvoid f() {\n  lock(m); x := 1;\n  unlock(m);\n  call f();\n}\n\
+            void g() { lock(m); unlock(m); }\nvoid main() { thread_create(&f); thread_create(&g); }";
+        let source = cpds::Source::new("p.bp", text);
+        let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
+        let program = LoadedProgram { map: lowered.map, asked: Asked::Errors, assumptions: Vec::new() };
+        let loaded = Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) };
+        let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
+        let thread = ThreadId(0);
+        let mut state = system.initial()[0].clone();
+        let mut states = vec![(state.shared, state.stacks[0].clone())];
+        for _ in 0..5 {
+            let next = system.steps_of(thread, &state).next().expect("there is a step").state;
+            state = next;
+            states.push((state.shared, state.stacks[0].clone()));
+        }
+        let told = run(&loaded, program, (thread, "f"), &states, (10, None));
+        let expected = [
+            "  3  f  lock(m)    m held by f",
+            "  3  f  x := 1     x = 1",
+            "  4  f  unlock(m)  m free",
+            "  5  f  call f()",
+            "  3  f    lock(m)  m held by f",
+        ];
+        assert_eq!(strip_str(&told).to_string().lines().collect::<Vec<_>>(), expected);
+        let words = StateNotation::of(&loaded);
+        assert_eq!(words.own((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
+    }
+}

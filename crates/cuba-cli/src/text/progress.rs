@@ -1,0 +1,251 @@
+//! The progress of an analysis, in up to three lines. What they say comes from events alone.
+
+use crate::text::numbers::{bytes, clock, grouped, short};
+use crate::text::overapproximations::outcome_words;
+use cuba::{Climbed, Count, Engine, Event, Level, LevelProgress, Outcome, Rung};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// What an analysis begins with, before its first event.
+pub(crate) const FCR: &str = "deciding finite context reachability";
+
+/// How often the lines are drawn. A speed is measured over more than that.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// What was last heard of both ends of an analysis.
+pub(crate) struct ProgressLines {
+    /// What is going on, where it is neither of the two.
+    pub(crate) doing: Option<String>,
+    level: Option<Level>,
+    seen: Option<LevelProgress>,
+    speed: Speed,
+    /// The rung that is being taken, and how far it is.
+    rung: Option<(Rung, String)>,
+    /// How many visible states are left above, and the rung that last ruled something out.
+    left: Option<(Count, Rung)>,
+    /// What may be in use, and what is: by the levels, by states that gave way to tuples, and by the overapproximations.
+    memory: usize,
+    bytes: usize,
+    bytes_before: usize,
+    bytes_above: usize,
+}
+
+impl ProgressLines {
+    pub(crate) fn new(doing: &str, memory: usize) -> Self {
+        ProgressLines {
+            doing: Some(doing.to_owned()),
+            level: None,
+            seen: None,
+            speed: Speed::default(),
+            rung: None,
+            left: None,
+            memory,
+            bytes: 0,
+            bytes_before: 0,
+            bytes_above: 0,
+        }
+    }
+
+    pub(crate) fn hear(&mut self, event: &Event, at: Duration) {
+        self.doing = None;
+        match event {
+            Event::Fcr(_) => {}
+            Event::Level(level) => self.level = Some(*level),
+            Event::Exploring(seen) => {
+                if self.seen.is_some_and(|before| before.engine != seen.engine) {
+                    self.bytes_before = std::mem::take(&mut self.bytes);
+                    self.speed = Speed::default();
+                }
+                self.speed.observe(seen.kept, at);
+                self.bytes = seen.bytes;
+                self.seen = Some(*seen);
+            }
+            Event::Overapproximating { rung, states, bytes } => {
+                self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
+                self.bytes_above = *bytes;
+            }
+            Event::Climbed(Climbed { rung, outcome }) => {
+                let what = match outcome {
+                    Outcome::Bound(bound) => {
+                        if self.left.is_none() || bound.ruled_out != Count::ZERO {
+                            self.left = Some((bound.left, *rung));
+                        }
+                        format!("{} visible", grouped(bound.visible))
+                    }
+                    given_up => outcome_words(given_up),
+                };
+                self.rung = Some((*rung, what));
+            }
+        }
+    }
+
+    /// What there is to say at a time since the beginning.
+    pub(crate) fn lines(&self, at: Duration) -> Vec<String> {
+        let mut lines = match &self.doing {
+            Some(doing) => vec![doing.clone()],
+            None => [self.below(at), self.above()].into_iter().flatten().collect(),
+        };
+        let mut last = format!("{} elapsed", clock(at));
+        let in_use = self.bytes + self.bytes_before + self.bytes_above;
+        if in_use > 0 {
+            let _ = write!(last, ", tables of {} (at most {})", bytes(in_use), bytes(self.memory));
+        }
+        lines.push(last);
+        lines
+    }
+
+    /// The last level that is finished, and what there is of the next.
+    fn below(&self, at: Duration) -> Option<String> {
+        let level = self.level?;
+        let (k, seen) = (level.k, self.seen);
+        let next = if seen.is_some_and(|seen| seen.k == k) { format!(" → {}", k + 1) } else { String::new() };
+        let is_explicit = seen.map_or(level.tuples.is_none(), |seen| seen.engine == Engine::Explicit);
+        let (s, what, size) =
+            if is_explicit { ('R', "states", level.reachable) } else { ('S', "tuples", level.tuples) };
+        let mut parts = Vec::new();
+        if let Some(seen) = seen {
+            let speed = self.speed.at(seen.kept, at).map(|speed| format!("{} {what}/s", short(speed)));
+            parts.push(format!("{} {what} kept", grouped(seen.kept.into())));
+            parts.extend(speed);
+        }
+        parts.push(format!("|T({s}_{k})| = {}", grouped(level.visible)));
+        parts.extend(size.map(|size| format!("|{s}_{k}| = {}", grouped(size))));
+        Some(format!("k = {k}{next}: {}", parts.join(", ")))
+    }
+
+    /// The rung that is being taken, and what is known of T(R) from both ends.
+    fn above(&self) -> Option<String> {
+        let (rung, what) = self.rung.as_ref()?;
+        let reached = self.level.map_or(String::new(), |level| format!("{} ≤ ", grouped(level.visible)));
+        let bounds = self.left.map(|(left, by)| format!("; {reached}|T(R)| ≤ {} (by {by})", grouped(left)));
+        Some(format!("{rung}: {what}{}", bounds.unwrap_or_default()))
+    }
+}
+
+/// How many come in a second, of late.
+#[derive(Default)]
+struct Speed {
+    /// Two times, a window or more apart, and how many there were.
+    marks: Option<[(Duration, usize); 2]>,
+}
+
+impl Speed {
+    const WINDOW: Duration = Duration::from_secs(2);
+
+    fn observe(&mut self, count: usize, at: Duration) {
+        let [_, last] = *self.marks.get_or_insert([(at, count); 2]);
+        if at.saturating_sub(last.0) >= Self::WINDOW {
+            self.marks = Some([last, (at, count)]);
+        }
+    }
+
+    /// Nothing, before there is anything to be told by.
+    fn at(&self, count: usize, at: Duration) -> Option<f64> {
+        let [(since, before), _] = self.marks?;
+        let time = at.saturating_sub(since);
+        #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+        let count = count.saturating_sub(before) as f64;
+        (time >= TICK).then(|| count / time.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuba::{Options, Question, search};
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn heard(events: impl IntoIterator<Item = (Event, Duration)>) -> ProgressLines {
+        let mut heard = ProgressLines::new(FCR, 4 << 30);
+        events.into_iter().for_each(|(event, at)| heard.hear(&event, at));
+        heard
+    }
+
+    /// What an analysis of the paper's Fig. 1 comes to: levels, and rungs.
+    fn fig1(options: Options) -> (Vec<Level>, Vec<Climbed>) {
+        let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
+        let analysis = search(&problem, Question::Visible, &options, |_| ());
+        (analysis.levels, analysis.rungs)
+    }
+
+    fn seen(engine: Engine, k: usize, kept: usize, bytes: usize) -> Event {
+        Event::Exploring(LevelProgress { engine, k, kept, expansions: 0, bytes })
+    }
+
+    #[test]
+    fn both_ends_time_and_memory() {
+        let (levels, rungs) = fig1(Options::default());
+        let now = Duration::from_millis(62_500);
+        let mut heard = ProgressLines::new(FCR, 4 << 30);
+        assert_eq!(heard.lines(now), ["deciding finite context reachability", "1:02 elapsed"]);
+        heard.hear(&Event::Level(levels[0]), SECOND);
+        assert_eq!(heard.lines(SECOND), ["k = 0: |T(R_0)| = 1, |R_0| = 1", "0:01 elapsed"]);
+        heard.hear(&seen(Engine::Explicit, 4, 1_000_000, 1 << 30), SECOND * 61);
+        heard.hear(&Event::Level(levels[4]), SECOND * 61);
+        heard.hear(&seen(Engine::Explicit, 4, 1_234_567, 1 << 30), now);
+        heard.hear(&Event::Overapproximating { rung: Rung::Z, states: 12_345, bytes: 1 << 28 }, now);
+        assert_eq!(
+            heard.lines(now),
+            [
+                "k = 4 → 5: 1,234,567 states kept, 156.4 k states/s, |T(R_4)| = 7, |R_4| = 11",
+                "Z: 12,345 kept",
+                "1:02 elapsed, tables of 1.25 GiB (at most 4.00 GiB)",
+            ]
+        );
+        heard.hear(&Event::Climbed(rungs[0].clone()), now);
+        assert_eq!(heard.lines(now)[1], "Z: 8 visible; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        heard.hear(&Event::Overapproximating { rung: Rung::MatchedZ, states: 5, bytes: 1 << 28 }, now);
+        assert_eq!(heard.lines(now)[1], "matched-Z: 5 kept; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        let given_up = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
+        heard.hear(&Event::Climbed(given_up), now);
+        assert_eq!(heard.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        heard.doing = Some("making and checking the evidence".to_owned());
+        assert_eq!(heard.lines(now)[0], "making and checking the evidence");
+        assert_eq!(heard.lines(now).len(), 2);
+    }
+
+    /// A rung that rules nothing out is not what the bound comes from.
+    #[test]
+    fn the_bound_is_by_the_rung_that_last_ruled_something_out() {
+        let problem: cpds::Problem = include_str!("../../../../models/squeeze/mirror.cpds").parse().unwrap();
+        let options = Options { max_contexts: Some(20), max_depth: Some(4), ..Options::default() };
+        let rungs = search(&problem, Question::Verify, &options, |_| ()).rungs;
+        let heard = heard(rungs.into_iter().map(|climbed| (Event::Climbed(climbed), SECOND)));
+        assert_eq!(heard.above().unwrap(), "A_4: 10 visible; |T(R)| ≤ 10 (by matched-Z)");
+    }
+
+    /// Tuples begin at k = 0 again. The states that they come after are kept.
+    #[test]
+    fn tuples_come_after_states() {
+        let (levels, _) = fig1(Options { engine: Some(Engine::Symbolic), ..Options::default() });
+        let heard = heard([
+            (seen(Engine::Explicit, 3, 5_000_000, 2 << 30), SECOND),
+            (Event::Level(levels[0]), SECOND * 2),
+            (seen(Engine::Symbolic, 0, 1000, 1 << 20), SECOND * 2),
+            (seen(Engine::Symbolic, 0, 2000, 1 << 30), SECOND * 3),
+        ]);
+        assert_eq!(
+            heard.lines(SECOND * 3),
+            [
+                "k = 0 → 1: 2,000 tuples kept, 1.0 k tuples/s, |T(S_0)| = 1, |S_0| = 1",
+                "0:03 elapsed, tables of 3.00 GiB (at most 4.00 GiB)",
+            ]
+        );
+    }
+
+    /// The speed is that of the last seconds, not of all the time.
+    #[test]
+    fn the_speed_of_late() {
+        let mut speed = Speed::default();
+        assert_eq!(speed.at(0, SECOND), None);
+        for second in 0..10 {
+            speed.observe(1000 * second, SECOND * u32::try_from(second).unwrap());
+        }
+        assert_eq!(speed.at(9000, SECOND * 9), Some(1000.0));
+        speed.observe(9000, SECOND * 20);
+        speed.observe(9500, SECOND * 25);
+        assert_eq!(speed.at(9500, SECOND * 25), Some(100.0));
+        assert_eq!(speed.at(9500, SECOND * 30), Some(50.0), "nothing was heard for a while");
+    }
+}

@@ -1,0 +1,60 @@
+//! What a search and its evidence took, in words.
+
+use crate::analysis::exploration::Exploration;
+use crate::text::numbers::{self, plural};
+use cpds_check::Evidence;
+use cuba::{MadeEvidence, Statistics};
+use std::time::Duration;
+
+impl Exploration<'_> {
+    pub(crate) fn statistics(&self) -> String {
+        let statistics = &self.analysis.statistics;
+        let counters = match *statistics {
+            Statistics::Explicit { states_kept, expansions, stacks, .. } => {
+                [plural(states_kept, "state") + " kept", plural(expansions, "expansion"), plural(stacks, "stack")]
+                    .join(", ")
+            }
+            Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, .. } => [
+                plural(tuples_kept, "tuple") + " kept",
+                plural(expansions, "expansion"),
+                plural(languages, "language"),
+                format!("post* computed {} with {}", times(posts), plural(transitions, "transition")),
+            ]
+            .join(", "),
+        };
+        let (tables, time) = (numbers::bytes(statistics.table_bytes()), self.time.as_secs_f64() * 1000.0);
+        format!("{counters}, {tables} of tables, {time:.1} ms\n")
+    }
+
+    /// What was sent, if the states are in several processes.
+    pub(crate) fn sent(&self) -> String {
+        let Some((parts, supersteps, sent)) = self.analysis.lower.sent() else { return String::new() };
+        let what = [plural(sent.states, "state"), plural(sent.stacks, "stack")].join(" and ");
+        let (supersteps, blocks) = (plural(supersteps, "superstep"), plural(sent.blocks, "block"));
+        let bytes = numbers::bytes(usize::try_from(sent.bytes).unwrap_or(usize::MAX));
+        format!("{parts} shares, {supersteps}: {what} sent, {bytes} in {blocks}\n")
+    }
+}
+
+/// What the evidence took, in words.
+pub(crate) fn of_evidence(made: &MadeEvidence) -> String {
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
+    let check = made.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
+    format!("{}, made in {}, {check}\n", evidence(made), ms(made.time))
+}
+
+/// What kind of evidence it is, and how much of it.
+pub(crate) fn evidence(made: &MadeEvidence) -> String {
+    match &made.evidence {
+        Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => "trace".to_owned(),
+        Evidence::Certificate(certificate) => {
+            let tuples = plural(certificate.tuples().len(), "tuple");
+            format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))
+        }
+    }
+}
+
+/// `once`, `2 times`.
+fn times(n: usize) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
+}

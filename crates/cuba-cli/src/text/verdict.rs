@@ -1,0 +1,105 @@
+//! The verdicts of `cuba verify` and `cuba reach`, in words.
+
+use crate::analysis::exploration::Exploration;
+use crate::analysis::summary::Summary;
+use crate::text::finding::converged;
+use crate::text::numbers::plural;
+use cuba::{Conclusion, Reason};
+
+/// The verdict, if there is no answer.
+pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
+    if let Some(unconfirmed) = summary.unconfirmed() {
+        return format!("unknown: {}", unconfirmed.words());
+    }
+    let why = summary.why();
+    let Some(last) = summary.last() else { return format!("unknown: nothing is known yet; {why}") };
+    let beyond = if let Some(Reason::LongTrace { .. }) = summary.reason { "" } else { ", open beyond" };
+    format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
+}
+
+/// The answer in words.
+pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
+    let (known, summary) = (converged(explored.question, &explored.analysis), explored.summary());
+    match &explored.analysis.conclusion {
+        Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
+        Conclusion::Unknown(_) if known.is_empty() || summary.finding.is_some() => not_converged(&summary),
+        Conclusion::Unknown(_) => {
+            let (k, s) = (explored.analysis.k(), summary.name());
+            format!("unknown: {known}, but ({s}_k) has not converged up to k = {k}; {}", summary.why())
+        }
+        Conclusion::Safe(_) | Conclusion::Unsafe { .. } | Conclusion::Contradiction(_) => {
+            unreachable!("not an answer to this question")
+        }
+    }
+}
+
+/// The verdict, if nothing has converged.
+pub(crate) fn not_converged(summary: &Summary<'_>) -> String {
+    if let Some(unconfirmed) = summary.unconfirmed() {
+        return format!("unknown: {}", unconfirmed.words());
+    }
+    let (why, s) = (summary.why(), summary.name());
+    match summary.last() {
+        Some(last) => format!("unknown: (T({s}_k)) has not converged up to k = {}; {why}", last.k),
+        None => format!("unknown: nothing is known yet; {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::finding::{Check, Finding};
+    use crate::analysis::limits::RunLimits;
+    use crate::analysis::phase::{Ended, Phase};
+    use cuba::{Halt, Options, Question, search};
+    use std::time::Duration;
+
+    fn ended(why: Halt, phase: Phase) -> Ended {
+        Ended { why, phase, limits: RunLimits::default() }
+    }
+
+    #[test]
+    fn what_was_not_checked_is_not_called_converged() {
+        let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
+        let options = Options::default();
+        let analysis = search(&problem, Question::Visible, &options, |_| ());
+        let mut explored = Exploration::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
+        assert!(of_reach(&explored).starts_with("converged: T(R) has 8 visible states"));
+        let finding = Finding::of(Question::Visible, &explored.analysis, Check::Pending);
+        explored.leave_unconfirmed(finding, ended(Halt::Interrupted, Phase::CheckingEvidence));
+        assert_eq!(
+            of_reach(&explored),
+            "unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states, and collapses at k = 5, but it was not \
+             checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof"
+        );
+    }
+
+    /// What is said of an answer whose evidence was not checked, for this reason.
+    fn unconfirmed(text: &str, why: Halt, phase: Phase) -> String {
+        let problem: cpds::Problem = text.parse().unwrap();
+        let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+        let question = (&problem, Question::Verify);
+        let mut explored = Exploration::new(question, analysis, Options::default(), Duration::ZERO);
+        let finding = Finding::of(Question::Verify, &explored.analysis, Check::Pending);
+        explored.leave_unconfirmed(finding, ended(why, phase));
+        assert!(!explored.is_open(), "a proof is not open, nor is a trace");
+        not_verified(&explored.summary())
+    }
+
+    const SAFE: &str = include_str!("../../../../models/squeeze/get-and-put.cpds");
+
+    #[test]
+    fn an_answer_without_evidence() {
+        let told = unconfirmed(SAFE, Halt::Memory, Phase::MakingEvidence);
+        assert!(told.starts_with("unknown: a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: making the evidence does not fit into the memory of "), "{told}");
+        assert!(
+            told.ends_with("; rerun with more of it, or with `--no-check` to accept the unchecked proof"),
+            "{told}"
+        );
+        assert_eq!(
+            unconfirmed(include_str!("../../../../models/paper/fig1.cpds"), Halt::TimeOut, Phase::CheckingEvidence),
+            "unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was not checked: --timeout ends it while checking \
+             the evidence; rerun with a longer `--timeout`, or with `--no-check` to accept the unchecked trace"
+        );
+    }
+}

@@ -1,0 +1,322 @@
+//! `cuba bench`: many models, each run in a process of its own, in one table.
+
+mod child;
+mod compare;
+mod formats;
+
+use crate::arguments::heading;
+use crate::arguments::search::Choice;
+use crate::arguments::values::{duration, jobs, size};
+use crate::json::{self, BenchJson, BenchRunJson, Outcome};
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::progress::Progress;
+use crate::running::run::Run;
+use crate::running::{machine, output_files, signals};
+use crate::text::file_names::shown;
+use crate::text::{style, terminal};
+use child::ChildEnd;
+use clap::{Args, ValueEnum};
+use cpds::diagnostic::{printable, printable_lines};
+use cpds_models::Run as ModelRun;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{env, thread};
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  cuba bench models/tiny
+  cuba bench models/tiny models/paper/fig1.cpds --reach --jobs 2
+  cuba bench models/tiny --format csv
+  cuba bench models/table2 --format markdown -o docs/table2.md
+
+Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed,
+2 a model cannot be read, or what is expected of it, 5 an answer is unknown, 1 usage")]
+pub(crate) struct Bench {
+    /// Models, or folders with models
+    ///
+    /// Of a folder, every .bp file, every .cpds file and every .pds file with a .init beside it, also further below. What is expected of
+    /// a model stands beside it, in a .toml file of the same name.
+    #[arg(required = true, value_name = "DIR|FILE")]
+    paths: Vec<PathBuf>,
+    /// Ask for everything that is reachable
+    ///
+    /// As `cuba reach` does, and not as `cuba verify` for bad states.
+    #[arg(long)]
+    reach: bool,
+    /// Stop a run after this time
+    ///
+    /// E.g. 500ms, 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, help_heading = heading::LIMITS)]
+    timeout: Duration,
+    /// Stop a run when it would take more
+    ///
+    /// E.g. 512M or 16G.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size, help_heading = heading::LIMITS)]
+    memory: usize,
+    /// Stop a run after K contexts
+    #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
+    max_contexts: Option<usize>,
+    /// What to work with, as for `cuba verify`
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = engine, help_heading = heading::SEARCH)]
+    engine: String,
+    /// Do not use that threads are interchangeable
+    ///
+    /// The answers are the same.
+    #[arg(long, help_heading = heading::SEARCH)]
+    no_symmetry: bool,
+    /// How many runs at a time
+    ///
+    /// One alone has two threads, several have one each, and their times mean little.
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs, help_heading = heading::SEARCH)]
+    jobs: usize,
+    /// table, markdown, csv or json
+    #[arg(long, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
+    format: Format,
+    /// Where to write it [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// Aligned columns
+    Table,
+    /// A page with a table, and the values that were published beside it
+    Markdown,
+    /// Values separated by commas, under a line with their names
+    Csv,
+    /// One object
+    Json,
+}
+
+/// What `--engine` understands; handed on as it is.
+fn engine(text: &str) -> Result<String, String> {
+    text.parse::<Choice>().map(|_| text.to_owned())
+}
+
+/// What is handed on if nothing is asked for.
+const DEFAULTS: [&str; 3] = ["--timeout=60s", "--memory=2147483648", "--engine=auto"];
+
+/// A run that is to be made.
+struct Task {
+    file: PathBuf,
+    run: ModelRun,
+}
+
+/// A run that was made, with the exit code that it asks for.
+struct Made {
+    row: BenchRunJson,
+    code: u8,
+}
+
+pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    let tasks = args.tasks(run)?;
+    if let Some(output) = &args.output {
+        let beside = |file: &PathBuf| ["toml", "init", "spec"].map(|extension| file.with_extension(extension));
+        let inputs = tasks.iter().flat_map(|task| beside(&task.file).into_iter().chain([task.file.clone()]));
+        run.files.may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
+        run.files.expect([output], quiet);
+    }
+    let made = args.run_all(run, &tasks, quiet)?;
+    let mut code = worst(made.iter().map(|made| made.code));
+    if made.len() < tasks.len() {
+        code = worst([code, exit::UNKNOWN]);
+    }
+    let failures = made.iter().filter(|made| made.row.outcome == Outcome::Failed);
+    let errors = failures.map(|Made { row, .. }| complaint(row)).collect();
+    let runs: Vec<BenchRunJson> = made.into_iter().map(|made| made.row).collect();
+    let bench = BenchJson {
+        question: args.verb(),
+        complete: runs.len() == tasks.len(),
+        summary: compare::summary(tasks.len(), &runs),
+        runs,
+    };
+    // To a file goes everything, and no colour.
+    let width = run.console.width().filter(|_| args.output.is_none());
+    let text = match args.format {
+        Format::Table => terminal::fitted(&formats::table(&bench), width),
+        Format::Markdown => formats::markdown(&bench, args.folder().as_deref(), &args.command_line()),
+        Format::Csv => formats::csv(&bench),
+        Format::Json => json::print(&bench),
+    };
+    let mut answer = Answer { stdout: text, remarks: String::new(), errors, code };
+    if let Some(output) = &args.output {
+        let text = style::plain(&answer.stdout);
+        match output_files::write(run, output, |out| out.write_all(text.as_bytes())) {
+            Ok(()) => {
+                answer.stdout = formats::last_line(&bench);
+                let _ = writeln!(answer.remarks, "wrote {}", shown(output));
+            }
+            // The work of hours is not lost.
+            Err(error) => answer.wrote(run, output, Err(error)),
+        }
+    }
+    Ok(answer)
+}
+
+/// The exit code for all runs: a mistake of ours comes before one of the user's, and that before what is merely not known.
+fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
+    let order = [exit::OK, exit::UNKNOWN, exit::BAD_INPUT, exit::INTERNAL];
+    codes.into_iter().max_by_key(|code| order.iter().position(|known| known == code)).unwrap_or(exit::OK)
+}
+
+/// Why a run has failed, for standard error.
+fn complaint(row: &BenchRunJson) -> String {
+    let instances = row.instances.as_ref().map_or(String::new(), |instances| format!(" {instances}"));
+    format!("{}{instances} has no answer:\n{}\n\n", row.file, row.reason)
+}
+
+impl Bench {
+    fn verb(&self) -> &'static str {
+        if self.reach { "reach" } else { "verify" }
+    }
+
+    /// Every run of every model, each model once.
+    fn tasks(&self, run: &Run) -> Result<Vec<Task>, Stopped> {
+        let mut tasks = Vec::new();
+        let mut seen = HashSet::new();
+        for path in &self.paths {
+            for file in cpds_models::find(path)? {
+                if seen.insert(file.clone()) {
+                    run.reads([&file.with_extension("toml")]);
+                    let runs = cpds_models::runs(&file)?;
+                    tasks.extend(runs.into_iter().map(|run| Task { file: file.clone(), run }));
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// What is handed on to every run.
+    fn options(&self) -> Vec<String> {
+        let mut options = vec![
+            match self.timeout.subsec_millis() {
+                0 => format!("--timeout={}s", self.timeout.as_secs()),
+                _ => format!("--timeout={}ms", self.timeout.as_millis()),
+            },
+            format!("--memory={}", self.memory),
+            format!("--engine={}", self.engine),
+        ];
+        options.extend(self.max_contexts.map(|contexts| format!("--max-contexts={contexts}")));
+        options.extend(self.no_symmetry.then(|| "--no-symmetry".to_owned()));
+        options
+    }
+
+    fn command(&self, cuba: &Path, Task { file, run }: &Task) -> Command {
+        let mut command = Command::new(cuba);
+        command.args([self.verb(), "--json", "--quiet"]).args(self.options());
+        command.arg(format!("--jobs={}", (machine::cores() / self.jobs).max(1)));
+        command.args(run.instances.iter().map(|instances| format!("--instances={instances}")));
+        command.args(run.threads.iter().map(|threads| format!("--threads={threads}")));
+        command.arg("--").arg(file);
+        command
+    }
+
+    /// When a run is ended that has not ended by itself. After its timeout it has to write down what it knows, which may be a lot.
+    fn limit(&self) -> Duration {
+        self.timeout.saturating_add(Duration::from_secs(10)).saturating_add(self.timeout / 4)
+    }
+
+    /// Makes the runs, as many at a time as may be; those that were made when the user did not want to wait any longer.
+    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
+        let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
+        signals::listen(run);
+        let progress = Progress::unless(quiet, run, "starting", self.memory);
+        let done = AtomicUsize::new(0);
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            tasks.get(number).map(|task| (number, task))
+        };
+        let work = || {
+            let mut made = Vec::new();
+            while let Some((number, task)) = take() {
+                if let Some(progress) = &progress {
+                    let before = done.load(Ordering::Relaxed);
+                    progress.show(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
+                }
+                run.fault("bench");
+                let (ended, time) = child::run(run, &mut self.command(&cuba, task), self.limit());
+                let Some(row) = task.made(ended, time) else { break };
+                made.push((number, row));
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            made
+        };
+        let workers = self.jobs.min(tasks.len());
+        let mut made: Vec<(usize, Made)> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
+        });
+        drop(progress);
+        made.sort_by_key(|&(number, _)| number);
+        Ok(made.into_iter().map(|(_, made)| made).collect())
+    }
+
+    /// The folder, if it is one.
+    fn folder(&self) -> Option<String> {
+        match &self.paths[..] {
+            [folder] if folder.is_dir() => Some(shown(folder)),
+            _ => None,
+        }
+    }
+
+    /// The command that makes this page, as far as it matters.
+    fn command_line(&self) -> String {
+        let mut words = vec!["cuba bench".to_owned()];
+        words.extend(self.paths.iter().map(|path| shown(path)));
+        words.extend(self.reach.then(|| "--reach".to_owned()));
+        words.extend(self.options().into_iter().filter(|option| !DEFAULTS.contains(&&**option)));
+        words.join(" ") + " --format markdown"
+    }
+}
+
+impl Task {
+    /// What there is to say of the run; nothing if it was interrupted.
+    fn made(&self, ended: ChildEnd, time: Duration) -> Option<Made> {
+        let ModelRun { instances, threads, note, published, expected } = &self.run;
+        let mut row = BenchRunJson {
+            file: shown(&self.file),
+            instances: instances.as_deref().map(printable),
+            max_threads: *threads,
+            outcome: Outcome::Failed,
+            verdict: None,
+            reason: String::new(),
+            expected: expected.as_ref().map(compare::expected),
+            answer: None,
+            time_s: time.as_secs_f64(),
+            peak_memory_bytes: None,
+            note: note.clone(),
+            published: published.clone(),
+        };
+        let code = match ended {
+            ChildEnd::Interrupted => return None,
+            ChildEnd::Failed { why, code } => {
+                row.reason = printable_lines(&why);
+                code
+            }
+            ChildEnd::Answered(found) => {
+                let answer = found.answer();
+                row.outcome = match &answer {
+                    Some(answer) => compare::outcome(&found.verdict, answer, row.expected.as_ref()),
+                    None => Outcome::Unknown,
+                };
+                row.answer = answer;
+                row.peak_memory_bytes = found.peak_memory_bytes;
+                (row.verdict, row.reason) = (Some(found.verdict), found.reason);
+                match row.outcome {
+                    Outcome::Wrong => exit::INTERNAL,
+                    Outcome::Unknown => exit::UNKNOWN,
+                    Outcome::AsExpected | Outcome::Failed | Outcome::NotCompared => exit::OK,
+                }
+            }
+        };
+        Some(Made { row, code })
+    }
+}

@@ -1,0 +1,135 @@
+//! `cuba convert`: the model in another format.
+
+use crate::analysis::model::Format;
+use crate::analysis::phase::Phase;
+use crate::arguments::limits::LimitArgs;
+use crate::arguments::model::{ModelArgs, read_program};
+use crate::json;
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::output_files::{Prepared, prepare};
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use clap::Args;
+use cpds::{PdsText, is_program, print_cpds, print_pds};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  cuba convert stutter.pds --to cpds
+  cuba convert models/table2/dekker.bp --to cpds -o dekker.cpds
+  cuba convert models/paper/fig2.cpds --to pds -o fig2.pds   with .init, .spec")]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    to: Format,
+    /// Where to write it [default: standard output]
+    ///
+    /// .init and .spec files go beside a .pds file.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is to be written, and what there is to say about what was read.
+struct Converted {
+    /// Texts with their extensions, as in [`extensions`].
+    texts: Vec<(&'static str, String)>,
+    remarks: String,
+    warnings: Vec<json::WarningJson>,
+}
+
+fn converted(args: &Convert, run: &Run) -> Result<Converted, Stopped> {
+    let file = &args.model.file;
+    if args.to == Format::Bp {
+        if !is_program(file) {
+            return Err(Stopped::Usage(format!("`{}` is no Boolean program, and cannot be made one", shown(file))));
+        }
+        run.reads([file]);
+        // No system is made of it, so that it does not matter how many threads there are.
+        let texts = vec![("bp", boolprog::format(read_program(run, file)?)?)];
+        let remarks =
+            "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
+        return Ok(Converted { texts, remarks, warnings: Vec::new() });
+    }
+    let loaded = args.model.load(run)?;
+    run.enter(Phase::Writing);
+    let texts = if args.to == Format::Cpds {
+        vec![("cpds", print_cpds(loaded.problem()))]
+    } else {
+        let PdsText { pds, init, spec } = print_pds(loaded.problem());
+        vec![("pds", pds), ("init", init), ("spec", spec)]
+    };
+    let (remarks, warnings) = (loaded.warnings(), json::warnings(&loaded.reading));
+    Ok(Converted { texts, remarks, warnings })
+}
+
+pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+    let paths = args.output.as_ref().map_or(Ok(Vec::new()), |output| args.outputs(run, output, quiet))?;
+    let Converted { texts, remarks, warnings } = converted(args, run)?;
+    if !paths.is_empty() {
+        write(run, &paths, &texts)?;
+    }
+    let (stdout, note) = if args.json {
+        let output = texts.into_iter().enumerate().map(|(i, (extension, text))| {
+            let path = paths.get(i).map(|path| shown(path));
+            let text = path.is_none().then_some(text);
+            json::OutputJson { extension, path, text }
+        });
+        let object =
+            json::ConvertJson { file: shown(&args.model.file), to: args.to, output: output.collect(), warnings };
+        (json::print(&object), String::new())
+    } else if args.output.is_some() {
+        let wrote: Vec<_> = paths.iter().map(|path| format!("wrote {}\n", shown(path))).collect();
+        (String::new(), wrote.concat())
+    } else {
+        let note = match args.to {
+            Format::Cpds | Format::Bp => "",
+            Format::Pds => "note: this is the .pds file alone; with -o FILE.pds its .init and .spec are written too\n",
+        };
+        (texts[0].1.clone(), note.to_owned())
+    };
+    Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
+}
+
+/// The extensions of the files that a model takes in a format.
+fn extensions(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::Cpds => &["cpds"],
+        Format::Pds => &["pds", "init", "spec"],
+        Format::Bp => &["bp"],
+    }
+}
+
+impl Convert {
+    /// Where the texts go: the first one to `output`, the others beside it. All of them can be written there.
+    fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
+        let extensions = extensions(self.to);
+        if Format::of_name(output) != Some(self.to) {
+            let name = shown(&output.with_extension(extensions[0]));
+            let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), extensions[0]);
+            return Err(Stopped::Usage(message));
+        }
+        let beside = extensions[1..].iter().map(|extension| output.with_extension(extension));
+        let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
+        run.files.may_write(&self.model.files(), &paths).map_err(Stopped::Usage)?;
+        run.files.expect(&paths, quiet);
+        Ok(paths)
+    }
+}
+
+/// Writes each text to its file. They belong together: none is replaced before all of them are there.
+fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
+    let prepared =
+        paths.iter().zip(texts).map(|(path, (_, text))| prepare(run, path, |out| out.write_all(text.as_bytes())));
+    let prepared: Result<Vec<Prepared<'_>>, String> = prepared.collect();
+    prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)
+}

@@ -1,0 +1,258 @@
+//! Answers a question about a model: what `cuba verify` and `cuba reach` have in common, and in part
+//! `cuba fcr` and `cuba show`.
+
+use crate::analysis::exploration::Exploration;
+use crate::analysis::finding::Finding;
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::summary::Summary;
+use crate::arguments::cluster::ShareOptions;
+use crate::arguments::evidence::EvidenceArgs;
+use crate::arguments::search::{Choice, SearchArgs};
+use crate::html::page::{Page, ReportHeader};
+use crate::pictures::chart::Chart;
+use crate::running::answer::{Answer, Stopped};
+use crate::running::checkpoint::{Checkpoint, SharesFolder};
+use crate::running::interim_results::{InterimResults, Layout};
+use crate::running::output_files::write;
+use crate::running::progress::Progress;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::text::{progress, statistics};
+use crate::verbs::evidence_files::write_certificate;
+use cuba::checkpoint::{Keeper, Start};
+use cuba::distributed::Elsewhere;
+use cuba::{AnswerEvent, Control, Engine, Event, Fcr, Mistake, MistakeKind, Options, Question};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How an analysis is made, apart from the question.
+pub(crate) struct Setup<'s> {
+    pub(crate) run: &'s Arc<Run>,
+    pub(crate) options: Options,
+    pub(crate) evidence: &'s EvidenceArgs,
+    pub(crate) results: &'s InterimResults,
+    pub(crate) quiet: bool,
+    /// What both searches start with, and where they save what they have.
+    pub(crate) start: Start,
+    pub(crate) checkpoint: Option<&'s Checkpoint>,
+}
+
+impl SearchArgs {
+    /// Checks before the search that all outputs can be written, to files that are no inputs.
+    pub(crate) fn check_outputs(&self, run: &Run, trace: Option<&PathBuf>, quiet: bool) -> Result<(), Stopped> {
+        // Only process 0 writes; the folders need not exist on the machines of the others.
+        if self.cluster.is_other() {
+            return Ok(());
+        }
+        let mut inputs = self.model.files();
+        inputs.extend(self.cluster.hosts().cloned());
+        let outputs = || {
+            let new_checkpoint = self.checkpoint.output(self.cluster.is_wanted());
+            trace.into_iter().chain(self.evidence.certificate()).chain(self.report.outputs()).chain(new_checkpoint)
+        };
+        let may_write = run.files.may_write(&inputs, outputs());
+        may_write.and_then(|()| self.report.check_names(&run.files)).map_err(Stopped::Usage)?;
+        run.files.expect(outputs(), quiet);
+        Ok(())
+    }
+
+    /// From now on the limits hold. What the search finds goes to the interim results.
+    pub(crate) fn enforce_limits(
+        &self,
+        run: &Arc<Run>,
+        quiet: bool,
+        verdict: fn(&Summary<'_>) -> String,
+        table: fn(&Summary<'_>, Option<usize>) -> String,
+    ) -> InterimResults {
+        let results = InterimResults::new();
+        let processes = self.cluster.here();
+        if self.cluster.is_other() {
+            let answer = move |ended: Ended| Err(Stopped::Limit(ended.to_string()));
+            let quiet = quiet || self.cluster.is_started();
+            self.limits.of_another(self.cluster.memory()).enforce_for(processes, run, quiet, answer);
+            return results;
+        }
+        let layout = Layout { file: shown(&self.model.file), json: self.json, table, verdict };
+        let (known, of_guard) = (results.clone(), Arc::clone(run));
+        let answer = move |ended| Ok(known.answer(ended, &layout, &of_guard));
+        self.limits.enforce_for(processes, run, quiet, answer);
+        results
+    }
+
+    /// Answers the question, with progress on a terminal if the user wants it, and checks the evidence for
+    /// the answer.
+    ///
+    /// # Errors
+    /// If the engines contradict each other or the checker: then there is no answer but that.
+    pub(crate) fn explore<'a>(
+        &self,
+        run: &Arc<Run>,
+        loaded: &'a Loaded,
+        question: Question,
+        results: &InterimResults,
+        quiet: bool,
+    ) -> Result<Exploration<'a>, Box<Answer>> {
+        let remarks = |explored: &Exploration<'_>| self.remarks(run, loaded, explored);
+        let refused = |why: String| Box::new(Answer::refused(&why));
+        let (problem, is_shared) = (loaded.problem(), self.cluster.is_wanted());
+        let folder =
+            if is_shared { self.checkpoint.folder(run, problem).map_err(refused)?.map(Arc::new) } else { None };
+        // Others may be waiting for this process; and only process 0 continues from here.
+        let elsewhere = if is_shared { Some(self.join(run, problem, folder, quiet)?) } else { None };
+        let (mut start, checkpoint) = self.checkpoint.begin(run, problem, is_shared).map_err(refused)?;
+        start.elsewhere = elsewhere;
+        let checkpoint = checkpoint.map(Arc::new);
+        results.saved(checkpoint.clone());
+        let setup = Setup {
+            run,
+            options: self.options(run.memory()),
+            evidence: &self.evidence,
+            results,
+            quiet,
+            start,
+            checkpoint: checkpoint.as_deref(),
+        };
+        explore(problem, question, setup, remarks)
+    }
+
+    /// Brings many processes together. Only process 0 continues from here.
+    fn join(
+        &self,
+        run: &Arc<Run>,
+        problem: &cpds::Problem,
+        folder: Option<Arc<SharesFolder>>,
+        quiet: bool,
+    ) -> Result<Elsewhere, Box<Answer>> {
+        let Options { symmetry, memory, engine, .. } = self.options(run.memory());
+        // Process 0 has the ladder, too, and perhaps tuples.
+        let quarter = memory / 4;
+        let ladder = if engine.is_some() { quarter } else { 2 * quarter };
+        let memory = if self.cluster.is_other() { memory } else { memory - ladder };
+        run.enter(Phase::Joining);
+        let options = ShareOptions { symmetry, memory, jobs: self.jobs, quiet: quiet || self.cluster.is_started() };
+        let others: Elsewhere = self.cluster.join(run, problem, &options, folder)?;
+        Ok(others)
+    }
+
+    /// The remarks: warnings about the model, and what the exploration took.
+    pub(crate) fn remarks(&self, run: &Run, loaded: &Loaded, explored: &Exploration<'_>) -> String {
+        let mut remarks = loaded.warnings();
+        if self.engine == Choice::Below(Engine::Explicit) {
+            remarks += match explored.analysis.fcr.as_ref().and_then(Fcr::holds) {
+                Some(true) => "",
+                Some(false) => {
+                    "note: finite context reachability does not hold, so a context may be infinite; see `cuba fcr`\n"
+                }
+                None => "note: it is not known whether every context is finite; see `cuba fcr`\n",
+            };
+        }
+        if self.cluster.is_wanted() && explored.analysis.lower.engine() == Engine::Symbolic {
+            remarks += "note: only states one by one are shared out; tuples of languages are all in process 0\n";
+        }
+        remarks += explored.checkpoint_note.as_deref().unwrap_or_default();
+        if self.stats {
+            remarks += &explored.statistics();
+            remarks += &explored.sent();
+            remarks += &explored.evidence.as_ref().map_or(String::new(), statistics::of_evidence);
+            let _ = writeln!(remarks, "memory: at most {}", run.memory());
+        }
+        remarks
+    }
+
+    /// Writes the certificate, the chart and the page that the user wants.
+    pub(crate) fn write_files(
+        &self,
+        run: &Run,
+        header: &ReportHeader<'_>,
+        explored: &Exploration<'_>,
+        loaded: &Loaded,
+        answer: &mut Answer,
+    ) {
+        if let Some(path) = self.evidence.certificate() {
+            answer.wrote(run, path, write_certificate(run, path, explored));
+        }
+        if self.report.outputs().next().is_none() {
+            return;
+        }
+        let chart = Chart::new(header.file, explored).svg();
+        if let Some(path) = &self.report.plot {
+            answer.wrote(run, path, write(run, path, |out| out.write_all(chart.as_bytes())).map(|()| String::new()));
+        }
+        if let Some(path) = &self.report.report {
+            let page = Page::new(header, explored, loaded, chart).html();
+            answer.wrote(run, path, write(run, path, |out| out.write_all(page.as_bytes())).map(|()| String::new()));
+        }
+    }
+}
+
+/// Answers a question, and checks the evidence for the answer.
+///
+/// # Errors
+/// If the engines contradict each other or the checker: then there is no answer but that.
+pub(crate) fn explore<'a>(
+    problem: &'a cpds::Problem,
+    question: Question,
+    setup: Setup<'_>,
+    remarks: impl Fn(&Exploration<'_>) -> String,
+) -> Result<Exploration<'a>, Box<Answer>> {
+    let Setup { run, options, evidence, results, quiet, start, checkpoint } = setup;
+    let progress = Progress::unless(quiet, run, progress::FCR, options.memory);
+    results.begin(options);
+    run.enter(Phase::Searching);
+    let faults = run.fault_keeper();
+    let keeper = match checkpoint {
+        Some(checkpoint) => Some(checkpoint as &dyn Keeper),
+        None => faults.as_ref().map(|faults| faults as &dyn Keeper),
+    };
+    let control = Control { start, cancel: run.cancel.clone(), keeper };
+    let mut finding = None;
+    let answered = cuba::answer(problem, question, &options, control, |event| match event {
+        AnswerEvent::Search(event) => {
+            results.hear(event);
+            if matches!(event, Event::Level(level) if level.k > 1) {
+                run.fault("Searching");
+            }
+            if let Some(progress) = &progress {
+                progress.hear(event);
+            }
+        }
+        AnswerEvent::Searched(analysis) => {
+            if let Some(progress) = &progress {
+                progress.show("making and checking the evidence");
+            }
+            finding = Finding::of(question, analysis, evidence.check());
+            results.found(analysis, finding.clone());
+            run.enter(Phase::MakingEvidence);
+            run.fault("evidence");
+        }
+        AnswerEvent::CheckingEvidence => run.enter(Phase::CheckingEvidence),
+        AnswerEvent::EvidenceAccepted => results.checked(),
+    });
+    run.enter(Phase::Writing);
+    drop(progress);
+    let question = (problem, question);
+    match answered {
+        Ok(cuba::Answer { analysis, evidence, unconfirmed, search_time }) => {
+            let ended = unconfirmed.map(|it| run.ended(it.why, it.phase.into()));
+            let mut explored = Exploration::new(question, analysis, options, search_time);
+            explored.limits = run.limits();
+            explored.evidence = evidence;
+            explored.unconfirmed = finding.zip(ended);
+            explored.time += checkpoint.map_or(Duration::ZERO, Checkpoint::time_before);
+            explored.checkpoint_note = checkpoint.and_then(|checkpoint| checkpoint.over(&explored.analysis.conclusion));
+            Ok(explored)
+        }
+        Err(mistake) => {
+            let Mistake { analysis, search_time, kind } = *mistake;
+            let explored = Exploration::new(question, analysis, options, search_time);
+            let remarks = remarks(&explored);
+            Err(Box::new(match &kind {
+                MistakeKind::Contradiction(contradiction) => explored.contradiction(run, contradiction, remarks),
+                MistakeKind::Rejected(rejected) => explored.rejected(run, rejected, remarks),
+            }))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `cuba resume`: continues a run from its checkpoint.
+
+use crate::arguments::limits::LimitArgs;
+use crate::running::answer::{Answer, Stopped};
+use crate::running::checkpoint::Resumed;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::verbs::command_line::{Cli, Verb};
+use crate::verbs::{reach, verify};
+use clap::{Args, Parser as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Everything is as it was asked for when the run began: in the same folder, with
+the same options; only what limits it may be other.
+
+Examples:
+  cuba verify big.cpds --checkpoint big.checkpoint
+  cuba resume big.checkpoint
+  cuba resume big.checkpoint --timeout 2h --memory 16G
+
+Exit codes: those of the run that goes on")]
+pub(crate) struct Resume {
+    /// The file that --checkpoint has written
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    let resumed = Resumed::open(&args.file)?;
+    let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
+    let cli = Cli::try_parse_from(&resumed.header.arguments);
+    // Another program may take over, where this one was started.
+    match cli.as_ref().map(|cli| &cli.verb) {
+        Ok(Verb::Verify(verify)) => verify.search.cluster.hand_over(run)?,
+        Ok(Verb::Reach(reach)) => reach.search.cluster.hand_over(run)?,
+        _ => {}
+    }
+    let is_here = env::current_dir().is_ok_and(|here| here == folder);
+    if !is_here {
+        // The dot asks for a folder that can be entered.
+        fs::metadata(folder.join(".")).map_err(|error| {
+            Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
+        })?;
+        run.files.stay_in(folder);
+        if !quiet {
+            let note = format!("note: everything is read and written in `{}`, where the run began\n", shown(folder));
+            run.remark(&note);
+        }
+    }
+    run.has_options(format!("{args:?}, {cli:?}"));
+    match cli.map(|cli| (cli.quiet || quiet, cli.verb)) {
+        Ok((quiet, Verb::Verify(mut verify))) => {
+            verify.search.resume(resumed, args.limits);
+            verify::answer(&verify, run, quiet)
+        }
+        Ok((quiet, Verb::Reach(mut reach))) => {
+            reach.search.resume(resumed, args.limits);
+            reach::answer(&reach, run, quiet)
+        }
+        _ => Err(Stopped::Usage(format!("`{file}` is of a run that cannot go on"))),
+    }
+}

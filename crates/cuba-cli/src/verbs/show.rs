@@ -1,0 +1,182 @@
+//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton; or
+//! the graph of visible states.
+
+use crate::analysis::exploration::Exploration;
+use crate::analysis::model::Loaded;
+use crate::analysis::phase::Phase;
+use crate::arguments::evidence::EvidenceArgs;
+use crate::arguments::limits::LimitArgs;
+use crate::arguments::model::ModelArgs;
+use crate::arguments::pictures::{GraphArgs, PictureArgs, PsaArgs};
+use crate::json;
+use crate::pictures::automaton::{Automaton, MOST};
+use crate::pictures::visible_graph;
+use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::interim_results::InterimResults;
+use crate::running::run::Run;
+use crate::text::file_names::shown;
+use crate::text::state_notation::StateNotation;
+use crate::text::{model_summary, program_trace};
+use crate::verbs::exploration::{Setup, explore};
+use clap::Args;
+use cpds::{Cpds, GlobalState, ThreadId, print_cpds};
+use cuba::checkpoint::Start;
+use cuba::{Options, Psa, Question, TooLarge};
+use std::sync::Arc;
+
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  cuba show models/paper/fig1.cpds
+  cuba show models/paper/fig1.cpds --successors '0|1,4'
+  cuba show models/paper/fig1.cpds --successors '3|2,4 6' --json
+  cuba show models/table2/turns.bp --successors
+  cuba show models/paper/fig1.cpds --svg > fig1.svg
+  cuba show models/table2/turns.bp --max-contexts 1 --dot
+  cuba show models/paper/fig2.cpds --psa foo
+  cuba show models/paper/fig2.cpds --psa foo --svg > fig4.svg
+  cuba show models/paper/fig7.cpds --psa P --from 'q0|σ0' --dot")]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Show every step from this state, or from the initial one
+    ///
+    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Of a Boolean program such as 'x=1 & y=0|f:12, g:7(a=1)',
+    /// or as it is printed. Without a state, put it behind the file.
+    #[arg(long, value_name = "STATE", num_args = 0..=1, default_missing_value = "")]
+    successors: Option<String>,
+    #[command(flatten)]
+    psa: PsaArgs,
+    #[command(flatten)]
+    picture: PictureArgs,
+    #[command(flatten)]
+    graph: GraphArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+    let loaded = args.model.load(run)?;
+    run.enter(Phase::Searching);
+    run.fault("Searching");
+    let file = shown(&args.model.file);
+    let system = loaded.problem().system();
+    let warnings = || json::warnings(&loaded.reading);
+    let stdout = match (&args.psa.psa, &args.successors) {
+        (Some(thread), _) => {
+            store_automaton(&args.psa, thread, &loaded, &args.picture, args.json.then(|| (file, warnings())))?
+        }
+        (None, Some(text)) => {
+            let state = start(&loaded, text)?;
+            match &loaded.program {
+                _ if args.json => json::print(&json::successors(file, &loaded, &state, warnings())),
+                Some(program) => program_trace::successors(&loaded, program, &state),
+                None => model_summary::successors(system, &state, run.console.width()),
+            }
+        }
+        (None, None) if args.picture.is_wanted() => match explore_graph(&args.graph, run, &loaded, quiet) {
+            Ok(explored) => {
+                run.check()?;
+                let picture = visible_graph::picture(&explored, &loaded).map_err(Stopped::Usage)?;
+                args.picture.draw(&picture, ", or stop earlier with --max-contexts")?
+            }
+            Err(mistake) => return Ok(*mistake),
+        },
+        (None, None) if args.json => json::print(&json::ShowJson {
+            file,
+            format: loaded.format,
+            model: json::model(loaded.problem()),
+            summary: json::summary(system),
+            warnings: warnings(),
+        }),
+        (None, None) => format!("# {file}\n{}\n{}", print_cpds(loaded.problem()), model_summary::summary(&loaded)),
+    };
+    Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
+}
+
+/// The state that is asked about; where the text is empty, the initial one.
+fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
+    let words = StateNotation::of(loaded);
+    match (text, words.system.initial()) {
+        ("", [initial]) => Ok(initial.clone()),
+        ("", initial) => {
+            let first: Vec<String> =
+                initial.iter().take(5).map(|state| format!("'{}'", words.system.text(state))).collect();
+            let (count, more) = (initial.len(), if initial.len() > first.len() { ", …" } else { "" });
+            let states = first.join(", ");
+            Err(Stopped::Usage(format!("there are {count} initial states: say which one: --successors {states}{more}")))
+        }
+        (text, _) => Ok(words.read_state("--successors", text)?),
+    }
+}
+
+/// What to print.
+fn store_automaton(
+    args: &PsaArgs,
+    thread: &str,
+    loaded: &Loaded,
+    drawn: &PictureArgs,
+    as_json: Option<(String, Vec<json::WarningJson>)>,
+) -> Result<String, Stopped> {
+    let words = &StateNotation::of(loaded);
+    let system = words.system;
+    let thread = find(system, thread)?;
+    let automaton = if let Some(text) = &args.from {
+        let (shared, stack) = words.read_own("--from", thread, text)?;
+        let from = words.own((shared, &stack));
+        Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
+    } else {
+        Automaton::of_contexts(words, thread, MOST)
+    };
+    let automaton = automaton.map_err(|TooLarge| {
+        Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to be shown"))
+    })?;
+    if drawn.is_wanted() {
+        return drawn.draw(&automaton.picture(), "");
+    }
+    Ok(match as_json {
+        Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
+        None => automaton.text(),
+    })
+}
+
+/// The thread with this name or number; for the name of a program, its first thread.
+fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
+    let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
+    let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);
+    let program = || system.threads().find(|&thread| system.program(thread).name() == wanted);
+    named().or_else(program).or_else(number).ok_or_else(|| {
+        let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
+        let more = if system.thread_count() > all.len() { " …" } else { "" };
+        Stopped::Usage(format!("there is no thread `{wanted}`; there are {}{more}", all.join(" ")))
+    })
+}
+
+/// What the exploration for a graph may take: a graph that can be read takes far less.
+const MEMORY: usize = 1 << 24;
+const DEPTH: usize = 3;
+const TUPLES: usize = 1000;
+
+/// Finds T(R), or what there is of it within the limits.
+fn explore_graph<'a>(
+    args: &GraphArgs,
+    run: &Arc<Run>,
+    loaded: &'a Loaded,
+    quiet: bool,
+) -> Result<Exploration<'a>, Box<Answer>> {
+    let options = Options {
+        max_contexts: Some(args.max_contexts),
+        max_depth: Some(DEPTH),
+        max_tuples: Some(TUPLES),
+        memory: MEMORY.min(run.memory().for_tables()),
+        ..Options::default()
+    };
+    let (problem, remarks) = (loaded.problem(), |_: &Exploration<'_>| loaded.warnings());
+    let (evidence, results) = (&EvidenceArgs::default(), &InterimResults::new());
+    let setup = Setup { run, options, evidence, results, quiet, start: Start::default(), checkpoint: None };
+    explore(problem, Question::Visible, setup, remarks)
+}
