@@ -5,7 +5,7 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, ensure, evidence};
 use cpds::Problem;
-use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, search};
+use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, Tuning, search};
 use cuba::{Engine, Ladder, Rung};
 
 /// So that each run ends soon.
@@ -20,6 +20,7 @@ pub const LIMITS: Options = Options {
     memory: 1 << 23,
     jobs: 1,
     timeout: None,
+    tuning: Tuning::SHIPPED,
 };
 
 /// How many of the ways are taken with one turn; the next ones with the next turn.

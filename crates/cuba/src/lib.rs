@@ -53,6 +53,7 @@ pub mod statistics;
 pub mod symbolic;
 pub mod tables;
 pub mod trace;
+pub mod tuning;
 pub mod visible;
 
 pub use answer::{
@@ -111,5 +112,6 @@ pub use symbolic::below::Below;
 pub use symbolic::below::below;
 pub use symbolic::levels::Symbolic;
 pub use symbolic::levels::SymbolicOptions;
+pub use tuning::Tuning;
 pub use visible::count::Count;
 pub use visible::levels::VisibleLevels;

@@ -12,7 +12,7 @@ use crate::arguments::values::jobs;
 use crate::running::checkpoint::Resumed;
 use crate::running::machine;
 use clap::Args;
-use cuba::{Engine, Ladder, Options, Rung};
+use cuba::{Engine, Ladder, Options, Rung, Tuning};
 use std::str::FromStr;
 
 /// The options of an exploration.
@@ -116,6 +116,7 @@ impl SearchArgs {
             // Of many processes, those that have the states wait for none of the ends.
             jobs: self.jobs.unwrap_or_else(machine::cores).max(if self.cluster.is_wanted() { 2 } else { 1 }),
             timeout: self.limits.timeout(),
+            tuning: Tuning::default(),
         }
     }
 

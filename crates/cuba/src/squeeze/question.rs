@@ -4,6 +4,7 @@ use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::checkpoint::{Keeper, Start};
 use crate::statistics::Engine;
+use crate::tuning::Tuning;
 use std::time::Duration;
 
 /// What to find out.
@@ -43,6 +44,8 @@ pub struct Options {
     pub timeout: Option<Duration>,
     /// What to do about evidence.
     pub evidence: EvidencePolicy,
+    /// How much work is done at a time. No answer depends on it.
+    pub tuning: Tuning,
 }
 
 impl Default for Options {
@@ -58,6 +61,7 @@ impl Default for Options {
             jobs: 2,
             timeout: None,
             evidence: EvidencePolicy::Checked,
+            tuning: Tuning::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod laws;
 mod library;
 mod limits;
 mod psa;
+mod rooms;
 mod shortest;
 mod squeeze;
 mod symbolic;
