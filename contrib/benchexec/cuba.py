@@ -14,6 +14,9 @@ VERDICTS = {
     5: ("unknown", RESULT_UNKNOWN),
 }
 
+# The end of a verdict with `--no-check`.
+UNCHECKED = re.compile(r"; proof not checked\)|; trace not checked$")
+
 ERRORS = {1: "usage", 2: "bad input", 6: "internal error"}
 
 # What a task definition may say in `options`, as `cuba verify` says it on the command line.
@@ -61,8 +64,8 @@ class Tool(BaseTool2):
         word, verdict = VERDICTS[code]
         if not last_line(run.output).startswith(f"{word}: "):
             return f"{RESULT_ERROR} (exit code {code}, but not '{word}')"
-        if last_line(run.output).endswith("; not checked"):
-            return RESULT_UNKNOWN  # --no-check: no evidence was checked
+        if UNCHECKED.search(last_line(run.output)):
+            return RESULT_UNKNOWN  # no evidence was checked
         # Bare, if unknown: BenchExec takes whatever else is not a verdict for an error. The reason is a column.
         return verdict
 
@@ -72,7 +75,7 @@ class Tool(BaseTool2):
             found = re.search(r"^unknown: safe up to (\d+) context|with (\d+) contexts?, and with no fewer", last)
             return (found[1] or found[2]) if found else ""
         if identifier == "proved_by":
-            found = re.match(r"safe: .*? contexts; (?:([RS]_)\d+ = |(.+), which ha(?:s|ve) )", last)
+            found = re.match(r"safe: .*[(; ]proved by (?:([RS]_)\d+ = |([^;]+), \d+ states?; )", last)
             return (found[2] or found[1] + "k") if found else ""
         if identifier == "reason":
             said = [line for line in output if line.startswith("error: ")] or [last]

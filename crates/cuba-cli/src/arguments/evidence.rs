@@ -40,9 +40,9 @@ impl EvidenceArgs {
         }
     }
 
-    /// What is to be said of an answer that was not checked.
+    /// The end of a verdict whose trace was not checked. (Other verdicts say it of their proof.)
     pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
-        let is_answer = !matches!(explored.analysis.conclusion, Conclusion::Unknown(_));
-        if self.no_check && is_answer { "; not checked" } else { "" }
+        let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
+        if self.no_check && is_trace { "; trace not checked" } else { "" }
     }
 }

@@ -4,7 +4,7 @@ use crate::analysis::exploration::{Exploration, levels};
 use crate::analysis::finding::{Check, Finding, Unconfirmed};
 use crate::analysis::phase::Ended;
 use crate::text::numbers::plural;
-use cuba::{Analysis, Conclusion, Halt, Outcome, Proof, Question, Rung, names};
+use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, names};
 
 impl Finding {
     /// What the search has found, if that is an answer.
@@ -71,47 +71,39 @@ pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
     match (analysis.lower_sequence.collapse(), analysis.visible_sequence.collapse()) {
         (Some(r), Some(t)) if question == Question::Reachable => match last.reachable {
             Some(states) => {
-                format!("R = R_{r} has {}; T(R) has {visible}, and collapses at k = {t}", plural(states, "state"))
+                format!("R = R_{r} has {}; T(R) has {visible} and collapses at k = {t}", plural(states, "state"))
             }
-            None => format!("R = γ(S_{r}); T(R) has {visible}, and collapses at k = {t}"),
+            None => format!("R = γ(S_{r}); T(R) has {visible} and collapses at k = {t}"),
         },
-        (_, Some(t)) => format!("T(R) has {visible}, and collapses at k = {t}"),
+        (_, Some(t)) => format!("T(R) has {visible} and collapses at k = {t}"),
         (_, None) => String::new(),
     }
 }
 
 impl Exploration<'_> {
-    /// Why the answer holds for every number of contexts.
-    pub(crate) fn proof(&self, proof: &Proof) -> String {
-        self.proof_of(proof, "none of them bad")
+    /// Why the answer holds for every number of contexts, and whether the proof was checked:
+    /// `proved by Z, 48 states; proof checked`.
+    pub(crate) fn grounds(&self, proof: &Proof) -> String {
+        let is_checked = self.evidence.as_ref().is_some_and(|made| made.check.is_some());
+        let not = if is_checked { "" } else { "not " };
+        format!("proved by {}; proof {not}checked", self.proof(proof))
     }
 
-    /// The same, with these words for what no state of an overapproximation is.
-    pub(crate) fn proof_of(&self, proof: &Proof, none: &str) -> String {
+    fn proof(&self, proof: &Proof) -> String {
         let (k, s) = (self.analysis.k(), self.levels());
         match proof {
-            Proof::LowerCollapsed => {
-                format!("{s}_{} = {s}_{k}, and so no further context adds a state (Scheme 1)", k - 1)
+            Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
+            Proof::Bounded(rungs) if matches!(self.analysis.conclusion, Conclusion::Safe(_)) => {
+                let alone = |rung: Rung| matches!(rungs[..], [only] if only == rung);
+                let size = self.analysis.rungs.iter().rev().find_map(|climbed| {
+                    let bound = climbed.bound()?;
+                    if rungs.len() > 1 { Some(bound.left) } else { alone(climbed.rung).then_some(bound.visible) }
+                });
+                format!("{}, {}", names(rungs), plural(size.expect("a rung was computed"), "state"))
             }
             Proof::Bounded(rungs) => {
-                let names = names(rungs);
-                let have = if rungs.len() == 1 { "which has" } else { "which have" };
-                if matches!(self.analysis.conclusion, Conclusion::Safe(_)) {
-                    let alone = |rung: Rung| matches!(rungs[..], [only] if only == rung);
-                    let size = self.analysis.rungs.iter().rev().find_map(|climbed| match climbed.outcome {
-                        Outcome::Bound(bound) if alone(climbed.rung) => Some(bound.visible),
-                        Outcome::Bound(bound) if rungs.len() > 1 => Some(bound.left),
-                        _ => None,
-                    });
-                    let states = plural(size.expect("a rung was taken"), "state");
-                    format!(
-                        "{names}, {have} every visible state that is reachable, {} {states}{}, {none}",
-                        if rungs.len() == 1 { "has" } else { "have" },
-                        if rungs.len() == 1 { "" } else { " in common" }
-                    )
-                } else {
-                    format!("there is nothing else in {names}, {have} every visible state that is reachable")
-                }
+                let collapse = self.analysis.visible_sequence.collapse().unwrap_or(k);
+                format!("T({s}_{collapse}) = {}", names(rungs))
             }
         }
     }

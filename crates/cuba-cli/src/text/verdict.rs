@@ -1,10 +1,14 @@
 //! The verdicts of `cuba verify` and `cuba reach`, in words.
 
 use crate::analysis::exploration::Exploration;
+use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::analysis::summary::Summary;
 use crate::text::finding::converged;
 use crate::text::numbers::plural;
-use cuba::{Conclusion, Reason};
+use boolprog::{Asked, StepKind};
+use cpds::Wild;
+use cpds::diagnostic::printable;
+use cuba::{Conclusion, Proof, Reason};
 
 /// The verdict, if there is no answer.
 pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
@@ -17,11 +21,47 @@ pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
 }
 
+/// That a model is safe: the question, its size, and the proof.
+pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -> String {
+    let grounds = explored.grounds(proof);
+    let always = "with any number of contexts";
+    match loaded.program.as_ref().map(|program| (&program.asked, program)) {
+        Some((Asked::Errors, program)) => {
+            let (asserts, unlocks) = checks(loaded, program);
+            let count = |number: usize, word: &str| (number > 0).then(|| plural(number, word));
+            let counts: Vec<String> = count(asserts, "assertion").into_iter().chain(count(unlocks, "unlock")).collect();
+            let what = match (asserts, unlocks) {
+                (_, 0) => "no assertion can fail",
+                (0, _) => "no unlock can fail",
+                _ => "no assertion and no unlock can fail",
+            };
+            format!("safe: {what}, {always} ({}; {grounds})", counts.join(" and "))
+        }
+        Some((Asked::Labels(labels), _)) => {
+            let labels: Vec<String> = labels.iter().map(|label| format!("`{}`", printable(label))).collect();
+            format!("safe: no thread comes to {}, {always} ({grounds})", labels.join(" or "))
+        }
+        Some((Asked::Targets(_), _)) | None => format!("safe: no bad state is reachable, {always} ({grounds})"),
+    }
+}
+
+/// How many assertions and how many unlocks of a program can be reached.
+fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
+    let errors = loaded.problem().property().bad.iter().filter_map(|pattern| match pattern.shared {
+        Wild::Is(shared) => program.map.error(shared),
+        Wild::Any => None,
+    });
+    errors.fold((0, 0), |(asserts, unlocks), error| match error.kind {
+        StepKind::Unlock => (asserts, unlocks + 1),
+        _ => (asserts + 1, unlocks),
+    })
+}
+
 /// The answer in words.
 pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     let (known, summary) = (converged(explored.question, &explored.analysis), explored.summary());
     match &explored.analysis.conclusion {
-        Conclusion::Converged(proof) => format!("converged: {known}; {}", explored.proof(proof)),
+        Conclusion::Converged(proof) => format!("converged: {known} ({})", explored.grounds(proof)),
         Conclusion::Unknown(_) if known.is_empty() || summary.finding.is_some() => not_converged(&summary),
         Conclusion::Unknown(_) => {
             let (k, s) = (explored.analysis.k(), summary.name());
@@ -69,7 +109,7 @@ mod tests {
         explored.leave_unconfirmed(finding, ended(Halt::Interrupted, Phase::CheckingEvidence));
         assert_eq!(
             of_reach(&explored),
-            "unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states, and collapses at k = 5, but it was not \
+            "unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states and collapses at k = 5, but it was not \
              checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof"
         );
     }

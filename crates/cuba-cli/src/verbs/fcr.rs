@@ -147,8 +147,7 @@ impl<'a> Search<'a> {
                 for program in open {
                     decided.fcr.programs[program] = Contexts::Finite(ground(proof));
                 }
-                let why = explored.proof_of(proof, "none of them with a pumping head");
-                format!("holds: no pumping head is reachable, and so every R_k is finite; {why}")
+                format!("holds: no pumping head is reachable, so every R_k is finite ({})", explored.grounds(proof))
             }
             Conclusion::Safe(_) => {
                 format!(

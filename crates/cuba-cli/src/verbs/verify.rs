@@ -11,7 +11,7 @@ use crate::running::run::Run;
 use crate::text::file_names::shown;
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
-use crate::text::verdict::not_verified;
+use crate::text::verdict::{not_verified, safe};
 use crate::text::{program_trace, style, system_trace};
 use crate::verbs::evidence_files::write_trace;
 use boolprog::{Asked, SourceMap};
@@ -60,10 +60,10 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
         let bad = if loaded.program.is_some() {
             "has no `assert` that could be reached"
         } else {
-            "says of no state that it is bad"
+            "names no bad state"
         };
         return Err(Stopped::Usage(format!(
-            "`{file}` {bad}, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`"
+            "`{file}` {bad}, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`"
         )));
     }
     let explored = match args.search.explore(run, &loaded, Question::Verify, &results, quiet) {
@@ -73,10 +73,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let (system, width) = (explored.system(), run.console.width());
     let conclusion = &explored.analysis.conclusion;
     let (verdict, code) = match conclusion {
-        Conclusion::Safe(proof) => {
-            let why = explored.proof(proof);
-            (format!("safe: no bad state is reachable, with any number of contexts; {why}"), exit::OK)
-        }
+        Conclusion::Safe(proof) => (safe(&explored, &loaded, proof), exit::OK),
         Conclusion::Unsafe { trace, .. } => {
             let contexts = match trace.contexts.len() {
                 0 => "0 contexts: it holds initially".to_owned(),

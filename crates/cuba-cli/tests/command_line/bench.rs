@@ -166,7 +166,7 @@ fn what_goes_wrong_is_a_row() {
       = help: a system is made of these statements; see docs/formats.md
 
     ./none.cpds has no answer:
-    error: `./none.cpds` says of no state that it is bad, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`
+    error: `./none.cpds` names no bad state, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`
     ");
     assert_eq!(ran.code, 6);
     let codes = [

@@ -285,9 +285,9 @@ fn usage_of_cuba_check() {
 #[test]
 fn without_a_check() {
     let verdict = |args: &[&str]| in_repository(args).stdout.lines().last().unwrap_or_default().to_owned();
-    assert!(verdict(&["verify", "models/paper/fig2.cpds", "--no-check"]).ends_with("; not checked"));
-    assert!(verdict(&["verify", "models/paper/fig1.cpds", "--no-check"]).ends_with("; not checked"));
-    assert!(verdict(&["reach", "models/paper/fig1.cpds", "--no-check"]).ends_with("; not checked"));
+    assert!(verdict(&["verify", "models/paper/fig2.cpds", "--no-check"]).ends_with("; proof not checked)"));
+    assert!(verdict(&["verify", "models/paper/fig1.cpds", "--no-check"]).ends_with("; trace not checked"));
+    assert!(verdict(&["reach", "models/paper/fig1.cpds", "--no-check"]).ends_with("; proof not checked)"));
     let unknown = verdict(&["verify", "models/squeeze/mirror.cpds", "--no-check", "--max-contexts", "2"]);
     assert!(unknown.starts_with("unknown: ") && !unknown.contains("checked"), "{unknown}");
     let told: Value =

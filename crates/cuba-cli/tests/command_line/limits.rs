@@ -125,7 +125,7 @@ fn an_answer_that_was_found() {
     4     11    3         7    1         8
     5     14    3         8    1         8  T(R_k) collapses at 5
 
-    unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states, and collapses at k = 5, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
+    unknown: a proof was found (Z has no other visible state) that T(R) has 8 visible states and collapses at k = 5, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
     ");
     assert_snapshot!(told("CheckingEvidence", &["reach", "models/paper/fig2.cpds", "--full"]), @r"
     k  |S_k|  |T(S_k)|  new  |T(R)| ≤
@@ -135,7 +135,7 @@ fn an_answer_that_was_found() {
     3      5        37    0        37  S_k collapses at 3
     4      5        37    0        37
 
-    unknown: a proof was found (S_3 = S_4) that R = γ(S_3), and T(R) has 37 visible states, and collapses at k = 2, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
+    unknown: a proof was found (S_3 = S_4) that R = γ(S_3), and T(R) has 37 visible states and collapses at k = 2, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof
     ");
     assert_snapshot!(told("Writing", &["verify", ENDLESS, "--max-contexts=2", "--max-depth=1"]), @r"
     5 visible states reached: T(R_2)

@@ -25,7 +25,7 @@ fn fig_1() {
     4     11    3         7    1         8
     5     14    3         8    1         8  T(R_k) collapses at 5
 
-    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
+    converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(R_5) = Z; proof checked)
     ");
     assert_snapshot!(added(&["reach", "models/paper/fig1.cpds", "--states"], "--states"), @r"
     k  R_k \ R_{k-1}  T(R_k) \ T(R_{k-1})
@@ -44,7 +44,7 @@ fn fig_1() {
        ⟨1|2,6⟩
        ⟨1|2,4 6 6⟩
 
-    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
+    converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(R_5) = Z; proof checked)
     ");
 }
 
@@ -61,9 +61,9 @@ fn r_k_collapses() {
     6      7    1         4    1         4  R_k collapses at 6, T(R_k) collapses at 6
     7      7    0         4    0         4
 
-    converged: T(R) has 4 visible states, and collapses at k = 6; R_6 = R_7, and so no further context adds a state (Scheme 1)
+    converged: T(R) has 4 visible states and collapses at k = 6 (proved by R_6 = R_7; proof checked)
     ");
-    assert_snapshot!(added(&["reach", "models/tiny/stutter.cpds", "--full"], "--full"), @"converged: R = R_6 has 7 states; T(R) has 4 visible states, and collapses at k = 6; R_6 = R_7, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(added(&["reach", "models/tiny/stutter.cpds", "--full"], "--full"), @"converged: R = R_6 has 7 states; T(R) has 4 visible states and collapses at k = 6 (proved by R_6 = R_7; proof checked)");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn r_k_diverges() {
     3      4    1         2    0         2
     4      5    1         2    0         2
 
-    unknown: T(R) has 2 visible states, and collapses at k = 1, but (R_k) has not converged up to k = 4; --max-contexts ends the search there
+    unknown: T(R) has 2 visible states and collapses at k = 1, but (R_k) has not converged up to k = 4; --max-contexts ends the search there
     ");
 }
 
@@ -113,7 +113,7 @@ fn no_finite_context_reachability() {
     3      5        37    0        37  S_k collapses at 3
     4      5        37    0        37
 
-    converged: R = γ(S_3); T(R) has 37 visible states, and collapses at k = 2; S_3 = S_4, and so no further context adds a state (Scheme 1)
+    converged: R = γ(S_3); T(R) has 37 visible states and collapses at k = 2 (proved by S_3 = S_4; proof checked)
     ");
     assert_snapshot!(done(&["reach", "models/paper/stefan2.cpds", "--states"]), @r"
     k  |S_k|  |T(S_k)|  new  |T(R)| ≤
@@ -143,7 +143,7 @@ fn no_finite_context_reachability() {
        ⟨q2|σ2,ε⟩
        ⟨q2|σ2,σ1⟩
 
-    converged: T(R) has 20 visible states, and collapses at k = 2; there is nothing else in Z, which has every visible state that is reachable
+    converged: T(R) has 20 visible states and collapses at k = 2 (proved by T(R_2) = Z; proof checked)
     ");
     let stats = in_repository(&["reach", "models/paper/stefan8.cpds", "--stats"]).stderr;
     let (counters, _) = stats.split_once(" transitions").expect("bytes and the time come last");
@@ -162,7 +162,7 @@ fn engines() {
     4      8         7    1         8
     5     10         8    1         8  T(S_k) collapses at 5
 
-    converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable
+    converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(R_5) = Z; proof checked)
     ");
     let explicit = ["reach", "models/tiny/non-fcr.cpds", "--engine", "explicit", "--memory", "1M"];
     let ran = in_repository(&explicit);
@@ -257,7 +257,7 @@ fn as_json() {
       },
       "peak_memory_bytes": null,
       "proved_by": "Z",
-      "reason": "converged: T(R) has 8 visible states, and collapses at k = 5; there is nothing else in Z, which has every visible state that is reachable",
+      "reason": "converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(R_5) = Z; proof checked)",
       "sequence": null,
       "statistics": {
         "bytes_per_state": 397,
@@ -335,8 +335,8 @@ fn numbers_beyond_counting() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         ran.stdout.lines().last().unwrap().to_owned()
     };
-    assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states; T(R) has 3486784401 visible states, and collapses at k = 20; R_20 = R_21, and so no further context adds a state (Scheme 1)");
-    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^38 states; T(R) has more than 10^38 visible states, and collapses at k = 100; R_100 = R_101, and so no further context adds a state (Scheme 1)");
+    assert_snapshot!(last("20.cpds"), @"converged: R = R_20 has 3486784401 states; T(R) has 3486784401 visible states and collapses at k = 20 (proved by R_20 = R_21; proof checked)");
+    assert_snapshot!(last("100.cpds"), @"converged: R = R_100 has more than 10^38 states; T(R) has more than 10^38 visible states and collapses at k = 100 (proved by R_100 = R_101; proof checked)");
     let ran = cuba(folder.path(), &["reach", "20.cpds", "--states"]);
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.contains("converged: "), "{}", ran.stdout);

@@ -158,7 +158,7 @@ fn threads_changes_and_verdicts_have_colours() {
     6  ⟨0|end,b⟩        ⟨0|end,b⟩
     7  –                –
 
-    ␛[1m␛[32mconverged␛[0m: T(R) has 4 visible states, and collapses at k = 6; R_6 = R_7, and so no further context adds a state (Scheme 1)
+    ␛[1m␛[32mconverged␛[0m: T(R) has 4 visible states and collapses at k = 6 (proved by R_6 = R_7; proof checked)
     ");
     let first = |args: &[&str]| coloured(args).lines().last().unwrap().split(':').next().unwrap().to_owned();
     assert_eq!(first(&["verify", "models/paper/fig1.cpds", "--target", "2|1,*"]), "␛[1m␛[32msafe␛[0m");

@@ -53,10 +53,10 @@ fn a_bug_with_its_trace() {
 fn safe() {
     let (code, out) = verify(&["models/paper/fig1.cpds", "--target", "2|1,*"]);
     assert_eq!(code, 0);
-    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; Z, which has every visible state that is reachable, has 8 states, none of them bad");
+    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts (proved by Z, 8 states; proof checked)");
     let (code, out) = verify(&["models/tiny/stutter.cpds", "--target", "1|-,b"]);
     assert_eq!(code, 0);
-    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts; matched-Z, which has every visible state that is reachable, has 4 states, none of them bad");
+    assert_snapshot!(out, @"safe: no bad state is reachable, with any number of contexts (proved by matched-Z, 4 states; proof checked)");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn nothing_to_verify() {
     fs::write(folder.path().join("m.cpds"), "shared 0\ninit 0|a\nthread A { symbols a }\n").unwrap();
     let ran = cuba(folder.path(), &["verify", "m.cpds"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert_snapshot!(ran.stderr, @"error: `m.cpds` says of no state that it is bad, so there is nothing to verify; name bad states with --target, or see all reachable ones with `cuba reach`");
+    assert_snapshot!(ran.stderr, @"error: `m.cpds` names no bad state, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`");
 }
 
 #[test]
