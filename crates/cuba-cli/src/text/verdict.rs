@@ -39,7 +39,7 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
         }
         Some((Asked::Labels(labels), _)) => {
             let labels: Vec<String> = labels.iter().map(|label| format!("`{}`", printable(label))).collect();
-            format!("safe: no thread comes to {}, {always} ({grounds})", labels.join(" or "))
+            format!("safe: no thread reaches {}, {always} ({grounds})", labels.join(" or "))
         }
         Some((Asked::Targets(_), _)) | None => format!("safe: no bad state is reachable, {always} ({grounds})"),
     }

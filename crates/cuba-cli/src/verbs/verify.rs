@@ -57,11 +57,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     // A label of a program that cannot be reached is a question all the same.
     let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
     if loaded.problem().property().bad.is_empty() && !is_asked {
-        let bad = if loaded.program.is_some() {
-            "has no `assert` that could be reached"
-        } else {
-            "names no bad state"
-        };
+        let bad = if loaded.program.is_some() { "has no `assert` that could be reached" } else { "names no bad state" };
         return Err(Stopped::Usage(format!(
             "`{file}` {bad}, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`"
         )));

@@ -69,7 +69,10 @@ fn the_corrected_driver_is_proved_safe() {
     let program = ["models/table2/bluetooth-3.bp", "--instances", "adder=1,stopper=1"];
     let path = certificate.to_str().unwrap();
     let verdict = done(&[&["verify"], &program[..], &["--certificate", path]].concat());
-    assert!(verdict.starts_with("safe: no assertion can fail, with any number of contexts (1 assertion; "), "{verdict}");
+    assert!(
+        verdict.starts_with("safe: no assertion can fail, with any number of contexts (1 assertion; "),
+        "{verdict}"
+    );
     assert!(certificate.exists());
 }
 
@@ -154,7 +157,7 @@ fn how_many_threads_must_be_said() {
     exit code 2
     ");
     assert_snapshot!(on(CREATES, &["verify", "p.bp", "--threads", "1"]), @"
-    safe: no bad state is reachable, with any number of contexts (proved by Z, 28 states; proof checked); assuming at most 1 created thread at a time (--threads 1)
+    safe: no assertion can fail, with any number of contexts (1 assertion; proved by Z, 28 states; proof checked); assuming at most 1 created thread at a time (--threads 1)
     exit code 0
     ");
     let graph = on(CREATES, &["show", "p.bp", "--threads", "1", "--dot"]);

@@ -143,7 +143,7 @@ fn no_finite_context_reachability() {
        ⟨q2|σ2,ε⟩
        ⟨q2|σ2,σ1⟩
 
-    converged: T(R) has 20 visible states and collapses at k = 2 (proved by T(R_2) = Z; proof checked)
+    converged: T(R) has 20 visible states and collapses at k = 2 (proved by T(S_2) = Z; proof checked)
     ");
     let stats = in_repository(&["reach", "models/paper/stefan8.cpds", "--stats"]).stderr;
     let (counters, _) = stats.split_once(" transitions").expect("bytes and the time come last");
@@ -162,7 +162,7 @@ fn engines() {
     4      8         7    1         8
     5     10         8    1         8  T(S_k) collapses at 5
 
-    converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(R_5) = Z; proof checked)
+    converged: T(R) has 8 visible states and collapses at k = 5 (proved by T(S_5) = Z; proof checked)
     ");
     let explicit = ["reach", "models/tiny/non-fcr.cpds", "--engine", "explicit", "--memory", "1M"];
     let ran = in_repository(&explicit);

@@ -149,7 +149,7 @@ void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
 void g() { UNCALLED: skip; }
 void main() { x := 0; BOTH: f(); }";
     assert_snapshot!(on(program, &["verify", "p.bp", "--label", "DEAD"]), @"
-    safe: no bad state is reachable, with any number of contexts (proved by Z, 8 states; proof checked)
+    safe: no thread reaches `DEAD`, with any number of contexts (proved by Z, 8 states; proof checked)
     warning: --label: no thread stands at `f:DEAD`
      --> p.bp:2:38
       |
@@ -161,7 +161,7 @@ void main() { x := 0; BOTH: f(); }";
     exit code 0
     ");
     assert_snapshot!(on(program, &["verify", "p.bp", "--label", "g:UNCALLED"]), @"
-    safe: no bad state is reachable, with any number of contexts (proved by Z, 8 states; proof checked)
+    safe: no thread reaches `g:UNCALLED`, with any number of contexts (proved by Z, 8 states; proof checked)
     warning: --label: no thread stands at `g:UNCALLED`
      --> p.bp:3:22
       |
