@@ -7,7 +7,8 @@ import re
 from benchexec.result import RESULT_ERROR, RESULT_FALSE_REACH, RESULT_TRUE_PROP, RESULT_UNKNOWN
 from benchexec.tools.template import BaseTool2, UnsupportedFeatureException
 
-# By exit code: the word that the last line of the output begins with, and what that is for BenchExec.
+# By exit code: the word that the last line of the output begins with, and what that is for
+# BenchExec.
 VERDICTS = {
     0: ("safe", RESULT_TRUE_PROP),
     10: ("unsafe", RESULT_FALSE_REACH),
@@ -66,7 +67,8 @@ class Tool(BaseTool2):
             return f"{RESULT_ERROR} (exit code {code}, but not '{word}')"
         if UNCHECKED.search(last_line(run.output)):
             return RESULT_UNKNOWN  # no evidence was checked
-        # Bare, if unknown: BenchExec takes whatever else is not a verdict for an error. The reason is a column.
+        # Bare, if unknown: BenchExec takes whatever else is not a verdict for an error. The reason
+        # is a column.
         return verdict
 
     def get_value_from_output(self, output, identifier):

@@ -1,5 +1,6 @@
-//! A certificate of a small system, as the engines make it, with changes to it, and to the system. If the checker accepts it, the
-//! naive oracle does, and nothing that is soon reachable is missing in it; and the other way round.
+//! A certificate of a small system, as the engines make it, with changes to it, and to the system.
+//! If the checker accepts it, the naive oracle does, and nothing that is soon reachable is missing
+//! in it; and the other way round.
 
 use super::changes::{Choices, Draft, limits, without_property};
 use super::evidence::has_what_is_reachable;

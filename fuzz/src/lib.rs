@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their bytes. The tests of `cuba` take the kept corpora through the same functions, without a
-//! fuzzer.
+//! What the fuzz targets do with their bytes. The tests of `cuba` take the kept corpora through the
+//! same functions, without a fuzzer.
 //!
 //! A panic is a finding, and so is too much time or memory, which the fuzzer watches over.
 

@@ -1,4 +1,5 @@
-//! Texts: each is read, or refused with errors that can be shown; what was read is printed, and read back as the same.
+//! Texts: each is read, or refused with errors that can be shown; what was read is printed, and
+//! read back as the same.
 
 use boolprog::Asked;
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
@@ -56,7 +57,8 @@ pub fn toml(bytes: &[u8]) {
     }
 }
 
-/// What options of the command line say of a fixed system or program; the first byte says which option it is.
+/// What options of the command line say of a fixed system or program; the first byte says which
+/// option it is.
 pub fn patterns(bytes: &[u8]) {
     const SYSTEM: &str = "shared 0..2 x; init 0|a,b; bad 1|a,*\nthread A { symbols a b 7; (0,a) -> (1,a b) }\n\
         thread B { symbols b c; (1,b) -> (0,-) }";

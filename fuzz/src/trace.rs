@@ -1,5 +1,6 @@
-//! A trace of a small system, as the engines find it, with changes to it, and to the system. The checker accepts what is a trace by
-//! the step relation of the vocabulary and leads to a bad state, and nothing else.
+//! A trace of a small system, as the engines find it, with changes to it, and to the system. The
+//! checker accepts what is a trace by the step relation of the vocabulary and leads to a bad state,
+//! and nothing else.
 
 use super::changes::{Choices, Draft, limits};
 use cpds::{Problem, SharedState, Stack, Symbol, ThreadId, Trace};

@@ -19,7 +19,8 @@ pub enum Asked {
     Errors,
     /// Whether a thread can stand at one of these labels: `L` or `f:L`.
     Labels(Vec<String>),
-    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`. Each has the name under which the user knows it.
+    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`. Each has the name under
+    /// which the user knows it.
     Targets(Vec<Source>),
 }
 
@@ -98,7 +99,8 @@ impl Context<'_> {
         labelled(self.graph, text)
     }
 
-    /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when the program runs, `main` comes there.
+    /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when
+    /// the program runs, `main` comes there.
     fn is_run(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
         let Context { graph, threads, may_run, .. } = self;
         let named = |node: usize| {
@@ -286,8 +288,8 @@ pub(crate) fn labelled(graph: &Graph, text: &str) -> Option<Vec<usize>> {
     Some(nodes.collect()).filter(|nodes: &Vec<usize>| !nodes.is_empty())
 }
 
-/// The nodes that a place stands for: a label, a function, a line of a function, or `f:12.2`, the second place on a line; calls that await a
-/// return only if these are wanted.
+/// The nodes that a place stands for: a label, a function, a line of a function, or `f:12.2`, the
+/// second place on a line; calls that await a return only if these are wanted.
 pub(crate) fn place(graph: &Graph, map: &Meaning, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
     if let Some(nodes) = labelled(graph, text) {
         return Some(nodes);

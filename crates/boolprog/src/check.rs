@@ -8,8 +8,8 @@ use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The graph of a program. What is wrong is reported; then the graph is of no use. `unclear` are names that may have been declared where the
-/// text was not understood.
+/// The graph of a program. What is wrong is reported; then the graph is of no use. `unclear` are
+/// names that may have been declared where the text was not understood.
 pub(crate) fn check(program: &Program, unclear: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
     let graph = declare(program);
     let (variables, locks, functions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -54,7 +54,8 @@ fn declare(program: &Program) -> Graph {
 
 struct Checker<'a> {
     program: &'a Program,
-    /// Names that may have been declared where the text was not understood: nothing is said about them.
+    /// Names that may have been declared where the text was not understood: nothing is said about
+    /// them.
     unclear: &'a BTreeSet<String>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
@@ -128,7 +129,8 @@ impl Checker<'_> {
     }
 }
 
-/// An expression, with its variables, primed or not, looked up. What is not found has been reported.
+/// An expression, with its variables, primed or not, looked up. What is not found has been
+/// reported.
 pub(crate) fn formula(expr: &Expr, look_up: &mut impl FnMut(&Name, bool) -> Option<Formula>) -> Formula {
     let mut inner = |expr: &Expr| Box::new(formula(expr, look_up));
     match &expr.kind {

@@ -1,14 +1,15 @@
 //! A program with its names looked up: for each function a graph of steps.
 //!
-//! A node is a place at which a thread can stand, and the step that it takes from there. Compound statements are gone: an `if` is a node with
-//! two successors.
+//! A node is a place at which a thread can stand, and the step that it takes from there. Compound
+//! statements are gone: an `if` is a node with two successors.
 
 use crate::syntax::{Operator, Origin, StatementId};
 use cpds::diagnostic::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// The most variables of a kind: shared ones, thread-local ones, those of a function; and the most results of a function.
+/// The most variables of a kind: shared ones, thread-local ones, those of a function; and the most
+/// results of a function.
 pub(crate) const MOST_VARIABLES: usize = 1 << 14;
 
 /// The most locks.
@@ -56,7 +57,8 @@ pub(crate) struct Node {
     pub(crate) step: Step,
     /// The next place, where there is only one.
     pub(crate) next: usize,
-    /// The `atomic` blocks of its function that it stands in, outermost first, each by the node that leaves it.
+    /// The `atomic` blocks of its function that it stands in, outermost first, each by the node
+    /// that leaves it.
     pub(crate) blocks: Vec<usize>,
     /// The statement that it belongs to; none at the end of a function.
     pub(crate) statement: Option<StatementId>,
@@ -85,7 +87,8 @@ pub(crate) enum Step {
         arguments: Vec<Formula>,
         returned: usize,
     },
-    /// A call has been made. `assign` is the node that assigns the results, if that is a step of its own.
+    /// A call has been made. `assign` is the node that assigns the results, if that is a step of
+    /// its own.
     Await {
         targets: Vec<Option<Var>>,
         assign: Option<usize>,
@@ -161,7 +164,8 @@ impl Graph {
         found.into_iter().collect()
     }
 
-    /// For each node, whether it can come again in the same call: the strongly connected components, by two searches (Kosaraju).
+    /// For each node, whether it can come again in the same call: the strongly connected
+    /// components, by two searches (Kosaraju).
     pub(crate) fn in_loop(&self) -> Vec<bool> {
         let count = self.nodes.len();
         let forward: Vec<Vec<usize>> = (0..count).map(|node| self.successors(node)).collect();

@@ -1,7 +1,7 @@
 //! Words and signs of a Boolean program.
 //!
-//! Comments are passed over, but for one kind: SatAbs says in `// file main.c line 12` which line of its own input the next statement
-//! comes from.
+//! Comments are passed over, but for one kind: SatAbs says in `// file main.c line 12` which line
+//! of its own input the next statement comes from.
 
 use crate::syntax::Origin;
 use cpds::diagnostic::{Span, is_printable, printable};
@@ -14,7 +14,8 @@ pub(crate) enum Token {
     Number,
     /// A sign, as one of [`SIGNS`].
     Sign(&'static str),
-    /// What has no place here: a character, a comment without an end, a string, a line that starts with `#`.
+    /// What has no place here: a character, a comment without an end, a string, a line that starts
+    /// with `#`.
     Unknown,
 }
 

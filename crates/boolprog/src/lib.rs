@@ -1,4 +1,5 @@
-//! Concurrent Boolean programs (the paper's App. B): reading them, and lowering them to concurrent pushdown systems.
+//! Concurrent Boolean programs (the paper's App. B): reading them, and lowering them to concurrent
+//! pushdown systems.
 //!
 //! The language and its meaning are described in `docs/boolean-programs.md`. Data flows one way:
 //!
@@ -7,8 +8,9 @@
 //! code ── tree, print ────┘          threads ┘                                └──── SourceMap: the way back
 //! ```
 //!
-//! The result is an ordinary system: engines, certificates and the checker know nothing of programs. Shared states are the values of the shared
-//! variables, and what synchronisation needs; stack symbols are places with the values of local variables. Only combinations that a
+//! The result is an ordinary system: engines, certificates and the checker know nothing of
+//! programs. Shared states are the values of the shared variables, and what synchronisation needs;
+//! stack symbols are places with the values of local variables. Only combinations that a
 //! thread-modular exploration can reach are there.
 
 mod asked;
@@ -57,7 +59,8 @@ pub struct Options {
     pub threads: Option<u32>,
     /// What is asked.
     pub asked: Asked,
-    /// About how many bytes the system may take while it is made. A program that takes more is refused.
+    /// About how many bytes the system may take while it is made. A program that takes more is
+    /// refused.
     pub memory: u64,
 }
 
@@ -100,7 +103,8 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// The syntax tree of a text, as far as it can be understood, and what is wrong with the text. Names are not looked up.
+/// The syntax tree of a text, as far as it can be understood, and what is wrong with the text.
+/// Names are not looked up.
 pub fn parse(source: &Source) -> (Program, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let (program, _) = parse::parse(source, &mut diagnostics);
@@ -129,12 +133,14 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 
 /// Lowers a program that was built in code.
 ///
-/// Its text is what [`print`] makes of it, and there everything has its place. So what is wrong with the program is told as for one that was
-/// read, lines are lines of that text, and states can be written in words and read back. [`Lowered::program`] is the program with these places.
+/// Its text is what [`print`] makes of it, and there everything has its place. So what is wrong
+/// with the program is told as for one that was read, lines are lines of that text, and states can
+/// be written in words and read back. [`Lowered::program`] is the program with these places.
 /// Statements keep their [`StatementId`](syntax::StatementId).
 ///
 /// # Errors
-/// If the program has no meaning, or cannot be written down: names that are none, nesting that is too deep.
+/// If the program has no meaning, or cannot be written down: names that are none, nesting that is
+/// too deep.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
     tree::check(program, &mut diagnostics);
@@ -148,7 +154,8 @@ pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError>
     lowered((program, &BTreeSet::new()), Source::new("program", text), options, diagnostics)
 }
 
-/// Lowers a program with its places in a text. `unclear` are names that may have been declared where the text was not understood.
+/// Lowers a program with its places in a text. `unclear` are names that may have been declared
+/// where the text was not understood.
 fn lowered(
     (program, unclear): (Program, &BTreeSet<String>),
     source: Source,

@@ -1,7 +1,8 @@
 //! Which local variables matter at a place: those that may be read before they are written.
 //!
-//! What does not matter is left open: places with it are not told apart. A thread alone sees its local variables, so nobody can tell. Thread-local
-//! variables outlive a call, and always matter here.
+//! What does not matter is left open: places with it are not told apart. A thread alone sees its
+//! local variables, so nobody can tell. Thread-local variables outlive a call, and always matter
+//! here.
 
 use crate::graph::{Formula, Graph, Step, Var};
 use crate::set::Set;
@@ -17,7 +18,8 @@ pub(crate) fn live(graph: &Graph) -> Vec<Set> {
             before[next].push(node);
         }
     }
-    // Backwards, until nothing changes. What comes later in a function has a lower number, and is looked at first.
+    // Backwards, until nothing changes. What comes later in a function has a lower number, and is
+    // looked at first.
     let mut changed: Vec<usize> = (0..graph.nodes.len()).rev().collect();
     let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {

@@ -121,7 +121,8 @@ fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
     errors
 }
 
-/// The symbol of each frame, and the frame of each symbol: in the order in which the programs mention them.
+/// The symbol of each frame, and the frame of each symbol: in the order in which the programs
+/// mention them.
 fn numbered(unfolded: &Unfolded, machine: &Machine<'_>, roles: &[Role]) -> (Vec<Option<Symbol>>, Vec<Frame>) {
     let (mut symbols, mut frames) = (vec![None; unfolded.frames.len()], Vec::new());
     for (role, actions) in roles.iter().zip(&unfolded.actions) {

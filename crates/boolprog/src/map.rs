@@ -32,7 +32,8 @@ pub struct SourceStep<'m> {
     pub span: Span,
     /// Its line, from 1.
     pub line: usize,
-    /// The statement; none at the end of a function. Of a thread that starts, the one that it will execute first.
+    /// The statement; none at the end of a function. Of a thread that starts, the one that it will
+    /// execute first.
     pub statement: Option<StatementId>,
     /// Where it comes from, if the program was made from another one.
     pub origin: Option<&'m Origin>,
@@ -76,7 +77,8 @@ pub enum StepKind {
 pub struct Change<'m> {
     /// The variable.
     pub name: &'m str,
-    /// Which kind of variable it is: names are not enough, since a local variable may hide another one.
+    /// Which kind of variable it is: names are not enough, since a local variable may hide another
+    /// one.
     pub kind: VariableKind,
     /// Its value before.
     pub before: Option<bool>,
@@ -164,7 +166,8 @@ pub struct FrameView {
 pub enum FramePlace {
     /// Before a statement, or at a bracket.
     Before(u32),
-    /// In a call, which hands something over when it returns; otherwise it is where the call returns to.
+    /// In a call, which hands something over when it returns; otherwise it is where the call
+    /// returns to.
     Calling(u32),
     /// A call has returned, and its results are not assigned.
     Results(u32),
@@ -364,7 +367,8 @@ impl SourceMap {
         }
     }
 
-    /// For each local variable, parameters first, whether it matters at a place: whether it may be read before it is written.
+    /// For each local variable, parameters first, whether it matters at a place: whether it may be
+    /// read before it is written.
     pub fn matters(&self, at: FramePlace) -> Vec<bool> {
         let Some(node) = self.graph.nodes.iter().position(|node| place(node) == at) else { return Vec::new() };
         let count = self.graph.functions[self.graph.nodes[node].function].locals.len();
@@ -379,7 +383,8 @@ impl SourceMap {
         declared.map(|(number, variable)| (&*variable.name, variables.get(number))).collect()
     }
 
-    /// The frame that a symbol stands for: its function, the line of its next statement, and the variables that matter there.
+    /// The frame that a symbol stands for: its function, the line of its next statement, and the
+    /// variables that matter there.
     pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
         self.source_frame(self.meaning.frame(symbol))
     }

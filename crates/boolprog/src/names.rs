@@ -1,6 +1,7 @@
 //! What shared states and stack symbols of a lowered program are called.
 //!
-//! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a name would be too long, it is a number.
+//! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a
+//! name would be too long, it is a number.
 
 use crate::graph::{Declared, Graph, Step};
 use crate::set::Set;

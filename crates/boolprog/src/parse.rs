@@ -1,8 +1,8 @@
 //! From tokens to a syntax tree: recursive descent, for both dialects.
 //!
-//! After a mistake the parser goes on behind the next `;`, or at the next bracket (`recovery.rs`). A statement, a declaration and the
-//! head of a function have one error at most: the first. What C programmers write is known (`c_habits.rs`), so that its error says
-//! what to write instead.
+//! After a mistake the parser goes on behind the next `;`, or at the next bracket (`recovery.rs`).
+//! A statement, a declaration and the head of a function have one error at most: the first. What C
+//! programmers write is known (`c_habits.rs`), so that its error says what to write instead.
 
 mod c_habits;
 mod expression;
@@ -97,7 +97,8 @@ struct Parser<'a> {
     diagnostics: &'a mut Diagnostics,
 }
 
-/// The syntax tree of a text; if there are mistakes, without what they are in, and the words of that.
+/// The syntax tree of a text; if there are mistakes, without what they are in, and the words of
+/// that.
 pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program, BTreeSet<String>) {
     let lexemes = lex(&source.text, 0);
     let text = |lexeme: &Lexeme| &source.text[lexeme.span.start as usize..lexeme.span.end as usize];
@@ -230,7 +231,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reports a mistake, unless this statement has one already: the second may follow from the first.
+    /// Reports a mistake, unless this statement has one already: the second may follow from the
+    /// first.
     fn mistake(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
         if self.reported != Some(self.unit) {
             self.reported = Some(self.unit);

@@ -11,7 +11,8 @@ pub fn print(program: &Program) -> String {
     placed(program.clone()).0
 }
 
-/// The program as text, and the program with its places in that text: the same as if it had been read from there.
+/// The program as text, and the program with its places in that text: the same as if it had been
+/// read from there.
 pub(crate) fn placed(mut program: Program) -> (String, Program) {
     let mut printer = Printer { out: String::new(), dialect: program.dialect, indent: 0 };
     for variable in &mut program.variables {

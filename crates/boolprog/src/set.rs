@@ -1,7 +1,7 @@
 //! Sets of small numbers: variables and locks.
 //!
-//! Most programs have few of either, so a set of numbers below 64 is one word and takes no memory of its own. A larger set shares its words
-//! with its copies until one of them changes.
+//! Most programs have few of either, so a set of numbers below 64 is one word and takes no memory
+//! of its own. A larger set shares its words with its copies until one of them changes.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -90,7 +90,8 @@ impl Set {
         }
         let (word, bit) = (number / 64, 1 << (number % 64));
         match &mut self.0 {
-            // The last word may become zero, and the others shared words of a copy: those are made anew.
+            // The last word may become zero, and the others shared words of a copy: those are made
+            // anew.
             Words::Many(words) if word + 1 < words.len() => Arc::make_mut(words)[word] ^= bit,
             _ => {
                 let mut words = self.words().to_vec();

@@ -1,7 +1,9 @@
-//! States of a program: what is shared, and frames of calls. In the system they are shared states and stack symbols.
+//! States of a program: what is shared, and frames of calls. In the system they are shared states
+//! and stack symbols.
 //!
-//! Nobody is named: what only one thread may know of itself (that it is in an atomic section, that it holds a lock) is in its topmost frame, and
-//! the shared state has what the others must know. So threads with the same program stay interchangeable.
+//! Nobody is named: what only one thread may know of itself (that it is in an atomic section, that
+//! it holds a lock) is in its topmost frame, and the shared state has what the others must know. So
+//! threads with the same program stay interchangeable.
 
 use crate::set::Set;
 use crate::store::Bits;

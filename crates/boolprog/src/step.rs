@@ -1,10 +1,12 @@
-//! What a thread does in one step: the meaning of programs (docs/boolean-programs.md), as actions of a pushdown system.
+//! What a thread does in one step: the meaning of programs (docs/boolean-programs.md), as actions
+//! of a pushdown system.
 //!
-//! A shared state has the shared variables and what synchronisation needs; a stack symbol is a [`Frame`]: a place with its local variables,
-//! and with what the thread has to remember of itself.
+//! A shared state has the shared variables and what synchronisation needs; a stack symbol is a
+//! [`Frame`]: a place with its local variables, and with what the thread has to remember of itself.
 //!
-//! A return cannot reach below the top of the stack. What it hands over lies in the shared state until the caller's frame, which awaits it, picks
-//! it up. Meanwhile nobody else can move, so the two actions are one step; and only the thread that returns has an awaiting frame on top.
+//! A return cannot reach below the top of the stack. What it hands over lies in the shared state
+//! until the caller's frame, which awaits it, picks it up. Meanwhile nobody else can move, so the
+//! two actions are one step; and only the thread that returns has an awaiting frame on top.
 
 use crate::graph::{Formula, Graph, Node, Step, Var};
 use crate::set::Set;
@@ -83,7 +85,8 @@ impl<'a> Machine<'a> {
         self.trimmed(Frame { node: function.entry, kind, section, held, local, results })
     }
 
-    /// The kind of a frame that is the lowest of its thread: where nothing is handed over, and nothing counted, there is no difference.
+    /// The kind of a frame that is the lowest of its thread: where nothing is handed over, and
+    /// nothing counted, there is no difference.
     fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
         match kind {
             FrameKind::Created if self.threads.limit.is_some() => kind,
@@ -92,7 +95,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Threads of this pool that can start: the frame that the first of each kind starts with, and the shared state then.
+    /// Threads of this pool that can start: the frame that the first of each kind starts with, and
+    /// the shared state then.
     pub(crate) fn pick_up((rest, variables): (&Shared, &Bits), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
         if running.is_atomic || running.handover != Handover::Nothing {
@@ -120,7 +124,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Every step that a thread can take with this frame on top; of the shared state, the variables are given by themselves.
+    /// Every step that a thread can take with this frame on top; of the shared state, the variables
+    /// are given by themselves.
     pub(crate) fn steps(
         &self,
         (rest, variables): (&Shared, &Bits),
@@ -189,8 +194,8 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// For each function, whether its returns hand something over: it has results, or does something to its thread that lasts, or `end_thread` may
-/// leave it.
+/// For each function, whether its returns hand something over: it has results, or does something to
+/// its thread that lasts, or `end_thread` may leave it.
 fn hands_over(graph: &Graph) -> Vec<bool> {
     let mut callers = vec![Vec::new(); graph.functions.len()];
     let (mut lasts, mut ends) =
@@ -328,7 +333,8 @@ impl<'m> Now<'m, '_, '_> {
                 self.create(store, first)?;
             }
             Step::StartAt(target, _) => {
-                // A copy: both threads must know the same values, as far as they matter to the new one.
+                // A copy: both threads must know the same values, as far as they matter to the new
+                // one.
                 let open = self.machine.live[*target].difference(store.local.known());
                 if let Some(number) = open.iter().next() {
                     return Err(Stop::Open(Var::Local(number)));
@@ -425,7 +431,8 @@ impl<'m> Now<'m, '_, '_> {
         }
         let next = self.node.next;
         let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
-        // What is open before is chosen before: then only the values after the assignment are left to be chosen here.
+        // What is open before is chosen before: then only the values after the assignment are left
+        // to be chosen here.
         if let Some(Open(variable)) = open_before(constrain, store) {
             return Err(Stop::Open(variable));
         }

@@ -1,13 +1,16 @@
-//! Values of variables, of which some may not have been chosen yet, and what expressions make of them.
+//! Values of variables, of which some may not have been chosen yet, and what expressions make of
+//! them.
 //!
-//! A variable that may have any value is left open until somebody reads it: then the reader chooses, and the choice stays. So a store with
-//! open variables stands for all stores that agree with it on the others, and every one of these is possible
-//! ([design note](../../../docs/design/009-programs-as-systems.md)).
+//! A variable that may have any value is left open until somebody reads it: then the reader
+//! chooses, and the choice stays. So a store with open variables stands for all stores that agree
+//! with it on the others, and every one of these is possible ([design
+//! note](../../../docs/design/009-programs-as-systems.md)).
 
 use crate::graph::{Formula, Var};
 use crate::set::Set;
 
-/// Some Boolean variables. The value of one that is not known is kept as false, so that equal stores are equal.
+/// Some Boolean variables. The value of one that is not known is kept as false, so that equal
+/// stores are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Bits {
     known: Set,
@@ -93,7 +96,8 @@ impl Store {
         }
     }
 
-    /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores in which it is not.
+    /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores
+    /// in which it is not.
     pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Enough> {
         match step(self) {
             Ok(()) => Ok(()),
@@ -134,7 +138,8 @@ impl From<Enough> for Stop {
     }
 }
 
-/// The values that an expression can have. Every `*` is a choice of its own, so parts of an expression are independent once the variables are chosen.
+/// The values that an expression can have. Every `*` is a choice of its own, so parts of an
+/// expression are independent once the variables are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Possible {
     pub(crate) no: bool,
@@ -158,8 +163,8 @@ impl Possible {
     }
 }
 
-/// The values that `formula` can have, where `before` are the values now and `after` those after the assignment. An open variable is asked for only
-/// if the value depends on it.
+/// The values that `formula` can have, where `before` are the values now and `after` those after
+/// the assignment. An open variable is asked for only if the value depends on it.
 pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<Possible, Open> {
     let known = |store: &Store, variable: Var| store.get(variable).map(Possible::only).ok_or(Open(variable));
     match formula {

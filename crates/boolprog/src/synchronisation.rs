@@ -1,7 +1,9 @@
-//! Back from the pushdown system to what threads have to do with each other: locks, atomic sections, and threads that wait to start.
+//! Back from the pushdown system to what threads have to do with each other: locks, atomic
+//! sections, and threads that wait to start.
 //!
-//! A shared state says which locks are held, and whether a thread is in an atomic section; the topmost frame of a thread says whether it is this
-//! one. While a return is under way, what is handed over says so instead.
+//! A shared state says which locks are held, and whether a thread is in an atomic section; the
+//! topmost frame of a thread says whether it is this one. While a return is under way, what is
+//! handed over says so instead.
 
 use crate::graph::Step;
 use crate::map::{SourceFrame, SourceMap};
@@ -25,9 +27,11 @@ pub struct Synchronisation<'m> {
 pub struct HeldLock<'m> {
     /// The lock.
     pub name: &'m str,
-    /// The thread that has taken it; nothing if it has ended, and the state before does not say which one it was.
+    /// The thread that has taken it; nothing if it has ended, and the state before does not say
+    /// which one it was.
     pub holder: Option<ThreadId>,
-    /// Whether that thread has ended, so that no thread gives the lock up. Another thread may be in its place.
+    /// Whether that thread has ended, so that no thread gives the lock up. Another thread may be in
+    /// its place.
     pub has_ended: bool,
 }
 
@@ -56,8 +60,8 @@ pub(crate) struct Own {
 }
 
 impl SourceMap {
-    /// What threads have to do with each other in a state. In that of an error this is what it was in the state before; and which thread has
-    /// ended with a lock, only the state before says.
+    /// What threads have to do with each other in a state. In that of an error this is what it was
+    /// in the state before; and which thread has ended with a lock, only the state before says.
     pub fn synchronisation<'m>(
         &'m self,
         state: &GlobalState,

@@ -1,14 +1,15 @@
 //! The syntax tree of a Boolean program: what both dialects say (docs/boolean-programs.md).
 //!
-//! Names are as written, and not looked up. Two trees are equal if the programs are: where something
-//! stands in its text makes no difference, nor what statements are called.
+//! Names are as written, and not looked up. Two trees are equal if the programs are: where
+//! something stands in its text makes no difference, nor what statements are called.
 //!
 //! A tree may also be built in code: nothing needs a place there ([`At::default`]), and
 //! [`lower`](crate::lower) makes a text of it.
 
 use cpds::diagnostic::Span;
 
-/// The two ways to write a program; they differ in brackets, and in whether `T` and `F` are constants.
+/// The two ways to write a program; they differ in brackets, and in whether `T` and `F` are
+/// constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
     /// `{ … }`, as in Fig. 6.
@@ -92,7 +93,8 @@ pub struct Function {
     pub end: At,
 }
 
-/// What a statement is called: a number that means nothing here, and comes back in each step of a trace.
+/// What a statement is called: a number that means nothing here, and comes back in each step of a
+/// trace.
 ///
 /// In a program that was read from a text, statements are numbered in the order of the text, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

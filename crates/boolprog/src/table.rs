@@ -1,7 +1,8 @@
-//! Shared states with dense numbers, in the order in which they are found, and lists for each of them.
+//! Shared states with dense numbers, in the order in which they are found, and lists for each of
+//! them.
 //!
-//! There may be millions. They differ most in the values of variables, and little in everything else: so of a shared state are kept its
-//! variables, and the number of the rest.
+//! There may be millions. They differ most in the values of variables, and little in everything
+//! else: so of a shared state are kept its variables, and the number of the rest.
 
 use crate::state::Shared;
 use crate::store::Bits;
@@ -10,7 +11,8 @@ use rustc_hash::FxBuildHasher;
 
 pub(crate) type Table<T> = IndexSet<T, FxBuildHasher>;
 
-/// About how many bytes an entry of a table takes beside its value: its hash, and its place in an index that is never quite full.
+/// About how many bytes an entry of a table takes beside its value: its hash, and its place in an
+/// index that is never quite full.
 pub(crate) const ENTRY: usize = 24;
 
 /// Shared states by their numbers.

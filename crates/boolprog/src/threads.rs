@@ -1,7 +1,8 @@
 //! Which threads there are: from the start, and for what is created.
 //!
-//! A creation can be executed only so many times if it is in no loop, and the calls that lead to it are in none either; and then there is a place
-//! for each time. How often is counted for *activations*: a function from its beginning, or from a label at which threads start.
+//! A creation can be executed only so many times if it is in no loop, and the calls that lead to it
+//! are in none either; and then there is a place for each time. How often is counted for
+//! *activations*: a function from its beginning, or from a label at which threads start.
 
 use crate::graph::{Graph, Step};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, nearest};
@@ -195,10 +196,12 @@ fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
     }
 }
 
-/// The creations that may be executed, in the order of the text, and how often; `u64::MAX` is without end.
+/// The creations that may be executed, in the order of the text, and how often; `u64::MAX` is
+/// without end.
 fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
     let in_loop = graph.in_loop();
-    // The calls and creations that may be executed from a node on, in the same call, with what they enter.
+    // The calls and creations that may be executed from a node on, in the same call, with what they
+    // enter.
     let sites = |start: Activation| -> Vec<(usize, Activation)> {
         let target = |node: usize| match graph.nodes[node].step {
             Step::Call { function, .. } | Step::Start { function, .. } => Some((node, graph.functions[function].entry)),
@@ -215,7 +218,8 @@ fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
             found.extend(sites.iter().map(|&(_, target)| target));
         }
     }
-    // Counted where everything that enters has been counted. What is left enters itself, or is entered by what does: without end.
+    // Counted where everything that enters has been counted. What is left enters itself, or is
+    // entered by what does: without end.
     let mut entering: BTreeMap<Activation, usize> = BTreeMap::new();
     for &(_, target) in activations.values().flatten() {
         *entering.entry(target).or_default() += 1;

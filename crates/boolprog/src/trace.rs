@@ -33,7 +33,8 @@ pub struct ProgramStep<'t> {
     pub thread: ThreadId,
     /// What it did: the statement and its place, what changed, how deep in calls.
     pub step: SourceStep<'t>,
-    /// What threads have to do with each other after the step: locks, atomic sections, threads that wait to start.
+    /// What threads have to do with each other after the step: locks, atomic sections, threads that
+    /// wait to start.
     pub now: Synchronisation<'t>,
     /// The state of the system that the step leads to.
     pub state: &'t GlobalState,

@@ -1,7 +1,8 @@
-//! What must be so of a syntax tree that was built in code, and is so of one that was read from a text: then it can be written down.
+//! What must be so of a syntax tree that was built in code, and is so of one that was read from a
+//! text: then it can be written down.
 //!
-//! Such a tree has no places yet, so what is wrong with it is said without one. Everything else is checked as in a text, and told with places in
-//! the text that the program is written as.
+//! Such a tree has no places yet, so what is wrong with it is said without one. Everything else is
+//! checked as in a text, and told with places in the text that the program is written as.
 
 use crate::graph::MOST_VARIABLES;
 use crate::lex::is_name;

@@ -1,8 +1,10 @@
 //! Which combinations of a shared state and a frame there can be: a thread-modular exploration.
 //!
-//! Each program is explored by itself: its own steps, and between them any change of the shared state that another thread was seen to make.
-//! What lies under a frame is forgotten, up to the function that it called: a return goes back to everyone who has called that function. So every
-//! combination that a run can have is found, and with it every action that can fire; and some that cannot, which do no harm.
+//! Each program is explored by itself: its own steps, and between them any change of the shared
+//! state that another thread was seen to make. What lies under a frame is forgotten, up to the
+//! function that it called: a return goes back to everyone who has called that function. So every
+//! combination that a run can have is found, and with it every action that can fire; and some that
+//! cannot, which do no harm.
 
 use crate::set::Set;
 use crate::state::{Frame, FrameKind, Section, Shared};
@@ -22,12 +24,14 @@ pub(crate) struct Unfolded {
     pub(crate) actions: Vec<Vec<Unfold>>,
 }
 
-/// An action, by numbers of shared states and frames: (from,top) → (to,written), top first; without a top, from the empty stack.
+/// An action, by numbers of shared states and frames: (from,top) → (to,written), top first; without
+/// a top, from the empty stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Unfold {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// The top, then what is written; [`NO_FRAME`] where there is nothing. There are millions of actions.
+    /// The top, then what is written; [`NO_FRAME`] where there is nothing. There are millions of
+    /// actions.
     frames: [u32; 3],
 }
 
@@ -127,8 +131,9 @@ struct Explored {
     actions: Vec<Unfold>,
 }
 
-/// A set of pairs of a shared state and a frame: for each frame, 64 shared states a word. Where there are many, they are close to each other, and
-/// nearly all of the questions are about pairs that are there.
+/// A set of pairs of a shared state and a frame: for each frame, 64 shared states a word. Where
+/// there are many, they are close to each other, and nearly all of the questions are about pairs
+/// that are there.
 #[derive(Default)]
 struct Pairs(FxHashMap<(u32, u32), u64>);
 
@@ -227,7 +232,8 @@ impl Exploration<'_, '_> {
         let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
         let tables = self.shared.bytes() + frames + programs + changes + self.queue.capacity() * 12;
         let actions: usize = self.programs.iter().map(|program| program.actions.len()).sum();
-        // A name and its place, a symbol's frame and its name, and a rule and its place in their order.
+        // A name and its place, a symbol's frame and its name, and a rule and its place in their
+        // order.
         let symbols = self.frames.len() * (size_of::<Frame>() + 64);
         let system = self.shared.len() * 24 + symbols + actions * (size_of::<cpds::Rule>() + 4);
         (tables + system) as u64
@@ -253,13 +259,15 @@ impl Exploration<'_, '_> {
         limited("actions", self.actions, limits::ACTIONS)
     }
 
-    /// Whether a thread with this frame on top can be there when others have made this the shared state.
+    /// Whether a thread with this frame on top can be there when others have made this the shared
+    /// state.
     fn is_possible(&self, shared: u32, frame: u32) -> bool {
         let frame = &self.frames[frame as usize];
         match self.shared.rest(shared) {
             Shared::Error(_) => false,
             Shared::Running(running) => {
-                // Those that were created are there: this one, if it is one, and those that have not started.
+                // Those that were created are there: this one, if it is one, and those that have
+                // not started.
                 let is_counted = self.machine.threads.limit.is_some();
                 let there = running.pending.len() + usize::from(frame.kind == FrameKind::Created);
                 running.locked.includes(&frame.held) && (!is_counted || running.created as usize >= there)
@@ -292,7 +300,8 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Notes that a thread of this program can change the shared state, and what that means for the others.
+    /// Notes that a thread of this program can change the shared state, and what that means for the
+    /// others.
     fn change(&mut self, program: usize, from: u32, to: u32) {
         if from == to || matches!(self.shared.rest(to), Shared::Error(_)) {
             return;
@@ -389,7 +398,8 @@ impl Exploration<'_, '_> {
         Ok(())
     }
 
-    /// What is known of the frame below. If nothing is handed over, the thread is what it was when it was called.
+    /// What is known of the frame below. If nothing is handed over, the thread is what it was when
+    /// it was called.
     fn returning(&self, frame: &Frame) -> Returning {
         let function = self.machine.graph.nodes[frame.node].function;
         if self.machine.hands_over(function) {

@@ -1,7 +1,8 @@
 //! States of a program as text, in words of the program: `x=1 & y=*|f:12(a=1) main:7, -`.
 //!
-//! Before `|` stand the shared variables, and what threads have to do with each other as far as the threads do not say it. Behind it stand the calls
-//! of each thread, innermost first: function and line, and in parentheses the local variables that matter there. `words/read.rs` reads that back.
+//! Before `|` stand the shared variables, and what threads have to do with each other as far as the
+//! threads do not say it. Behind it stand the calls of each thread, innermost first: function and
+//! line, and in parentheses the local variables that matter there. `words/read.rs` reads that back.
 
 mod read;
 
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 /// What tells places apart.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// For each node its line, and which place on that line it is, counted from 1 within its function.
+    /// For each node its line, and which place on that line it is, counted from 1 within its
+    /// function.
     nodes: Vec<(usize, usize)>,
     /// For each function, whether it is called; otherwise its only call is the outermost one.
     is_called: Vec<bool>,
@@ -116,7 +118,8 @@ impl SourceMap {
         self.frame_text(frame, outermost)
     }
 
-    /// Whether a thread is in the middle of a step, between two frames: then no other thread can move.
+    /// Whether a thread is in the middle of a step, between two frames: then no other thread can
+    /// move.
     pub fn is_between(&self, q: SharedState) -> bool {
         matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
     }

@@ -1,4 +1,5 @@
-//! Programs with thousands of variables and locks: they are lowered, and do what the interpreter does.
+//! Programs with thousands of variables and locks: they are lowered, and do what the interpreter
+//! does.
 
 use boolprog::{Lowered, Options, read};
 use cpds::{Source, ThreadId};
@@ -35,7 +36,8 @@ fn shared_states(program: &Lowered) -> usize {
 
 const MANY: usize = 4096;
 
-/// A 1 goes from the first variable to the last one, all of them at once in each step; another thread starts it.
+/// A 1 goes from the first variable to the last one, all of them at once in each step; another
+/// thread starts it.
 #[test]
 fn a_chain_of_many_shared_variables() {
     let text = format!(
@@ -53,7 +55,8 @@ fn a_chain_of_many_shared_variables() {
     assert!(same(&program, 2) > 10);
 }
 
-/// From variable to variable, one in each step: as many shared states, each with another variable that is true.
+/// From variable to variable, one in each step: as many shared states, each with another variable
+/// that is true.
 #[test]
 fn a_walk_through_many_shared_variables() {
     let text = format!(
@@ -100,7 +103,8 @@ fn many_variables_of_each_kind() {
         list(0..MANY, |i| if i == 0 { "1".to_owned() } else { "0".to_owned() }),
     );
     let program = lowered(&format!("{text}\n"));
-    // The first argument comes back as the last result: the assertion fails, and this is the only run.
+    // The first argument comes back as the last result: the assertion fails, and this is the only
+    // run.
     let system = program.reading.problem.system();
     let (mut state, mut steps) = (system.initial()[0].clone(), 0);
     loop {
@@ -125,7 +129,8 @@ fn many_local_variables_as_in_the_interpreter() {
     assert!(same(&lowered(&text), 2) > 10);
 }
 
-/// Each lock is taken and given up; the thread keeps some, and the other one waits for the last of these.
+/// Each lock is taken and given up; the thread keeps some, and the other one waits for the last of
+/// these.
 #[test]
 fn many_locks() {
     let count = 1024;

@@ -1,5 +1,5 @@
-//! The lowered system does what the program does: the naive interpreter of the syntax tree against the naive exploration of the system, level by
-//! level.
+//! The lowered system does what the program does: the naive interpreter of the syntax tree against
+//! the naive exploration of the system, level by level.
 
 use boolprog::syntax::{Program, Statement, StatementKind};
 use boolprog::{Asked, Lowered, Options, print, read};
@@ -76,7 +76,8 @@ proptest! {
         same(&lowered, LIMITS);
     }
 
-    /// Threads that are there from the start, of functions that are called, too, and may have parameters.
+    /// Threads that are there from the start, of functions that are called, too, and may have
+    /// parameters.
     #[test]
     fn with_instances(Printed(program) in printed(&Shape { creation: false, ..Shape::default() }), second in any::<prop::sample::Index>()) {
         let name = |index: usize| program.functions[index].name.text.clone();
@@ -84,7 +85,8 @@ proptest! {
         same(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
     }
 
-    /// A label is reached with as many contexts as it takes a thread to stand there; and the place of a target is where the thread is.
+    /// A label is reached with as many contexts as it takes a thread to stand there; and the place
+    /// of a target is where the thread is.
     #[test]
     fn labels_and_targets(Printed(program) in printed(&Shape { asserts: false, locks: false, ..Shape::default() })) {
         let options = Options { threads: Some(1), ..Options::default() };
@@ -103,7 +105,8 @@ proptest! {
                 oracle::levels(problem.system(), LIMITS.contexts, LIMITS.height).first_violation(problem)
             };
             let expected = first(&|state| state.threads.iter().any(top) || state.pending.iter().flatten().any(stands));
-            // A `main` that only starts threads is none: asking for its labels is refused, unless a thread calls it.
+            // A `main` that only starts threads is none: asking for its labels is refused, unless a
+            // thread calls it.
             let asked = Asked::Labels(vec![label.clone()]);
             let launcher = plain.map.threads().launcher.map(|main| &plain.program.functions[main]);
             if launcher.is_some_and(|main| (main.name.at.0.start..main.end.0.start).contains(&at))
@@ -123,7 +126,8 @@ proptest! {
         }
     }
 
-    /// Where it is not asked for errors, they stop nobody: there is everything that there is otherwise, but for the errors.
+    /// Where it is not asked for errors, they stop nobody: there is everything that there is
+    /// otherwise, but for the errors.
     #[test]
     fn without_errors(Printed(program) in printed(&Shape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
@@ -145,7 +149,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// Where nobody says how many threads there may be, there is a place for each: in no state are there more threads than places.
+    /// Where nobody says how many threads there may be, there is a place for each: in no state are
+    /// there more threads than places.
     #[test]
     fn creations_are_counted(Printed(program) in printed(&Shape { gotos: false, ..Shape::default() })) {
         let Ok(lowered) = read(Source::new("random.bp", print(&program)), &Options::default()) else { return Ok(()) };
@@ -181,7 +186,8 @@ fn every_construct_is_generated() {
     }
 }
 
-/// Programs in which something lasts, or is copied, or ends in the middle: each needs a rule of its own.
+/// Programs in which something lasts, or is copied, or ends in the middle: each needs a rule of its
+/// own.
 #[test]
 fn small_programs() {
     let programs = [

@@ -1,4 +1,5 @@
-//! Programs that are built in code: no text, and statements with numbers of their own, which come back in the steps of a trace.
+//! Programs that are built in code: no text, and statements with numbers of their own, which come
+//! back in the steps of a trace.
 
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
@@ -38,7 +39,8 @@ fn program(shared: &[&str], functions: Vec<Function>) -> Program {
     Program { dialect: Dialect::Paper, variables, functions }
 }
 
-/// Runs threads, as many steps each in turn; each step must be the only one that the thread can take, or it is the first.
+/// Runs threads, as many steps each in turn; each step must be the only one that the thread can
+/// take, or it is the first.
 fn run(system: &Cpds, turns: &[(u32, usize)]) -> Trace {
     let initial = system.initial()[0].clone();
     let (mut state, mut contexts) = (initial.clone(), Vec::new());
@@ -135,7 +137,8 @@ fn statements_come_back_in_the_steps_of_a_trace() {
 fn changes_of_each_kind() {
     let lowered = lower(&two_threads(), &Options::default()).unwrap();
     let system = lowered.reading.problem.system();
-    // Before it is assigned, `seen` may be anything: it does not matter. The return hands over what the thread knows of itself, in two steps.
+    // Before it is assigned, `seen` may be anything: it does not matter. The return hands over what
+    // the thread knows of itself, in two steps.
     let trace = run(system, &[(0, 7), (1, 1), (0, 1)]);
     let told = lowered.map.trace(system, &trace);
     let changes: Vec<(&str, VariableKind)> =
@@ -191,7 +194,8 @@ fn statements(lowered: &Lowered) -> Vec<Option<u32>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// A tree without places is lowered to what its text is lowered to, and gets the places that it has in the text. Random trees have none.
+    /// A tree without places is lowered to what its text is lowered to, and gets the places that it
+    /// has in the text. Random trees have none.
     #[test]
     fn a_tree_without_a_text_is_lowered_like_its_text(program in programs::program(&Shape::default()), threads in 1u32..=2) {
         let options = Options { threads: Some(threads), ..Options::default() };
@@ -213,7 +217,8 @@ proptest! {
         prop_assert_eq!(statements(&from_tree), statements(&from_text).iter().map(|id| id.map(other)).collect::<Vec<_>>());
     }
 
-    /// Where the text has another layout, other lines are in the names, and nothing else is different.
+    /// Where the text has another layout, other lines are in the names, and nothing else is
+    /// different.
     #[test]
     fn places_make_no_difference(program in programs::program(&Shape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
@@ -246,7 +251,8 @@ fn errors(program: &Program) -> Vec<String> {
     error.to_string().lines().map(str::to_owned).collect()
 }
 
-/// What could not be written down is refused without a place; everything else with its place in the text.
+/// What could not be written down is refused without a place; everything else with its place in the
+/// text.
 #[test]
 fn what_is_wrong_with_a_tree() {
     let main = |body: Vec<Statement>| program(&["x"], vec![function("main", &[], body)]);

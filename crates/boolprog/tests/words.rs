@@ -1,4 +1,5 @@
-//! States of programs in words: what is written can be read back; what a shorter text means; what is wrong with a text.
+//! States of programs in words: what is written can be read back; what a shorter text means; what
+//! is wrong with a text.
 
 use boolprog::syntax::Program;
 use boolprog::{Lowered, Options, print, read};
@@ -9,7 +10,8 @@ use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
 use std::fs;
 
-/// Every state that is reached and not in the middle of a step is what its text means, and so is the state of each thread alone.
+/// Every state that is reached and not in the middle of a step is what its text means, and so is
+/// the state of each thread alone.
 fn read_back(lowered: &Lowered, bounds: Bounds) -> usize {
     let (system, map) = (lowered.reading.problem.system(), &lowered.map);
     let mut count = 0;

@@ -1,4 +1,5 @@
-//! Every way to an answer: each question, engine and rung, with symmetry and without, with one thread and with two.
+//! Every way to an answer: each question, engine and rung, with symmetry and without, with one
+//! thread and with two.
 
 use crate::judge::{Agreed, Answer, judge};
 use crate::tally::Tally;
@@ -26,7 +27,8 @@ pub const LIMITS: Options = Options {
 /// How many of the ways are taken with one turn; the next ones with the next turn.
 const AT_A_TIME: usize = 3;
 
-/// As many turns as it takes to go through all ways, each with and without symmetry, and with each question.
+/// As many turns as it takes to go through all ways, each with and without symmetry, and with each
+/// question.
 pub const ALL_TURNS: u64 = 20;
 
 /// The same, with no more contexts than there is something to compare with, and a few more.
@@ -62,7 +64,8 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
     let first = usize::try_from(turn % ways.len() as u64).expect("below their number");
     for (name, options) in ways.iter().cycle().skip(first).take(AT_A_TIME) {
         if options.engine == Some(Engine::Explicit) && !is_finite && !turn.is_multiple_of(4) {
-            // States one by one go on until there is no room, which takes as long as everything else.
+            // States one by one go on until there is no room, which takes as long as everything
+            // else.
             continue;
         }
         let other = if turn.is_multiple_of(2) { Question::Visible } else { Question::Reachable };
@@ -78,7 +81,8 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
     Ok(agreed)
 }
 
-/// The usual way, with one thread and with two, and again: everything is the same. And without symmetry.
+/// The usual way, with one thread and with two, and again: everything is the same. And without
+/// symmetry.
 fn the_same_is_told(
     problem: &Problem,
     question: Question,
@@ -109,7 +113,8 @@ fn the_same_is_told(
     Ok(())
 }
 
-/// Whether there are interchangeable threads: otherwise it does not matter whether they are treated as such.
+/// Whether there are interchangeable threads: otherwise it does not matter whether they are treated
+/// as such.
 pub fn has_symmetry(problem: &Problem) -> bool {
     problem.system().symmetric_groups().len() < problem.system().thread_count()
 }

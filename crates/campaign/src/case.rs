@@ -1,6 +1,7 @@
 //! A case: a system or a program that a seed and a number stand for.
 //!
-//! Each has its own random numbers, drawn from the seed and its number alone. So one can be repeated without the others.
+//! Each has its own random numbers, drawn from the seed and its number alone. So one can be
+//! repeated without the others.
 
 use crate::shapes::{self, Kind};
 use crate::system::Oracle;

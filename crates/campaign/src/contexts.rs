@@ -1,4 +1,5 @@
-//! Finite context reachability: pumping heads, what is known at once, and what the squeeze answers, against the oracle.
+//! Finite context reachability: pumping heads, what is known at once, and what the squeeze answers,
+//! against the oracle.
 
 use crate::tally::Tally;
 use crate::truth::Truth;
@@ -10,7 +11,8 @@ use cuba::{Conclusion, Options, Question, search};
 /// How many contexts are enough.
 const CONTEXTS: usize = 8;
 
-/// Nothing contradicts the oracle; every loop is one; and what a pumping head refutes is infinite by the next context.
+/// Nothing contradicts the oracle; every loop is one; and what a pumping head refutes is infinite
+/// by the next context.
 pub fn check(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> Checked {
     let (system, pumping) = (problem.system(), &fcr.pumping);
     let by = fcr.by().unwrap_or_else(|| "not at once".to_owned());

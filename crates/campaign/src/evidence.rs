@@ -86,8 +86,8 @@ fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certifi
     Ok(())
 }
 
-/// A trace has the fewest steps of those with as many contexts; by tuples, at most twice as many. Where contexts are infinite, it may have
-/// more.
+/// A trace has the fewest steps of those with as many contexts; by tuples, at most twice as many.
+/// Where contexts are infinite, it may have more.
 fn is_short(answer: &Answer, found: &Analysis<'_>, truth: &Truth, trace: &Trace, tally: &mut Tally) -> Checked {
     let Some(fewest) = truth.steps.filter(|_| truth.bad == Some(trace.contexts.len())) else { return Ok(()) };
     let steps: usize = trace.contexts.iter().map(|context| context.steps.len()).sum();

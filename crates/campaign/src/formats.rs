@@ -48,8 +48,9 @@ fn other_numbers(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked
     Ok(())
 }
 
-/// What does not depend on names and numbers: the verdict, and how many states each level has. What takes how much work may depend on
-/// them, and so may whether there is an answer within limits, and how many levels were finished by then.
+/// What does not depend on names and numbers: the verdict, and how many states each level has. What
+/// takes how much work may depend on them, and so may whether there is an answer within limits, and
+/// how many levels were finished by then.
 #[derive(Debug)]
 struct Summary {
     verdict: Option<Verdict>,

@@ -1,9 +1,12 @@
-//! A campaign against ourselves: random systems and programs through every engine, against the oracle and against each other.
+//! A campaign against ourselves: random systems and programs through every engine, against the
+//! oracle and against each other.
 //!
 //! - [`case`] names a case by a seed and a number, draws it, checks it, and shrinks it if it fails.
-//! - [`shapes`] says what systems and programs look like; [`mutated`] changes models of the collection.
+//! - [`shapes`] says what systems and programs look like; [`mutated`] changes models of the
+//!   collection.
 //! - [`truth`] is what the oracle knows of a system.
-//! - [`system`] puts a system to every test: [`levels`], [`rungs`], [`answers`] with [`judge`], [`evidence`], [`limits`], [`formats`].
+//! - [`system`] puts a system to every test: [`levels`], [`rungs`], [`answers`] with [`judge`],
+//!   [`evidence`], [`limits`], [`formats`].
 //! - [`program`] puts a Boolean program to the test, and then its system.
 //! - [`suite`] writes models with known answers, for `cuba bench`.
 //! - [`tally`] counts what was tried; [`regression`] keeps what was found.

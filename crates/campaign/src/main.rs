@@ -1,4 +1,5 @@
-//! `campaign N SEED`: so many random systems, and a tenth as many programs, through everything that can answer.
+//! `campaign N SEED`: so many random systems, and a tenth as many programs, through everything that
+//! can answer.
 
 use clap::{Parser, Subcommand};
 use cpds_campaign::case::{Case, Finding, Kinds, Of};
@@ -122,7 +123,8 @@ impl Arguments {
             let mut told: Option<Case> = None;
             while running.iter().any(|worker| !worker.is_finished()) {
                 thread::sleep(Duration::from_millis(20));
-                // Whatever a case does is limited in work. One that goes on all the same cannot be stopped, but named.
+                // Whatever a case does is limited in work. One that goes on all the same cannot be
+                // stopped, but named.
                 for (case, since) in workers.iter().filter_map(|at| *at.lock().expect("nobody panics")) {
                     if since.elapsed() > TOO_LONG && told != Some(case) {
                         eprintln!("case {case} has not ended after {} s", TOO_LONG.as_secs());

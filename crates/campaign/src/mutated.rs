@@ -1,4 +1,5 @@
-//! Models of the collection with an action dropped, added or changed, and then: any system with a part left out.
+//! Models of the collection with an action dropped, added or changed, and then: any system with a
+//! part left out.
 
 use cpds::{Action, Cpds, GlobalState, Problem, Program, Property, Rule, SharedState, Symbol};
 use cpds_testing::corpus::{files, repository};
@@ -71,7 +72,8 @@ fn with(problem: &Problem, rules: Vec<Vec<Rule>>, initial: Vec<GlobalState>, pro
     Problem::new(system, property).ok()
 }
 
-/// The same without the bad patterns that an initial state fits, so that there is something to find out.
+/// The same without the bad patterns that an initial state fits, so that there is something to find
+/// out.
 pub fn good_at_first(problem: &Problem) -> Problem {
     let (system, mut property) = (problem.system(), problem.property().clone());
     property.bad.retain(|pattern| !system.initial().iter().any(|state| pattern.matches(&state.visible())));

@@ -1,4 +1,5 @@
-//! A Boolean program, put to every test: the interpreter against the lowering, printing and reading, and then its system.
+//! A Boolean program, put to every test: the interpreter against the lowering, printing and
+//! reading, and then its system.
 
 use crate::system::{self, Oracle};
 use crate::tally::Tally;
@@ -13,10 +14,12 @@ use cuba::{Conclusion, Question, search};
 /// How far the interpreter goes.
 pub const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 600 };
 
-/// Above so many actions the system itself is left out: programs have much more of them than random systems.
+/// Above so many actions the system itself is left out: programs have much more of them than random
+/// systems.
 const ACTIONS: usize = 250;
 
-/// The ways to start a program: with places for one or two created threads, and with instances of its functions.
+/// The ways to start a program: with places for one or two created threads, and with instances of
+/// its functions.
 pub fn starts(program: &Program) -> Vec<Options> {
     let threads = [1, 2].map(|threads| Options { threads: Some(threads), ..Options::default() });
     let name = |index: usize| program.functions[index].name.text.clone();

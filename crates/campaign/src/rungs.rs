@@ -1,7 +1,8 @@
-//! The rungs of the ladder: each has everything that is reachable, and what is known of their order.
+//! The rungs of the ladder: each has everything that is reachable, and what is known of their
+//! order.
 //!
-//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. What is not to be relied on, and only counted:
-//! T(A_{d+1}) ⊆ T(A_d).
+//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. What is not to
+//! be relied on, and only counted: T(A_{d+1}) ⊆ T(A_d).
 
 use crate::answers::has_symmetry;
 use crate::tally::Tally;

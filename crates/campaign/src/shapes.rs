@@ -60,7 +60,8 @@ pub fn systems() -> Vec<Kind<Problem>> {
     ]
 }
 
-/// Threads that act in turns, so that every step is a context: R_k grows for long, and T(R_k) pauses.
+/// Threads that act in turns, so that every step is a context: R_k grows for long, and T(R_k)
+/// pauses.
 fn turns() -> impl Strategy<Value = Problem> {
     let action = (0_u32..9, 0_u32..3, vec(0_u32..3, 0..=2), 0_u32..8);
     (2_u32..=3, 3_u32..=8, vec(action, 4..=14), vec(vec(0_u32..3, 1..=4), 3), vec(0_u32..8, 1..=2)).prop_map(

@@ -1,7 +1,8 @@
 //! A collection of models for `cuba bench`, with the answers that are expected of them.
 //!
-//! What is expected comes from the oracle, from the interpreter, or from how a model is built; never from an engine. Where none of them
-//! knows, nothing is expected. A few models take more time or memory than anybody has: then there is no answer, but never a wrong one.
+//! What is expected comes from the oracle, from the interpreter, or from how a model is built;
+//! never from an engine. Where none of them knows, nothing is expected. A few models take more time
+//! or memory than anybody has: then there is no answer, but never a wrong one.
 
 use crate::case::{Case, Kinds, Of};
 use crate::program::{self, LIMITS};
@@ -120,7 +121,8 @@ fn started(options: &Options) -> String {
     text
 }
 
-/// A family with a known answer: all stacks of all threads can be emptied, each in a context of its own, and not with fewer.
+/// A family with a known answer: all stacks of all threads can be emptied, each in a context of its
+/// own, and not with fewer.
 fn family(number: u64) -> Model {
     let size = u32::try_from(number % 7).expect("small");
     let problem = match number % 3 {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// Numbers by heading and name. Of two tallies, the sum; of what has a highest value, the higher one.
+/// Numbers by heading and name. Of two tallies, the sum; of what has a highest value, the higher
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     counts: BTreeMap<(&'static str, String), u64>,

@@ -1,4 +1,5 @@
-//! The campaign itself: that it notices what is wrong, makes it small, and keeps it; and what it has kept.
+//! The campaign itself: that it notices what is wrong, makes it small, and keeps it; and what it
+//! has kept.
 
 use cpds::{Problem, TraceStep, VisibleState};
 use cpds_campaign::answers::LIMITS;

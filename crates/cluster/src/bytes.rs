@@ -35,7 +35,8 @@ impl<'de> Deserialize<'de> for Bytes {
             }
         }
 
-        // Of the slice that was received, the visitor makes one copy; a buffer would be made by another, grown while it is filled.
+        // Of the slice that was received, the visitor makes one copy; a buffer would be made by
+        // another, grown while it is filled.
         deserializer.deserialize_bytes(Whole)
     }
 }

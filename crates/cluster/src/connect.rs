@@ -1,7 +1,8 @@
 //! Making the connections: two between each two processes, one for data and one for signs of life.
 //!
-//! Of two processes, the one with the larger number connects to the other, which listens at exactly its address in the list. Once all
-//! connections of a process are there it says so to all others, and goes on when all others have said so. From then on nobody listens.
+//! Of two processes, the one with the larger number connects to the other, which listens at exactly
+//! its address in the list. Once all connections of a process are there it says so to all others,
+//! and goes on when all others have said so. From then on nobody listens.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,7 +46,8 @@ pub struct Settings {
     pub process: usize,
     /// How many parts each process has; the same everywhere.
     pub jobs: usize,
-    /// What all have to agree on: what to say if it differs (`another model`), and a hash. A few short words.
+    /// What all have to agree on: what to say if it differs (`another model`), and a hash. A few
+    /// short words.
     pub question: Vec<(String, u64)>,
     /// How long all processes have to find each other.
     pub connect_timeout: Duration,
@@ -188,7 +190,8 @@ impl Shared {
     }
 }
 
-/// Brings all processes together, or says why that is not possible. Then start right away: the others listen for signs of life.
+/// Brings all processes together, or says why that is not possible. Then start right away: the
+/// others listen for signs of life.
 pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Network, ConnectError> {
     let (processes, me) = (settings.hosts.processes(), settings.process);
     if me >= processes {
@@ -222,7 +225,8 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
     let mut gathering = Gathering::new(&shared.settings, start);
     let gathered = gathering.gather(&told, deadline, note);
     if matches!(gathered, Err(ConnectError::Different(_))) {
-        // Others may just be about to connect. They should hear it too, and not wait for us in vain.
+        // Others may just be about to connect. They should hear it too, and not wait for us in
+        // vain.
         thread::sleep(FAREWELL.min(deadline.saturating_duration_since(Instant::now())));
     }
     shared.over.store(true, Ordering::Relaxed);
@@ -239,7 +243,8 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
     Ok(Network { settings: shared.settings.clone(), data, pulse })
 }
 
-/// Binds our address. Something may be using it for a moment: a connection of the system's choice, or an earlier run.
+/// Binds our address. Something may be using it for a moment: a connection of the system's choice,
+/// or an earlier run.
 fn listen(address: &str, process: usize, deadline: Instant) -> Result<TcpListener, ConnectError> {
     let last = deadline.min(Instant::now() + PATIENCE);
     loop {

@@ -1,7 +1,7 @@
 //! The first words on a connection: who is there, and whether both have the same question.
 //!
-//! The one that connects says hello, the other answers with its own, and the first confirms. Both see the same two greetings, so both find
-//! the same difference between them.
+//! The one that connects says hello, the other answers with its own, and the first confirms. Both
+//! see the same two greetings, so both find the same difference between them.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -120,7 +120,8 @@ impl Hello {
         Self::decode(&body)
     }
 
-    /// What keeps the process that said `theirs` from working with the one that said this, if anything does; in words.
+    /// What keeps the process that said `theirs` from working with the one that said this, if
+    /// anything does; in words.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let them = theirs.from;
         if self.processes != theirs.processes {

@@ -1,6 +1,7 @@
 //! Which processes there are: a hosts file, or free ports of this machine.
 //!
-//! A process is known by its line: the first is process 0. Nothing outside this list is ever contacted.
+//! A process is known by its line: the first is process 0. Nothing outside this list is ever
+//! contacted.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +12,8 @@ use std::path::Path;
 
 use cpds::diagnostic::{printable, shortened};
 
-/// No more of a hosts file is read: it may be a device that never ends. A line is shorter than 100 bytes, so this is room for 10,000 hosts.
+/// No more of a hosts file is read: it may be a device that never ends. A line is shorter than 100
+/// bytes, so this is room for 10,000 hosts.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// So many mistakes are written out; the others are counted.
@@ -61,7 +63,8 @@ impl fmt::Display for HostsError {
 }
 
 impl Hosts {
-    /// Reads a file with one `host:port` a line, of 1 MiB at most. Blank lines and what follows a `#` do not count.
+    /// Reads a file with one `host:port` a line, of 1 MiB at most. Blank lines and what follows a
+    /// `#` do not count.
     pub fn read(path: &Path) -> Result<Self, HostsError> {
         let file = printable(&path.display().to_string());
         let text = File::open(path).and_then(bounded);
@@ -108,8 +111,8 @@ impl Hosts {
 
     /// As many free ports of this machine as there are to be processes (at least one).
     ///
-    /// All are bound at once, so that no two are equal; then they are let go for the processes to bind. Something else may take one in
-    /// between: its process then cannot listen, and says so.
+    /// All are bound at once, so that no two are equal; then they are let go for the processes to
+    /// bind. Something else may take one in between: its process then cannot listen, and says so.
     pub fn local(processes: usize) -> io::Result<Self> {
         let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
         let listeners = (0..processes.max(1)).map(bind).collect::<io::Result<Vec<_>>>()?;

@@ -143,7 +143,8 @@ fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
     Hosts::parse("standard input", &text).map_err(|error| error.to_string())
 }
 
-/// Processes that this one has started. Their standard input stays open as long as this one is there.
+/// Processes that this one has started. Their standard input stays open as long as this one is
+/// there.
 #[derive(Default)]
 struct Children {
     all: Arc<Mutex<Vec<Child>>>,

@@ -1,6 +1,7 @@
 //! What travels on an edge of the dataflow: one thing from one part to another.
 //!
-//! Timely gathers what goes to the same worker into messages of many items. Ours are blocks already: each is a message of its own.
+//! Timely gathers what goes to the same worker into messages of many items. Ours are blocks
+//! already: each is a message of its own.
 
 use serde::{Deserialize, Serialize};
 use timely::bytes::arc::Bytes;

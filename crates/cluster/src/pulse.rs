@@ -1,8 +1,10 @@
 //! Signs of life: whether all other processes are still there.
 //!
-//! Each process sends a byte each second to each other, on a connection of its own, and listens. One that ends without a word, or is not heard
-//! for too long, is lost, and with it the run: whoever notices tells all others which it was, so that all name the same one, and ends. A
-//! process that has sent all that it had to another says that it is done with it; after that it may leave.
+//! Each process sends a byte each second to each other, on a connection of its own, and listens.
+//! One that ends without a word, or is not heard for too long, is lost, and with it the run:
+//! whoever notices tells all others which it was, so that all name the same one, and ends. A
+//! process that has sent all that it had to another says that it is done with it; after that it may
+//! leave.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -176,14 +178,16 @@ impl Pulse {
         }
     }
 
-    /// The run is lost because of this process. The first thread that says so tells the others, and ends this process.
+    /// The run is lost because of this process. The first thread that says so tells the others, and
+    /// ends this process.
     pub(crate) fn lose(&self, process: usize, why: Why) {
         if self.leave(process) {
             (self.end)(&Loss { process, address: self.hosts.address(process).to_owned(), why });
         }
     }
 
-    /// Gives the run up from here, for a reason of our own: the others will say that this process is gone.
+    /// Gives the run up from here, for a reason of our own: the others will say that this process
+    /// is gone.
     pub(crate) fn give_up(&self) {
         self.leave(self.me);
     }
@@ -233,7 +237,8 @@ impl Pulse {
         }
     }
 
-    /// The connection for data to a process is of no use any more. Who is to blame is on the other connections, if anywhere.
+    /// The connection for data to a process is of no use any more. Who is to blame is on the other
+    /// connections, if anywhere.
     fn fail(&self, process: usize) -> ! {
         let state = lock(&self.state);
         let known = self.changed.wait_timeout_while(state, INTERVAL.min(self.silence), |state| !state.is_lost);
@@ -281,8 +286,8 @@ fn is_timeout(error: &io::Error) -> bool {
 
 /// A connection for data, as timely sees it: it never fails.
 ///
-/// Timely panics when a connection ends too early, in threads of its own, and then in all others. So where a connection fails, the thread stays
-/// here, and the pulse ends the process.
+/// Timely panics when a connection ends too early, in threads of its own, and then in all others.
+/// So where a connection fails, the thread stays here, and the pulse ends the process.
 pub(crate) struct Wire {
     stream: TcpStream,
     process: usize,
@@ -425,7 +430,8 @@ mod tests {
         let loss = losses.recv_timeout(LONG).expect("it is noticed");
         assert_eq!(loss.to_string(), "process 1 (b:2) is gone (silent for 1 s)");
         drop((one, losses));
-        // It is told, and the connection ends when all is dropped; here it stays, as in a process that goes on to its end.
+        // It is told, and the connection ends when all is dropped; here it stays, as in a process
+        // that goes on to its end.
         drop(beating);
     }
 

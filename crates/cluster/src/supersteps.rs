@@ -1,7 +1,8 @@
 //! Supersteps: all parts compute, and what they send each other arrives before the next one.
 //!
-//! One dataflow with a loop: commands come from process 0, blocks go from parts to parts and arrive a superstep later, replies go back to
-//! process 0. A part steps when the frontier says that it has everything that was sent to it: timely counts all messages of all workers.
+//! One dataflow with a loop: commands come from process 0, blocks go from parts to parts and arrive
+//! a superstep later, replies go back to process 0. A part steps when the frontier says that it has
+//! everything that was sent to it: timely counts all messages of all workers.
 //!
 //! ```text
 //! commands ──▶ part ──▶ replies (to part 0)
@@ -33,18 +34,21 @@ use crate::connect::Network;
 use crate::parcel::{Parcel, route};
 use crate::pulse::{Beating, Loss, Pulse, Why, Wire, forever};
 
-/// What one part of the computation does. There are as many parts as jobs in all processes, numbered from 0 on; each is in a thread of its own.
+/// What one part of the computation does. There are as many parts as jobs in all processes,
+/// numbered from 0 on; each is in a thread of its own.
 pub trait Part: 'static {
     /// What process 0 wants from all parts; the same for all.
     type Command: ExchangeData + Clone;
-    /// What parts send each other. Each travels by itself, so it should be no single item but a block of them: best between some
-    /// kilobytes and half a megabyte, and as [`Bytes`](crate::Bytes).
+    /// What parts send each other. Each travels by itself, so it should be no single item but a
+    /// block of them: best between some kilobytes and half a megabyte, and as
+    /// [`Bytes`](crate::Bytes).
     type Block: ExchangeData;
     /// What a part answers.
     type Reply: ExchangeData;
 
-    /// One superstep: what process 0 wants, and what the parts have sent to this one in the superstep before, with who sent it: by sender,
-    /// and then in the order in which it was sent. What is given to `send` arrives at that part in the next superstep.
+    /// One superstep: what process 0 wants, and what the parts have sent to this one in the
+    /// superstep before, with who sent it: by sender, and then in the order in which it was sent.
+    /// What is given to `send` arrives at that part in the next superstep.
     fn step(
         &mut self,
         command: Self::Command,
@@ -63,8 +67,8 @@ enum Order<C> {
 
 type Time = u64;
 
-/// The run as process 0 sees it. If it is dropped before it is [finished](Coordinator::finish), the run is given up, and all other processes end as
-/// if this one were gone.
+/// The run as process 0 sees it. If it is dropped before it is [finished](Coordinator::finish), the
+/// run is given up, and all other processes end as if this one were gone.
 pub struct Coordinator<P: Part> {
     orders: Sender<Order<P::Command>>,
     replies: Receiver<Vec<P::Reply>>,
@@ -89,8 +93,9 @@ struct Ends<P: Part> {
 
 /// Starts the parts of process 0, which says what all do.
 ///
-/// `make` makes a part from its number and how many there are. `lost` is called once if a process is lost: it says so, and the number that it
-/// returns is the exit code of this process, which ends there and then.
+/// `make` makes a part from its number and how many there are. `lost` is called once if a process
+/// is lost: it says so, and the number that it returns is the exit code of this process, which ends
+/// there and then.
 pub fn coordinate<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
@@ -131,7 +136,8 @@ impl<P: Part> Coordinator<P> {
         self.replies.recv().unwrap_or_else(|_| forever())
     }
 
-    /// Ends the run in all processes. All of them have this command when it returns, and no part has stepped for it.
+    /// Ends the run in all processes. All of them have this command when it returns, and no part
+    /// has stepped for it.
     pub fn finish(mut self, command: P::Command) {
         self.order(Order::Last(command));
         if let Some(running) = self.running.take() {
@@ -210,7 +216,8 @@ fn start<P: Part>(
     Ok(Running { workers, pulse, beating })
 }
 
-/// What each worker does, up to the end: builds the dataflow, and sleeps while there is nothing to do.
+/// What each worker does, up to the end: builds the dataflow, and sleeps while there is nothing to
+/// do.
 fn work<P: Part>(worker: &mut Worker, make: &impl Fn(usize, usize) -> P, ends: Option<Ends<P>>) -> Option<P::Command> {
     let (index, parts) = (worker.index(), worker.peers());
     let part = make(index, parts);

@@ -1,4 +1,5 @@
-//! Blocks of every size over sockets, unchanged and in order. The processes are threads here: nothing of a process is shared.
+//! Blocks of every size over sockets, unchanged and in order. The processes are threads here:
+//! nothing of a process is shared.
 
 use std::thread;
 

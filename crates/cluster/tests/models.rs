@@ -1,4 +1,5 @@
-//! Every model, with 1, 2 and 4 processes: real ones, with sockets, each with its own share of the states.
+//! Every model, with 1, 2 and 4 processes: real ones, with sockets, each with its own share of the
+//! states.
 
 use std::path::Path;
 use std::process::Command;

@@ -195,7 +195,8 @@ fn a_process_that_leaves_while_others_wait() {
     let hosts = hosts(3);
     let first = Task::new(&hosts, 0).start();
     let second = Task::new(&hosts, 1).start();
-    // Both wait for the third one. That they have met cannot be seen from outside, but takes no long time.
+    // Both wait for the third one. That they have met cannot be seen from outside, but takes no
+    // long time.
     first.says("note: waiting for process 2");
     second.says("note: waiting for process 2");
     drop(second);

@@ -182,7 +182,8 @@ fn a_dead_process_ends_the_others() {
     }
 }
 
-/// Also while process 0 has all to do, or has an answer and looks for evidence: with tuples, both ends notice by themselves.
+/// Also while process 0 has all to do, or has an answer and looks for evidence: with tuples, both
+/// ends notice by themselves.
 #[test]
 fn a_dead_process_ends_one_that_does_not_need_it() {
     let (_folder, hosts, file) = list(2);
@@ -222,7 +223,8 @@ fn nobody_is_left_behind() {
     }
 }
 
-/// Waits until everything was kept after this level or a later one: until then, no part is kept twice.
+/// Waits until everything was kept after this level or a later one: until then, no part is kept
+/// twice.
 fn wait_for_level(folder: &Path, part: usize, level: usize) {
     let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
     loop {

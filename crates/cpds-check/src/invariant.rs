@@ -1,16 +1,17 @@
-//! The three conditions on a certificate: (i) it has the initial states, (ii) it is closed under every action of every thread,
-//! (iii) it has no bad state. Then no bad state is reachable.
+//! The three conditions on a certificate: (i) it has the initial states, (ii) it is closed under
+//! every action of every thread, (iii) it has no bad state. Then no bad state is reachable.
 //!
 //! # Why (ii) as it is checked is enough
-//! The image of a tuple under an action of thread i is ⟨q'|L₁,…,L',…,Lₙ⟩. Take all tuples with q' whose languages, except for the
-//! i-th, include those of the image. If L' is a part of the union of their i-th languages, then each state of the image is in one
-//! of them.
+//! The image of a tuple under an action of thread i is ⟨q'|L₁,…,L',…,Lₙ⟩. Take all tuples with q'
+//! whose languages, except for the i-th, include those of the image. If L' is a part of the union
+//! of their i-th languages, then each state of the image is in one of them.
 //!
 //! # Groups
-//! A tuple stands for all that come from it by permuting languages within groups of threads. All threads of a group have the same
-//! actions. So what is true of the tuple, thread i and an action is true of a permuted one, the thread that i's language has gone
-//! to, and that action; it is enough to look at the tuples that are listed. A tuple is kept with its languages sorted within each
-//! group, and it includes another one if there is a way to match them.
+//! A tuple stands for all that come from it by permuting languages within groups of threads. All
+//! threads of a group have the same actions. So what is true of the tuple, thread i and an action
+//! is true of a permuted one, the thread that i's language has gone to, and that action; it is
+//! enough to look at the tuples that are listed. A tuple is kept with its languages sorted within
+//! each group, and it includes another one if there is a way to match them.
 
 mod exact;
 
@@ -23,7 +24,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Checks a certificate; with `exact`, instead of condition (iii), that its visible states are those that it lists.
+/// Checks a certificate; with `exact`, instead of condition (iii), that its visible states are
+/// those that it lists.
 pub(crate) fn check(
     problem: &Problem,
     certificate: &Certificate,
@@ -145,7 +147,8 @@ struct Invariant<'c> {
     /// The tuples.
     rows: &'c [Row<'c>],
     known: HashSet<Row<'c>>,
-    /// What else is covered, by several of them together: the languages of the other threads, and that of the one that moved.
+    /// What else is covered, by several of them together: the languages of the other threads, and
+    /// that of the one that moved.
     covered: HashSet<(Vec<u32>, u32)>,
     /// Where a row last differed from the tuple that has it.
     differs: usize,
@@ -220,7 +223,8 @@ impl<'c> Invariant<'c> {
         Rejected::Violated(Condition::Step, message)
     }
 
-    /// Whether the tuples have what becomes of a row when the language at a place, and the shared state, are replaced.
+    /// Whether the tuples have what becomes of a row when the language at a place, and the shared
+    /// state, are replaced.
     fn has_image(&mut self, row: &[u32], place: usize, (shared, image): (u32, u32)) -> Result<bool, Rejected> {
         let replaced = |language| {
             let mut row = row.to_vec();
@@ -237,7 +241,8 @@ impl<'c> Invariant<'c> {
         if self.covered.contains(&key) || self.is_in_one(&moved)? {
             return Ok(true);
         }
-        // Those with the same languages for the others, and if that is not enough, all that include them.
+        // Those with the same languages for the others, and if that is not enough, all that include
+        // them.
         let group = self.places.groups[self.places.group_of[place - 1]].clone();
         let at = group.clone().find(|&at| moved[at] == image).expect("it is there");
         let mut union: Vec<u32> = self.completing(&moved, self.mark(&moved), at).map(|(row, at)| row[at]).collect();
@@ -285,7 +290,8 @@ impl<'c> Invariant<'c> {
         Ok(false)
     }
 
-    /// The tuples that are the same as a row, which has this mark, except for the language at one place, and where that is.
+    /// The tuples that are the same as a row, which has this mark, except for the language at one
+    /// place, and where that is.
     fn completing<'r>(
         &'r self,
         row: &'r [u32],
@@ -300,7 +306,8 @@ impl<'c> Invariant<'c> {
         })
     }
 
-    /// A number for a row that does not depend on the order within groups. Different rows may have the same.
+    /// A number for a row that does not depend on the order within groups. Different rows may have
+    /// the same.
     fn mark(&self, row: &[u32]) -> u64 {
         let marks = self.places.group_of.iter().zip(&row[1..]).map(|(&group, &language)| self.mark_of(group, language));
         marks.fold(self.mark_of(usize::MAX, row[0]), u64::wrapping_add)
@@ -412,7 +419,8 @@ impl<'c> Invariant<'c> {
     }
 }
 
-/// Two sorted lists without what both have. A language may as well be matched with itself: if L ⊆ M and K ⊆ L, then K ⊆ M.
+/// Two sorted lists without what both have. A language may as well be matched with itself: if L ⊆ M
+/// and K ⊆ L, then K ⊆ M.
 fn without_common(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let (mut rest_a, mut rest_b) = (Vec::new(), b.to_vec());
     for language in a {
@@ -424,7 +432,8 @@ fn without_common(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (rest_a, rest_b)
 }
 
-/// Whether there is a way to give each row of a square of bits a column of its own in which it has a bit.
+/// Whether there is a way to give each row of a square of bits a column of its own in which it has
+/// a bit.
 fn can_be_matched(fits: &[Vec<bool>]) -> bool {
     fn place(row: usize, fits: &[Vec<bool>], tried: &mut [bool], taken: &mut [Option<usize>]) -> bool {
         for column in 0..fits.len() {
@@ -447,7 +456,8 @@ mod tests {
     use super::*;
     use cpds::Automaton;
 
-    /// Where all marks are the same, every tuple may be the one that is looked for, and none is taken for another.
+    /// Where all marks are the same, every tuple may be the one that is looked for, and none is
+    /// taken for another.
     #[test]
     fn marks_decide_nothing() {
         let model = "shared 0 1; init 0|a,x\nthread A { symbols a b; (0,a) -> (1,b) }\nthread B { symbols x y }";

@@ -109,7 +109,8 @@ fn malformed<T>(what: String) -> Result<T, Rejected> {
     Err(Rejected::Malformed(what))
 }
 
-/// What is wrong with the text, which may quote it at length: the beginning, and the end, which says where.
+/// What is wrong with the text, which may quote it at length: the beginning, and the end, which
+/// says where.
 fn brief(message: &str) -> String {
     let count = message.chars().count();
     if count <= 500 {

@@ -4,8 +4,8 @@ use crate::Rejected;
 use cpds::{Automaton, Symbol};
 use std::collections::{HashMap, HashSet};
 
-/// A certificate's automaton, and whatever languages were made of its own. Numbers are languages: first those of the states that
-/// were given, then {ε}, then those that were made.
+/// A certificate's automaton, and whatever languages were made of its own. Numbers are languages:
+/// first those of the states that were given, then {ε}, then those that were made.
 pub(crate) struct Languages<'c> {
     given: &'c Automaton,
     /// The number of {ε}.
@@ -22,7 +22,8 @@ pub(crate) struct Languages<'c> {
 /// More than this is not remembered; and what takes more to be remembered at once takes too long.
 pub(crate) const MOST: usize = 1 << 23;
 
-/// The language without any words: it is included in every other one, and includes none, as they all have words.
+/// The language without any words: it is included in every other one, and includes none, as they
+/// all have words.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
 /// What a check has taken so far; now and then somebody is asked whether to go on.
@@ -201,7 +202,8 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Often enough that a check ends soon after it should, and seldom enough that asking costs nothing.
+    /// Often enough that a check ends soon after it should, and seldom enough that asking costs
+    /// nothing.
     #[test]
     fn it_is_asked_now_and_then() {
         let asked = RefCell::new(Vec::new());

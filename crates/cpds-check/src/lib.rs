@@ -1,13 +1,15 @@
 //! An independent checker of evidence about concurrent pushdown systems.
 //!
-//! Evidence is either a **trace**, a way from an initial state to a bad one, or a **certificate**, a set of states, as tuples of
-//! stack languages, that has the initial ones, that no step leads out of, and that has no bad one. `docs/evidence.md` says how both
-//! are written down.
+//! Evidence is either a **trace**, a way from an initial state to a bad one, or a **certificate**,
+//! a set of states, as tuples of stack languages, that has the initial ones, that no step leads out
+//! of, and that has no bad one. `docs/evidence.md` says how both are written down.
 //!
-//! This crate knows what a system is from `cpds`, and nothing about how evidence is found. What an action does is written down here
-//! again, from §2.1 of the paper (`step.rs`), and so is all that is to be known about automata (`languages.rs`). The conditions on
-//! certificates are in `invariant.rs` (`invariant/exact.rs` for the list of visible states), those on traces in `replay.rs`; `json.rs`
-//! reads both, from a text that is bounded (`text.rs`). Of a trace that was read, the states stay texts (`written.rs`).
+//! This crate knows what a system is from `cpds`, and nothing about how evidence is found. What an
+//! action does is written down here again, from §2.1 of the paper (`step.rs`), and so is all that
+//! is to be known about automata (`languages.rs`). The conditions on certificates are in
+//! `invariant.rs` (`invariant/exact.rs` for the list of visible states), those on traces in
+//! `replay.rs`; `json.rs` reads both, from a text that is bounded (`text.rs`). Of a trace that was
+//! read, the states stay texts (`written.rs`).
 
 mod invariant;
 mod json;
@@ -50,7 +52,8 @@ pub enum Evidence {
 pub enum Claim {
     /// A bad state is reachable, or none is.
     Verdict,
-    /// The reachable visible states are among those that the certificate lists, which are those that its tuples have.
+    /// The reachable visible states are among those that the certificate lists, which are those
+    /// that its tuples have.
     Exact,
 }
 
@@ -74,7 +77,8 @@ pub enum Condition {
     Groups,
     /// Every initial state is in the certificate; or, the trace begins with one.
     Initial,
-    /// The certificate is closed under every action; or, every step of the trace is one of the system.
+    /// The certificate is closed under every action; or, every step of the trace is one of the
+    /// system.
     Step,
     /// No bad state is in the certificate; or, the trace ends in one.
     Bad,
@@ -107,7 +111,8 @@ impl Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Checks evidence. Now and then `go_on` is asked, with the number of steps so far, whether to go on.
+/// Checks evidence. Now and then `go_on` is asked, with the number of steps so far, whether to go
+/// on.
 ///
 /// # Errors
 /// If it does not show what it should, with the first condition that is violated.

@@ -100,7 +100,8 @@ fn say(text: &str) -> ExitCode {
 }
 
 fn fail(code: u8, message: &str) -> ExitCode {
-    // If standard error is closed, the exit code still says it. What the message quotes may come from a file or from the command line.
+    // If standard error is closed, the exit code still says it. What the message quotes may come
+    // from a file or from the command line.
     let _ = writeln!(io::stderr(), "{}", printable_lines(message));
     ExitCode::from(code)
 }

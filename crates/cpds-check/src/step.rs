@@ -25,8 +25,8 @@ impl Effect {
         }
     }
 
-    /// The state that the action of a thread leads to, if it is enabled: w is on top of the stack, or it is empty, and so is the
-    /// stack.
+    /// The state that the action of a thread leads to, if it is enabled: w is on top of the stack,
+    /// or it is empty, and so is the stack.
     pub(crate) fn apply(&self, state: &GlobalState, thread: usize) -> Option<GlobalState> {
         let stack: Vec<Symbol> = state.stacks[thread].iter().collect();
         if state.shared != self.q || stack.first().copied() != self.read {

@@ -1,4 +1,5 @@
-//! The text of evidence: as much of it as can be taken in, and no list or string in it that fills the memory.
+//! The text of evidence: as much of it as can be taken in, and no list or string in it that fills
+//! the memory.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fmt::{self, Formatter};

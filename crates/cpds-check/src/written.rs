@@ -1,7 +1,8 @@
 //! A trace as it was read: its states are texts.
 //!
-//! A text can say in a few characters that a thousand stacks are alike, and every step has a state. So the states are made one at a time
-//! when the trace is replayed ([`replay`](crate::replay)), and the trace takes no more memory than its text, up to a small factor.
+//! A text can say in a few characters that a thousand stacks are alike, and every step has a state.
+//! So the states are made one at a time when the trace is replayed ([`replay`](crate::replay)), and
+//! the trace takes no more memory than its text, up to a small factor.
 
 use cpds::{GlobalState, ThreadId};
 

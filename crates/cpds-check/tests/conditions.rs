@@ -218,7 +218,8 @@ fn every_thread_of_a_group_moves() {
     }
 }
 
-/// Only what no thread can tell apart may be permuted: the actions are what counts, not the names of programs.
+/// Only what no thread can tell apart may be permuted: the actions are what counts, not the names
+/// of programs.
 #[test]
 fn groups_of_programs_with_the_same_actions() {
     let model =
@@ -279,7 +280,8 @@ fn exactness_with_groups() {
     }
 }
 
-/// Two threads that are alike, and are not at the same place: their tops are not mixed up, and may come in any order.
+/// Two threads that are alike, and are not at the same place: their tops are not mixed up, and may
+/// come in any order.
 #[test]
 fn exactness_with_different_languages_in_a_group() {
     let model = "shared 0; init 0|b,c\nthread A * 2 { symbols a b c }";
@@ -377,7 +379,8 @@ fn what_is_not_a_trace() {
     );
 }
 
-/// Evidence is of one kind. Whatever it has of the other one, even a single member, is not passed over.
+/// Evidence is of one kind. Whatever it has of the other one, even a single member, is not passed
+/// over.
 #[test]
 fn both_a_certificate_and_a_trace() {
     let both = "malformed: members of a certificate and of a trace";

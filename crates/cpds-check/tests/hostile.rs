@@ -1,4 +1,5 @@
-//! Evidence from somebody who means no good: none of it makes the checker panic, hang, or fill the memory.
+//! Evidence from somebody who means no good: none of it makes the checker panic, hang, or fill the
+//! memory.
 
 use cpds::diagnostic::is_printable;
 use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
@@ -211,7 +212,8 @@ fn repetition_does_not_fill_the_memory() {
     assert_eq!(told, "accepted: unsafe: a trace with 1 context leads to a bad state\n", "{output:?}");
 }
 
-/// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is there is read once.
+/// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is
+/// there is read once.
 #[test]
 fn a_large_automaton() {
     let mut states = String::from("[0, 1, 1], [1, 2, 1], [0, 2, 1]");
@@ -249,7 +251,8 @@ fn a_hard_union() {
     assert_eq!(check_with(&primes, 1_000_000), Err(Rejected::Stopped));
 }
 
-/// Many threads, and many tuples that nearly cover each other. It may take long, but is given up in time.
+/// Many threads, and many tuples that nearly cover each other. It may take long, but is given up in
+/// time.
 #[test]
 fn a_wide_certificate() {
     let problem: Problem =

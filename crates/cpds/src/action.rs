@@ -4,8 +4,8 @@ use crate::{SharedState, Stack, Symbol};
 
 /// An action (q,w) → (q',w') ∈ Δ_i.
 ///
-/// The first three apply to a non-empty stack whose top is `top` (§2.1(a)), the last two to the empty stack
-/// (§2.1(b)).
+/// The first three apply to a non-empty stack whose top is `top` (§2.1(a)), the last two to the
+/// empty stack (§2.1(b)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Action {
     /// (q,σ) → (q',ε): a procedure returns.

@@ -1,14 +1,15 @@
 //! Certificates: inductive invariants, as evidence that nothing else is reachable.
 //!
-//! A certificate is a set of tuples ⟨q|L₁,…,Lₙ⟩, each of a shared state and a regular language of stacks for each thread. A
-//! tuple stands for every state ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. If the initial states are among these, and every step from one of
-//! them leads to one of them, then they are all that is reachable. Whether that is so is for a checker to find out; nothing here
-//! makes it true.
+//! A certificate is a set of tuples ⟨q|L₁,…,Lₙ⟩, each of a shared state and a regular language of
+//! stacks for each thread. A tuple stands for every state ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. If the
+//! initial states are among these, and every step from one of them leads to one of them, then they
+//! are all that is reachable. Whether that is so is for a checker to find out; nothing here makes
+//! it true.
 
 use crate::{SharedState, Symbol, ThreadId, VisibleState};
 
-/// A deterministic automaton that has no start: each of its states stands for a language, the words that lead from it to an
-/// accepting state. A word is a stack, top first.
+/// A deterministic automaton that has no start: each of its states stands for a language, the words
+/// that lead from it to an accepting state. A word is a stack, top first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Automaton {
     accepting: Vec<bool>,
@@ -52,13 +53,15 @@ impl Automaton {
 /// Tuples of languages, for a checker.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Certificate {
-    /// The threads, in groups. Within a group the languages of a tuple may be permuted: a tuple stands for all of these.
+    /// The threads, in groups. Within a group the languages of a tuple may be permuted: a tuple
+    /// stands for all of these.
     pub groups: Vec<Vec<ThreadId>>,
     /// The languages of the tuples.
     pub automaton: Automaton,
     /// The tuples, each with its shared state and then, for each thread, a state of the automaton.
     pub tuples: Vec<u32>,
-    /// The visible states that the tuples have, as far as they do not differ by permutations, if that is claimed.
+    /// The visible states that the tuples have, as far as they do not differ by permutations, if
+    /// that is claimed.
     pub visible: Option<Vec<VisibleState>>,
 }
 

@@ -1,7 +1,7 @@
 //! Diagnostics: what is wrong with a text, where, and what to do about it.
 //!
-//! Plain data. Turning them into underlined text is the command line's business; [`ReadError`] prints one line
-//! each, for everybody else.
+//! Plain data. Turning them into underlined text is the command line's business; [`ReadError`]
+//! prints one line each, for everybody else.
 
 pub use crate::format::words::{nearest, shortened};
 use crate::names::is_invisible;
@@ -92,8 +92,8 @@ pub fn is_printable(c: char) -> bool {
 
 /// A text with nothing in it that a terminal would obey, or that cannot be seen.
 ///
-/// All text that comes from a file or from the command line passes through here, or through [`printable_lines`], before
-/// it is shown.
+/// All text that comes from a file or from the command line passes through here, or through
+/// [`printable_lines`], before it is shown.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -127,7 +127,8 @@ pub enum Severity {
     Warning,
 }
 
-/// A part of a question that the text of the model does not have. Diagnostics name it like this; a command line names its option for it.
+/// A part of a question that the text of the model does not have. Diagnostics name it like this; a
+/// command line names its option for it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Setting {
     /// Initial states, in place of those of the model.
@@ -209,8 +210,8 @@ impl Diagnostic {
     }
 }
 
-/// The diagnostics of one reading. Only the first hundred errors and the first hundred warnings are kept; the rest
-/// are counted.
+/// The diagnostics of one reading. Only the first hundred errors and the first hundred warnings are
+/// kept; the rest are counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -223,7 +224,8 @@ impl Diagnostics {
     /// After so many errors nobody reads on.
     const MANY: usize = 10_000;
 
-    /// Adds an error. It is made only if it will be kept, so that a file of nothing but mistakes stays cheap.
+    /// Adds an error. It is made only if it will be kept, so that a file of nothing but mistakes
+    /// stays cheap.
     pub fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.errors += 1;
         if self.errors <= Self::KEEP {

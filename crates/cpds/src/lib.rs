@@ -1,19 +1,21 @@
 //! Concurrent pushdown systems: the vocabulary of context-unbounded analysis.
 //!
-//! Threads with recursion that share memory are modelled as pushdown systems with a common set of shared states
-//! (§2 of *CUBA: Interprocedural Context-UnBounded Analysis of Concurrent Programs*, Liu and Wahl, PLDI 2018).
-//! This crate has the model, its step relation and its file formats, in the paper's words. It has no analysis:
-//! engines and checkers are built on it, and cannot disagree about what a system is.
+//! Threads with recursion that share memory are modelled as pushdown systems with a common set of
+//! shared states (§2 of *CUBA: Interprocedural Context-UnBounded Analysis of Concurrent Programs*,
+//! Liu and Wahl, PLDI 2018). This crate has the model, its step relation and its file formats, in
+//! the paper's words. It has no analysis: engines and checkers are built on it, and cannot disagree
+//! about what a system is.
 //!
 //! This page works through the paper's first example.
 //!
 //! # Writing a system down
 //!
-//! Fig. 1 has four shared states, 0 to 3, and two threads. Thread 1 has the stack symbols 1 and 2, thread 2 the
-//! symbols 4, 5 and 6. An **action** (q,σ) → (q',w) says: if the shared state is q and σ is on top of my stack, make
-//! the shared state q' and put w in place of σ. If w is empty that is a **pop**, a procedure that returns; if it is one
-//! symbol, an **overwrite**, a local step; if it is two, a **push**, a call: the callee on top, the point to return to
-//! below. In our text format, with `-` for the empty word ε, the system reads almost as in the paper:
+//! Fig. 1 has four shared states, 0 to 3, and two threads. Thread 1 has the stack symbols 1 and 2,
+//! thread 2 the symbols 4, 5 and 6. An **action** (q,σ) → (q',w) says: if the shared state is q and
+//! σ is on top of my stack, make the shared state q' and put w in place of σ. If w is empty that is
+//! a **pop**, a procedure that returns; if it is one symbol, an **overwrite**, a local step; if it
+//! is two, a **push**, a call: the callee on top, the point to return to below. In our text format,
+//! with `-` for the empty word ε, the system reads almost as in the paper:
 //!
 //! ```
 //! use cpds::Problem;
@@ -43,8 +45,9 @@
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! A [`Problem`] is a system and a property. The [`Cpds`] inside is known to be well-formed: a mistake in the text,
-//! say a symbol that the thread does not declare, is reported with its place, and there is no system.
+//! A [`Problem`] is a system and a property. The [`Cpds`] inside is known to be well-formed: a
+//! mistake in the text, say a symbol that the thread does not declare, is reported with its place,
+//! and there is no system.
 //!
 //! ```
 //! let error = "shared 0\n init 0|a\n thread P { symbols b }".parse::<cpds::Problem>().unwrap_err();
@@ -53,8 +56,8 @@
 //!
 //! # Taking steps
 //!
-//! A state ⟨q|w₁,…,wₙ⟩ is a shared state and a stack for each thread, written top first. From the initial state each
-//! thread has one step:
+//! A state ⟨q|w₁,…,wₙ⟩ is a shared state and a stack for each thread, written top first. From the
+//! initial state each thread has one step:
 //!
 //! ```
 //! # let text = "shared 0..3; init 0|1,4; bad 0|1,6
@@ -80,10 +83,10 @@
 //!
 //! # What is visible
 //!
-//! Consecutive steps of one thread are a **context**. In three contexts, P1, then P2 twice, then P1 again, the system
-//! returns to where it was, but for one thing: P2's stack has grown. The other thread cannot see that. What can be seen
-//! of a state s is its **visible state** T(s), the shared state and the top of each stack, and that is the same as at
-//! the start:
+//! Consecutive steps of one thread are a **context**. In three contexts, P1, then P2 twice, then P1
+//! again, the system returns to where it was, but for one thing: P2's stack has grown. The other
+//! thread cannot see that. What can be seen of a state s is its **visible state** T(s), the shared
+//! state and the top of each stack, and that is the same as at the start:
 //!
 //! ```
 //! # let text = "shared 0..3; init 0|1,4; bad 0|1,6
@@ -112,9 +115,9 @@
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! This is the difficulty that the paper is about. Between the second and the fourth context nothing new is visible, and
-//! yet the stacks have changed, and something new will be. When can nothing new appear any more? That is for the
-//! engines.
+//! This is the difficulty that the paper is about. Between the second and the fourth context
+//! nothing new is visible, and yet the stacks have changed, and something new will be. When can
+//! nothing new appear any more? That is for the engines.
 //!
 //! # Where the paper's definitions are
 //!
@@ -128,9 +131,10 @@
 //! | property C over visible states | [`Property`], [`Pattern`] |
 //! | evidence that a state is reachable, or that none else is | [`Trace`], [`Certificate`] |
 //!
-//! Two departures: a system may have several initial states, each with stacks of any height, where the paper has
-//! one with empty stacks; and an action that is not enabled is no step, where the paper has a step that changes
-//! nothing. The second makes no difference to what is reachable, and nothing in the paper depends on the first.
+//! Two departures: a system may have several initial states, each with stacks of any height, where
+//! the paper has one with empty stacks; and an action that is not enabled is no step, where the
+//! paper has a step that changes nothing. The second makes no difference to what is reachable, and
+//! nothing in the paper depends on the first.
 
 mod action;
 mod certificate;

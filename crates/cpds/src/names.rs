@@ -1,7 +1,7 @@
 //! Names: what the user calls a shared state or a stack symbol.
 //!
-//! The model works with dense numbers; a [`Names`] table turns them back into the user's words. Numbers are
-//! names too: `shared 0..3` declares the four names `0`, `1`, `2`, `3`.
+//! The model works with dense numbers; a [`Names`] table turns them back into the user's words.
+//! Numbers are names too: `shared 0..3` declares the four names `0`, `1`, `2`, `3`.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -114,9 +114,9 @@ pub(crate) fn is_name_char(c: char) -> bool {
     !bracket && !mark && !c.is_whitespace() && !is_invisible(c)
 }
 
-/// Control and formatting characters, and others that have no width: in a name, two that look the same could differ; in
-/// a message, the terminal would obey them. These are the categories Cc, Cf, Zl and Zp of Unicode, and whatever else it
-/// calls default-ignorable.
+/// Control and formatting characters, and others that have no width: in a name, two that look the
+/// same could differ; in a message, the terminal would obey them. These are the categories Cc, Cf,
+/// Zl and Zp of Unicode, and whatever else it calls default-ignorable.
 pub(crate) fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();

@@ -5,7 +5,8 @@
 //! | state | `⟨3\|2,4 6⟩` | `3\|2,4 6` |
 //! | pop | `(0,4) → (0,ε)` | `(0,4) -> (0,-)` |
 //!
-//! Stacks are written top first, their symbols separated by a blank. Both notations can be read back.
+//! Stacks are written top first, their symbols separated by a blank. Both notations can be read
+//! back.
 
 use crate::{Action, Cpds, GlobalState, Pattern, SharedState, Stack, Symbol, VisibleState, Wild};
 use std::fmt::{self, Display, Formatter};

@@ -67,7 +67,8 @@ impl Property {
     }
 }
 
-/// A system and the property it should have: what a file says. The patterns of the property fit the system.
+/// A system and the property it should have: what a file says. The patterns of the property fit the
+/// system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     system: Cpds,
@@ -102,8 +103,8 @@ impl Problem {
         &self.property
     }
 
-    /// What the problem is called in evidence for it: a hash of the text that [`print_cpds`](crate::print_cpds) gives, which has
-    /// everything but comments and layout.
+    /// What the problem is called in evidence for it: a hash of the text that
+    /// [`print_cpds`](crate::print_cpds) gives, which has everything but comments and layout.
     pub fn fingerprint(&self) -> String {
         let digest = Sha256::digest(crate::print_cpds(self));
         digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))

@@ -6,9 +6,9 @@ pub struct SharedState(pub u32);
 
 /// A stack symbol σ, as its number in [`Cpds::symbol_names`](crate::Cpds::symbol_names).
 ///
-/// One table numbers the symbols of all threads: a name used by two threads is the same symbol, so that
-/// threads running the same program have literally equal stacks. Which symbols belong to Σ_i is kept per thread.
-/// `Option<Symbol>` is Σ_i^{≤1}; `None` is ε.
+/// One table numbers the symbols of all threads: a name used by two threads is the same symbol, so
+/// that threads running the same program have literally equal stacks. Which symbols belong to Σ_i
+/// is kept per thread. `Option<Symbol>` is Σ_i^{≤1}; `None` is ε.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Symbol(pub u32);
 

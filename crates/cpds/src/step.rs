@@ -7,7 +7,8 @@ use crate::{Cpds, GlobalState, Rule, ThreadId};
 pub struct Step<'a> {
     /// The thread that triggers it.
     pub thread: ThreadId,
-    /// Which rule of the thread's program it fires, as its position in [`Program::rules`](crate::Program::rules).
+    /// Which rule of the thread's program it fires, as its position in
+    /// [`Program::rules`](crate::Program::rules).
     pub index: usize,
     /// That rule.
     pub rule: &'a Rule,
@@ -18,8 +19,8 @@ pub struct Step<'a> {
 impl Cpds {
     /// Every step that `thread` can take from `state`, in the order of its program.
     ///
-    /// An action that is not enabled gives no step. (The paper calls that a no-op; as a step from a state to
-    /// itself it would reach nothing.)
+    /// An action that is not enabled gives no step. (The paper calls that a no-op; as a step from a
+    /// state to itself it would reach nothing.)
     pub fn steps_of<'s>(&'s self, thread: ThreadId, state: &GlobalState) -> impl Iterator<Item = Step<'s>> {
         let stack = &state.stacks[thread.index()];
         self.program(thread).rules_from(state.shared, stack.top()).map(move |(index, rule)| {

@@ -1,4 +1,5 @@
-//! Concurrent pushdown systems (paper §2.2): shared states, threads with their programs, initial states.
+//! Concurrent pushdown systems (paper §2.2): shared states, threads with their programs, initial
+//! states.
 
 use crate::names::{MAX_NAME, is_name};
 use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, ThreadId};
@@ -18,7 +19,8 @@ pub mod limits {
     /// Stacks of initial states, plus the symbols on them. Bad patterns have the same limit.
     pub const STACK_CELLS: u64 = 1 << 20;
 
-    /// What a system that is read from a text may have: less, so that a short text cannot ask for a lot of memory.
+    /// What a system that is read from a text may have: less, so that a short text cannot ask for a
+    /// lot of memory.
     pub mod of_text {
         /// Shared states.
         pub const SHARED_STATES: u64 = 1 << 20;
@@ -31,9 +33,9 @@ pub mod limits {
 
 /// A concurrent pushdown system 𝒫ⁿ.
 ///
-/// Built by reading a file or by [`Cpds::new`], which checks it; so a `Cpds` is always well-formed: every number
-/// is in its table, every symbol a thread mentions is in its alphabet Σ_i, and there is at least one thread and
-/// one initial state.
+/// Built by reading a file or by [`Cpds::new`], which checks it; so a `Cpds` is always well-formed:
+/// every number is in its table, every symbol a thread mentions is in its alphabet Σ_i, and there
+/// is at least one thread and one initial state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cpds {
     shared: Names,
@@ -162,7 +164,8 @@ impl Program {
         &self.rules
     }
 
-    /// The rules enabled in the thread-visible state (q, σ), with their positions, in the order of the text.
+    /// The rules enabled in the thread-visible state (q, σ), with their positions, in the order of
+    /// the text.
     pub fn rules_from(&self, q: SharedState, top: Option<Symbol>) -> impl Iterator<Item = (usize, &Rule)> {
         let source = |i: u32| self.rules[i as usize].action.source();
         let start = self.by_source.partition_point(|&i| source(i) < (q, top));
@@ -325,7 +328,8 @@ impl Cpds {
         self.threads[thread.index()] as usize
     }
 
-    /// What a thread is called: its program's name, with `#1`, `#2`, … where the program has copies.
+    /// What a thread is called: its program's name, with `#1`, `#2`, … where the program has
+    /// copies.
     pub fn thread_name(&self, thread: ThreadId) -> String {
         let program = self.program(thread);
         if program.copies == 1 {

@@ -1,4 +1,5 @@
-//! Traces: paths of a system, split into contexts (paper §2.3), as evidence that a state is reachable.
+//! Traces: paths of a system, split into contexts (paper §2.3), as evidence that a state is
+//! reachable.
 
 use crate::{Cpds, GlobalState, Rule, ThreadId};
 

@@ -1,4 +1,5 @@
-//! Laws of the formats: what is printed reads back as the same system, and nothing makes the readers panic.
+//! Laws of the formats: what is printed reads back as the same system, and nothing makes the
+//! readers panic.
 
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
 use cpds_testing::corpus::{artifact, files, models};
@@ -118,7 +119,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// Mistakes as people make them: a word or a line left out, repeated, or in the place of another.
+    /// Mistakes as people make them: a word or a line left out, repeated, or in the place of
+    /// another.
     #[test]
     fn systems_with_words_and_lines_out_of_place_are_read_or_refused(
         problem in problem(&Shape { actions: 0..=3, ..Shape::default() }),
@@ -142,7 +144,8 @@ proptest! {
     }
 }
 
-/// Whatever the text is, each reader either makes a system or gives a reason, at places that are in the text.
+/// Whatever the text is, each reader either makes a system or gives a reason, at places that are in
+/// the text.
 fn readers_answer(text: &str) {
     let one = "1\nPDA 0 0\n";
     for reading in [read_cpds(text), read_pds(text, "0|0", ""), read_pds(one, text, ""), read_pds(one, "0|0", text)] {
@@ -166,7 +169,8 @@ fn readers_answer(text: &str) {
     }
 }
 
-/// Alphabets that are no ranges, with names and with numbers; with gaps that are too wide; and so many that they cannot all be ranges.
+/// Alphabets that are no ranges, with names and with numbers; with gaps that are too wide; and so
+/// many that they cannot all be ranges.
 #[test]
 fn alphabets_that_are_no_ranges() {
     let printed = |text: &str| {
@@ -283,7 +287,8 @@ fn what_is_given_replaces_what_the_files_say() {
     assert_eq!(read(&["1|a; 0|a"], &[]), Err("text:1:6: error: expected the end of the state, found `0`".to_owned()));
 }
 
-/// What is wrong with states. A stack that is written once for several threads is looked up for each program.
+/// What is wrong with states. A stack that is written once for several threads is looked up for
+/// each program.
 #[test]
 fn states_that_do_not_fit_are_refused() {
     let told = |states: &str| {

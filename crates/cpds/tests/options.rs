@@ -1,5 +1,5 @@
-//! Libraries name no options of a command line: no text in them has `--` and a letter. A diagnostic has the setting that it is about as data, and
-//! the command line names its option.
+//! Libraries name no options of a command line: no text in them has `--` and a letter. A diagnostic
+//! has the setting that it is about as data, and the command line names its option.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! The explicit engine on the paper's programs and on systems that grow: `cargo bench`.
 //!
-//! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the
-//! whole analysis, until R_k has collapsed, or for 50 contexts. For large systems see `--bench scale`.
+//! Counters are exact, and the same in each run; times are the best and the median of several runs.
+//! A time is that of the whole analysis, until R_k has collapsed, or for 50 contexts. For large
+//! systems see `--bench scale`.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;

@@ -1,9 +1,12 @@
-//! What each method decides, alone and together, on random systems: `cargo bench -p cuba --bench strength`.
+//! What each method decides, alone and together, on random systems: `cargo bench -p cuba --bench
+//! strength`.
 //!
-//! For each system, (S_k) is explored until it collapses, for at most 30 contexts and 10,000 tuples; each A_d may have as many
-//! tuples. Nothing depends on time, so the table is the same in each run.
+//! For each system, (S_k) is explored until it collapses, for at most 30 contexts and 10,000
+//! tuples; each A_d may have as many tuples. Nothing depends on time, so the table is the same in
+//! each run.
 //!
-//! `-- --systems 100` looks at fewer systems, `-- --tuples 100000` gives up later, which decides no less and takes an hour.
+//! `-- --systems 100` looks at fewer systems, `-- --tuples 100000` gives up later, which decides no
+//! less and takes an hour.
 
 use cpds::{Cpds, Problem, Property, VisibleState, print_cpds};
 use cpds_testing::families::random_system;
@@ -71,7 +74,8 @@ fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
     let flat = collapsed || (k >= 3 && (k - 2..=k).all(|k| !lower.visible().grew(k)));
     drop(lower);
     let z = Overapproximation::new(system, true);
-    // At a new plateau, all generators are reached (Alg. 3); as in the paper, tested with generators.
+    // At a new plateau, all generators are reached (Alg. 3); as in the paper, tested with
+    // generators.
     let alg_3 = flat && z.generators().is_subset(&visible);
     let cut = |cut| Some(Overapproximation::cut_off(system, cut, true).states());
     let rungs = RUNGS.map(|rung| match rung {

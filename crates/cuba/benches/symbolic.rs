@@ -1,8 +1,9 @@
-//! The symbolic engine on the paper's programs and on systems that grow, and post* on large random programs:
-//! `cargo bench -p cuba --bench symbolic`.
+//! The symbolic engine on the paper's programs and on systems that grow, and post* on large random
+//! programs: `cargo bench -p cuba --bench symbolic`.
 //!
-//! Counters are exact, and the same in each run; times are the best and the median of several runs. A time is that of the whole
-//! analysis, until T(S_k) is known to be all of T(R), by Z or because (S_k) has collapsed, or for so many contexts.
+//! Counters are exact, and the same in each run; times are the best and the median of several runs.
+//! A time is that of the whole analysis, until T(S_k) is known to be all of T(R), by Z or because
+//! (S_k) has collapsed, or for so many contexts.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
@@ -94,8 +95,8 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
     table.add_row(std::iter::once(name.to_owned()).chain(counters).chain(figures).chain([bytes]));
 }
 
-/// From every thread-visible state in which an action is enabled, as finite context reachability asks; then the languages of all
-/// shared states.
+/// From every thread-visible state in which an action is enabled, as finite context reachability
+/// asks; then the languages of all shared states.
 fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
     let system = random_system(1, actions, shared, symbols, 1);
     let program = &system.programs()[0];

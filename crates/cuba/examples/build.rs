@@ -1,7 +1,8 @@
 //! Builds a system in code: a recursive thread that is to hold a lock, and two copies of it.
 //!
-//! Each copy takes the lock, calls itself or not, and releases the lock when its first call returns. So
-//! no two copies are in the critical section together, with any number of contexts and any recursion.
+//! Each copy takes the lock, calls itself or not, and releases the lock when its first call
+//! returns. So no two copies are in the critical section together, with any number of contexts and
+//! any recursion.
 
 use cuba::cpds::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property};
 use cuba::cpds::{Rule, SharedState, Stack, Symbol, Wild};

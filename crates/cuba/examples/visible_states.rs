@@ -1,4 +1,5 @@
-//! Computes T(R), the visible states that are reachable with any number of contexts, level by level.
+//! Computes T(R), the visible states that are reachable with any number of contexts, level by
+//! level.
 
 use cuba::cpds::Problem;
 use cuba::{Options, Verdict, reach};

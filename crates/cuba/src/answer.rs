@@ -1,13 +1,13 @@
 //! Answers with evidence.
 //!
-//! A search ends with a conclusion ([`search`](crate::squeeze::search)). Here the conclusion becomes an
-//! answer: its evidence is made, a trace or a certificate, and the independent checker `cpds-check`
-//! has to accept it.
+//! A search ends with a conclusion ([`search`](crate::squeeze::search)). Here the conclusion
+//! becomes an answer: its evidence is made, a trace or a certificate, and the independent checker
+//! `cpds-check` has to accept it.
 //!
 //! # What may not be concluded
 //! Without evidence that was accepted there is no answer: the conclusion is then
-//! [`Unknown`](Conclusion::Unknown), and [`Answer::unconfirmed`] says what the search had found and why
-//! the evidence is missing. Evidence that the checker rejects is a [`Mistake`] in this library.
+//! [`Unknown`](Conclusion::Unknown), and [`Answer::unconfirmed`] says what the search had found and
+//! why the evidence is missing. Evidence that the checker rejects is a [`Mistake`] in this library.
 
 use crate::limits::{Cancel, Halt};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Proof, Reason};
@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 /// An answer, and what the search has found on the way.
 pub struct Answer<'a> {
-    /// What the search has found. Its conclusion is confirmed by [`evidence`](Self::evidence), or unknown.
+    /// What the search has found. Its conclusion is confirmed by [`evidence`](Self::evidence), or
+    /// unknown.
     pub analysis: Analysis<'a>,
     /// The evidence for the conclusion.
     pub evidence: Option<MadeEvidence>,

@@ -1,10 +1,10 @@
 //! Context-unbounded analysis of concurrent programs with recursion and shared memory.
 //!
-//! Threads are pushdown systems with common shared states ([`cpds`]). Is a bad state reachable, under
-//! *any* number of context switches? The question is undecidable; *CUBA: Interprocedural
-//! Context-UnBounded Analysis of Concurrent Programs* (Liu and Wahl, PLDI 2018) often answers it, both
-//! ways, and this library goes past that paper. Each answer carries evidence that the independent
-//! checker `cpds-check` has accepted.
+//! Threads are pushdown systems with common shared states ([`cpds`]). Is a bad state reachable,
+//! under *any* number of context switches? The question is undecidable; *CUBA: Interprocedural
+//! Context-UnBounded Analysis of Concurrent Programs* (Liu and Wahl, PLDI 2018) often answers it,
+//! both ways, and this library goes past that paper. Each answer carries evidence that the
+//! independent checker `cpds-check` has accepted.
 //!
 //! ```
 //! use cuba::{Options, Verdict, verify};
@@ -19,9 +19,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`verify`] asks for a bad state, [`reach`] for the visible states that are reachable, and [`answer`]
-//! does either under a caller's [`Control`]: a [`Cancel`] token, checkpoints, and events as data. No
-//! state is process-wide, nothing is printed, and no file is written.
+//! [`verify`] asks for a bad state, [`reach`] for the visible states that are reachable, and
+//! [`answer`] does either under a caller's [`Control`]: a [`Cancel`] token, checkpoints, and events
+//! as data. No state is process-wide, nothing is printed, and no file is written.
 //!
 //! # Rooms
 //!

@@ -1,8 +1,8 @@
 //! Stopping early: cancellation, deadlines and memory.
 //!
 //! A [`Cancel`] is a token that a caller clones, keeps, and uses to stop a computation from another
-//! thread. A computation that was stopped, or that does not fit into the memory, answers with a value
-//! of this module and never with a guess.
+//! thread. A computation that was stopped, or that does not fit into the memory, answers with a
+//! value of this module and never with a guess.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

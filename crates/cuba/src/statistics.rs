@@ -16,7 +16,8 @@ pub enum Engine {
 pub enum Statistics {
     /// If the engine is `explicit`.
     Explicit {
-        /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
+        /// States kept in the table: with symmetry, one for all that differ by permuting
+        /// interchangeable threads.
         states_kept: usize,
         /// Visible states kept in the table.
         visible_states_kept: usize,
@@ -33,7 +34,8 @@ pub enum Statistics {
     },
     /// If the engine is `symbolic`.
     Symbolic {
-        /// Tuples kept in the table, those that others cover included; of four or more unlike threads, nodes of diagrams.
+        /// Tuples kept in the table, those that others cover included; of four or more unlike
+        /// threads, nodes of diagrams.
         tuples_kept: usize,
         /// Visible states kept in the table.
         visible_states_kept: usize,

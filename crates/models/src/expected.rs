@@ -54,11 +54,14 @@ pub struct Expected {
     pub found_by: String,
     /// Safe or unsafe.
     pub verdict: Verdict,
-    /// For safe: what proves it if nothing is asked for by name, `Z` or `matched-Z ∩ A_0`, or `R_k` or `S_k` (Scheme 1).
+    /// For safe: what proves it if nothing is asked for by name, `Z` or `matched-Z ∩ A_0`, or `R_k`
+    /// or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
-    /// Why no engine can decide it, where none can. The verdict is the truth all the same, found by hand.
+    /// Why no engine can decide it, where none can. The verdict is the truth all the same, found by
+    /// hand.
     pub undecided: Option<String>,
-    /// Why the tests of the engines leave it out, if they do: then only some of what follows is known.
+    /// Why the tests of the engines leave it out, if they do: then only some of what follows is
+    /// known.
     pub too_large: Option<String>,
     /// For unsafe: the least number of contexts that reaches a bad state.
     pub contexts: Option<usize>,

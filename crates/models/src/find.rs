@@ -5,8 +5,8 @@ use cpds::{Format, ReadError, is_program, read_text};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The models that a path stands for: itself, or all below it if it is a folder, sorted. Below a folder, a `.pds` file is a model only with
-/// a `.init` beside it.
+/// The models that a path stands for: itself, or all below it if it is a folder, sorted. Below a
+/// folder, a `.pds` file is a model only with a `.init` beside it.
 pub fn find(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let refused = |message: String, help: &str| ReadError::new(Vec::new(), Diagnostic::error(message).help(help));
     let shown = printable(&path.display().to_string());

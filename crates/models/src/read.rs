@@ -9,7 +9,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
-/// The runs of a model, from the TOML file beside it. Without such a file it is one run, of which nothing is known.
+/// The runs of a model, from the TOML file beside it. Without such a file it is one run, of which
+/// nothing is known.
 pub fn runs(model: &Path) -> Result<Vec<Run>, ReadError> {
     let path = model.with_extension("toml");
     if !path.exists() {
@@ -18,7 +19,8 @@ pub fn runs(model: &Path) -> Result<Vec<Run>, ReadError> {
     read(read_text(&path)?)
 }
 
-/// The longest text, and the most runs that it may tell of: what is said before the runs is kept for each.
+/// The longest text, and the most runs that it may tell of: what is said before the runs is kept
+/// for each.
 const MOST_BYTES: usize = 1 << 18;
 const MOST_RUNS: usize = 256;
 

@@ -1,7 +1,8 @@
-//! The paper's own benchmark systems (Table 2), where they are at hand, and what is known of them: the paper's figures, with
-//! the corrections that independent implementations agree on.
+//! The paper's own benchmark systems (Table 2), where they are at hand, and what is known of them:
+//! the paper's figures, with the corrections that independent implementations agree on.
 //!
-//! - By the definition of Table 1, T(R_k) collapses one later than Table 2 has it for the Bluetooth drivers.
+//! - By the definition of Table 1, T(R_k) collapses one later than Table 2 has it for the Bluetooth
+//!   drivers.
 //! - Table 2 calls Bluetooth-3 1+1 safe; it reaches its own error state with 7 contexts.
 
 use cpds::{Problem, Reader, Source};
@@ -16,7 +17,8 @@ pub struct Known {
     pub visible: usize,
     /// Where T(R_k) collapses.
     pub collapse: usize,
-    /// With how many contexts the artifact's own bad state is reached; nothing if it is not, or if there is none.
+    /// With how many contexts the artifact's own bad state is reached; nothing if it is not, or if
+    /// there is none.
     pub bug: Option<usize>,
     /// Whether finite context reachability holds.
     pub fcr: bool,

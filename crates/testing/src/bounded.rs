@@ -1,8 +1,9 @@
-//! R_k within bounds, for many systems: what the [oracle](crate::oracle) has, but no more than so many states, and each context once.
+//! R_k within bounds, for many systems: what the [oracle](crate::oracle) has, but no more than so
+//! many states, and each context once.
 //!
 //! # What may not be concluded
-//! Stacks higher than a bound are not explored, so that from some k on there is only a part of R_k; and before there are too many states,
-//! it ends.
+//! Stacks higher than a bound are not explored, so that from some k on there is only a part of R_k;
+//! and before there are too many states, it ends.
 
 use cpds::{Cpds, GlobalState, Problem, VisibleState};
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -56,7 +57,8 @@ pub fn levels(system: &Cpds, bounds: Bounds) -> Bounded {
                     if step.state.stacks[thread.index()].height() > bounds.height {
                         is_exact = false;
                     } else if !known.contains(&step.state) && reached.insert(step.state.clone()) {
-                        // A state that is known has had this context, or is one of those that we start from.
+                        // A state that is known has had this context, or is one of those that we
+                        // start from.
                         open.push_back(step.state);
                     }
                 }

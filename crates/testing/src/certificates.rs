@@ -1,13 +1,14 @@
-//! The conditions on a certificate, taken literally: every permutation is written out, and every tuple is compared with every other.
-//! And evidence with one thing changed, which a checker should not accept unless it is still evidence.
+//! The conditions on a certificate, taken literally: every permutation is written out, and every
+//! tuple is compared with every other. And evidence with one thing changed, which a checker should
+//! not accept unless it is still evidence.
 
 use cpds::{Automaton, Certificate, GlobalState, Problem, SharedState, Stack, Symbol, Trace, Wild};
 use std::collections::BTreeSet;
 
 type Tuple = (SharedState, Vec<u32>);
 
-/// Whether a certificate meets conditions (i), (ii) and (iii). Groups are taken to be of threads with the same actions, and every
-/// state of the automaton to lead to an accepting one.
+/// Whether a certificate meets conditions (i), (ii) and (iii). Groups are taken to be of threads
+/// with the same actions, and every state of the automaton to lead to an accepting one.
 pub fn is_invariant(problem: &Problem, certificate: &Certificate) -> bool {
     let (system, all) = (problem.system(), permuted(certificate));
     let has_initial = system.initial().iter().all(|state| has(certificate, &all, state));

@@ -1,12 +1,14 @@
 //! Whether R_k is finite, for k = 0, 1, …, straight from the definition (paper §5).
 //!
-//! Slow and obviously right: each thread is run alone from every state of R_k. Nothing is shared with any engine but the step relation.
+//! Slow and obviously right: each thread is run alone from every state of R_k. Nothing is shared
+//! with any engine but the step relation.
 //!
 //! # When a context is infinite
-//! Let a run of one thread start with a stack of height h, and get higher than max(h, 1) plus the number of thread-visible states (q,σ)
-//! that a push starts from. For each height between, take the last push to it. Two of these pushes start from the same (q,σ), with
-//! ⟨q|σ⟩ →* ⟨q|σw⟩ and w ≠ ε between them; this can be repeated, so the context reaches infinitely many states. A run that never gets so
-//! high stays within finitely many states.
+//! Let a run of one thread start with a stack of height h, and get higher than max(h, 1) plus the
+//! number of thread-visible states (q,σ) that a push starts from. For each height between, take the
+//! last push to it. Two of these pushes start from the same (q,σ), with ⟨q|σ⟩ →* ⟨q|σw⟩ and w ≠ ε
+//! between them; this can be repeated, so the context reaches infinitely many states. A run that
+//! never gets so high stays within finitely many states.
 
 use cpds::{Action, Cpds, GlobalState, ThreadId};
 use std::collections::{BTreeSet, VecDeque};
@@ -29,7 +31,8 @@ impl FiniteLevels {
     }
 }
 
-/// Goes on until R_k is infinite, or is R; or has more than so many states, or k is as large as this.
+/// Goes on until R_k is infinite, or is R; or has more than so many states, or k is as large as
+/// this.
 pub fn finite_levels(system: &Cpds, max_k: usize, max_states: usize) -> FiniteLevels {
     let mut new: BTreeSet<GlobalState> = system.initial().iter().cloned().collect();
     let mut all = new.clone();
@@ -97,7 +100,8 @@ mod tests {
         finite_levels(problem.system(), 6, 1000)
     }
 
-    /// The second thread may push for ever as soon as the first one has set the shared state; in the last case it never does.
+    /// The second thread may push for ever as soon as the first one has set the shared state; in
+    /// the last case it never does.
     #[test]
     fn infinite_from_the_first_or_the_second_context_on_or_never() {
         let two = |pushes_at: u32| {
@@ -111,7 +115,8 @@ mod tests {
         assert_eq!(levels(&two(2)), FiniteLevels { up_to: 2, then_infinite: false, is_all: true });
     }
 
-    /// A stack that is popped and pushed again is not higher for that; and one that grows by one in each context is never infinite.
+    /// A stack that is popped and pushed again is not higher for that; and one that grows by one in
+    /// each context is never infinite.
     #[test]
     fn what_is_high_need_not_be_infinite() {
         let text =

@@ -1,7 +1,7 @@
 //! The model collection: every model of `models/` with the answers expected of it.
 //!
-//! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what is expected. What an
-//! engine does not answer is printed as skipped, by name.
+//! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what
+//! is expected. What an engine does not answer is printed as skipped, by name.
 
 use boolprog::Options;
 use cpds::{Problem, Reader, Source};
@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 
 /// A model and what is known about it.
 pub struct Model {
-    /// Its path below `models/`, without the extension: `paper/fig1`; of a Boolean program, also what it is started with.
+    /// Its path below `models/`, without the extension: `paper/fig1`; of a Boolean program, also
+    /// what it is started with.
     pub name: String,
-    /// What `cuba` needs to be told to read it: the file, from the root of the repository, and for a Boolean program the options.
+    /// What `cuba` needs to be told to read it: the file, from the root of the repository, and for
+    /// a Boolean program the options.
     pub arguments: Vec<String>,
     /// The system and its property.
     pub problem: Problem,
@@ -70,7 +72,8 @@ pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answe
         (None, Some(_)) => skipped.add(name, &format!("{engine} does not say {what}")),
         (None, None) => {}
     };
-    // What comes after the list is known too: T(R_k) has collapsed, and R_k has, or goes on growing.
+    // What comes after the list is known too: T(R_k) has collapsed, and R_k has, or goes on
+    // growing.
     let tail =
         |counts: &Option<Vec<usize>>, from: usize| counts.iter().flatten().skip(from).copied().collect::<Vec<_>>();
     let after = tail(&found.visible, expected.visible.len());
@@ -133,8 +136,8 @@ impl Drop for Skipped {
 /// All models, in the order of their names, except for what is too large for tests.
 ///
 /// # Panics
-/// If a model does not load without warnings, or has no TOML beside it, or one that contradicts itself, or a TOML has
-/// no model.
+/// If a model does not load without warnings, or has no TOML beside it, or one that contradicts
+/// itself, or a TOML has no model.
 pub fn models() -> Vec<Model> {
     let root = repository().join("models");
     let mut tomls = files(&root, "toml");
@@ -198,8 +201,8 @@ fn found(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     below(folder, wanted).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
 }
 
-/// The paper's benchmark systems, which are not part of this repository: the folder beside it, if it is there.
-/// Otherwise `what`, which needs them, is noted as skipped.
+/// The paper's benchmark systems, which are not part of this repository: the folder beside it, if
+/// it is there. Otherwise `what`, which needs them, is noted as skipped.
 pub fn artifact(what: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared/data/cuba-artifact");
     if !folder.is_dir() {

@@ -4,11 +4,12 @@ use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Problem, Program, Rule, S
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// `threads` interchangeable threads that call themselves down to a depth and return, over and over; a counter of `shared`
-/// states says how often they have started anew, all together.
+/// `threads` interchangeable threads that call themselves down to a depth and return, over and
+/// over; a counter of `shared` states says how often they have started anew, all together.
 ///
-/// On its way down a thread leaves `l` or `r` at each depth, so that it has 2^i stacks `a_i {l,r}^i` and as many `{l,r}^i`.
-/// Every combination of these stacks and of the counter is reachable.
+/// On its way down a thread leaves `l` or `r` at each depth, so that it has 2^i stacks `a_i
+/// {l,r}^i` and as many `{l,r}^i`. Every combination of these stacks and of the counter is
+/// reachable.
 #[derive(Clone, Copy, Debug)]
 pub struct Recursion {
     /// n.
@@ -63,7 +64,8 @@ impl Recursion {
         self.shared * (u64::from(self.depth) + 4).pow(self.threads)
     }
 
-    /// How many steps there are from the states of R: two from `a_i` above the deepest, otherwise one.
+    /// How many steps there are from the states of R: two from `a_i` above the deepest, otherwise
+    /// one.
     pub fn steps(self) -> u64 {
         let calls = (1 << self.depth) - 1;
         u64::from(self.threads) * self.shared * self.stacks().pow(self.threads - 1) * (self.stacks() + calls)
@@ -77,8 +79,9 @@ impl Recursion {
     }
 }
 
-/// `threads` interchangeable threads of `symbols` procedures each, of which each calls the next one and the last one the first,
-/// without end; or returns. Every context is infinite, and no thread minds what the others do.
+/// `threads` interchangeable threads of `symbols` procedures each, of which each calls the next one
+/// and the last one the first, without end; or returns. Every context is infinite, and no thread
+/// minds what the others do.
 #[derive(Clone, Copy, Debug)]
 pub struct Pile {
     /// n.
@@ -127,8 +130,8 @@ pub fn stefan(threads: u32) -> Problem {
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Threads of random actions, with a program each: as many pops as overwrites as pushes, roughly. The same seed gives the same
-/// system.
+/// Threads of random actions, with a program each: as many pops as overwrites as pushes, roughly.
+/// The same seed gives the same system.
 ///
 /// # Panics
 /// If there are not so many actions.
@@ -163,7 +166,8 @@ pub fn random_system(threads: u32, actions: usize, shared: u32, symbols: u32, se
     Cpds::new(names(shared), names(symbols), programs, vec![initial]).expect("of the right shape")
 }
 
-/// A Boolean program that grows: two threads that run the same function, with so many variables and statements.
+/// A Boolean program that grows: two threads that run the same function, with so many variables and
+/// statements.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables {
     /// Shared variables.
@@ -179,9 +183,11 @@ pub struct Variables {
 /// What statements do with variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// Claim a shared variable, look at the next one, and give the first one up: any combination of shared variables comes up.
+    /// Claim a shared variable, look at the next one, and give the first one up: any combination of
+    /// shared variables comes up.
     Claims,
-    /// Read shared variables, and use them later, when another has been read: two local variables matter at a time.
+    /// Read shared variables, and use them later, when another has been read: two local variables
+    /// matter at a time.
     Late,
 }
 

@@ -1,13 +1,14 @@
-//! What a Boolean program does, straight from docs/boolean-programs.md: its states after k contexts.
+//! What a Boolean program does, straight from docs/boolean-programs.md: its states after k
+//! contexts.
 //!
-//! Slow and obviously right: sets of whole concrete states, breadth-first, one step after the other over the syntax tree. A
-//! variable with any value is two states. Nothing is shared with the lowering but the tree, and the plan of which threads there
-//! are. Never optimised.
+//! Slow and obviously right: sets of whole concrete states, breadth-first, one step after the other
+//! over the syntax tree. A variable with any value is two states. Nothing is shared with the
+//! lowering but the tree, and the plan of which threads there are. Never optimised.
 //!
 //! # What may not be concluded
-//! Stacks higher than a given bound are not explored; what was left out is recorded, and only if nothing was left out are
-//! the sets exactly R_k. Otherwise they are subsets. The program is taken to be valid, and read from a text: statements are
-//! told apart by where they stand.
+//! Stacks higher than a given bound are not explored; what was left out is recorded, and only if
+//! nothing was left out are the sets exactly R_k. Otherwise they are subsets. The program is taken
+//! to be valid, and read from a text: statements are told apart by where they stand.
 
 mod state;
 
@@ -116,7 +117,8 @@ impl<'a> Code<'a> {
         Place::End(offset(self.function.end))
     }
 
-    /// Notes what comes after each statement of a block that stands within these atomic blocks, and is followed by `after`.
+    /// Notes what comes after each statement of a block that stands within these atomic blocks, and
+    /// is followed by `after`.
     fn lay_out(&mut self, block: &'a [Statement], after: Place, blocks: &[u32]) {
         for (i, statement) in block.iter().enumerate() {
             let at = offset(statement.at);
@@ -172,7 +174,8 @@ impl<'a> Machine<'a> {
         states.into_iter().collect()
     }
 
-    /// Every state that `thread` alone reaches from one of these, and whether that is all of them; nothing if there are too many.
+    /// Every state that `thread` alone reaches from one of these, and whether that is all of them;
+    /// nothing if there are too many.
     fn one_context(&self, thread: usize, from: &BTreeSet<State>, limits: Limits) -> Option<(BTreeSet<State>, bool)> {
         let mut reached = from.clone();
         let mut queue: VecDeque<State> = from.iter().cloned().collect();
@@ -329,7 +332,8 @@ impl<'a> Machine<'a> {
         with_each(state, &frames, |state, frame| state.threads[thread].stack.push(frame))
     }
 
-    /// Returns to the caller with these results, and if nobody else can see it, assigns them. The outermost call ends the thread.
+    /// Returns to the caller with these results, and if nobody else can see it, assigns them. The
+    /// outermost call ends the thread.
     fn hand_back(&self, state: &State, thread: usize, results: Vec<bool>) -> State {
         let mut state = state.clone();
         state.leave_blocks(thread, |_| true);
@@ -354,7 +358,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Assigns the results that a call has handed back. Only then is the call statement over, and what is enforced after it.
+    /// Assigns the results that a call has handed back. Only then is the call statement over, and
+    /// what is enforced after it.
     fn assign_results(&self, state: &State, thread: usize, at: u32) -> Vec<State> {
         let node = &self.code(state, thread).statements[&at];
         let mut next = state.moved(thread, node.next);
@@ -363,7 +368,8 @@ impl<'a> Machine<'a> {
         only_if(self.enforced(&next, thread), next)
     }
 
-    /// One of these threads is there, but has not started; none if there are as many as there may be.
+    /// One of these threads is there, but has not started; none if there are as many as there may
+    /// be.
     fn create(&self, state: &State, start: &Start, threads: &[Thread]) -> Vec<State> {
         let pending: usize = state.pending.iter().map(Vec::len).sum();
         let places = self.pool_of.iter().zip(&state.threads);
@@ -379,7 +385,8 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The new threads that start with a function, one for each choice of values; missing arguments have any.
+    /// The new threads that start with a function, one for each choice of values; missing arguments
+    /// have any.
     fn threads_in(&self, function: usize, arguments: &[bool]) -> Vec<Thread> {
         let frames = self.frames(function, arguments);
         let thread_locals = all(self.variables(true).map(|variable| variable.value)).into_iter();

@@ -1,5 +1,6 @@
-//! A Boolean program against the system that it was lowered to: the naive interpreter of the syntax tree against the naive exploration of the
-//! system, level by level; and runs of the system, as runs of the program.
+//! A Boolean program against the system that it was lowered to: the naive interpreter of the syntax
+//! tree against the naive exploration of the system, level by level; and runs of the system, as
+//! runs of the program.
 
 use crate::bounded::{self, Bounds};
 use crate::interpreter::{self, ErrorKind, Limits, Machine, Place, ProjectedFrame, Projection};
@@ -7,7 +8,8 @@ use boolprog::{FramePlace, FrameView, Lowered, SourceMap, StepKind, View};
 use cpds::{ThreadId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is compared of a frame: its function, its place if it is on top, and its variables, as far as they matter.
+/// What is compared of a frame: its function, its place if it is on top, and its variables, as far
+/// as they matter.
 pub type Frame = (usize, Option<FramePlace>, Vec<bool>);
 
 /// What is compared of a state.
@@ -126,8 +128,9 @@ pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::
     Ok(Some(run))
 }
 
-/// Runs the program along a trace of the system: after each step of it that is none in between, the program can be in a state that the
-/// system's state stands for. A step of the system is at most a few of the program.
+/// Runs the program along a trace of the system: after each step of it that is none in between, the
+/// program can be in a state that the system's state stands for. A step of the system is at most a
+/// few of the program.
 ///
 /// # Errors
 /// Where the program cannot follow; contexts and steps are counted from 1.

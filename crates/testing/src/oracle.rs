@@ -1,11 +1,12 @@
 //! R_k and T(R_k), straight from the definitions (paper §2.3 and the proof of Thm. 17).
 //!
-//! Slow and obviously right: sets of whole states, breadth-first, nothing shared with any engine but the step
-//! relation. Never optimised.
+//! Slow and obviously right: sets of whole states, breadth-first, nothing shared with any engine
+//! but the step relation. Never optimised.
 //!
 //! # What may not be concluded
-//! R_k may be infinite. So stacks higher than a given bound are not explored; what was left out is recorded, and
-//! only if nothing was left out are the sets exactly R_k and T(R_k). Otherwise they are subsets.
+//! R_k may be infinite. So stacks higher than a given bound are not explored; what was left out is
+//! recorded, and only if nothing was left out are the sets exactly R_k and T(R_k). Otherwise they
+//! are subsets.
 
 use cpds::{Action, Cpds, GlobalState, Problem, SharedState, Stack, ThreadId, VisibleState};
 use std::collections::{BTreeSet, VecDeque};
@@ -36,7 +37,8 @@ pub fn levels(system: &Cpds, max_k: usize, max_height: usize) -> Levels {
     levels
 }
 
-/// Every state that `thread` alone reaches from `start` with stacks up to this height, and whether that is all of them.
+/// Every state that `thread` alone reaches from `start` with stacks up to this height, and whether
+/// that is all of them.
 pub fn one_context(
     system: &Cpds,
     thread: ThreadId,
@@ -72,11 +74,12 @@ fn one_context_of(
     Some((reached, exact))
 }
 
-/// Whether `thread` alone reaches finitely many states from every stack of height at most one (the condition of Thm. 17).
+/// Whether `thread` alone reaches finitely many states from every stack of height at most one (the
+/// condition of Thm. 17).
 ///
-/// A run from height at most one that gets higher than one more than there are thread-visible states (q,σ) to push from, can be
-/// repeated for ever: for each height between, take the last push to it; two of them start from the same (q,σ), so that
-/// ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε.
+/// A run from height at most one that gets higher than one more than there are thread-visible
+/// states (q,σ) to push from, can be repeated for ever: for each height between, take the last push
+/// to it; two of them start from the same (q,σ), so that ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε.
 pub fn finite_contexts(system: &Cpds, thread: ThreadId) -> bool {
     finite_contexts_within(system, thread, usize::MAX).expect("there is no limit")
 }

@@ -1,4 +1,5 @@
-//! Z and G, straight from the definitions (paper §4.1.2, §4.1.3). Slow and obviously right, as the oracle for R_k is.
+//! Z and G, straight from the definitions (paper §4.1.2, §4.1.3). Slow and obviously right, as the
+//! oracle for R_k is.
 
 use cpds::{Action, Cpds, SharedState, Symbol, ThreadId, VisibleState};
 use std::collections::BTreeSet;
@@ -78,8 +79,8 @@ pub fn overapproximation(system: &Cpds) -> Naive {
     Naive { z, generators, popped }
 }
 
-/// What may lie directly under what in the stack of a thread, with `None` for ε: by which symbol was put on which, and what may
-/// have come in its place since.
+/// What may lie directly under what in the stack of a thread, with `None` for ε: by which symbol
+/// was put on which, and what may have come in its place since.
 fn adjacent(system: &Cpds, thread: ThreadId) -> BTreeSet<(Symbol, Option<Symbol>)> {
     let mut adjacent = BTreeSet::new();
     for state in system.initial() {
@@ -114,7 +115,8 @@ fn adjacent(system: &Cpds, thread: ThreadId) -> BTreeSet<(Symbol, Option<Symbol>
     }
 }
 
-/// Z_z, the overapproximation by stacks cut off at height z, with matched returns: the tops of what it has. For z = 1, matched-Z.
+/// Z_z, the overapproximation by stacks cut off at height z, with matched returns: the tops of what
+/// it has. For z = 1, matched-Z.
 pub fn cut_off(system: &Cpds, z: usize) -> BTreeSet<VisibleState> {
     let adjacent: Vec<_> = system.threads().map(|thread| adjacent(system, thread)).collect();
     let cut = |stack: &mut Vec<Symbol>| stack.truncate(z);

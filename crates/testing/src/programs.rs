@@ -1,7 +1,9 @@
-//! Random Boolean programs that are valid and shrink: towards fewer functions, fewer and simpler statements.
+//! Random Boolean programs that are valid and shrink: towards fewer functions, fewer and simpler
+//! statements.
 //!
-//! Every node of the syntax tree comes up, in both dialects (other ways to write the same are for tests of the parser). Nothing stands
-//! anywhere: all places are the same. To run a program, print it and read it again.
+//! Every node of the syntax tree comes up, in both dialects (other ways to write the same are for
+//! tests of the parser). Nothing stands anywhere: all places are the same. To run a program, print
+//! it and read it again.
 
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementId, StatementKind, Target,
@@ -134,7 +136,8 @@ struct Scope {
     results: usize,
 }
 
-/// A label before it is known what can be labelled: a number, modulo how many statements there are to choose from.
+/// A label before it is known what can be labelled: a number, modulo how many statements there are
+/// to choose from.
 type RawLabel = u8;
 
 fn signature(shape: &Shape) -> impl Strategy<Value = Signature> + use<> {
@@ -418,7 +421,8 @@ fn blocks(kind: &mut StatementKind) -> Vec<&mut Vec<Statement>> {
     }
 }
 
-/// Makes labels of raw labels, and puts them where they belong: outside of all atomic blocks that are not around the `goto`.
+/// Makes labels of raw labels, and puts them where they belong: outside of all atomic blocks that
+/// are not around the `goto`.
 fn settle_labels(body: &mut [Statement]) {
     let mut around = Vec::new();
     visit(body, &mut |_, blocks| around.push(blocks.to_vec()));

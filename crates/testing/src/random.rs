@@ -32,7 +32,8 @@ pub struct Shape {
     pub height: RangeInclusive<usize>,
     /// How many bad patterns.
     pub bad: RangeInclusive<usize>,
-    /// Whether copies of a program have equal stacks in the initial states, so that they may be permuted.
+    /// Whether copies of a program have equal stacks in the initial states, so that they may be
+    /// permuted.
     pub copies_start_alike: bool,
 }
 
@@ -90,8 +91,9 @@ pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
     })
 }
 
-/// A symbol of a program, before it is known which number it has in the system: its place in the alphabet.
-/// The raw rules, states and patterns below are what proptest generates and shrinks; [`build`] makes them a system.
+/// A symbol of a program, before it is known which number it has in the system: its place in the
+/// alphabet. The raw rules, states and patterns below are what proptest generates and shrinks;
+/// [`build`] makes them a system.
 type Local = u32;
 
 type RawRule = (bool, u32, Option<Local>, u32, Vec<Local>);

@@ -1,5 +1,5 @@
-//! The same system under other numbers: threads in another order, each a program of its own, shared states and symbols
-//! renumbered. Nothing that an analysis finds may depend on any of it.
+//! The same system under other numbers: threads in another order, each a program of its own, shared
+//! states and symbols renumbered. Nothing that an analysis finds may depend on any of it.
 
 use cpds::{
     Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property, Rule, SharedState, Stack, Symbol,
@@ -16,7 +16,8 @@ pub struct Renamed {
     symbols: Vec<Symbol>,
 }
 
-/// Puts the threads in the order `threads`, and shared state q at place `shared[q]`; alphabets are declared backwards.
+/// Puts the threads in the order `threads`, and shared state q at place `shared[q]`; alphabets are
+/// declared backwards.
 pub fn renamed(original: &Problem, threads: &[usize], shared: &[u32]) -> Renamed {
     let system = original.system();
     let mut shared_names = vec![""; shared.len()];

@@ -1,8 +1,8 @@
 //! The folders of a crate, and the imports between them: they go one way.
 //!
-//! A room is a folder of `src`, with everything below it. A path that begins with `crate::` is an import
-//! of the room that it names first. Tests at the foot of a file do not count: `mod tests {` ends
-//! what is read. Files of `src` itself are in no room, and may import all of them.
+//! A room is a folder of `src`, with everything below it. A path that begins with `crate::` is an
+//! import of the room that it names first. Tests at the foot of a file do not count: `mod tests {`
+//! ends what is read. Files of `src` itself are in no room, and may import all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,8 +37,8 @@ fn imports(src: &Path) -> Imports {
     imports
 }
 
-/// The first names of all paths from the root of the crate, in `use crate::a::…`, `use crate::{a, b::…}`
-/// and in expressions.
+/// The first names of all paths from the root of the crate, in `use crate::a::…`, `use crate::{a,
+/// b::…}` and in expressions.
 fn imported(text: &str) -> Vec<String> {
     let code: String = text
         .lines()

@@ -1,13 +1,14 @@
-//! The fewest steps to a bad state with so many contexts, straight from the definition: breadth-first over all paths, by where they are,
-//! which thread moved last, and how many contexts there were.
+//! The fewest steps to a bad state with so many contexts, straight from the definition:
+//! breadth-first over all paths, by where they are, which thread moved last, and how many contexts
+//! there were.
 //!
 //! Slow and obviously right; used by tests only.
 
 use cpds::{GlobalState, Problem, ThreadId};
 use std::collections::HashSet;
 
-/// The fewest steps of a path to a bad state with at most so many contexts; none if there is no such path, or if more than `most`
-/// places come up on the way.
+/// The fewest steps of a path to a bad state with at most so many contexts; none if there is no
+/// such path, or if more than `most` places come up on the way.
 pub fn fewest_steps(problem: &Problem, contexts: usize, most: usize) -> Option<usize> {
     let system = problem.system();
     let start = |state: &GlobalState| (state.clone(), None, 0);
@@ -39,7 +40,8 @@ pub fn fewest_steps(problem: &Problem, contexts: usize, most: usize) -> Option<u
 mod tests {
     use super::*;
 
-    /// Thread A may go to 2 alone, in five steps; with B's help it takes two, one context more each.
+    /// Thread A may go to 2 alone, in five steps; with B's help it takes two, one context more
+    /// each.
     #[test]
     fn fewer_contexts_may_take_more_steps() {
         let problem: Problem = "shared 0 1 2; init 0|a,b; bad 2|*,*

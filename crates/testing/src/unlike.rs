@@ -1,13 +1,16 @@
-//! Families of threads that differ: each runs a program of its own, and no two are interchangeable, under whatever names.
+//! Families of threads that differ: each runs a program of its own, and no two are interchangeable,
+//! under whatever names.
 
 use cpds::Problem;
 use std::fmt::Write as _;
 
-/// Threads that take permits from a common pool, one for each call, and give them back as they return (a counting semaphore).
+/// Threads that take permits from a common pool, one for each call, and give them back as they
+/// return (a counting semaphore).
 ///
-/// Thread i takes a permit only if more than i are left: what it leaves is for the more urgent ones. It has as many frames on
-/// its stack as it has permits. Every context is finite. The number of free permits and all stacks together say how many there are, so
-/// no state is a product of what the threads may have: ⟨c - Σhᵢ | h₀,…⟩.
+/// Thread i takes a permit only if more than i are left: what it leaves is for the more urgent
+/// ones. It has as many frames on its stack as it has permits. Every context is finite. The number
+/// of free permits and all stacks together say how many there are, so no state is a product of what
+/// the threads may have: ⟨c - Σhᵢ | h₀,…⟩.
 #[derive(Clone, Copy, Debug)]
 pub struct Permits {
     /// n.
@@ -39,7 +42,8 @@ impl Permits {
     }
 
     /// |R|. Where thread i has a permit, and it and all less urgent ones have s together, then s ≤ c - i: the last one of these permits
-    /// left i at least. And taking them in order of urgency, the least urgent first, is a way to get there.
+    /// left i at least. And taking them in order of urgency, the least urgent first, is a way to
+    /// get there.
     pub fn states(self) -> u64 {
         // By the sum of the threads so far.
         let mut ways = vec![0_u64; self.permits as usize + 1];
@@ -75,10 +79,11 @@ impl Permits {
 
 /// Threads that change something shared, in the way of optimistic transactions.
 ///
-/// A thread keeps on its stack which version it has seen, and works on it, with calls as deep as it likes. In the end it takes a lock and
-/// looks at the version, which takes thread i as many as i steps more: if it is still the same, there is a next one; if not, it begins anew
-/// with the one it sees. Every context is infinite. In R, every thread but the last that made a version may have any in mind,
-/// whatever the others have.
+/// A thread keeps on its stack which version it has seen, and works on it, with calls as deep as it
+/// likes. In the end it takes a lock and looks at the version, which takes thread i as many as i
+/// steps more: if it is still the same, there is a next one; if not, it begins anew with the one it
+/// sees. Every context is infinite. In R, every thread but the last that made a version may have
+/// any in mind, whatever the others have.
 #[derive(Clone, Copy, Debug)]
 pub struct Transactions {
     /// n; at least 2.
@@ -125,8 +130,9 @@ impl Transactions {
         parsed(&text)
     }
 
-    /// How many of the tuples of R are the largest. Who was the last to make a version has it in mind; each of the others may have any, and one
-    /// language has them all: a context may leave what was there before, or not. With the lock, one of all threads is looking.
+    /// How many of the tuples of R are the largest. Who was the last to make a version has it in
+    /// mind; each of the others may have any, and one language has them all: a context may leave
+    /// what was there before, or not. With the lock, one of all threads is looking.
     pub fn tuples(self) -> u64 {
         u64::from(self.versions) * u64::from(self.threads) * u64::from(self.threads + 1)
     }
@@ -141,8 +147,9 @@ impl Transactions {
 
 /// A token that the threads hand on, each in its turn.
 ///
-/// Thread i may give it to one of the next 1 + i mod 3 threads of the ring. Who has it may work, with calls as deep as it likes, has to
-/// return from all of them to hand it on, and keeps on its stack how often it has had it, up to a number. Contexts are infinite.
+/// Thread i may give it to one of the next 1 + i mod 3 threads of the ring. Who has it may work,
+/// with calls as deep as it likes, has to return from all of them to hand it on, and keeps on its
+/// stack how often it has had it, up to a number. Contexts are infinite.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     /// n; at least 4.
@@ -184,8 +191,8 @@ impl Token {
     }
 }
 
-/// Threads that do not mind each other at all, in one shared state: thread i has i + 1 procedures, of which each calls the next one and the
-/// last one the first, without end; or returns.
+/// Threads that do not mind each other at all, in one shared state: thread i has i + 1 procedures,
+/// of which each calls the next one and the last one the first, without end; or returns.
 #[derive(Clone, Copy, Debug)]
 pub struct Strangers {
     /// n.

@@ -16,16 +16,17 @@ fn the_oracle_agrees_with_every_model() {
     assert!(seen >= 25, "the collection is there");
 }
 
-/// What the oracle can say: everything, if R_k is finite and stops growing (Lemma 7); otherwise |R_k| and |T(R_k)| as far
-/// as it went. Where R_k is infinite, the visible states are those seen with stacks up to the height that the model names.
+/// What the oracle can say: everything, if R_k is finite and stops growing (Lemma 7); otherwise |R_k|
+/// and |T(R_k)| as far as it went. Where R_k is infinite, the visible states are those seen with
+/// stacks up to the height that the model names.
 fn answers(Model { name, problem, expected, .. }: &Model) -> Answers {
     let system = problem.system();
     // Some levels more than are listed: what the list leaves out must not be news.
     let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() + 2);
     let found = levels(system, max_k, expected.height.unwrap_or(HIGH));
     assert_eq!(Some(found.exact), expected.fcr, "{name}: stacks grow beyond {HIGH}, or not beyond the height given");
-    // A context is infinite if it goes on beyond any height; this is far beyond what the finite ones need.
-    // If the first one is not, a later one may be: that is left to the engines.
+    // A context is infinite if it goes on beyond any height; this is far beyond what the finite
+    // ones need. If the first one is not, a later one may be: that is left to the engines.
     let is_infinite = || !levels(system, 1, HIGH).exact;
     let fcr = if found.exact { Some(true) } else { is_infinite().then_some(false) };
     let visible = found.visible_counts();

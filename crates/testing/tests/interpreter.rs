@@ -1,4 +1,5 @@
-//! The rules of docs/boolean-programs.md, one by one, on small programs whose states were counted by hand.
+//! The rules of docs/boolean-programs.md, one by one, on small programs whose states were counted
+//! by hand.
 
 use boolprog::threads::{Pool, Start, Threads};
 use cpds::Source;
@@ -27,7 +28,8 @@ fn pool(function: usize, places: u32) -> Pool {
     Pool { starts: vec![Start::Function(function)], places }
 }
 
-/// `shared | thread | …`, then `+ pending`. A thread is its calls from the innermost on, with thread-local and local variables.
+/// `shared | thread | …`, then `+ pending`. A thread is its calls from the innermost on, with
+/// thread-local and local variables.
 fn show(text: &str, state: &Projection) -> String {
     if let Some((kind, at)) = state.error {
         return format!("{kind:?} error: {}", show_place(text, Place::At(at)));

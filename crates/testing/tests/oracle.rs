@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 proptest! {
-    /// Level by level the same states, and as exact; where it ends early, there is nothing more, or too much.
+    /// Level by level the same states, and as exact; where it ends early, there is nothing more, or
+    /// too much.
     #[test]
     fn within_bounds_there_is_the_same(problem in problem(&Shape { actions: 0..=6, ..Shape::default() }), states in 1_usize..80) {
         let (system, contexts, height) = (problem.system(), 3, 3);
@@ -35,7 +36,8 @@ proptest! {
         }
     }
 
-    /// With room enough, it is found out whether contexts are finite; without, there is no answer, or the same.
+    /// With room enough, it is found out whether contexts are finite; without, there is no answer,
+    /// or the same.
     #[test]
     fn contexts_are_finite_or_not(problem in problem(&Shape { symbols: 1..=2, actions: 0..=5, ..Shape::default() })) {
         for thread in problem.system().threads() {

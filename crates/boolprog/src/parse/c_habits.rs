@@ -1,7 +1,7 @@
 //! What C programmers write, and what to write instead.
 //!
-//! All of it remains an error. What is recognised here is no program anyway: no word is reserved, and a function that the program
-//! defines is never mistaken for one of C.
+//! All of it remains an error. What is recognised here is no program anyway: no word is reserved,
+//! and a function that the program defines is never mistaken for one of C.
 
 use super::{Parsed, Parser, Reported, is_keyword};
 use crate::lex::{Lexeme, Token};
@@ -110,7 +110,8 @@ impl Parser<'_> {
         self.lexemes.get(at).is_some_and(|lexeme| lexeme.token == Token::Word)
     }
 
-    /// Where a type that starts at this token ends: where its variable or function is named, mostly.
+    /// Where a type that starts at this token ends: where its variable or function is named,
+    /// mostly.
     pub(super) fn type_end(&self, from: usize) -> usize {
         let mut at = from;
         // What stands before a parenthesis is the name of a function.
@@ -247,7 +248,8 @@ impl Parser<'_> {
         OPERATORS.into_iter().find(|operator| rest.starts_with(operator))
     }
 
-    /// Whether an operator of C stands here that is written behind a variable that changes, or is a part of it.
+    /// Whether an operator of C stands here that is written behind a variable that changes, or is a
+    /// part of it.
     pub(super) fn is_assigned_as_in_c(&self) -> bool {
         self.c_operator().is_some_and(|operator| !matches!(operator, "*" | "<" | ">"))
     }
@@ -265,7 +267,8 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression, if an operator of C comes after it: that has been reported, and what is left is skipped.
+    /// An expression, if an operator of C comes after it: that has been reported, and what is left
+    /// is skipped.
     pub(super) fn without_c_operator(&mut self, expr: Expr) -> Expr {
         if self.c_operator().is_none() {
             return expr;

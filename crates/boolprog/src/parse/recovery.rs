@@ -133,7 +133,8 @@ impl<'a> Parser<'a> {
         found.is_some()
     }
 
-    /// Goes behind the parenthesis that closes the one at this token, if it comes before the end of the statement.
+    /// Goes behind the parenthesis that closes the one at this token, if it comes before the end of
+    /// the statement.
     fn skip_behind_parenthesis(&mut self, open: usize) -> bool {
         let mut depth = 0_usize;
         for at in (open..self.lexemes.len()).take(FAR) {
@@ -215,7 +216,8 @@ impl<'a> Parser<'a> {
         statements
     }
 
-    /// Whether the innermost block ends here: with what closes it, or with what closes one around it.
+    /// Whether the innermost block ends here: with what closes it, or with what closes one around
+    /// it.
     pub(super) fn ends_block(&self) -> bool {
         let text = self.next_text();
         match text {
@@ -252,7 +254,8 @@ impl<'a> Parser<'a> {
         if is_over && std::mem::replace(&mut self.is_unclosed, true) {
             return here; // of the blocks around it, nothing is known
         }
-        // A block whose closing bracket stands further left than it starts was closed by that of a block around it.
+        // A block whose closing bracket stands further left than it starts was closed by that of a
+        // block around it.
         let text = self.text;
         let is_odd = |&&(open, close): &&(Span, Span)| {
             starts_line(text, close.start) && indentation(text, close.start) < indentation(text, open.start)

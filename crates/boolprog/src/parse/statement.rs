@@ -133,8 +133,8 @@ impl Parser<'_> {
         id
     }
 
-    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the last one needs none. (At the end of the
-    /// text, what is missing is the end of a block.)
+    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the
+    /// last one needs none. (At the end of the text, what is missing is the end of a block.)
     fn is_last(&self) -> bool {
         let is_end = self.peek().is_none() || matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif");
         self.dialect == Dialect::Slam && is_end

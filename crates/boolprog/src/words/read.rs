@@ -1,7 +1,8 @@
 //! Reading a state of a program: which shared state, and which symbols, the words mean.
 //!
-//! What is said must be so. Variables that are not said may be left out where one state only fits; what is not said of locks, atomic sections and
-//! waiting threads is not so. If nothing fits, or more than one state, that is an error.
+//! What is said must be so. Variables that are not said may be left out where one state only fits;
+//! what is not said of locks, atomic sections and waiting threads is not so. If nothing fits, or
+//! more than one state, that is an error.
 
 use super::results_text;
 use crate::asked;
@@ -49,7 +50,8 @@ struct SaidShared<'t> {
 }
 
 impl SourceMap {
-    /// The state that a text means, as [`SourceMap::state_text`] writes it; of one thread alone, as [`SourceMap::own_text`] does.
+    /// The state that a text means, as [`SourceMap::state_text`] writes it; of one thread alone, as
+    /// [`SourceMap::own_text`] does.
     ///
     /// # Errors
     /// If it means none, or more than one.
@@ -176,7 +178,8 @@ impl<'t> Reading<'_, 't> {
         Some(said)
     }
 
-    /// The places that are meant: a label, `f:12.2`, where `f:12` is the first one on the line, or a function.
+    /// The places that are meant: a label, `f:12.2`, where `f:12` is the first one on the line, or
+    /// a function.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
         // Without a number it is the first place on a line.
@@ -399,7 +402,8 @@ impl SourceMap {
         section && results.as_deref() == said.results && self.has_values(&said.variables, frame)
     }
 
-    /// Whether local variables have these values, as far as they matter. Of two with one name, the second one is that of the call.
+    /// Whether local variables have these values, as far as they matter. Of two with one name, the
+    /// second one is that of the call.
     fn has_values(&self, values: &Values<'_>, frame: &Frame) -> bool {
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let declared = || self.graph.thread_locals.iter().chain(&function.locals).enumerate();

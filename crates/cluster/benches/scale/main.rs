@@ -1,7 +1,9 @@
-//! Whatever is large: `cargo bench -p cuba-cluster --bench scale`, or `-- states`, `-- processes`, `-- threads` or `-- unlike` for a part.
+//! Whatever is large: `cargo bench -p cuba-cluster --bench scale`, or `-- states`, `-- processes`,
+//! `-- threads` or `-- unlike` for a part.
 //!
 //! - `states`: 20 and 50 million states on one core and on two.
-//! - `processes`: the same 20 million, in 1, 2 and 4 processes; what is sent, and what it takes more than one job in one process.
+//! - `processes`: the same 20 million, in 1, 2 and 4 processes; what is sent, and what it takes
+//!   more than one job in one process.
 //! - `threads`: how far each engine gets with more and more threads that are all the same.
 //! - `unlike`: how far each engine gets with more and more threads that are all different.
 

@@ -1,7 +1,8 @@
 //! The same states in one process, and in several: what that takes more, and what is sent.
 //!
-//! All processes are on this machine, so more of them than cores are not quicker. What counts is the work of all of them together, in seconds
-//! of a processor, against that of one job in one process; and what is sent for each new state.
+//! All processes are on this machine, so more of them than cores are not quicker. What counts is
+//! the work of all of them together, in seconds of a processor, against that of one job in one
+//! process; and what is sent for each new state.
 
 use crate::states::{family, figures, table};
 use cuba::Ladder;
@@ -119,7 +120,8 @@ pub(crate) fn other(shared: u64, process: usize) {
     }
 }
 
-/// What this process and those that it has started and waited for took of the processors. Nothing where there is no `/proc`.
+/// What this process and those that it has started and waited for took of the processors. Nothing
+/// where there is no `/proc`.
 fn processor_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

@@ -1,7 +1,8 @@
 //! One large system after the other, each in a process of its own, so that its memory is its own.
 //!
-//! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact, and those of the closed form. Runs with one and
-//! with two jobs come in turns, and of each the quickest counts.
+//! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact, and those
+//! of the closed form. Runs with one and with two jobs come in turns, and of each the quickest
+//! counts.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds_testing::families::Recursion;

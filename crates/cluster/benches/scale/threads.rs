@@ -1,4 +1,5 @@
-//! How far each engine gets with more and more threads that are all the same: in finite contexts, and in infinite ones.
+//! How far each engine gets with more and more threads that are all the same: in finite contexts,
+//! and in infinite ones.
 
 use crate::unlike::compare_all;
 use cpds_testing::families::{Recursion, stefan};

@@ -1,8 +1,9 @@
 //! How far each engine gets where many threads are unlike.
 //!
-//! Each has the same memory, and tuples one by one stop after a number of expansions as well; nothing is limited by time. So all
-//! figures but the last column are the same in each run. What is kept of diagrams is what the finished levels need; bytes are the
-//! most that were in use when somebody looked. A row says whether the engine came to the end, or with how many contexts it had
+//! Each has the same memory, and tuples one by one stop after a number of expansions as well;
+//! nothing is limited by time. So all figures but the last column are the same in each run. What is
+//! kept of diagrams is what the finished levels need; bytes are the most that were in use when
+//! somebody looked. A row says whether the engine came to the end, or with how many contexts it had
 //! to stop.
 
 use comfy_table::{CellAlignment, Table, presets};

@@ -1,4 +1,5 @@
-//! Processes to test with: each is this same program, started again with its task in the environment.
+//! Processes to test with: each is this same program, started again with its task in the
+//! environment.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -163,7 +164,8 @@ impl Drop for Running {
     }
 }
 
-/// The numbers below this are the nodes of a graph; each part has those that are its number modulo the number of parts.
+/// The numbers below this are the nodes of a graph; each part has those that are its number modulo
+/// the number of parts.
 const NODES: u64 = 50_000;
 
 fn successors(node: u64) -> [u64; 3] {
@@ -280,7 +282,8 @@ pub(crate) fn main() {
         levels += 1;
         order = Order::Level;
     }
-    // The superstep that found nothing is no level; that with node 0 alone is not counted here either.
+    // The superstep that found nothing is no level; that with node 0 alone is not counted here
+    // either.
     println!("{nodes} nodes of sum {total} in {levels} levels");
     coordinator.finish(Order::Stop(7));
     println!("finished");

@@ -1,4 +1,5 @@
-//! Whether the visible states of a certificate are those that it lists, up to permutations within groups.
+//! Whether the visible states of a certificate are those that it lists, up to permutations within
+//! groups.
 
 use super::Invariant;
 use crate::languages::MOST;

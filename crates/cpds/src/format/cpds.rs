@@ -1,7 +1,7 @@
 //! Reading `.cpds`, our own format (grammar in `docs/formats.md`).
 //!
-//! A statement ends with its line, or with `;`. So a mistake spoils its own line and no other: the parser goes on
-//! with the next one, and reports every mistake of a file at once.
+//! A statement ends with its line, or with `;`. So a mistake spoils its own line and no other: the
+//! parser goes on with the next one, and reports every mistake of a file at once.
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};
@@ -103,8 +103,8 @@ impl Parser<'_> {
         }
     }
 
-    /// After a mistake: to the end of the statement. A block that was opened on the way is skipped as a whole, so
-    /// that its actions are not taken for statements.
+    /// After a mistake: to the end of the statement. A block that was opened on the way is skipped
+    /// as a whole, so that its actions are not taken for statements.
     fn skip_statement(&mut self) {
         let mut depth = 0_u32;
         while let Some(lexeme) = self.next() {

@@ -1,7 +1,8 @@
 //! Declarations: which shared states, threads and alphabets a tree declares.
 //!
-//! Sizes are checked before anything of that size is made. Each part says whether it is **complete**: if a
-//! declaration was not understood, a name that is not found may have been in it, and is not reported again.
+//! Sizes are checked before anything of that size is made. Each part says whether it is
+//! **complete**: if a declaration was not understood, a name that is not found may have been in it,
+//! and is not reported again.
 
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, canonical, file_start, text};
 use super::words::shortened;
@@ -28,8 +29,9 @@ impl Kind {
     }
 }
 
-/// Declares the names of an item with `insert`, which gives the place of their first declaration. Reports a name that
-/// is there already, and an item that is too large, which is then not declared: the answer is `false`.
+/// Declares the names of an item with `insert`, which gives the place of their first declaration.
+/// Reports a name that is there already, and an item that is too large, which is then not declared:
+/// the answer is `false`.
 fn declare(
     sources: &[Source],
     item: &NameItem,
@@ -112,7 +114,8 @@ pub(super) fn count_threads(tree: &Tree, diagnostics: &mut Diagnostics) -> Optio
     (!tree.threads_unclear && count > 0).then_some(count)
 }
 
-/// The name of each program; the artifact's format has none, so there they are called as in the paper.
+/// The name of each program; the artifact's format has none, so there they are called as in the
+/// paper.
 pub(super) fn thread_names(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Vec<String> {
     if tree.numeric {
         return (1..=tree.threads.len()).map(|i| format!("P{i}")).collect();
@@ -141,7 +144,8 @@ pub(super) struct Alphabets {
     pub(super) of_program: Vec<(Alphabet, bool)>,
 }
 
-/// The alphabet of each program: what it declares, and in the artifact's format also what it mentions; nothing if that is far too much.
+/// The alphabet of each program: what it declares, and in the artifact's format also what it
+/// mentions; nothing if that is far too much.
 pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Alphabets> {
     let mut symbols = Names::default();
     let mut of_program = Vec::new();
@@ -228,7 +232,8 @@ fn warn_outside(sources: &[Source], i: usize, thread: &ThreadNode, outside: &[Sp
     });
 }
 
-/// A thread that uses symbols and declares none has forgotten the declaration: said once, with the line to add.
+/// A thread that uses symbols and declares none has forgotten the declaration: said once, with the
+/// line to add.
 fn declares_what_it_uses(sources: &[Source], thread: &ThreadNode, diagnostics: &mut Diagnostics) -> bool {
     if !thread.symbols.is_empty() || thread.symbols_unclear {
         return true;

@@ -45,8 +45,9 @@ pub struct FromFile {
     pub files: Vec<PathBuf>,
 }
 
-/// Reads a model and its neighbours: a `.cpds` file, or a `.pds` file with a `.init` and perhaps a `.spec` of the same name beside
-/// it. Initial states and bad patterns that are given replace those of the files, each a text with its name.
+/// Reads a model and its neighbours: a `.cpds` file, or a `.pds` file with a `.init` and perhaps a
+/// `.spec` of the same name beside it. Initial states and bad patterns that are given replace those
+/// of the files, each a text with its name.
 pub fn read_file(file: &Path, initial: &[Source], bad: &[Source]) -> Result<FromFile, ReadError> {
     let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
     let source = read_text(file)?;

@@ -1,8 +1,9 @@
-//! Reading and writing systems as text: `.cpds`, our own format, and `.pds` with `.init` and `.spec`, the
-//! published artifact's.
+//! Reading and writing systems as text: `.cpds`, our own format, and `.pds` with `.init` and
+//! `.spec`, the published artifact's.
 //!
-//! Both are parsed into one syntax tree and resolved by one pass, so a name means the same in both, and mistakes
-//! are reported in the same words. Texts come in as [`Source`]s and go out as strings; only [`read_file`] touches files.
+//! Both are parsed into one syntax tree and resolved by one pass, so a name means the same in both,
+//! and mistakes are reported in the same words. Texts come in as [`Source`]s and go out as strings;
+//! only [`read_file`] touches files.
 
 mod cpds;
 mod declare;

@@ -1,4 +1,5 @@
-//! What the parsers of both formats share: a cursor over the tokens that reports what it did not expect.
+//! What the parsers of both formats share: a cursor over the tokens that reports what it did not
+//! expect.
 
 use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};

@@ -9,8 +9,9 @@
 //! 0 - -> 1 4       # from the empty stack
 //! ```
 //!
-//! The other two files hold a state a line, `q|w1,…,wn`, stacks written **bottom to top** with dots: `6.4` has 4
-//! on top. The artifact's own files mention symbols outside the declared range; they are taken as declared.
+//! The other two files hold a state a line, `q|w1,…,wn`, stacks written **bottom to top** with
+//! dots: `6.4` has 4 on top. The artifact's own files mention symbols outside the declared range;
+//! they are taken as declared.
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};

@@ -69,14 +69,15 @@ pub struct PdsText {
 
 /// The system and its property in the artifact's format.
 ///
-/// That format has numbers only. Shared states are numbered in order. Symbols keep their names if all of them are
-/// numbers without wide gaps, otherwise they are numbered as well, the same symbol alike in every thread; comments
-/// give the names. Copies are written out, and labels become comments.
+/// That format has numbers only. Shared states are numbered in order. Symbols keep their names if
+/// all of them are numbers without wide gaps, otherwise they are numbered as well, the same symbol
+/// alike in every thread; comments give the names. Copies are written out, and labels become
+/// comments.
 ///
-/// Only a range of numbers can be declared. It covers all symbols of the thread, so that reading the text gives no
-/// warning. So it may have more symbols than the thread; those are on no stack, now or later. (If that made too many
-/// symbols, the range has the first ones alone, and the others are known by being mentioned.) A thread without symbols
-/// gets one: a range cannot be empty.
+/// Only a range of numbers can be declared. It covers all symbols of the thread, so that reading
+/// the text gives no warning. So it may have more symbols than the thread; those are on no stack,
+/// now or later. (If that made too many symbols, the range has the first ones alone, and the others
+/// are known by being mentioned.) A thread without symbols gets one: a range cannot be empty.
 pub fn print_pds(problem: &Problem) -> PdsText {
     let (system, property) = (problem.system(), problem.property());
     let mut pds = format!("{}\n", system.shared_names().len());
@@ -194,7 +195,8 @@ mod tests {
         let mut out = String::new();
         list(&mut out, "shared", names.iter().map(String::as_str));
         let widths: Vec<usize> = out.lines().map(str::len).collect();
-        // "shared" and 13 names of seven columns each, blanks counted, are 97; another one would be too much.
+        // "shared" and 13 names of seven columns each, blanks counted, are 97; another one would be
+        // too much.
         assert_eq!(widths, [97, 97, 97, 97, 62]);
         assert!(out.lines().all(|line| line.starts_with("shared name")));
         assert_eq!(out.matches("name").count(), 60);

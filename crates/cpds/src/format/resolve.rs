@@ -78,7 +78,8 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
         .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
-    // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not declared.
+    // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not
+    // declared.
     let report = |error: ModelError| {
         let error = Diagnostic::error(error.to_string()).at(file_start(), "this system has more");
         diagnostics.error(|| error.help("a system that large cannot be explored; look for a smaller model"));

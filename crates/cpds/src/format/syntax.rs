@@ -60,7 +60,8 @@ pub(super) struct ThreadNode {
     pub(super) actions: Vec<ActionNode>,
 }
 
-/// An action. There may be millions of them, so that each name takes eight bytes, also if there is none.
+/// An action. There may be millions of them, so that each name takes eight bytes, also if there is
+/// none.
 #[derive(Clone, Copy)]
 pub(super) struct ActionNode {
     pub(super) span: Span,
@@ -154,7 +155,8 @@ pub(super) struct StackNode {
     pub(super) times: u64,
 }
 
-/// Adds an item, up to one more than the limit: that there are too many is found out later, how many does not matter.
+/// Adds an item, up to one more than the limit: that there are too many is found out later, how
+/// many does not matter.
 pub(super) fn push_up_to<T>(limit: u64, items: &mut Vec<T>, item: T) {
     if items.len() as u64 <= limit {
         items.push(item);

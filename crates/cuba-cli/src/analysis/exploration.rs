@@ -20,8 +20,8 @@ pub(crate) struct Exploration<'a> {
     pub(crate) evidence: Option<MadeEvidence>,
     /// The remark on the checkpoint.
     pub(crate) checkpoint_note: Option<String>,
-    /// What the search has found, if its evidence could not be made or checked, and why not. Then the
-    /// conclusion is unknown.
+    /// What the search has found, if its evidence could not be made or checked, and why not. Then
+    /// the conclusion is unknown.
     pub(crate) unconfirmed: Option<(Finding, Ended)>,
 }
 

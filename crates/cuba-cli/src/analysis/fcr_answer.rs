@@ -6,7 +6,8 @@ use cuba::{Contexts, Fcr, Loop};
 /// The answer for a system, as far as it was found.
 pub(crate) struct FcrAnswer {
     pub(crate) fcr: Fcr,
-    /// For each of [`Cpds::programs`], a loop, if it has any: from a head that is reachable, if one is known.
+    /// For each of [`Cpds::programs`], a loop, if it has any: from a head that is reachable, if one
+    /// is known.
     pub(crate) loops: Vec<Option<Loop>>,
     /// The way to the pumping head of a loop: a trace that fits the one bad pattern of the problem.
     pub(crate) reached: Option<(Problem, Trace)>,

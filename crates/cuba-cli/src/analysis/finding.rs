@@ -1,9 +1,9 @@
 //! An answer that the search has found, while its evidence is made, checked and written.
 //!
 //! # What may not be concluded
-//! Without evidence that was checked there is no answer: the verdict is `unknown`, with exit code 5. But
-//! a question with a proof is not *open*. So if a limit ends the run in between, the verdict says what
-//! was found, what ended the run, and what to do.
+//! Without evidence that was checked there is no answer: the verdict is `unknown`, with exit code 5.
+//! But a question with a proof is not *open*. So if a limit ends the run in between, the verdict
+//! says what was found, what ended the run, and what to do.
 
 use crate::analysis::phase::{Ended, Phase};
 

@@ -21,7 +21,8 @@ impl Default for MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// The limit of the user, or an equal part of the machine's memory for each of so many processes.
+    /// The limit of the user, or an equal part of the machine's memory for each of so many
+    /// processes.
     pub(crate) fn new(wanted: Option<usize>, machine: Option<usize>, processes: usize) -> Self {
         match (wanted, machine) {
             (Some(bytes), _) => MemoryLimit { bytes, of: None },
@@ -36,8 +37,8 @@ impl MemoryLimit {
         }
     }
 
-    /// How much of it the tables of an analysis may have. The rest is for the model, the evidence, and
-    /// the system.
+    /// How much of it the tables of an analysis may have. The rest is for the model, the evidence,
+    /// and the system.
     pub(crate) fn for_tables(self) -> usize {
         const SMALL: usize = LEAST / 2;
         if self.bytes <= SMALL { self.bytes } else { SMALL.max(self.bytes / 4 * 3) }

@@ -1,4 +1,5 @@
-//! The facts about an analysis: the complete levels, the overapproximations, and why there is no more.
+//! The facts about an analysis: the complete levels, the overapproximations, and why there is no
+//! more.
 //!
 //! They are the same for an analysis that came to its end and for one that was ended
 //! (`running/interim_results.rs`).
@@ -9,7 +10,8 @@ use crate::analysis::phase::Ended;
 use cpds::Cpds;
 use cuba::{Between, Climbed, Count, Engine, Level, ObservationSequence, Options, Outcome, Reason};
 
-/// What is listed of many: so many at the beginning and as many at the end, and what matters in between. Nothing stands for what is left out.
+/// What is listed of many: so many at the beginning and as many at the end, and what matters in
+/// between. Nothing stands for what is left out.
 pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
     let mut listed = Vec::new();
     for (number, it) in list.iter().enumerate() {

@@ -16,7 +16,8 @@ use std::time::Duration;
 pub(crate) struct CheckpointArgs {
     /// Keep in this file what there is, to go on with `cuba resume`
     ///
-    /// It is removed when there is an answer. There must be no such file yet. Of many processes, each keeps its share in a folder of this name.
+    /// It is removed when there is an answer. There must be no such file yet. Of many processes,
+    /// each keeps its share in a folder of this name.
     #[arg(long, value_name = "FILE", help_heading = heading::LIMITS)]
     checkpoint: Option<PathBuf>,
     /// How often that is written

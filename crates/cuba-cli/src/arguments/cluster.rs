@@ -18,13 +18,15 @@ use std::sync::Arc;
 pub(crate) struct ClusterArgs {
     /// Work together with the processes listed here
     ///
-    /// One host:port a line: the first is process 0, which prints the answer. Give all of them the same command but for --process.
+    /// One host:port a line: the first is process 0, which prints the answer. Give all of them the
+    /// same command but for --process.
     #[arg(long, value_name = "FILE", requires = "process", conflicts_with = "processes", help_heading = heading::CLUSTER)]
     hosts: Option<PathBuf>,
     /// Which of the processes listed in --hosts this is
     #[arg(long, value_name = "I", requires = "hosts", help_heading = heading::CLUSTER)]
     process: Option<usize>,
-    /// Which of --processes this is, if it is not the one that started them; and how much memory it may have.
+    /// Which of --processes this is, if it is not the one that started them; and how much memory it
+    /// may have.
     #[arg(long, value_name = "I:BYTES", value_parser = started, requires = "processes", hide = true)]
     started: Option<(usize, usize)>,
     /// Start N processes on this machine that work together
@@ -133,8 +135,8 @@ impl ClusterArgs {
         };
         let jobs = self.jobs(options.jobs);
         let (symmetry, seed, memory) = (options.symmetry, self.partition, options.memory / jobs);
-        // A share borrows its system, and the threads of the transport may outlive this call. They end
-        // with the process, and there is one system for each run of it.
+        // A share borrows its system, and the threads of the transport may outlive this call. They
+        // end with the process, and there is one system for each run of it.
         let system: &'static cpds::Cpds = Box::leak(Box::new(problem.system().clone()));
         let store = folder.clone().map(|folder| folder as Arc<dyn Store>);
         let share = move |part: usize, parts: usize| {
@@ -163,7 +165,8 @@ impl ClusterArgs {
         }
     }
 
-    /// The command line of this run, for another process, which may have as much memory as this one.
+    /// The command line of this run, for another process, which may have as much memory as this
+    /// one.
     fn arguments_for(&self, run: &Run, process: usize) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = match &self.arguments {
             Some(arguments) => arguments.iter().skip(1).map(OsString::from).collect(),

@@ -15,8 +15,8 @@ use std::time::Duration;
 pub(crate) struct LimitArgs {
     /// Stop when the process would take more
     ///
-    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it have].
-    /// Less than 64M is for tables alone: the process takes some memory anyway.
+    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it
+    /// have]. Less than 64M is for tables alone: the process takes some memory anyway.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
     memory: Option<usize>,
     /// Stop after this time, and print what is known

@@ -1,7 +1,7 @@
 //! The words of a command, and the values that they stand for: what a user can say.
 //!
-//! In: the options of a verb, as `clap` reads them. Out: models, options of a search, limits, files. What
-//! the verbs do with these is not here.
+//! In: the options of a verb, as `clap` reads them. Out: models, options of a search, limits,
+//! files. What the verbs do with these is not here.
 
 pub(crate) mod checkpoint;
 pub(crate) mod cluster;

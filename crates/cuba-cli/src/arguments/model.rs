@@ -17,17 +17,20 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ModelArgs {
     /// The model: a file that ends in .bp, .cpds or .pds
     ///
-    /// A Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of the same name beside it.
+    /// A Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of
+    /// the same name beside it.
     pub(crate) file: PathBuf,
     /// Start here instead of where the file says
     ///
-    /// A state such as '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Repeatable.
+    /// A state such as '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty.
+    /// Repeatable.
     #[arg(long, value_name = "STATE", help_heading = heading::MODEL)]
     init: Vec<String>,
     /// Take this as bad instead of what the file says
     ///
-    /// A pattern such as '0|1,*' ('*' is anything, '-' is empty); for a .bp file, such as 'x & !y|crit,*', with a place for each
-    /// thread: the threads that main starts are grouped by function, and then come those that are created. Repeatable.
+    /// A pattern such as '0|1,*' ('*' is anything, '-' is empty); for a .bp file, such as 'x &
+    /// !y|crit,*', with a place for each thread: the threads that main starts are grouped by
+    /// function, and then come those that are created. Repeatable.
     #[arg(long, value_name = "PATTERN", help_heading = heading::MODEL)]
     target: Vec<String>,
     #[command(flatten)]
@@ -44,13 +47,14 @@ struct ProgramArgs {
     instances: Vec<(String, u32)>,
     /// How many threads a .bp file may create
     ///
-    /// So many at a time, where it may create any number. Where it creates no more anyway, that changes nothing.
+    /// So many at a time, where it may create any number. Where it creates no more anyway, that
+    /// changes nothing.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::MODEL)]
     threads: Option<u32>,
     /// Take it as bad to be at this label of a .bp file
     ///
-    /// Instead of a failed assertion. The label is L, or f:L in the function f; not one of a main that only starts threads.
-    /// Repeatable.
+    /// Instead of a failed assertion. The label is L, or f:L in the function f; not one of a main
+    /// that only starts threads. Repeatable.
     #[arg(long, value_name = "LABEL", conflicts_with = "target", help_heading = heading::MODEL)]
     label: Vec<String>,
 }

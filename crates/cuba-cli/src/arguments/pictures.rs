@@ -9,7 +9,8 @@ use clap::Args;
 pub(crate) struct PictureArgs {
     /// Draw what is reachable, for Graphviz
     ///
-    /// The visible states that are reachable, with the steps between them; or the automaton of --psa.
+    /// The visible states that are reachable, with the steps between them; or the automaton of
+    /// --psa.
     #[arg(long, group = "picture", conflicts_with_all = ["svg", "json", "successors"])]
     dot: bool,
     /// Draw what is reachable, as an SVG picture
@@ -39,8 +40,9 @@ impl PictureArgs {
 pub(crate) struct PsaArgs {
     /// Show the store automaton of this thread
     ///
-    /// A name, or its number from 1 on. It is that of everything that the thread alone reaches from stacks of height at most one, as for
-    /// `cuba fcr`; or of what it reaches from one state, with --from.
+    /// A name, or its number from 1 on. It is that of everything that the thread alone reaches from
+    /// stacks of height at most one, as for `cuba fcr`; or of what it reaches from one state, with
+    /// --from.
     #[arg(long, value_name = "THREAD", conflicts_with = "successors")]
     pub(crate) psa: Option<String>,
     /// For --psa: start in this state

@@ -27,8 +27,9 @@ pub(crate) struct SearchArgs {
     max_contexts: Option<usize>,
     /// What to work with, from below or from above
     ///
-    /// auto; or from below explicit (states one by one) or symbolic (tuples of stack languages); or from above abstract (A_0, A_1, …) or
-    /// one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
+    /// auto; or from below explicit (states one by one) or symbolic (tuples of stack languages); or
+    /// from above abstract (A_0, A_1, …) or one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0,
+    /// A_1, …
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = heading::SEARCH)]
     pub(crate) engine: Choice,
     /// Go on up to A_D, and no further
@@ -38,8 +39,8 @@ pub(crate) struct SearchArgs {
     max_depth: Option<usize>,
     /// Give up an A_d that has more than N tuples
     ///
-    /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all, it is tried again with more].
-    /// If the initial states alone are more, no deeper one is tried.
+    /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all,
+    /// it is tried again with more]. If the initial states alone are more, no deeper one is tried.
     #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
     /// Do not use that threads are interchangeable

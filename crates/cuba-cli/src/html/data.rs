@@ -1,4 +1,5 @@
-//! What the report's script needs to know: the states of the table and of the trace, with each name and each stack written once.
+//! What the report's script needs to know: the states of the table and of the trace, with each name
+//! and each stack written once.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::{Loaded, LoadedProgram};
@@ -21,7 +22,8 @@ const ENTRIES: usize = 1 << 21;
 /// Likewise one of states that have more symbols than this on all stacks together.
 const SYMBOLS: usize = 1_000_000;
 
-/// Of a longer trace, the last steps are shown; likewise of one with more stacks and symbols than [`SYMBOLS`].
+/// Of a longer trace, the last steps are shown; likewise of one with more stacks and symbols than
+/// [`SYMBOLS`].
 const STEPS: usize = 5000;
 
 /// What the script works on.

@@ -1,6 +1,7 @@
 //! The page of `--report`: an answer to look at, as one HTML file that needs nothing else.
 //!
-//! The page is made from the same data as the text and the JSON; its script only shows what it gets.
+//! The page is made from the same data as the text and the JSON; its script only shows what it
+//! gets.
 
 use super::data::Data;
 use crate::analysis::exploration::Exploration;
@@ -47,7 +48,8 @@ const RUNGS: usize = 100;
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
 
-// A page is made in less than two seconds, whatever the system. So there are limits for all that may be much, and none of them is a time.
+// A page is made in less than two seconds, whatever the system. So there are limits for all that
+// may be much, and none of them is a time.
 
 /// Of more programs, the first automata are shown.
 const AUTOMATA: usize = 50;
@@ -293,7 +295,8 @@ fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize)
     Some(plain(&pumping_loop::steps(loaded, program, found, None, None)))
 }
 
-/// The store automaton of each program, and its loop, if it has one; of many programs, those of the first ones.
+/// The store automaton of each program, and its loop, if it has one; of many programs, those of the
+/// first ones.
 fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();

@@ -41,21 +41,25 @@ pub struct AnalysisJson {
     pub reason: String,
     /// How many threads the system has; null if a limit came before that was known.
     pub threads: Option<usize>,
-    /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise the last k for which R_k was
-    /// computed: for `unknown`, no bad state is reachable with up to that many contexts; null if there is no such k.
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable. Otherwise
+    /// the last k for which R_k was computed: for `unknown`, no bad state is reachable with up to
+    /// that many contexts; null if there is no such k.
     pub contexts: Option<usize>,
-    /// The engine that answered: `explicit` or `symbolic`; null if a limit came before that was known.
+    /// The engine that answered: `explicit` or `symbolic`; null if a limit came before that was
+    /// known.
     pub engine: Option<&'static str>,
-    /// For `unknown`: the answer that was found, if the evidence for it could not be made, checked or told before a limit. It is no answer.
+    /// For `unknown`: the answer that was found, if the evidence for it could not be made, checked
+    /// or told before a limit. It is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<UnconfirmedJson>,
-    /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what several have in common, such as
-    /// `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
+    /// What the proof rests on: an overapproximation, such as `Z`, `matched-Z` or `A_1`, or what
+    /// several have in common, such as `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
     /// Whether finite context reachability holds: true, false, or null if that is not known.
     pub fcr: Option<bool>,
-    /// How that is known: if it holds, `Thm. 17`, or `T(R)` or an overapproximation of it, such as `Z` or `matched-Z ∩ A_1`, which has no
-    /// pumping head; if not, `T(R_k)` for the first k that has one. Null if it is not known.
+    /// How that is known: if it holds, `Thm. 17`, or `T(R)` or an overapproximation of it, such as
+    /// `Z` or `matched-Z ∩ A_1`, which has no pumping head; if not, `T(R_k)` for the first k that
+    /// has one. Null if it is not known.
     pub fcr_by: Option<String>,
     /// For each k, as far as R_k was computed.
     pub sequence: Vec<LevelJson>,
@@ -63,13 +67,15 @@ pub struct AnalysisJson {
     pub collapse: CollapseJson,
     /// Where the sequences pause.
     pub pauses: PausesJson,
-    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`. Of more than two thousand, the first thousand and
-    /// the last thousand, and in between those that rule something out.
+    /// Overapproximations of T(R) that were tried, in this order; none for `unsafe`. Of more than
+    /// two thousand, the first thousand and the last thousand, and in between those that rule
+    /// something out.
     pub upper: Vec<UpperJson>,
     /// How many are left out there; not there if these are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upper_left_out: Option<usize>,
-    /// For `unknown`, the visible states that are neither reached nor ruled out, if an overapproximation was finished.
+    /// For `unknown`, the visible states that are neither reached nor ruled out, if an
+    /// overapproximation was finished.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<BetweenJson>,
     /// T(R_k) for the last k, with `--states`.
@@ -78,7 +84,8 @@ pub struct AnalysisJson {
     /// For `unsafe`, the way to the bad state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceJson>,
-    /// What the answer rests on, if that is less than everything that a Boolean program may do: how many threads it may have.
+    /// What the answer rests on, if that is less than everything that a Boolean program may do: how
+    /// many threads it may have.
     pub assumptions: Vec<String>,
     /// For `unsafe`, and a Boolean program, the error: what fails, and where.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +93,8 @@ pub struct AnalysisJson {
     /// The evidence for the answer, if there is an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceJson>,
-    /// What the exploration took; these numbers depend on `--no-symmetry`. Null if a limit ended it from outside.
+    /// What the exploration took; these numbers depend on `--no-symmetry`. Null if a limit ended it
+    /// from outside.
     pub statistics: Option<StatisticsJson>,
     /// If the states are in several processes: how, and what was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,9 +117,11 @@ pub struct UnconfirmedJson {
     pub verdict: &'static str,
     /// What the proof rests on, as in `proved_by` of an answer; null for `unsafe`.
     pub proved_by: Option<String>,
-    /// For `unsafe`, the least number of contexts with which a bad state is reachable; otherwise null.
+    /// For `unsafe`, the least number of contexts with which a bad state is reachable; otherwise
+    /// null.
     pub contexts: Option<usize>,
-    /// Whether an independent checker has accepted the evidence, so that all that was missing was to tell it.
+    /// Whether an independent checker has accepted the evidence, so that all that was missing was
+    /// to tell it.
     pub checked: bool,
     /// What was being done when it was ended: `making-evidence`, `checking-evidence` or `writing`.
     pub phase: &'static str,
@@ -201,13 +211,14 @@ pub struct LevelJson {
     pub k: usize,
     /// |R_k|; null if it has more than 128 bits, or if the engine keeps tuples of languages.
     pub reachable: Option<u128>,
-    /// How many tuples S_k has that no other one covers, if the engine keeps these; null if more than 128 bits have room for.
+    /// How many tuples S_k has that no other one covers, if the engine keeps these; null if more
+    /// than 128 bits have room for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbolic: Option<Option<u128>>,
     /// |T(R_k)|; null if it has more than 128 bits.
     pub visible: Option<u128>,
-    /// How many visible states no overapproximation had ruled out when the level was finished; null if none was finished, or if
-    /// that number has more than 128 bits.
+    /// How many visible states no overapproximation had ruled out when the level was finished; null
+    /// if none was finished, or if that number has more than 128 bits.
     pub upper: Option<u128>,
     /// R_k \ R_{k-1}, with `--states`, if the engine keeps states.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,7 +258,8 @@ pub struct PausesJson {
 pub struct PauseJson {
     /// k.
     pub k: usize,
-    /// `stutter` if it grows again later, `collapse` if it is known that it does not, otherwise `plateau`.
+    /// `stutter` if it grows again later, `collapse` if it is known that it does not, otherwise
+    /// `plateau`.
     pub kind: &'static str,
 }
 
@@ -271,7 +283,8 @@ pub struct UpperJson {
     pub popped: Option<u128>,
 }
 
-/// The visible states that are neither reached with the last k nor ruled out by an overapproximation.
+/// The visible states that are neither reached with the last k nor ruled out by an
+/// overapproximation.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BetweenJson {
@@ -318,7 +331,8 @@ pub struct FcrJson {
 pub struct ContextsJson {
     /// What the program is called.
     pub name: String,
-    /// Whether each thread of it alone reaches finitely many states from every reachable state; null if that was not found out.
+    /// Whether each thread of it alone reaches finitely many states from every reachable state;
+    /// null if that was not found out.
     pub finite: Option<bool>,
     /// How that is known, as for `verify`.
     pub by: Option<String>,

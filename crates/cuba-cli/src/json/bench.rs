@@ -9,7 +9,8 @@ use serde::Serialize;
 pub struct BenchJson {
     /// What every model was asked: `verify` or `reach`.
     pub question: &'static str,
-    /// Whether every run was made; false if the user did not want to wait. Then `runs` has those that were.
+    /// Whether every run was made; false if the user did not want to wait. Then `runs` has those
+    /// that were.
     pub complete: bool,
     /// The runs, in the order of the models.
     pub runs: Vec<BenchRunJson>,
@@ -39,12 +40,13 @@ pub struct BenchRunJson {
     pub answer: Option<BenchAnswerJson>,
     /// The time that the process took, in seconds.
     pub time_s: f64,
-    /// The most memory that it had; null if there was no answer, or where the operating system does not say.
+    /// The most memory that it had; null if there was no answer, or where the operating system does
+    /// not say.
     pub peak_memory_bytes: Option<u64>,
     /// Where the paper says something else, and why.
     pub note: Option<String>,
-    /// The row of the paper's Table 2, as it is printed there: `program`, `threads`, `fcr`, `safe`, `reachable` and `visible` (where
-    /// the sequences collapse), `time` and `memory`.
+    /// The row of the paper's Table 2, as it is printed there: `program`, `threads`, `fcr`, `safe`,
+    /// `reachable` and `visible` (where the sequences collapse), `time` and `memory`.
     #[cfg_attr(test, schemars(with = "Option<std::collections::BTreeMap<String, String>>"))]
     pub published: Option<Published>,
 }

@@ -23,25 +23,31 @@ pub struct CertificateJson<'a> {
     /// The version of the format: 1.
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
-    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
+    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds`
+    /// makes of it.
     pub model: String,
     /// The version of cuba that made it.
     pub cuba: &'static str,
     /// Where it comes from: `Z`, `A_1`, `R_k` and the like.
     pub proved_by: String,
-    /// The names of shared states; elsewhere in this object a shared state is a position in this list.
+    /// The names of shared states; elsewhere in this object a shared state is a position in this
+    /// list.
     pub shared: Vec<&'a str>,
-    /// The names of stack symbols, after `-` for the empty word; elsewhere in this object a symbol is a position in this list.
+    /// The names of stack symbols, after `-` for the empty word; elsewhere in this object a symbol
+    /// is a position in this list.
     pub symbols: Vec<&'a str>,
-    /// The threads, counted from 1, in groups within which the languages of a tuple may be permuted.
+    /// The threads, counted from 1, in groups within which the languages of a tuple may be
+    /// permuted.
     pub groups: Vec<Vec<usize>>,
-    /// A deterministic automaton. For each state: 1 if it is accepting, otherwise 0; then, for each transition, its symbol and
-    /// the state that it leads to. Each state stands for the language of the words that lead from it to an accepting one.
+    /// A deterministic automaton. For each state: 1 if it is accepting, otherwise 0; then, for each
+    /// transition, its symbol and the state that it leads to. Each state stands for the language of
+    /// the words that lead from it to an accepting one.
     pub automaton: Lines<'a>,
     /// The tuples: for each, the shared state, and for each thread a state of the automaton.
     pub tuples: Lines<'a>,
-    /// The visible states of the tuples, up to permutations within groups: for each, the shared state, and for each thread the top
-    /// symbol. If `cuba reach` made it, these are the reachable ones.
+    /// The visible states of the tuples, up to permutations within groups: for each, the shared
+    /// state, and for each thread the top symbol. If `cuba reach` made it, these are the reachable
+    /// ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible: Option<Lines<'a>>,
 }
@@ -165,7 +171,8 @@ pub struct TraceJson {
     /// The version of the format: 1.
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
-    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds` makes of it.
+    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds`
+    /// makes of it.
     pub model: String,
     /// How many contexts there are.
     pub context_count: usize,
@@ -201,7 +208,8 @@ pub struct TraceStepJson {
     pub action: ActionJson,
     /// The state it leads to.
     pub state: String,
-    /// Of a Boolean program, the statement. Not part of the evidence: the checker does not look at it.
+    /// Of a Boolean program, the statement. Not part of the evidence: the checker does not look at
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceJson>,
 }
@@ -210,8 +218,9 @@ pub struct TraceStepJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceJson {
-    /// What the step does: `statement`, `condition`, `call returned`, `end of function`, `end of atomic`, `thread starts`, `assert fails`,
-    /// `unlock fails`; or `handover`, which is part of the step before.
+    /// What the step does: `statement`, `condition`, `call returned`, `end of function`, `end of
+    /// atomic`, `thread starts`, `assert fails`, `unlock fails`; or `handover`, which is part of
+    /// the step before.
     pub kind: &'static str,
     /// Where it stands.
     #[serde(flatten)]
@@ -220,10 +229,12 @@ pub struct SourceJson {
     pub depth: usize,
     /// The variables that have changed, and what they are now; null is any value.
     pub changes: BTreeMap<String, Option<bool>>,
-    /// The locks that the thread has taken, with its name, or given up, with null; not there if there are none.
+    /// The locks that the thread has taken, with its name, or given up, with null; not there if
+    /// there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub locks: BTreeMap<String, Option<String>>,
-    /// True if the thread has entered an atomic section, false if its section has ended; otherwise not there.
+    /// True if the thread has entered an atomic section, false if its section has ended; otherwise
+    /// not there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atomic: Option<bool>,
     /// The thread that the step has created, which waits to start; not there if there is none.
@@ -266,7 +277,8 @@ pub struct LockJson {
     pub lock: String,
     /// The thread that has taken it; null if it is not known which one it was, and it has ended.
     pub thread: Option<String>,
-    /// Whether this thread has ended, so that no thread gives the lock up; another thread may have its name by then.
+    /// Whether this thread has ended, so that no thread gives the lock up; another thread may have
+    /// its name by then.
     pub has_ended: bool,
 }
 

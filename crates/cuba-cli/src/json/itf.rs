@@ -1,4 +1,5 @@
-//! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names, of programs in lines and variables.
+//! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names,
+//! of programs in lines and variables.
 
 use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::program_trace;
@@ -9,7 +10,8 @@ use cpds::{Cpds, GlobalState, Stack, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A trace in the Informal Trace Format (ITF) of Apalache and Quint; what `--trace` writes to a file `*.itf.json`.
+/// A trace in the Informal Trace Format (ITF) of Apalache and Quint; what `--trace` writes to a
+/// file `*.itf.json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ItfJson {
@@ -180,7 +182,8 @@ fn variable(name: &str) -> String {
     if OF_PROGRAM.contains(&name) { format!("shared:{name}") } else { name.to_owned() }
 }
 
-/// What was done last: the context, the thread, the function, the line, the statement, and the effects.
+/// What was done last: the context, the thread, the function, the line, the statement, and the
+/// effects.
 #[derive(Default)]
 struct Done {
     context: usize,

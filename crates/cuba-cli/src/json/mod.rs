@@ -149,7 +149,8 @@ pub struct ProgramStepJson {
     /// The statement.
     #[serde(flatten)]
     pub step: SourceJson,
-    /// The state that it leads to; of a return, which is two actions or more, when all of them have fired.
+    /// The state that it leads to; of a return, which is two actions or more, when all of them have
+    /// fired.
     pub reached: ProgramStateJson,
 }
 
@@ -211,7 +212,8 @@ pub struct PsaJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PsaStateJson {
-    /// What it is called: `q` if it is that of a shared state, `(q,σ)` if it was made for calls that lead there.
+    /// What it is called: `q` if it is that of a shared state, `(q,σ)` if it was made for calls
+    /// that lead there.
     pub name: String,
     /// `shared`, `inner` or `accepting`.
     pub kind: &'static str,
@@ -382,7 +384,8 @@ pub(crate) fn print(object: &impl Serialize) -> String {
     visible(serde_json::to_string_pretty(object).expect("plain data")) + "\n"
 }
 
-/// JSON with nothing in it that a terminal would obey. Such characters are in strings only, where they can be escaped.
+/// JSON with nothing in it that a terminal would obey. Such characters are in strings only, where
+/// they can be escaped.
 pub(crate) fn visible(json: String) -> String {
     let is_hidden = |c: char| c >= '\u{7f}' && !is_printable(c);
     if !json.contains(is_hidden) {
@@ -407,7 +410,8 @@ mod tests {
     use cpds_testing::corpus::repository;
     use std::fs;
 
-    /// The published schemas say what the types say. To write them anew: `UPDATE_SCHEMAS=1 cargo test -p cuba`.
+    /// The published schemas say what the types say. To write them anew: `UPDATE_SCHEMAS=1 cargo
+    /// test -p cuba`.
     #[test]
     fn the_published_schemas_are_those_of_the_types() {
         let schemas = [

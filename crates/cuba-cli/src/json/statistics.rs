@@ -10,7 +10,8 @@ use serde::Serialize;
 pub enum StatisticsJson {
     /// If the engine is `explicit`.
     Explicit {
-        /// States kept in the table: with symmetry, one for all that differ by permuting interchangeable threads.
+        /// States kept in the table: with symmetry, one for all that differ by permuting
+        /// interchangeable threads.
         states_kept: usize,
         /// Visible states kept in the table.
         visible_states_kept: usize,
@@ -27,7 +28,8 @@ pub enum StatisticsJson {
     },
     /// If the engine is `symbolic`.
     Symbolic {
-        /// Tuples kept in the table, those that others cover included; of four or more unlike threads, nodes of diagrams.
+        /// Tuples kept in the table, those that others cover included; of four or more unlike
+        /// threads, nodes of diagrams.
         tuples_kept: usize,
         /// Visible states kept in the table.
         visible_states_kept: usize,

@@ -48,7 +48,8 @@ impl Called {
         Called { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
     }
 
-    /// The state of a shared state, or of one with a symbol. In a picture that of a program takes several lines.
+    /// The state of a shared state, or of one with a symbol. In a picture that of a program takes
+    /// several lines.
     fn state(words: &StateNotation<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
         let state = Called::new(words, |words| match symbol {
             Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
@@ -74,7 +75,8 @@ impl Shown {
 }
 
 impl Automaton {
-    /// Everything that a thread alone reaches from stacks of height at most one; with at most so many transitions.
+    /// Everything that a thread alone reaches from stacks of height at most one; with at most so
+    /// many transitions.
     pub(crate) fn of_contexts(words: &StateNotation<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
         let system = words.system;
         let alphabet = system.program(thread).alphabet();
@@ -87,7 +89,8 @@ impl Automaton {
         Self::of(words, thread, start, "Q × Σ≤1", most)
     }
 
-    /// Everything that a thread alone reaches from the states of an automaton, which `from` describes.
+    /// Everything that a thread alone reaches from the states of an automaton, which `from`
+    /// describes.
     pub(crate) fn of(
         words: &StateNotation<'_>,
         thread: ThreadId,
@@ -101,7 +104,8 @@ impl Automaton {
     }
 
     fn new(words: &StateNotation<'_>, psa: &Psa, title: String) -> Self {
-        // Shared states first, then those made for calls, each in their order; the accepting one last.
+        // Shared states first, then those made for calls, each in their order; the accepting one
+        // last.
         let mut states: BTreeMap<(u8, PsaState), (Called, NodeKind)> = BTreeMap::new();
         let mut places = BTreeMap::new();
         let mut given = 0;

@@ -1,7 +1,9 @@
-//! Where nodes and edges are: dagre decides in which column a node stands and how high, all else is decided here.
+//! Where nodes and edges are: dagre decides in which column a node stands and how high, all else is
+//! decided here.
 //!
-//! Columns are nodes and labels by turns. An edge is level where it crosses a column, and rises or falls between them.
-//! The font has a fixed width, so that a text takes about the room that was kept for it.
+//! Columns are nodes and labels by turns. An edge is level where it crosses a column, and rises or
+//! falls between them. The font has a fixed width, so that a text takes about the room that was
+//! kept for it.
 
 use super::picture::{Edge, Node, NodeKind, Picture, shown};
 use crate::text::labels::wrapped;
@@ -20,7 +22,8 @@ pub(super) const RADIUS: f64 = 17.0;
 pub(super) const ARROW: f64 = 9.0;
 /// How far a loop hangs below its node.
 const LOOP: f64 = 28.0;
-/// How steep an edge may be where it meets a node, so that it keeps clear of the nodes above and below.
+/// How steep an edge may be where it meets a node, so that it keeps clear of the nodes above and
+/// below.
 const STEEPEST: f64 = 1.0;
 
 /// Where everything is.
@@ -29,15 +32,16 @@ pub(super) struct Layout {
     pub(super) edges: Vec<Line>,
 }
 
-/// Where a node is: its border is everywhere `RADIUS` away from a rectangle around its middle, or a level line, that reaches as far
-/// to each side as `core` says.
+/// Where a node is: its border is everywhere `RADIUS` away from a rectangle around its middle, or a
+/// level line, that reaches as far to each side as `core` says.
 pub(super) struct Place {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) core: Point,
 }
 
-/// Where an edge is: the start of its curve, then for each cubic two control points and its end; the middle of its label.
+/// Where an edge is: the start of its curve, then for each cubic two control points and its end;
+/// the middle of its label.
 pub(super) struct Line {
     pub(super) curve: Vec<Point>,
     pub(super) label: Point,
@@ -82,14 +86,16 @@ impl Place {
         (x + dx * scale, y + dy * scale)
     }
 
-    /// Where an edge that goes on to `other`, on the left or on the right, leaves the border at this distance.
+    /// Where an edge that goes on to `other`, on the left or on the right, leaves the border at
+    /// this distance.
     fn port(&self, other: Point, distance: f64) -> Point {
         let rise = STEEPEST * ((other.0 - self.x).abs() - self.core.0);
         self.near((other.0, other.1.clamp(self.y - rise, self.y + rise)), distance)
     }
 }
 
-/// The graph as dagre arranges it: its nodes have a rank and a height, its edges the heights in between.
+/// The graph as dagre arranges it: its nodes have a rank and a height, its edges the heights in
+/// between.
 fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     let mut graph = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -124,7 +130,8 @@ struct Stop {
     y: f64,
 }
 
-/// All columns that an edge meets, one after the other; dagre's points begin and end on the borders of the nodes.
+/// All columns that an edge meets, one after the other; dagre's points begin and end on the borders
+/// of the nodes.
 fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     if from.column == to.column {
         return vec![from];
@@ -138,7 +145,8 @@ fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     std::iter::once(from).chain(between).chain([to]).collect()
 }
 
-/// The stop that dagre keeps free for the label: the middle one, or the one to the left of the middle.
+/// The stop that dagre keeps free for the label: the middle one, or the one to the left of the
+/// middle.
 fn label_stop(stops: &[Stop]) -> Stop {
     let last = stops.len() - 1;
     stops[if stops[0].column < stops[last].column { last / 2 } else { last.div_ceil(2) }]
@@ -149,7 +157,8 @@ struct Column {
     half: f64,
 }
 
-/// Columns are as wide as what they hold; the steeper the lines between two of them, the farther are they apart.
+/// Columns are as wide as what they hold; the steeper the lines between two of them, the farther
+/// are they apart.
 fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column> {
     let count = nodes.iter().map(|stop| stop.column + 1).max().unwrap_or(0);
     let (mut halves, mut gaps) = (vec![4.0_f64; count], vec![30.0_f64; count]);

@@ -1,7 +1,7 @@
 //! A directed graph as a picture: as text for Graphviz, and as SVG, which needs no other program.
 //!
-//! The graphs are store automata, and visible states with the steps between them: small enough to be read. Both texts depend on
-//! the graph only.
+//! The graphs are store automata, and visible states with the steps between them: small enough to
+//! be read. Both texts depend on the graph only.
 
 use super::svg;
 use crate::text::labels::{shortened, wrapped};
@@ -67,8 +67,8 @@ impl fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// The cost of a layout that takes about two seconds: time grows with its square. The recursion in dagre goes as deep as
-/// there are nodes.
+/// The cost of a layout that takes about two seconds: time grows with its square. The recursion in
+/// dagre goes as deep as there are nodes.
 const MAX_COST: usize = 4000;
 
 /// Room for layouts that take about half a second together, in squares of costs.
@@ -127,7 +127,8 @@ impl Picture {
         for edge in &self.edges {
             successors[edge.from].push(edge.to);
         }
-        // Numbers fall as a depth-first search leaves the nodes: only an edge that closes a cycle leads to a smaller one.
+        // Numbers fall as a depth-first search leaves the nodes: only an edge that closes a cycle
+        // leads to a smaller one.
         let (mut seen, mut number, mut rest) = (vec![false; count], vec![0; count], count);
         for root in 0..count {
             let mut path = vec![(root, 0)];

@@ -1,14 +1,14 @@
 //! The visible states that are reachable, and the steps between them.
 //!
-//! The nodes are T(R_k), for the k at which (T(R_k)) is known to have collapsed, and so all of T(R); or,
-//! if that k was not found, for the last one. There is an edge from t to t' if a state s of R_k with
-//! T(s) = t has a step to a state s' with T(s') = t'.
+//! The nodes are T(R_k), for the k at which (T(R_k)) is known to have collapsed, and so all of
+//! T(R); or, if that k was not found, for the last one. There is an edge from t to t' if a state s
+//! of R_k with T(s) = t has a step to a state s' with T(s') = t'.
 //!
 //! # What may not be concluded
-//! If R_k is all of R, these are all the steps of R. If only T(R_k) is all of T(R), every step but a pop
-//! is there: it depends on nothing but t. A pop depends on what lies below the top
-//! (`symbolic/below.rs`), and R may have more of that. So the title claims every step only if the proof
-//! has no other step, either.
+//! If R_k is all of R, these are all the steps of R. If only T(R_k) is all of T(R), every step but
+//! a pop is there: it depends on nothing but t. A pop depends on what lies below the top
+//! (`symbolic/below.rs`), and R may have more of that. So the title claims every step only if the
+//! proof has no other step, either.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -25,7 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_STATES: u128 = 10_000;
 const MOST_STEPS: usize = 100_000;
 
-/// A step from one visible state to another, by their numbers: the thread, and the position of the rule that it fires.
+/// A step from one visible state to another, by their numbers: the thread, and the position of the
+/// rule that it fires.
 type VisibleStep = (usize, usize, ThreadId, usize);
 
 /// The graph.
@@ -156,7 +157,8 @@ impl Graph {
     }
 }
 
-/// A visible state in one line; or, if that is too long, its shared state and its tops in several: of `x=0&y=1` the values.
+/// A visible state in one line; or, if that is too long, its shared state and its tops in several:
+/// of `x=0&y=1` the values.
 fn lines(words: &StateNotation<'_>, state: &VisibleState) -> Vec<String> {
     let whole = words.visible(state);
     if shortened(&whole) == whole {
@@ -198,8 +200,9 @@ mod tests {
         steps.filter_map(|(from, to)| Some((number(from)?, number(&to.state)?, to.thread, to.index))).collect()
     }
 
-    /// The steps are those of R_k, whatever the engine is. Where R_k is infinite, states with stacks up to
-    /// some height are enough to find every step. And there is no other step in R, if the title says so.
+    /// The steps are those of R_k, whatever the engine is. Where R_k is infinite, states with
+    /// stacks up to some height are enough to find every step. And there is no other step in R, if
+    /// the title says so.
     #[test]
     fn steps_are_those_of_the_states() {
         let [finite, infinite, all, every] = [const { Cell::new(0) }; 4];

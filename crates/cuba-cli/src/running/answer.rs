@@ -68,8 +68,8 @@ impl From<ReadError> for Stopped {
     }
 }
 
-/// Prints the answer of a verb, names the outputs that are missing, and gives the exit code. The caller
-/// has claimed the right to print.
+/// Prints the answer of a verb, names the outputs that are missing, and gives the exit code. The
+/// caller has claimed the right to print.
 pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> u8 {
     let console = &run.console;
     // Where nothing was begun, the error says enough.

@@ -24,8 +24,8 @@ impl ChildProcesses {
         lock(&self.0).retain(|running| !Arc::ptr_eq(running, child));
     }
 
-    /// Ends all processes, for a thread that ends this process while others wait for them. No other one
-    /// begins.
+    /// Ends all processes, for a thread that ends this process while others wait for them. No other
+    /// one begins.
     pub(crate) fn abandon(&self) {
         let running = lock(&self.0);
         for child in &*running {

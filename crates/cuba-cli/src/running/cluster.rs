@@ -1,8 +1,9 @@
 //! Many processes as one.
 //!
 //! A program of its own, `cuba-cluster`, brings processes together: this program again, with a
-//! [`Transport`]. So no other program depends on that. Process 0 asks the question, and answers it. All
-//! processes have shares of the states (`distributed/worker.rs`), and all end as process 0 does.
+//! [`Transport`]. So no other program depends on that. Process 0 asks the question, and answers it.
+//! All processes have shares of the states (`distributed/worker.rs`), and all end as process 0
+//! does.
 
 use crate::running::answer::exit;
 use crate::running::checkpoint::SharesFolder;
@@ -28,8 +29,9 @@ pub enum Where {
     },
     /// On this machine. The others have to be started.
     Here {
-        /// The command line for each of the others. The list of processes goes to its standard input, and a blank
-        /// line after it; which is then left open as long as this process exists.
+        /// The command line for each of the others. The list of processes goes to its standard
+        /// input, and a blank line after it; which is then left open as long as this process
+        /// exists.
         arguments: Vec<Vec<OsString>>,
         /// The folder in which to start them, if it is not the current one.
         folder: Option<PathBuf>,
@@ -130,8 +132,8 @@ impl Cluster {
 }
 
 impl Run {
-    /// A process was lost, or cannot continue, and so there is no answer: process 0 prints that, with
-    /// what is known by now, and ends.
+    /// A process was lost, or cannot continue, and so there is no answer: process 0 prints that,
+    /// with what is known by now, and ends.
     pub fn lost(&self, what: &str) -> ! {
         let _ = self.cluster.lost.set(what.to_owned());
         self.cancel.stop(Halt::Lost);

@@ -1,5 +1,5 @@
-//! The file for a report on a mistake in cuba itself: the command, the files that it has read, and what
-//! went wrong.
+//! The file for a report on a mistake in cuba itself: the command, the files that it has read, and
+//! what went wrong.
 
 use crate::analysis::exploration::Exploration;
 use crate::json::{self, TraceJson};
@@ -144,7 +144,8 @@ pub(crate) fn panic(run: &Run, panic: &Panic) -> String {
     write(run, "panic", &json::print(&Report { facts: Facts::new(run), panic }))
 }
 
-/// Writes a report to a new file in the run's folder or, if that cannot be, in the one for temporary files.
+/// Writes a report to a new file in the run's folder or, if that cannot be, in the one for
+/// temporary files.
 fn write(run: &Run, kind: &str, text: &str) -> String {
     let in_folder = |folder: &Path| -> Result<PathBuf, String> {
         for number in 1..1000 {
@@ -235,7 +236,8 @@ mod tests {
         run
     }
 
-    /// What the user gets if engines contradict each other, which so far they do not: here the contradiction is made up.
+    /// What the user gets if engines contradict each other, which so far they do not: here the
+    /// contradiction is made up.
     #[test]
     fn a_contradiction_makes_a_report() {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();

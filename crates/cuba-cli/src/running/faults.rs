@@ -1,8 +1,8 @@
 //! Faults on purpose, to test what becomes of them.
 //!
 //! With `CUBA_FAULT=panic:PLACE`, the first thread that comes to that place panics. With
-//! `CUBA_FAULT=hang:PLACE` it says so and stays there, whatever happens; with `CUBA_FAULT=grow:PLACE` it
-//! allocates more and more memory, too. A release build has no faults.
+//! `CUBA_FAULT=hang:PLACE` it says so and stays there, whatever happens; with
+//! `CUBA_FAULT=grow:PLACE` it allocates more and more memory, too. A release build has no faults.
 
 use crate::running::console::Console;
 use crate::running::run::Run;
@@ -58,7 +58,8 @@ impl Run {
         self.fault(if end == End::Upper { "upper end" } else { "lower end" });
     }
 
-    /// For a search without a checkpoint, if a fault is wanted: faults at the beginning of its ends.
+    /// For a search without a checkpoint, if a fault is wanted: faults at the beginning of its
+    /// ends.
     pub(crate) fn fault_keeper(&self) -> Option<FaultKeeper<'_>> {
         self.faults.wanted.is_some().then_some(FaultKeeper(self))
     }

@@ -2,9 +2,9 @@
 //!
 //! At a limit the guard first stops the run's [`Cancel`](cuba::Cancel), so that the search ends and
 //! says what it has found. Not everything can be stopped in this way: lowering a program, say, or a
-//! table that grows. So if there is no answer a moment later, or if the memory continues to grow, the
-//! guard itself prints what is known by then, and ends the process. Only one thread prints: the first
-//! to claim the right to it ([`Run::claim_output`]).
+//! table that grows. So if there is no answer a moment later, or if the memory continues to grow,
+//! the guard itself prints what is known by then, and ends the process. Only one thread prints: the
+//! first to claim the right to it ([`Run::claim_output`]).
 
 use crate::analysis::limits::{LEAST, MemoryLimit};
 use crate::analysis::phase::{Ended, Phase};
@@ -33,8 +33,8 @@ const WRITING: Duration = Duration::from_secs(4);
 const INTERVAL: Duration = Duration::from_millis(10);
 const SHORT_INTERVAL: Duration = Duration::from_millis(3);
 
-/// How long the run may take to end by itself. The user should not wait for half a second, the end of
-/// the process included; except for the files that the user wants.
+/// How long the run may take to end by itself. The user should not wait for half a second, the end
+/// of the process included; except for the files that the user wants.
 fn patience(run: &Run, why: Halt) -> Duration {
     let is_writing = run.phase() == Phase::Writing && run.files.is_incomplete();
     let files = if is_writing { WRITING } else { Duration::ZERO };
@@ -74,7 +74,8 @@ fn guard(
     answer: impl FnOnce(Ended) -> Result<Answer, Stopped>,
 ) {
     let most = memory.bytes.max(LEAST) as u64;
-    // When the run was stopped, and in which phase; and when the user interrupted the output of an answer.
+    // When the run was stopped, and in which phase; and when the user interrupted the output of an
+    // answer.
     let (mut stopped, mut hurried) = (None, None);
     while !run.is_over() {
         let resident = machine::resident_bytes().unwrap_or(0);

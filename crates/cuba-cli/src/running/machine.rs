@@ -13,8 +13,8 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// The memory that the process may have at all, where the system says so: what the machine has, or what less is left of it by control
-/// groups and limits of the process.
+/// The memory that the process may have at all, where the system says so: what the machine has, or
+/// what less is left of it by control groups and limits of the process.
 pub(crate) fn memory_bytes() -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_process = |name: &str| read(&Path::new("/proc/self").join(name)).unwrap_or_default();
@@ -71,8 +71,9 @@ fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>)
 const V2: &str = "memory.max";
 const V1: &str = "memory.limit_in_bytes";
 
-/// Where a hierarchy that may limit memory is mounted, which part of it, and what the limits are called there; from a line such as
-/// `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`.
+/// Where a hierarchy that may limit memory is mounted, which part of it, and what the limits are
+/// called there; from a line such as `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup
+/// rw,memory`.
 fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     let (mount, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');
@@ -86,8 +87,9 @@ fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     Some((fields.next()?, root, file))
 }
 
-/// The memory that the limits in `/proc/self/limits` leave. What they limit is what was asked for, not what is used: each thread has set aside
-/// some before it needs any, and a table that grows asks for twice of what it has.
+/// The memory that the limits in `/proc/self/limits` leave. What they limit is what was asked for,
+/// not what is used: each thread has set aside some before it needs any, and a table that grows
+/// asks for twice of what it has.
 fn of_limits(limits: &str) -> Option<u64> {
     const ASIDE: u64 = 128 << 20;
     let of =
@@ -147,7 +149,8 @@ mod tests {
         assert_eq!(least(groups, none, &files), None);
     }
 
-    /// In a container, a part of the hierarchy is mounted, and the process may see its path from the outside or from the inside.
+    /// In a container, a part of the hierarchy is mounted, and the process may see its path from
+    /// the outside or from the inside.
     #[test]
     fn a_part_of_the_hierarchy() {
         let mount = "35 31 0:32 /docker/12ab /sys/fs/cgroup rw - cgroup2 cgroup2 rw";

@@ -1,7 +1,7 @@
 //! A run of a command: where it prints, what it may take, what ends it, and what it leaves behind.
 //!
-//! In: the words of a command and its streams. Out: a [`run::Run`], which every verb gets and passes on.
-//! There is no state outside of it; only the panic hook is global (`panic_hook.rs`).
+//! In: the words of a command and its streams. Out: a [`run::Run`], which every verb gets and
+//! passes on. There is no state outside of it; only the panic hook is global (`panic_hook.rs`).
 
 pub mod cluster;
 pub mod console;

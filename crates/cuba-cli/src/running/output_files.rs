@@ -1,8 +1,8 @@
 //! The one way in which cuba writes files: all of it, or nothing.
 //!
-//! The content goes to a new file in the same folder, which then replaces the one that the user named.
-//! So whatever ends the process, that one has its old content or all of its new one. If the process is
-//! killed, a file called `cuba-unfinished-…` may be left.
+//! The content goes to a new file in the same folder, which then replaces the one that the user
+//! named. So whatever ends the process, that one has its old content or all of its new one. If the
+//! process is killed, a file called `cuba-unfinished-…` may be left.
 //!
 //! A verb checks its outputs before it does anything else (`output_paths.rs`), and then lists them
 //! ([`OutputFiles::expect`]). Whatever ends the process later, the list says which of them were not
@@ -70,7 +70,8 @@ impl OutputFiles {
         lock(&self.state)
     }
 
-    /// The same for a thread that is about to change files. When the process ends, it waits here for that.
+    /// The same for a thread that is about to change files. When the process ends, it waits here
+    /// for that.
     fn state_to_write(&self) -> MutexGuard<'_, State> {
         loop {
             let state = self.state();
@@ -82,7 +83,8 @@ impl OutputFiles {
         }
     }
 
-    /// From now on, [`OutputFiles::missing`] names these outputs until they are written or explained.
+    /// From now on, [`OutputFiles::missing`] names these outputs until they are written or
+    /// explained.
     pub(crate) fn expect<'p>(&self, outputs: impl IntoIterator<Item = &'p PathBuf>, quiet: bool) {
         let mut state = self.state();
         state.expected.extend(outputs.into_iter().cloned());
@@ -110,16 +112,16 @@ impl OutputFiles {
         missing.iter().map(warning).collect()
     }
 
-    /// That an output was not written; and if there is a file of this name, that it has nothing to do
-    /// with this run.
+    /// That an output was not written; and if there is a file of this name, that it has nothing to
+    /// do with this run.
     pub(crate) fn not_written(&self, path: &Path) -> String {
         let is_file = fs::metadata(self.resolve(path)).is_ok_and(|found| found.is_file());
         let old = if is_file { " (the file there is an older one)" } else { "" };
         format!("`{}` was not written{old}", shown(path))
     }
 
-    /// Removes what is being written, for a thread that ends the process while others write. Nothing new
-    /// is begun, and nothing else replaces a file.
+    /// Removes what is being written, for a thread that ends the process while others write.
+    /// Nothing new is begun, and nothing else replaces a file.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -189,8 +191,8 @@ pub(crate) fn replace(
     Ok(file)
 }
 
-/// Locks a file until it is closed, unless another process has locked it. Where files cannot be locked,
-/// this does nothing.
+/// Locks a file until it is closed, unless another process has locked it. Where files cannot be
+/// locked, this does nothing.
 pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is at work on it")),

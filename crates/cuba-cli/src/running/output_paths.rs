@@ -16,8 +16,8 @@ pub(super) enum Target {
 }
 
 impl OutputFiles {
-    /// Checks that outputs can go to these files. Otherwise says why: there is no such folder, the file
-    /// may not be written, or it would replace an input, or another output.
+    /// Checks that outputs can go to these files. Otherwise says why: there is no such folder, the
+    /// file may not be written, or it would replace an input, or another output.
     pub(crate) fn may_write<'p>(
         &self,
         inputs: &[PathBuf],
@@ -41,8 +41,8 @@ impl OutputFiles {
         Ok(())
     }
 
-    /// Checks that the name of a file says what an option writes to it: it ends in one of these, and
-    /// perhaps in `.gz`. A device or a pipe can have any name.
+    /// Checks that the name of a file says what an option writes to it: it ends in one of these,
+    /// and perhaps in `.gz`. A device or a pipe can have any name.
     pub(crate) fn has_extension(
         &self,
         path: &Path,

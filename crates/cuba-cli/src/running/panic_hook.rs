@@ -1,7 +1,8 @@
-//! Panics: a mistake in cuba itself. A panic in any thread ends the process with exit code 6, and with
-//! a file for a report.
+//! Panics: a mistake in cuba itself. A panic in any thread ends the process with exit code 6, and
+//! with a file for a report.
 //!
-//! The panic hook is global, as the standard library has it: only `main` installs it, for its one run.
+//! The panic hook is global, as the standard library has it: only `main` installs it, for its one
+//! run.
 
 use crate::running::answer::exit;
 use crate::running::crash_report::{self, Panic};

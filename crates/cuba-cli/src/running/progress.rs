@@ -1,7 +1,8 @@
 //! Progress on a terminal, for work that takes a while.
 //!
-//! The lines are drawn over and over, so that the time goes on between events. The cursor stays at their
-//! beginning: what the user types, Ctrl-C above all, moves nothing, and the lines are written over it.
+//! The lines are drawn over and over, so that the time goes on between events. The cursor stays at
+//! their beginning: what the user types, Ctrl-C above all, moves nothing, and the lines are written
+//! over it.
 
 use crate::running::lock::lock;
 use crate::running::run::Run;
@@ -26,8 +27,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Nothing, if the user wants none, or where standard error is no terminal. The tables may take so
-    /// much memory.
+    /// Nothing, if the user wants none, or where standard error is no terminal. The tables may take
+    /// so much memory.
     pub(crate) fn unless(quiet: bool, run: &Arc<Run>, doing: &str, memory: usize) -> Option<Self> {
         if quiet || !run.console.can_draw() {
             return None;

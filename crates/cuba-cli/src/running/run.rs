@@ -1,7 +1,8 @@
 //! One run of a command, as a value: where it prints, what stops it, and what it leaves behind.
 //!
-//! Every verb gets a [`Run`], and passes it on. Several runs can be in one process at the same time.
-//! Only `main` makes a run of the process itself: with its arguments, its streams and its environment.
+//! Every verb gets a [`Run`], and passes it on. Several runs can be in one process at the same
+//! time. Only `main` makes a run of the process itself: with its arguments, its streams and its
+//! environment.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
 use crate::analysis::phase::{Ended, Phase};
@@ -139,8 +140,8 @@ impl Run {
         !self.is_claimed.swap(true, Ordering::SeqCst)
     }
 
-    /// Claims the right to print the answer. If another thread has it, this does not return: that thread
-    /// ends the process.
+    /// Claims the right to print the answer. If another thread has it, this does not return: that
+    /// thread ends the process.
     pub(crate) fn claim_output(&self) {
         while !self.try_claim_output() {
             thread::park();
@@ -175,8 +176,8 @@ impl Run {
         std::process::exit(code.into())
     }
 
-    /// Ends the process for a user who does not wait for an answer: names the outputs that are missing,
-    /// and nothing else.
+    /// Ends the process for a user who does not wait for an answer: names the outputs that are
+    /// missing, and nothing else.
     pub(crate) fn leave_at_once(self: &Arc<Self>) -> ! {
         self.files.abandon();
         let missing = self.files.missing();
@@ -193,8 +194,8 @@ impl Run {
         self.leave(exit::UNKNOWN)
     }
 
-    /// Removes the checkpoint of a run that was printed and written: there is nothing to resume. Says
-    /// whether there was one.
+    /// Removes the checkpoint of a run that was printed and written: there is nothing to resume.
+    /// Says whether there was one.
     pub(crate) fn remove_checkpoint(&self) -> bool {
         let finished = lock(&self.finished_checkpoint).take();
         finished.is_some_and(|path| std::fs::remove_file(path).is_ok())

@@ -1,5 +1,5 @@
-//! Ctrl-C, and the signals that ask a process to end: the first one stops the run, the second one ends
-//! the process at once.
+//! Ctrl-C, and the signals that ask a process to end: the first one stops the run, the second one
+//! ends the process at once.
 
 use crate::running::run::Run;
 use cuba::Halt;
@@ -53,8 +53,9 @@ impl Run {
     }
 }
 
-/// With `nohup`, the end of the terminal is no reason to stop. (What a script starts in the background
-/// ignores Ctrl-C, too, by custom; but then there is no way to ask it for what it knows.)
+/// With `nohup`, the end of the terminal is no reason to stop. (What a script starts in the
+/// background ignores Ctrl-C, too, by custom; but then there is no way to ask it for what it
+/// knows.)
 #[cfg(unix)]
 fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

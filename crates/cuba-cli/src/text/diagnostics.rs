@@ -65,7 +65,8 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         .chain(diagnostic.related.iter().map(|place| (place, AnnotationKind::Context)))
         .collect();
     while !places.is_empty() {
-        // Places that are near each other share a snippet. Only their lines are handed over: a file can be long.
+        // Places that are near each other share a snippet. Only their lines are handed over: a file
+        // can be long.
         let (first, _) = places[0].0;
         let (near, far): (Vec<_>, Vec<_>) =
             places.into_iter().partition(|((span, _), _)| are_near(sources, *first, *span));
@@ -116,7 +117,8 @@ pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// What to do about it, with the options for that: `…: --threads 2`, or ``… with `--threads` or `--instances` ``.
+/// What to do about it, with the options for that: `…: --threads 2`, or ``… with `--threads` or
+/// `--instances` ``.
 fn help(diagnostic: &Diagnostic) -> Option<String> {
     let mut help = diagnostic.help.clone()?;
     for (i, &(setting, example)) in diagnostic.settings.iter().enumerate() {

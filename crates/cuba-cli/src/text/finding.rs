@@ -64,7 +64,8 @@ impl Unconfirmed<'_> {
     }
 }
 
-/// What is known of R, if (R_k) has converged and that was the question, and of T(R), if (T(R_k)) has.
+/// What is known of R, if (R_k) has converged and that was the question, and of T(R), if (T(R_k))
+/// has.
 pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
     let last = analysis.levels[analysis.k()];
     let visible = plural(last.visible, "visible state");

@@ -6,7 +6,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const MAX_WIDTH: usize = 20;
 const MAX_LINES: usize = 3;
 
-/// Labels as a list, in lines that are not too long; what does not fit into the last line is left out.
+/// Labels as a list, in lines that are not too long; what does not fit into the last line is left
+/// out.
 pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (i, label) in labels.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Text for people: numbers, states, traces, tables, verdicts, diagnostics, progress.
 //!
-//! In: data of a model or an analysis. Out: strings, with colours, which `anstream` takes away where they
-//! are not wanted. Nothing is printed here.
+//! In: data of a model or an analysis. Out: strings, with colours, which `anstream` takes away
+//! where they are not wanted. Nothing is printed here.
 
 pub mod diagnostics;
 

@@ -57,8 +57,8 @@ impl Summary<'_> {
         }
     }
 
-    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know; states in so many columns, if that matters, and
-    /// in words of the program, if it is one.
+    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know;
+    /// states in so many columns, if that matters, and in words of the program, if it is one.
     pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
@@ -69,7 +69,8 @@ impl Summary<'_> {
             return out + "no overapproximation was finished\n";
         }
         let mut table = plain_table();
-        // Rungs that come to the same and rule out nothing more are told together; so are those that were given up for the same reason.
+        // Rungs that come to the same and rule out nothing more are told together; so are those
+        // that were given up for the same reason.
         let is_idle = |climbed: &Climbed| !rules_out(climbed);
         let visible = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),

@@ -30,11 +30,12 @@ struct Block {
     lines: Vec<Line>,
 }
 
-/// The widest column of statements, where there is no other limit: after a longer one, the next column is hard to find.
+/// The widest column of statements, where there is no other limit: after a longer one, the next
+/// column is hard to find.
 const TEXT: usize = 60;
 
-/// A trace, context by context: the line, the function, the statement as it is written, and what it changed; in so many columns, if
-/// that matters.
+/// A trace, context by context: the line, the function, the statement as it is written, and what it
+/// changed; in so many columns, if that matters.
 pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut blocks: Vec<Block> = Vec::new();
@@ -57,8 +58,9 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
     format!("{}\n{text}\n", loaded.reading.sources[0].name)
 }
 
-/// A run of one thread alone, given by its states, each with nothing but its own stack: as a context of a trace, without a heading. `name` is what
-/// the thread is called. Of more than twice `most` steps, those in the middle are left out.
+/// A run of one thread alone, given by its states, each with nothing but its own stack: as a
+/// context of a trace, without a heading. `name` is what the thread is called. Of more than twice
+/// `most` steps, those in the middle are left out.
 pub(crate) fn run(
     loaded: &Loaded,
     program: &LoadedProgram,
@@ -87,7 +89,8 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
         blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
     };
     let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
-    // Where it is narrow, statements are shortened first, and what they changed only if that is long.
+    // Where it is narrow, statements are shortened first, and what they changed only if that is
+    // long.
     let room = columns.map(|columns| {
         let changes = width(|line| &line.changes).min(columns / 3);
         columns.saturating_sub(2 + place + 2 + function + 2 + 2 + changes).max(columns / 4)
@@ -121,7 +124,8 @@ fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<Line> {
     Some(Line { place: place(step), function: step.function.to_owned(), text, changes, state: None })
 }
 
-/// What a thread of this name has done and what it changed, in words; nothing for a step that is part of the one before.
+/// What a thread of this name has done and what it changed, in words; nothing for a step that is
+/// part of the one before.
 pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
     let mut changes: Vec<String> = step.changes.iter().map(change).collect();
     let is_end = step.kind == StepKind::EndOfAtomic;
@@ -163,7 +167,8 @@ fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
     }
 }
 
-/// A thread that was created, in words: by its function, or by the place where it starts, with the variables that have a value there.
+/// A thread that was created, in words: by its function, or by the place where it starts, with the
+/// variables that have a value there.
 pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
     format!("{} waits to start", starting(frame))
 }
@@ -176,7 +181,8 @@ pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
 }
 
-/// Threads that wait to start, those that are alike together: `f waits to start`, `3 × f wait to start`.
+/// Threads that wait to start, those that are alike together: `f waits to start`, `3 × f wait to
+/// start`.
 pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
     for frame in frames {
@@ -192,7 +198,8 @@ pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     alike.into_iter().map(words).collect()
 }
 
-/// What threads have to do with each other, in words, with these names for threads; nothing if that is nothing.
+/// What threads have to do with each other, in words, with these names for threads; nothing if that
+/// is nothing.
 pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     let locks = now.locks.iter().map(|lock| held(lock, name));
     let atomic = now.atomic.iter().map(|&thread| format!("{} in atomic", name(thread)));
@@ -227,7 +234,8 @@ fn change(change: &Change<'_>) -> String {
     format!("{} = {value}", change.name)
 }
 
-/// The state that a step leads to when all of its actions have fired, and what those after the first one have changed, in words.
+/// The state that a step leads to when all of its actions have fired, and what those after the
+/// first one have changed, in words.
 pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
     while program.map.is_between(state.shared) {
@@ -240,7 +248,8 @@ pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &Globa
     (state, changes)
 }
 
-/// Every enabled step from a state, by thread: as in a trace, and below each the state that it leads to.
+/// Every enabled step from a state, by thread: as in a trace, and below each the state that it
+/// leads to.
 pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
     let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
     let (mut blocks, mut count) = (Vec::new(), 0);
@@ -303,7 +312,8 @@ mod tests {
     use crate::analysis::model::Format;
     use anstream::adapter::strip_str;
 
-    /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but for what others do.
+    /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but
+    /// for what others do.
     #[test]
     fn a_run_of_one_thread() {
         let text = "decl x;\nvoid f() {\n  lock(m); x := 1;\n  unlock(m);\n  call f();\n}\n\

@@ -23,7 +23,8 @@ pub(crate) struct ProgressLines {
     rung: Option<(Rung, String)>,
     /// How many visible states are left above, and the rung that last ruled something out.
     left: Option<(Count, Rung)>,
-    /// What may be in use, and what is: by the levels, by states that gave way to tuples, and by the overapproximations.
+    /// What may be in use, and what is: by the levels, by states that gave way to tuples, and by
+    /// the overapproximations.
     memory: usize,
     bytes: usize,
     bytes_before: usize,

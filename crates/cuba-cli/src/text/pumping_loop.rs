@@ -11,8 +11,8 @@ use cuba::Loop;
 /// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
 const STEPS: usize = 500;
 
-/// The run, step by step: of a program in its lines, and of a system the actions on the left, the states they lead to on the right. The
-/// heading may say whether its start is reachable.
+/// The run, step by step: of a program in its lines, and of a system the actions on the left, the
+/// states they lead to on the right. The heading may say whether its start is reachable.
 pub(crate) fn steps(
     loaded: &Loaded,
     program: &Program,

@@ -1,4 +1,5 @@
-//! States as their readers know them: of a program in lines, functions and variables, of a system in the paper's notation.
+//! States as their readers know them: of a program in lines, functions and variables, of a system
+//! in the paper's notation.
 
 use crate::analysis::model::Loaded;
 use crate::text::labels::{shortened, wrapped};

@@ -1,4 +1,5 @@
-//! Colour and emphasis, for reading. They change no word: where they are not wanted, `anstream` takes them away when it prints.
+//! Colour and emphasis, for reading. They change no word: where they are not wanted, `anstream`
+//! takes them away when it prints.
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};

@@ -6,7 +6,8 @@ use crate::text::table::in_columns;
 use crate::text::terminal::{cut, fitted, length};
 use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
-/// A trace, context by context: the actions on the left, the states they lead to on the right; in so many columns, if that matters.
+/// A trace, context by context: the actions on the left, the states they lead to on the right; in
+/// so many columns, if that matters.
 pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> String {
     let start = if trace.contexts.is_empty() { "  no step: this initial state is bad" } else { "" };
     let mut rows = vec![(start.to_owned(), Some((None, &trace.initial)))];
@@ -38,7 +39,8 @@ pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> Strin
 /// What is on the left, and the states before and after it, if it is a step.
 type Row<'a> = (String, Option<(Option<&'a GlobalState>, &'a GlobalState)>);
 
-/// A state, with emphasis on what a step has changed. Where there is no room, the other stacks are left out.
+/// A state, with emphasis on what a step has changed. Where there is no room, the other stacks are
+/// left out.
 fn state(system: &Cpds, before: Option<&GlobalState>, after: &GlobalState, room: Option<usize>) -> String {
     let text = system.paper(after).to_string();
     let Some(before) = before else { return text };

@@ -13,7 +13,8 @@ pub(crate) fn indented(table: &Table, indent: &str) -> String {
     table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
 }
 
-/// Of more than twice as many, so many at the beginning and at the end, and something instead of the others.
+/// Of more than twice as many, so many at the beginning and at the end, and something instead of
+/// the others.
 pub(crate) fn elided<T>(mut lines: Vec<T>, most: usize, instead: impl Fn(usize) -> T) -> Vec<T> {
     if lines.len() > 2 * most {
         let left_out = lines.len() - 2 * most;

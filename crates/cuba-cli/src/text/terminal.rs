@@ -10,7 +10,8 @@ pub(crate) fn width() -> Option<usize> {
     terminal_size_of(io::stdout()).filter(|_| !is_dumb()).map(|(Width(columns), _)| columns.into())
 }
 
-/// How wide standard error is, if it is a terminal on which lines can be drawn anew. Some do not know their own width.
+/// How wide standard error is, if it is a terminal on which lines can be drawn anew. Some do not
+/// know their own width.
 pub(crate) fn drawable() -> Option<usize> {
     const USUAL: usize = 80;
     let columns = || terminal_size_of(io::stderr()).map_or(USUAL, |(Width(columns), _)| columns.into());
@@ -33,7 +34,8 @@ pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
         .collect()
 }
 
-/// A line in so many columns: what is too long ends in `…`. Colours take no room, and end where they did.
+/// A line in so many columns: what is too long ends in `…`. Colours take no room, and end where
+/// they did.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     let columns = |c: char| c.width().unwrap_or(0);
     let plain = || strip_str(line).flat_map(str::chars);

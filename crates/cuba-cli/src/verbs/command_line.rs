@@ -62,7 +62,8 @@ pub(crate) enum Verb {
     Resume(Resume),
     /// Decide whether finite context reachability holds; if not, show the loop
     Fcr(Fcr),
-    /// Print the model as it was understood, or steps, or draw what is reachable, or a store automaton
+    /// Print the model as it was understood, or steps, or draw what is reachable, or a store
+    /// automaton
     Show(Show),
     /// Write the model in another format
     Convert(Convert),
@@ -142,8 +143,8 @@ fn refuse(run: &Run, mut error: clap::Error) -> u8 {
     exit::USAGE
 }
 
-/// The colours that the arguments ask for, whatever else is wrong with them: help and errors have colours,
-/// too.
+/// The colours that the arguments ask for, whatever else is wrong with them: help and errors have
+/// colours, too.
 fn wanted_colors(run: &Run) -> anstream::ColorChoice {
     let mut arguments = run.arguments.iter().filter_map(|argument| argument.to_str());
     let mut wanted = ColorChoice::Auto;

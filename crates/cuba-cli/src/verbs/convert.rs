@@ -110,7 +110,8 @@ fn extensions(format: Format) -> &'static [&'static str] {
 }
 
 impl Convert {
-    /// Where the texts go: the first one to `output`, the others beside it. All of them can be written there.
+    /// Where the texts go: the first one to `output`, the others beside it. All of them can be
+    /// written there.
     fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
         let extensions = extensions(self.to);
         if Format::of_name(output) != Some(self.to) {
@@ -126,7 +127,8 @@ impl Convert {
     }
 }
 
-/// Writes each text to its file. They belong together: none is replaced before all of them are there.
+/// Writes each text to its file. They belong together: none is replaced before all of them are
+/// there.
 fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
     let prepared =
         paths.iter().zip(texts).map(|(path, (_, text))| prepare(run, path, |out| out.write_all(text.as_bytes())));

@@ -10,7 +10,8 @@ use cuba::Conclusion;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the certificate to its file. Gives what there is to say: a note if there is none, or an error.
+/// Writes the certificate to its file. Gives what there is to say: a note if there is none, or an
+/// error.
 pub(crate) fn write_certificate(run: &Run, path: &Path, explored: &Exploration<'_>) -> Result<String, String> {
     match (explored.analysis.proved_by(), explored.evidence.as_ref().map(|made| &made.evidence)) {
         (Some(proved_by), Some(Evidence::Certificate(certificate))) => {

@@ -1,5 +1,5 @@
-//! Answers a question about a model: what `cuba verify` and `cuba reach` have in common, and in part
-//! `cuba fcr` and `cuba show`.
+//! Answers a question about a model: what `cuba verify` and `cuba reach` have in common, and in
+//! part `cuba fcr` and `cuba show`.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::finding::Finding;
@@ -82,8 +82,8 @@ impl SearchArgs {
         results
     }
 
-    /// Answers the question, with progress on a terminal if the user wants it, and checks the evidence for
-    /// the answer.
+    /// Answers the question, with progress on a terminal if the user wants it, and checks the
+    /// evidence for the answer.
     ///
     /// # Errors
     /// If the engines contradict each other or the checker: then there is no answer but that.

@@ -1,4 +1,5 @@
-//! `cuba fcr`: does finite context reachability hold? If not, a loop that refutes it, and the way to it.
+//! `cuba fcr`: does finite context reachability hold? If not, a loop that refutes it, and the way
+//! to it.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::fcr_answer::FcrAnswer;
@@ -193,7 +194,8 @@ impl<'a> Search<'a> {
         Ok((decided, verdict))
     }
 
-    /// Finds out about the other programs, with no more contexts than the first one took, and with few tuples: the answer is known.
+    /// Finds out about the other programs, with no more contexts than the first one took, and with
+    /// few tuples: the answer is known.
     fn others(&self, decided: &mut FcrAnswer, contexts: usize) -> Result<(), Box<Answer>> {
         for program in decided.open() {
             let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };

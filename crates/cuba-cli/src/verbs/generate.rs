@@ -1,4 +1,5 @@
-//! `cuba completions` and `cuba man`: what a shell and `man` want to know of the command line, made from its own definitions.
+//! `cuba completions` and `cuba man`: what a shell and `man` want to know of the command line, made
+//! from its own definitions.
 
 use crate::running::answer::{Answer, Stopped, exit};
 use crate::running::output_files;
@@ -97,7 +98,8 @@ fn page(command: &Command) -> Vec<u8> {
     page
 }
 
-/// What comes after the options in the help: paragraphs, each with the words before its colon as a heading.
+/// What comes after the options in the help: paragraphs, each with the words before its colon as a
+/// heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for (heading, text) in text.split("\n\n").filter_map(|part| part.split_once(':')) {

@@ -1,5 +1,5 @@
-//! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences plateau,
-//! stutter and collapse.
+//! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences
+//! plateau, stutter and collapse.
 
 use crate::analysis::summary::Summary;
 use crate::arguments::heading;
@@ -47,7 +47,8 @@ pub(crate) struct Reach {
 const QUESTION: &str = "Which visible states T(R) are reachable, with any number of contexts?";
 const QUESTION_FULL: &str = "Which states R are reachable, with any number of contexts?";
 
-/// More stacks than this, in all states together, are not listed: they could not be read, and the memory may not be enough.
+/// More stacks than this, in all states together, are not listed: they could not be read, and the
+/// memory may not be enough.
 const MOST_LISTED: u128 = 10_000_000;
 
 pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {

@@ -1,5 +1,5 @@
-//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store automaton; or
-//! the graph of visible states.
+//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store
+//! automaton; or the graph of visible states.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -41,8 +41,9 @@ pub(crate) struct Show {
     pub(crate) model: ModelArgs,
     /// Show every step from this state, or from the initial one
     ///
-    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Of a Boolean program such as 'x=1 & y=0|f:12, g:7(a=1)',
-    /// or as it is printed. Without a state, put it behind the file.
+    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Of a
+    /// Boolean program such as 'x=1 & y=0|f:12, g:7(a=1)', or as it is printed. Without a state,
+    /// put it behind the file.
     #[arg(long, value_name = "STATE", num_args = 0..=1, default_missing_value = "")]
     successors: Option<String>,
     #[command(flatten)]

@@ -4,7 +4,8 @@ use crate::common::{cuba, refused};
 use insta::assert_snapshot;
 use std::fs;
 
-/// What is wrong with a program: of each error the message, the place and the help, without the lines themselves.
+/// What is wrong with a program: of each error the message, the place and the help, without the
+/// lines themselves.
 pub(crate) fn briefly(program: &str) -> String {
     let is_said = |line: &&str| ["error", "-->", "= help"].iter().any(|start| line.trim_start().starts_with(start));
     let refused = refused("p.bp", program);
@@ -94,7 +95,8 @@ void g() begin end
     ");
 }
 
-/// Mistakes of both kinds come at once; but nothing is said of what may have been declared where the text was not understood.
+/// Mistakes of both kinds come at once; but nothing is said of what may have been declared where
+/// the text was not understood.
 #[test]
 fn mistakes_of_both_kinds() {
     let program = "decl x, y = 3;

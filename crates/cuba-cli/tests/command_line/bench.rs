@@ -478,7 +478,8 @@ fn an_interrupt_ends_what_runs_and_keeps_what_was_done() {
     assert_eq!(processes(&endless), 0, "it has ended, too");
 }
 
-/// To write the page anew: `cuba bench models/table2 --format markdown -o docs/table2.md`, with a release build.
+/// To write the page anew: `cuba bench models/table2 --format markdown -o docs/table2.md`, with a
+/// release build.
 #[test]
 fn the_page_on_table_2_is_up_to_date() {
     let written = fs::read_to_string(repository().join("docs/table2.md")).unwrap();

@@ -1,4 +1,5 @@
-//! The documentation as a book: links lead somewhere, every page is in the table of contents, and programs are those in the files.
+//! The documentation as a book: links lead somewhere, every page is in the table of contents, and
+//! programs are those in the files.
 
 use crate::markdown::{anchors, blocks, links, pages};
 use cpds_testing::corpus::{all_files, files, repository};
@@ -6,7 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The files that the links of a page lead to, each with the anchor if there is one; not those on other machines.
+/// The files that the links of a page lead to, each with the anchor if there is one; not those on
+/// other machines.
 fn targets(page: &Path) -> Vec<(PathBuf, Option<String>)> {
     let text = fs::read_to_string(page).unwrap();
     let local = links(&text).into_iter().filter(|link| !link.contains("://"));
@@ -76,7 +78,8 @@ fn every_page_can_be_reached() {
     }
 }
 
-/// A program in the guide is the file that the sentence before it names, and every file there is used.
+/// A program in the guide is the file that the sentence before it names, and every file there is
+/// used.
 #[test]
 fn programs_in_the_guide_are_those_in_the_files() {
     const FOLDER: &str = "docs/guide/programs/";

@@ -5,7 +5,8 @@ use crate::common::{at_once, refused};
 use insta::assert_snapshot;
 use std::sync::Mutex;
 
-/// A text with one mistake, and all that is said about it, in one line: where, what, and what to do.
+/// A text with one mistake, and all that is said about it, in one line: where, what, and what to
+/// do.
 fn said(program: &str) -> String {
     let refused = refused("p.bp", program);
     let lines = |start: &'static str| refused.lines().filter_map(move |line| line.trim_start().strip_prefix(start));
@@ -28,7 +29,8 @@ fn all_said(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
     found.into_iter().map(|(_, said)| said).collect()
 }
 
-/// What is said of these statements, in a function, with statements before and after them that use what they may have declared.
+/// What is said of these statements, in a function, with statements before and after them that use
+/// what they may have declared.
 fn of_statements(texts: &str) -> String {
     all_said(texts, |text| {
         format!(

@@ -1,4 +1,5 @@
-//! Checkpoints: a run that was killed goes on, and comes to the same; what is no checkpoint is refused.
+//! Checkpoints: a run that was killed goes on, and comes to the same; what is no checkpoint is
+//! refused.
 
 use crate::common::{Ran, at_once, cuba};
 use cpds_testing::corpus::repository;
@@ -10,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Runs that go on for a while, and the evidence that they write: explicit, symbolic, and from above.
+/// Runs that go on for a while, and the evidence that they write: explicit, symbolic, and from
+/// above.
 const LONG: [(&[&str], Option<&str>); 5] = [
     (&["verify", "mirror.cpds", "--max-contexts", "8000", "--json"], None),
     (&["reach", "mirror.cpds", "--engine", "symbolic", "--max-contexts", "80", "--json"], None),
@@ -60,7 +62,8 @@ fn without_times(text: &str) -> Value {
     value
 }
 
-/// Runs it with checkpoints, and kills it some time after the first one; then goes on until there is an answer. Nothing, if there was one before.
+/// Runs it with checkpoints, and kills it some time after the first one; then goes on until there
+/// is an answer. Nothing, if there was one before.
 fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Option<Ran> {
     let file = folder.join("c.checkpoint");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));

@@ -34,7 +34,8 @@ fn without_it_there_is_a_hint() {
 #[test]
 fn it_takes_over() {
     let (here, there) = (folder(), folder());
-    // Not written by this process, of which others may be started meanwhile: they would have it open, and nobody could run it.
+    // Not written by this process, of which others may be started meanwhile: they would have it
+    // open, and nobody could run it.
     let write = |folder: &Path, name: &str| {
         let text = format!("#!/bin/sh\necho {name}: \"$@\"\nexit 10\n");
         let write = "printf %s \"$0\" > cuba-cluster && chmod +x cuba-cluster";

@@ -108,7 +108,8 @@ pub(crate) fn on(model: &str, verb: &str) -> Ran {
     cuba(folder.path(), &[verb, "m.cpds"])
 }
 
-/// Procedures of which each calls the next one twice, so that a call of a0 returns after 2^40 steps: the symbols, and the actions.
+/// Procedures of which each calls the next one twice, so that a call of a0 returns after 2^40
+/// steps: the symbols, and the actions.
 pub(crate) fn doubling() -> (String, String) {
     let symbols: Vec<String> = (0..40).map(|i| format!("a{i} b{i}")).collect();
     let calls: Vec<String> =

@@ -1,7 +1,8 @@
 //! Every command that the documentation shows does what it says.
 //!
-//! A page is one session of a shell, in a folder with copies of `docs` and `models`: what a command writes, later ones can read. A
-//! `console` block has commands, after `$ `, each with all that it prints on standard output; an `sh` block has commands alone.
+//! A page is one session of a shell, in a folder with copies of `docs` and `models`: what a command
+//! writes, later ones can read. A `console` block has commands, after `$ `, each with all that it
+//! prints on standard output; an `sh` block has commands alone.
 
 use crate::common::CUBA_CHECK;
 use crate::markdown::{blocks, pages};
@@ -101,7 +102,8 @@ impl<'a> Session<'a> {
         String::from_utf8(shell.stdout).expect("UTF-8")
     }
 
-    /// What the commands have written to `docs`, or would have changed there, is what is there: the pictures are up to date.
+    /// What the commands have written to `docs`, or would have changed there, is what is there: the
+    /// pictures are up to date.
     fn end(self) {
         let (written, kept) = (contents(self.folder.path()), contents(&repository()));
         for (path, content) in &written {

@@ -34,7 +34,8 @@ fn fits(schema: &str, text: &str) -> Value {
     object
 }
 
-/// `cuba verify MODEL --certificate c.json && cuba-check MODEL c.json`, and the same with traces and with `cuba reach`.
+/// `cuba verify MODEL --certificate c.json && cuba-check MODEL c.json`, and the same with traces
+/// and with `cuba reach`.
 #[test]
 fn every_model() {
     let folder = tempfile::tempdir().unwrap();

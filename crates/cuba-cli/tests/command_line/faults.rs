@@ -1,4 +1,5 @@
-//! Mistakes in cuba itself, made on purpose: whatever panics, wherever, is exit code 6 with a file to report, and leaves nothing half done.
+//! Mistakes in cuba itself, made on purpose: whatever panics, wherever, is exit code 6 with a file
+//! to report, and leaves nothing half done.
 
 use crate::common::{Ran, cuba, cuba_with};
 use crate::outputs::names;

@@ -16,7 +16,8 @@ fn it_holds_although_there_is_a_loop() {
     assert_snapshot!(done(&["fcr", "models/tiny/spurious-loop.cpds"]), @"holds: no pumping head is reachable, so every R_k is finite (proved by matched-Z, 5 states; proof checked)");
 }
 
-/// The way to a pumping head, then its loop; and that of the other program, which is reachable as well.
+/// The way to a pumping head, then its loop; and that of the other program, which is reachable as
+/// well.
 #[test]
 fn loops() {
     let ran = in_repository(&["fcr", "models/paper/fig2.cpds"]);
@@ -56,7 +57,8 @@ fn loops() {
     ");
 }
 
-/// Whichever copy gets to the loop, the first one to move is the first one. What is bad is not asked for.
+/// Whichever copy gets to the loop, the first one to move is the first one. What is bad is not
+/// asked for.
 #[test]
 fn copies_are_numbered_as_they_move() {
     let text =
@@ -78,7 +80,8 @@ fn copies_are_numbered_as_they_move() {
     ");
 }
 
-/// Neither reached nor ruled out: whether the server gets to `finished` with a session left depends on the heights of two stacks.
+/// Neither reached nor ruled out: whether the server gets to `finished` with a session left depends
+/// on the heights of two stacks.
 #[test]
 fn it_is_open() {
     let model = include_str!("../../../../models/squeeze/mirror.cpds");
@@ -182,8 +185,8 @@ fn the_memory_is_limited() {
     assert_snapshot!(ran.stdout, @"unknown: a store automaton takes more memory than 100 B, see --memory");
 }
 
-/// Each procedure calls the next one twice, so that the stack of c grows by one only after 2^40 steps. The loop is found, but
-/// not written out.
+/// Each procedure calls the next one twice, so that the stack of c grows by one only after 2^40
+/// steps. The loop is found, but not written out.
 #[test]
 fn a_loop_that_is_too_long() {
     let (symbols, calls) = doubling();

@@ -1,6 +1,8 @@
-//! Models built to exhaust: each is refused in a clear way, or answered if there is less in it than it seems.
+//! Models built to exhaust: each is refused in a clear way, or answered if there is less in it than
+//! it seems.
 //!
-//! The tests take them as large as it needs to be refused. `just hostile` takes them much larger, and measures.
+//! The tests take them as large as it needs to be refused. `just hostile` takes them much larger,
+//! and measures.
 
 use crate::common::cuba;
 use cpds_testing::corpus::repository;

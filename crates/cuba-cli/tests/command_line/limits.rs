@@ -1,5 +1,6 @@
-//! Limits: whatever is being done, at a limit there is a complete answer, with exit code 5. In debug builds `CUBA_FAULT` makes a phase wait
-//! for ever, deaf to everything, and perhaps take more and more memory meanwhile.
+//! Limits: whatever is being done, at a limit there is a complete answer, with exit code 5. In
+//! debug builds `CUBA_FAULT` makes a phase wait for ever, deaf to everything, and perhaps take more
+//! and more memory meanwhile.
 
 #![cfg(all(unix, debug_assertions))]
 
@@ -213,7 +214,8 @@ fn the_time_ends_in_every_phase() {
     });
 }
 
-/// The limit holds within a tenth, where the guard gets its turn; a busy machine may keep it waiting.
+/// The limit holds within a tenth, where the guard gets its turn; a busy machine may keep it
+/// waiting.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_memory_ends_in_every_phase() {
@@ -331,7 +333,8 @@ fn nothing_is_half_written() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Every output that was asked for, in whatever phase the run ends, and whether there is an older file of this name.
+/// Every output that was asked for, in whatever phase the run ends, and whether there is an older
+/// file of this name.
 #[test]
 fn missing_outputs_are_named() {
     at_once(&PHASES, |&(phase, model, _)| {

@@ -59,7 +59,8 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     targets.map(|target| target.split(')').next().expect("a part").to_owned()).collect()
 }
 
-/// What the headings of the page are called in links: lower case, words joined by hyphens, signs left out.
+/// What the headings of the page are called in links: lower case, words joined by hyphens, signs
+/// left out.
 pub(crate) fn anchors(page: &str) -> Vec<String> {
     let headings = lines(page).into_iter().filter(|line| line.starts_with('#'));
     let name = |heading: &str| {

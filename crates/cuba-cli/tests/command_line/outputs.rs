@@ -70,7 +70,8 @@ fn through_links() {
     assert_eq!(ran.code, 1);
 }
 
-/// Other names of the old file keep it; permissions are kept, and those of a new file are what the user wants.
+/// Other names of the old file keep it; permissions are kept, and those of a new file are what the
+/// user wants.
 #[test]
 fn what_a_file_keeps() {
     let folder = models();
@@ -196,7 +197,8 @@ fn devices_and_pipes() {
     assert!(!names("/dev".as_ref()).iter().any(|name| name.starts_with("cuba")));
 }
 
-/// Runs what must be refused before anything is read: in a debug build, reading a model would panic.
+/// Runs what must be refused before anything is read: in a debug build, reading a model would
+/// panic.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let ran = cuba_with(folder, &[("CUBA_FAULT", "panic:reading")], args);
     assert_eq!((ran.code, &*ran.stdout), (1, ""), "{args:?}: {}", ran.stderr);

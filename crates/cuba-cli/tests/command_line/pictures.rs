@@ -223,8 +223,8 @@ fn a_part_of_the_graph() {
     assert_snapshot!(title(&["models/table2/quicksort.bp", "--max-contexts", "1"]), @r#"label="T(R_1): 2 visible states, perhaps not all, with the steps of R_1"; labelloc=t"#);
 }
 
-/// What f returns to is known to the shared state, which no overapproximation that was needed knows of. So the
-/// proof has steps that R_k does not have, and the title does not claim every step of R.
+/// What f returns to is known to the shared state, which no overapproximation that was needed knows
+/// of. So the proof has steps that R_k does not have, and the title does not claim every step of R.
 #[test]
 fn steps_that_the_proof_does_not_rule_out() {
     let model = "shared 0 1; init 0|m1,g

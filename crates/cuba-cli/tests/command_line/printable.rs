@@ -1,5 +1,5 @@
-//! Texts that a terminal or a browser would obey, from wherever they come: from models and what stands beside them, from options, from names
-//! of files. None of them comes out as it is.
+//! Texts that a terminal or a browser would obey, from wherever they come: from models and what
+//! stands beside them, from options, from names of files. None of them comes out as it is.
 #![cfg(unix)]
 
 use crate::common::{CUBA_CHECK, at_once, cuba, cuba_with};
@@ -7,7 +7,8 @@ use cpds::diagnostic::is_printable;
 use std::fs;
 use std::process::Command;
 
-/// Control sequences in both encodings, marks and isolates of direction, separators, and what has no width.
+/// Control sequences in both encodings, marks and isolates of direction, separators, and what has
+/// no width.
 const HOSTILE: [&str; 10] = [
     "\u{1b}]0;x\u{7}",
     "\u{9b}2J",

@@ -150,7 +150,8 @@ fn no_finite_context_reachability() {
     assert_snapshot!(counters, @"79 tuples kept, 244 expansions, 6 languages, post* computed 10 times with 120");
 }
 
-/// Either engine may be asked for. The explicit one may not come to an end where contexts are infinite.
+/// Either engine may be asked for. The explicit one may not come to an end where contexts are
+/// infinite.
 #[test]
 fn engines() {
     assert_snapshot!(done(&["reach", "models/paper/fig1.cpds", "--engine", "symbolic"]), @"
@@ -320,8 +321,8 @@ fn symmetry_changes_no_answer() {
     }
 }
 
-/// A hundred interchangeable threads, each in one of three places: 5151 sorted states stand for 3^100, which is more than
-/// 128 bits can count. They are told apart all the same.
+/// A hundred interchangeable threads, each in one of three places: 5151 sorted states stand for
+/// 3^100, which is more than 128 bits can count. They are told apart all the same.
 #[test]
 fn numbers_beyond_counting() {
     let folder = tempfile::tempdir().unwrap();

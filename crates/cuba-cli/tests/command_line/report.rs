@@ -1,4 +1,5 @@
-//! `--report` and `--plot`: what is in the files. How they look and work is for a browser to test (`tests/browser`).
+//! `--report` and `--plot`: what is in the files. How they look and work is for a browser to test
+//! (`tests/browser`).
 
 use crate::common::{Ran, cuba, in_repository};
 use cpds_testing::corpus::models;
@@ -45,7 +46,8 @@ fn sorted(states: &Value) -> Vec<String> {
     states
 }
 
-/// On every model that is not too large, the report has the states and the trace that the JSON has, and what it needs is in it.
+/// On every model that is not too large, the report has the states and the trace that the JSON has,
+/// and what it needs is in it.
 #[test]
 fn reports_say_what_the_json_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +147,8 @@ fn what_the_evidence_is() {
     assert!(evidence(&["verify", "models/paper/fig1.cpds"]).starts_with("trace,"));
 }
 
-/// How long a page takes is limited by how much there is on it, whatever the system; and it says what it leaves out.
+/// How long a page takes is limited by how much there is on it, whatever the system; and it says
+/// what it leaves out.
 #[test]
 fn what_a_page_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,7 +160,8 @@ fn what_a_page_leaves_out() {
     };
     let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>();
 
-    // Nothing is enabled initially, but there are automata that are large, each not too large to be drawn alone.
+    // Nothing is enabled initially, but there are automata that are large, each not too large to be
+    // drawn alone.
     let seed = std::cell::Cell::new(1_u32);
     let random = |below: u32| {
         seed.set(seed.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223));

@@ -264,7 +264,8 @@ fn what_show_prints_is_a_model() {
     }
 }
 
-/// The artifact's own state, whose symbols are outside the declared range, is a warning on the command line as well.
+/// The artifact's own state, whose symbols are outside the declared range, is a warning on the
+/// command line as well.
 #[test]
 fn states_on_the_command_line_may_mention_other_symbols_of_a_pds_file() {
     let folder = tempfile::tempdir().unwrap();

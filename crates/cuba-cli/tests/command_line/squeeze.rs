@@ -51,8 +51,8 @@ fn many_initial(states: usize) -> String {
     )
 }
 
-/// What the initial states alone exceed ends the climb from above, and the lower end finds the bug, or all there is. The time is there for a
-/// search that does not end.
+/// What the initial states alone exceed ends the climb from above, and the lower end finds the bug,
+/// or all there is. The time is there for a search that does not end.
 #[test]
 fn more_initial_states_than_tuples() {
     let folder = tempfile::tempdir().unwrap();

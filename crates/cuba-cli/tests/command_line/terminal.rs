@@ -1,4 +1,5 @@
-//! What a terminal shows. A pseudo-terminal comes from `script`, and what it shows of the output from `vt100`.
+//! What a terminal shows. A pseudo-terminal comes from `script`, and what it shows of the output
+//! from `vt100`.
 
 use crate::common::{Ran, cuba, cuba_with, in_repository, words};
 use cpds::print_cpds;
@@ -11,7 +12,8 @@ use std::process::Command;
 
 const ROWS: u16 = 40;
 
-/// Runs `cuba` on a terminal of this kind and width; what was written to it. Nothing, if there is no terminal to be had.
+/// Runs `cuba` on a terminal of this kind and width; what was written to it. Nothing, if there is
+/// no terminal to be had.
 fn on_terminal(term: &str, columns: u16, folder: &Path, args: &str) -> Option<String> {
     on_terminal_with("", term, columns, folder, args)
 }

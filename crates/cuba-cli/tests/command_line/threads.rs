@@ -6,10 +6,12 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
-/// A created thread takes its place with its first step. In a place that is empty again, it goes on in the same context.
+/// A created thread takes its place with its first step. In a place that is empty again, it goes on
+/// in the same context.
 #[test]
 fn a_created_thread_takes_its_place_at_its_first_step() {
-    // The second thread starts where the first one has ended: two contexts, that of `main`, and that of the place.
+    // The second thread starts where the first one has ended: two contexts, that of `main`, and
+    // that of the place.
     let one_after_the_other = "
         decl seen = 0;
         void f() { assert(!seen); seen := 1; }

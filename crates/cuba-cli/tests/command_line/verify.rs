@@ -108,7 +108,8 @@ fn infinite_contexts() {
     ");
 }
 
-/// One way has 2^40 steps, another three hundred. The long one is seen first, since calls are summed up at once.
+/// One way has 2^40 steps, another three hundred. The long one is seen first, since calls are
+/// summed up at once.
 #[test]
 fn a_short_trace_beside_a_long_one() {
     let (symbols, calls) = doubling();

@@ -1,4 +1,5 @@
-//! Programs in their own words: locks, atomic sections and new threads in traces; states, automata and traces for viewers in lines and variables.
+//! Programs in their own words: locks, atomic sections and new threads in traces; states, automata
+//! and traces for viewers in lines and variables.
 
 use crate::common::{cuba, done, fits, in_repository};
 use crate::evidence::cuba_check;
@@ -70,7 +71,8 @@ bool f(a) { return a & line; }
 void main() { decl l; lock(m); l := f(1); x := l; unlock(m); assert(!x); }
 ";
 
-/// Taken and given up, in callees, too; sections within sections, and left by a jump; what is so where a context begins.
+/// Taken and given up, in callees, too; sections within sections, and left by a jump; what is so
+/// where a context begins.
 #[test]
 fn locks_sections_and_new_threads_in_a_trace() {
     let trace = on(QUEUE, &["verify", "p.bp"]);

@@ -11,7 +11,8 @@ impl Psa {
         self.path(q, stack).is_some()
     }
 
-    /// A path on which ⟨q|w⟩ is accepted, as numbers of transitions; of several, one whose lengths have the least sum.
+    /// A path on which ⟨q|w⟩ is accepted, as numbers of transitions; of several, one whose lengths
+    /// have the least sum.
     pub(crate) fn path(&self, q: SharedState, stack: &Stack) -> Option<Vec<u32>> {
         let start = self.state_of(q)?;
         // The states it gets to, depth by depth.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The number of a set of tops.
 pub(crate) type TopsId = u32;
 
-/// A minimal automaton in canonical numbering, in one array: how many states; for each state where its transitions start, times
-/// two, plus one if it is accepting; where the last end, times two; then label and target of each transition.
+/// A minimal automaton in canonical numbering, in one array: how many states; for each state where
+/// its transitions start, times two, plus one if it is accepting; where the last end, times two;
+/// then label and target of each transition.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Language {
     pub(crate) code: Box<[u32]>,
@@ -86,7 +87,8 @@ pub(crate) fn small(number: usize) -> u32 {
     u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
 }
 
-/// The length of the longest word, if there is one. Since every state leads to a word, there is none exactly if there is a cycle.
+/// The length of the longest word, if there is one. Since every state leads to a word, there is
+/// none exactly if there is a cycle.
 pub(crate) fn longest(language: &Language) -> Option<u32> {
     let n = language.states();
     let mut into = vec![0_u32; n];

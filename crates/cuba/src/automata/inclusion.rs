@@ -1,9 +1,11 @@
 //! Which languages include which, found out once for each pair.
 //!
-//! Most pairs of languages have nothing to do with each other, and the words that tell some of them apart tell most of the
-//! others apart, too. So whenever comparing two automata comes to a word that one has and the other has not, the word is kept, and
-//! of every language it is noted which of these words it has. A language is included in another only if all its words among these
-//! are the other's. This can say no, never yes; but it takes a nanosecond, where comparing two automata takes a thousand.
+//! Most pairs of languages have nothing to do with each other, and the words that tell some of them
+//! apart tell most of the others apart, too. So whenever comparing two automata comes to a word
+//! that one has and the other has not, the word is kept, and of every language it is noted which of
+//! these words it has. A language is included in another only if all its words among these are the
+//! other's. This can say no, never yes; but it takes a nanosecond, where comparing two automata
+//! takes a thousand.
 
 use crate::automata::canonical_language::Language;
 use crate::automata::language_table::LanguageId;
@@ -62,7 +64,8 @@ impl Inclusions {
         &self.below[b.0 as usize].found
     }
 
-    /// Adds those others that have not been asked yet and for which the first of the pair is included in the second.
+    /// Adds those others that have not been asked yet and for which the first of the pair is
+    /// included in the second.
     fn extended(&mut self, mut among: Among, languages: &[Language], pair: impl Fn(usize) -> (usize, usize)) -> Among {
         let before = among.found.len();
         for other in among.of..languages.len() {
@@ -108,7 +111,8 @@ fn mark(samples: &mut Samples, at: usize, language: &Language, word: &[u32]) {
     samples[at / 64] |= u64::from(language.contains(word.iter().copied())) << (at % 64);
 }
 
-/// Pairs of states of two automata, each with how to get there; kept from one comparison to the next only for the memory.
+/// Pairs of states of two automata, each with how to get there; kept from one comparison to the
+/// next only for the memory.
 #[derive(Default)]
 struct Comparison {
     pairs: Vec<Pair>,
@@ -124,7 +128,8 @@ struct Pair {
     label: u32,
 }
 
-/// Where it shows that a language is not included in another: at a pair of states, or with a transition that the other has not.
+/// Where it shows that a language is not included in another: at a pair of states, or with a
+/// transition that the other has not.
 struct Missing {
     pair: usize,
     transition: Option<[u32; 2]>,
@@ -149,8 +154,9 @@ impl Comparison {
         self.seen.clear();
         self.seen.resize(if bits <= MOST_BITS { bits.div_ceil(64) } else { 0 }, 0);
         let mut others = FxHashSet::default();
-        // Every state of `a` leads to a word; so `b` has to have every transition that `a` has. What is missing is mostly missing
-        // near the start, so pairs are looked at in the order in which they are found.
+        // Every state of `a` leads to a word; so `b` has to have every transition that `a` has.
+        // What is missing is mostly missing near the start, so pairs are looked at in the order in
+        // which they are found.
         let mut pair = 0;
         while let Some(&Pair { x, y, .. }) = self.pairs.get(pair) {
             if a.is_accepting(x) && !b.is_accepting(y) {

@@ -1,12 +1,13 @@
 //! Regular languages of stacks, each kept once, as its minimal automaton in canonical numbering.
 //!
-//! A language that is asked for twice has the same number both times. So equality is equality of numbers, and what is
-//! known of two languages is remembered for their numbers. A number says nothing else: it depends on who asked first.
+//! A language that is asked for twice has the same number both times. So equality is equality of
+//! numbers, and what is known of two languages is remembered for their numbers. A number says
+//! nothing else: it depends on who asked first.
 //!
 //! # Canonical
-//! The minimal automaton of a language, without states that lead nowhere, is unique up to the names of its states. They are
-//! numbered in the order of a breadth-first search from the start that takes the symbols in their order. Then equal languages
-//! have literally equal automata.
+//! The minimal automaton of a language, without states that lead nowhere, is unique up to the names
+//! of its states. They are numbered in the order of a breadth-first search from the start that
+//! takes the symbols in their order. Then equal languages have literally equal automata.
 
 use crate::automata::canonical_language::{Language, TopsId, longest, product, shortest, small};
 use crate::automata::inclusion::Inclusions;
@@ -88,7 +89,8 @@ impl Default for Languages {
 
 /// The languages of a saturated store automaton, before they have numbers.
 pub(crate) struct Minimal {
-    /// The shared states, sorted, with the state of the minimal automaton that has the language of each.
+    /// The shared states, sorted, with the state of the minimal automaton that has the language of
+    /// each.
     classes: Vec<(SharedState, u32)>,
     automaton: Dfa,
     /// How many transitions the automaton had before it was minimal, and how many bytes it took.
@@ -136,8 +138,8 @@ impl Languages {
         self.canonical(&dfa, 0)
     }
 
-    /// The languages of the shared states of a saturated store automaton, sorted by shared state, without empty ones; unless that
-    /// takes more than `room` bytes.
+    /// The languages of the shared states of a saturated store automaton, sorted by shared state,
+    /// without empty ones; unless that takes more than `room` bytes.
     pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
         let minimal = Minimal::new(psa, room, &self.cancel)?;
         Ok(self.note(&minimal))
@@ -222,7 +224,8 @@ impl Languages {
         let tops: Box<[u32]> = if language.states() == 0 {
             Box::default()
         } else {
-            // ε is a top only if the empty word is accepted. Alg. 4, as printed, takes every ε-edge for it.
+            // ε is a top only if the empty word is accepted. Alg. 4, as printed, takes every ε-edge
+            // for it.
             let empty = language.is_accepting(0).then_some(0);
             empty.into_iter().chain(language.out(0).iter().map(|&[label, _]| label)).collect()
         };
@@ -272,7 +275,8 @@ impl Languages {
         if fits(0) && language.is_accepting(0) {
             return Some(Stack::default());
         }
-        // How a state is reached with the fewest symbols: the last of them, and from where; `None` is the start as a start.
+        // How a state is reached with the fewest symbols: the last of them, and from where; `None`
+        // is the start as a start.
         let mut before: Vec<Option<(u32, Option<u32>)>> = vec![None; language.states()];
         let mut queue = vec![None];
         let mut next = 0;
@@ -338,8 +342,9 @@ impl Languages {
         union
     }
 
-    /// For each word of a language, which of the others have it: every such set of others once, as positions in the list.
-    /// Nothing if it takes more effort than this; what is left of it is noted.
+    /// For each word of a language, which of the others have it: every such set of others once, as
+    /// positions in the list. Nothing if it takes more effort than this; what is left of it is
+    /// noted.
     pub(crate) fn classes(
         &self,
         language: LanguageId,

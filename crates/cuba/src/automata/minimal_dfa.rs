@@ -1,9 +1,10 @@
 //! Deterministic automata: from store automata by the subset construction, and minimised.
 //!
-//! An automaton has several starts, one for each language that is wanted: they share most of their states. It is partial: what
-//! leads nowhere is left out. Minimising takes O(m log n) for n states and m transitions; the algorithm is Valmari's (*Fast
-//! brief practical DFA minimization*, Inf. Process. Lett. 112, 2012), which refines a partition of the states and one of the
-//! transitions by each other.
+//! An automaton has several starts, one for each language that is wanted: they share most of their
+//! states. It is partial: what leads nowhere is left out. Minimising takes O(m log n) for n states
+//! and m transitions; the algorithm is Valmari's (*Fast brief practical DFA minimization*, Inf.
+//! Process. Lett. 112, 2012), which refines a partition of the states and one of the transitions by
+//! each other.
 
 use crate::automata::canonical_language::small;
 use crate::automata::store_automaton::Psa;
@@ -46,7 +47,8 @@ impl Dfa {
         &self.transitions[self.first[state as usize]..self.first[state as usize + 1]]
     }
 
-    /// Adds a state with its transitions, sorted by label; they may lead to states that are yet to come.
+    /// Adds a state with its transitions, sorted by label; they may lead to states that are yet to
+    /// come.
     pub(crate) fn push(&mut self, accepting: bool, transitions: impl IntoIterator<Item = (u32, u32)>) {
         if self.first.is_empty() {
             self.first.push(0);
@@ -64,8 +66,9 @@ impl Dfa {
         }
     }
 
-    /// The subset construction. The first states are those of the shared states of a saturated automaton, in this order.
-    /// An automaton that would take more than `room` bytes, with what it takes to minimise it, is not built. Also gives these bytes.
+    /// The subset construction. The first states are those of the shared states of a saturated
+    /// automaton, in this order. An automaton that would take more than `room` bytes, with what it
+    /// takes to minimise it, is not built. Also gives these bytes.
     pub(crate) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<(Dfa, usize), TooLarge> {
         let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
         let mut dfa = Dfa::default();
@@ -101,7 +104,8 @@ impl Dfa {
         Ok((dfa, bytes))
     }
 
-    /// For each state the number of its class: states from which the same words are accepted. None if no word is.
+    /// For each state the number of its class: states from which the same words are accepted. None
+    /// if no word is.
     fn classes(&self) -> (Vec<Option<u32>>, usize) {
         let n = self.len();
         let sources = (0..n).flat_map(|state| std::iter::repeat_n(state, self.first[state + 1] - self.first[state]));
@@ -136,7 +140,8 @@ impl Dfa {
             blocks.mark(state);
         }
         blocks.split();
-        // Transitions are together if they have the same label and lead to the same block; in the beginning, to any.
+        // Transitions are together if they have the same label and lead to the same block; in the
+        // beginning, to any.
         edges.sort_by_key(|edge| edge.label);
         let mut cords = Partition::of_runs(&edges, |a, b| a.label == b.label);
         let into = Into::new(useful.len(), &edges);
@@ -165,7 +170,8 @@ impl Dfa {
         ((0..n).map(class).collect(), blocks.len())
     }
 
-    /// The minimal automaton, and for each state of this one the state of that one with the same language; none if it is empty.
+    /// The minimal automaton, and for each state of this one the state of that one with the same
+    /// language; none if it is empty.
     pub(crate) fn minimal(&self) -> (Dfa, Vec<Option<u32>>) {
         let (class, count) = self.classes();
         let mut representative = vec![0; count];
@@ -271,7 +277,8 @@ impl Into {
     }
 }
 
-/// A partition of 0, 1, … into sets, of which each is a range of `elements`. Marked elements come first in their set.
+/// A partition of 0, 1, … into sets, of which each is a range of `elements`. Marked elements come
+/// first in their set.
 struct Partition {
     elements: Vec<usize>,
     place: Vec<usize>,

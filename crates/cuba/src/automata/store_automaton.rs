@@ -1,9 +1,10 @@
 //! Pushdown store automata and post* (paper App. C).
 //!
-//! A store automaton accepts states ⟨q|w⟩ of one thread: from the state for q, reading w from the top down, it gets to an
-//! accepting state. No transition leads into the state of a shared state, and ε-edges leave only such states; the types see
-//! to both. post* *saturates* the automaton of a set of states: it adds transitions until the set of accepted states is closed
-//! under the steps of a program. What is added for each action, when the automaton has p –σ→ s:
+//! A store automaton accepts states ⟨q|w⟩ of one thread: from the state for q, reading w from the
+//! top down, it gets to an accepting state. No transition leads into the state of a shared state,
+//! and ε-edges leave only such states; the types see to both. post* *saturates* the automaton of a
+//! set of states: it adds transitions until the set of accepted states is closed under the steps of
+//! a program. What is added for each action, when the automaton has p –σ→ s:
 //!
 //! | action | is added |
 //! |---|---|
@@ -11,19 +12,22 @@
 //! | (p,σ) → (p',σ') | p' –σ'→ s |
 //! | (p,σ) → (p',ρ₀ρ₁) | p' –ρ₀→ m –ρ₁→ s, where m is one state for each (p',ρ₀) |
 //!
-//! An ε-edge p –ε→ s takes over what s has: with s –σ→ s', also p –σ→ s'. Either of the two may come later, so ε-edges are
-//! found by their target. (The published tool looks by source, and misses some.)
+//! An ε-edge p –ε→ s takes over what s has: with s –σ→ s', also p –σ→ s'. Either of the two may
+//! come later, so ε-edges are found by their target. (The published tool looks by source, and
+//! misses some.)
 //!
 //! # The empty stack
-//! ⟨p|ε⟩ is accepted exactly if an ε-edge leads from p to an accepting state. From there, an action (p,ε) → (p',ε) adds p' –ε→ f,
-//! and (p,ε) → (p',ρ) adds p' –ρ→ f, where f is an accepting state with nothing below. So no bottom symbol is needed
+//! ⟨p|ε⟩ is accepted exactly if an ε-edge leads from p to an accepting state. From there, an action
+//! (p,ε) → (p',ε) adds p' –ε→ f, and (p,ε) → (p',ρ) adds p' –ρ→ f, where f is an accepting state
+//! with nothing below. So no bottom symbol is needed
 //! (docs/design/005-the-empty-stack-in-store-automata.md).
 //!
 //! # Why each transition is there
-//! is kept with it: the action and the transition that it was applied to. From this a run is rebuilt (`automata/thread_run.rs`). Where runs should be
-//! short, each transition also has a length, and whatever leads to a smaller one replaces why it is there; transitions whose length
-//! has changed are taken again, until nothing changes. Then the lengths along the best path to a state add up to those of
-//! a shortest run.
+//! is kept with it: the action and the transition that it was applied to. From this a run is
+//! rebuilt (`automata/thread_run.rs`). Where runs should be short, each transition also has a
+//! length, and whatever leads to a smaller one replaces why it is there; transitions whose length
+//! has changed are taken again, until nothing changes. Then the lengths along the best path to a
+//! state add up to those of a shortest run.
 
 use crate::automata::action_index::Heads;
 use crate::limits::Cancel;
@@ -88,7 +92,8 @@ struct Lengths {
 struct Node {
     kind: Kind,
     accepting: bool,
-    /// The last transition that leaves it, and the last ε-edge that leads to it; each knows the one before.
+    /// The last transition that leaves it, and the last ε-edge that leads to it; each knows the one
+    /// before.
     out: u32,
     into: u32,
 }
@@ -211,7 +216,8 @@ impl Psa {
         self.saturate(heads, limit, &Cancel::default()).map(|()| self)
     }
 
-    /// Adds transitions until nothing is missing, or until there are more than so many; then one can go on.
+    /// Adds transitions until nothing is missing, or until there are more than so many; then one
+    /// can go on.
     pub(crate) fn saturate(&mut self, heads: &Heads, limit: usize, cancel: &Cancel) -> Result<(), TooLarge> {
         // What is added comes to the end of the list.
         loop {
@@ -393,7 +399,8 @@ impl Psa {
         states
     }
 
-    /// The shared states with the tops of the stacks that are accepted there, without the empty one, if every state leads to an accepting one.
+    /// The shared states with the tops of the stacks that are accepted there, without the empty
+    /// one, if every state leads to an accepting one.
     pub(crate) fn heads(&self) -> impl Iterator<Item = (SharedState, Symbol)> {
         let of_shared = move |(q, state)| {
             self.out(state).filter_map(move |t| top(self.transitions[t as usize].label)).map(move |symbol| (q, symbol))
@@ -432,8 +439,8 @@ impl Psa {
         self.transitions.len()
     }
 
-    /// Transitions that make up a loop, as positions in [`transitions`](Self::transitions); none if there is no loop. Loops of
-    /// the automaton that was saturated are not looked for.
+    /// Transitions that make up a loop, as positions in [`transitions`](Self::transitions); none if
+    /// there is no loop. Loops of the automaton that was saturated are not looked for.
     pub fn loop_transitions(&self) -> Vec<usize> {
         self.find_loop().into_iter().flatten().map(|t| t as usize).collect()
     }

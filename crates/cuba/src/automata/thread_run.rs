@@ -1,9 +1,10 @@
 //! Runs of one thread, rebuilt from a saturated store automaton.
 //!
-//! A state ⟨q|w⟩ is accepted on some path. The first transition of the path knows why it is there: by which action, applied to
-//! which transition. Undoing the action gives a path for the state before, and so on, to a state that was accepted from the
-//! beginning, or to the call that the path hangs from. This ends: in the beginning, a transition is there for reasons that are
-//! older; later, for others whose lengths are smaller by one, or add up to its own.
+//! A state ⟨q|w⟩ is accepted on some path. The first transition of the path knows why it is there:
+//! by which action, applied to which transition. Undoing the action gives a path for the state
+//! before, and so on, to a state that was accepted from the beginning, or to the call that the path
+//! hangs from. This ends: in the beginning, a transition is there for reasons that are older;
+//! later, for others whose lengths are smaller by one, or add up to its own.
 
 use crate::automata::store_automaton::{Origin, Psa};
 use crate::visible::levels::top;
@@ -18,16 +19,16 @@ pub struct Run {
     pub rules: Vec<usize>,
 }
 
-/// A run of more steps than this is not written out. (There are programs of n actions whose shortest run to a state has 2^n
-/// steps.)
+/// A run of more steps than this is not written out. (There are programs of n actions whose
+/// shortest run to a state has 2^n steps.)
 const LONGEST: usize = 1 << 20;
 
 /// A run with more stack symbols in all its states than this is not written out either.
 const MOST_SYMBOLS: usize = 1 << 22;
 
 impl Psa {
-    /// A run to an accepted state from one that was accepted before the automaton was saturated; a shortest one, if lengths were
-    /// kept. Nothing if it is too long.
+    /// A run to an accepted state from one that was accepted before the automaton was saturated; a
+    /// shortest one, if lengths were kept. Nothing if it is too long.
     ///
     /// # Panics
     /// If the state is not accepted.
@@ -46,9 +47,9 @@ impl Psa {
         Some(Run { start: (shared, Stack::from_top(word)), rules })
     }
 
-    /// Undoes the actions that led to a path, which is given backwards: the first transition is the last of the list. Gives
-    /// the rules in the order in which they fire, if there are at most so many. What is left is a path that was given, or a
-    /// single call.
+    /// Undoes the actions that led to a path, which is given backwards: the first transition is the
+    /// last of the list. Gives the rules in the order in which they fire, if there are at most so
+    /// many. What is left is a path that was given, or a single call.
     pub(crate) fn undo(&self, path: &mut Vec<u32>, most: usize) -> Option<Vec<usize>> {
         let mut rules = Vec::new();
         let origin = |t: u32| self.transitions[t as usize].origin;

@@ -1,17 +1,19 @@
 //! Widening a language: states of its minimal automaton that agree to depth d become one.
 //!
-//! Two states agree to depth 0 if both accept or neither does. They agree to depth d + 1 if they agree to depth 0, have
-//! transitions with the same labels, and equal labels lead to states that agree to depth d. The start agrees with nothing but
-//! itself.
+//! Two states agree to depth 0 if both accept or neither does. They agree to depth d + 1 if they
+//! agree to depth 0, have transitions with the same labels, and equal labels lead to states that
+//! agree to depth d. The start agrees with nothing but itself.
 //!
 //! # What is true of the result W_d(L)
 //! - L ⊆ W_d(L): every path is still there.
 //! - T(W_d(L)) = T(L): the start stands alone, so a first symbol, or none, is what it was.
-//! - W_{d+1}(L) ⊆ W_d(L), since fewer states become one. If no two states agree, W_d(L) = L: so it is for every d from some d on.
-//! - For each d and alphabet there are finitely many W_d(L): the automaton has no more states than there are kinds of agreement.
+//! - W_{d+1}(L) ⊆ W_d(L), since fewer states become one. If no two states agree, W_d(L) = L: so it
+//!   is for every d from some d on.
+//! - For each d and alphabet there are finitely many W_d(L): the automaton has no more states than
+//!   there are kinds of agreement.
 //!
-//! W_d is *not* monotone: in a larger language fewer states may agree. For d = 0, {xa, yb} is widened to {xa, xb, ya, yb}, and
-//! {x, xa, yb} to less: after x it may end, after y not.
+//! W_d is *not* monotone: in a larger language fewer states may agree. For d = 0, {xa, yb} is
+//! widened to {xa, xb, ya, yb}, and {x, xa, yb} to less: after x it may end, after y not.
 
 use crate::automata::canonical_language::Language;
 use crate::automata::language_table::{LanguageId, Languages};
@@ -155,7 +157,8 @@ mod tests {
         assert_eq!(widen(&mut languages, given, 3), given);
     }
 
-    /// {xa} stays as it is, {xa, yb} does not; and what has been changed once is not exact any more.
+    /// {xa} stays as it is, {xa, yb} does not; and what has been changed once is not exact any
+    /// more.
     #[test]
     fn it_is_exact_until_a_language_is_changed() {
         let mut languages = Languages::default();

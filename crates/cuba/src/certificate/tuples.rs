@@ -1,23 +1,29 @@
-//! From a proof to a certificate: tuples of languages that have the initial states, that no step leads out of, and that have no bad
-//! state, for whoever does not believe the engines (`cpds-check`).
+//! From a proof to a certificate: tuples of languages that have the initial states, that no step
+//! leads out of, and that have no bad state, for whoever does not believe the engines
+//! (`cpds-check`).
 //!
 //! Every proof comes down to such tuples.
-//! - **R_k** (Scheme 1): the states are tuples of languages with one word each. **S_k**: the largest tuples, as they are.
-//! - **Z, matched-Z, Z_z**: a stack that is cut off stands for all that it may be cut off from, a regular language (`overapproximation/cut_off_stacks.rs`).
-//! - **A_d**: the largest tuples, as they are. Each has been expanded for every thread, and each successor is covered.
-//! - **Several of these together**: the intersections of a tuple of one with a tuple of the other. What covers the image of either
-//!   has, in common, what covers the image of both.
+//! - **R_k** (Scheme 1): the states are tuples of languages with one word each. **S_k**: the
+//!   largest tuples, as they are.
+//! - **Z, matched-Z, Z_z**: a stack that is cut off stands for all that it may be cut off from, a
+//!   regular language (`overapproximation/cut_off_stacks.rs`).
+//! - **A_d**: the largest tuples, as they are. Each has been expanded for every thread, and each
+//!   successor is covered.
+//! - **Several of these together**: the intersections of a tuple of one with a tuple of the other.
+//!   What covers the image of either has, in common, what covers the image of both.
 //!
 //! # Fewer tuples
-//! States that differ in one thread only may become one tuple, with the union of the languages for this thread. A checker looks
-//! at the languages of a tuple one by one, so that is not allowed for more than one thread, or for tuples that overlap. Let W(r) be
-//! what the thread may have where the rest of the state, the shared one included, is r. What it does leads from W(r) to parts of
-//! W(r') for other shared states. What another thread does leads from r to r', and is possible whatever the thread has, so
-//! W(r) ⊆ W(r'). So the tuples ⟨W(r), r⟩ are closed as the states are. The thread, or the group of interchangeable ones, is the one
-//! for which the fewest tuples are left.
+//! States that differ in one thread only may become one tuple, with the union of the languages for
+//! this thread. A checker looks at the languages of a tuple one by one, so that is not allowed for
+//! more than one thread, or for tuples that overlap. Let W(r) be what the thread may have where the
+//! rest of the state, the shared one included, is r. What it does leads from W(r) to parts of W(r')
+//! for other shared states. What another thread does leads from r to r', and is possible whatever
+//! the thread has, so W(r) ⊆ W(r'). So the tuples ⟨W(r), r⟩ are closed as the states are. The
+//! thread, or the group of interchangeable ones, is the one for which the fewest tuples are left.
 //!
-//! If with every shared state q every combination of what the threads may have there, W_1(q), …, W_n(q), is a state, then one tuple
-//! for each q is enough: what thread i does leads from q to q' whatever the others have, so W_j(q) ⊆ W_j(q').
+//! If with every shared state q every combination of what the threads may have there, W_1(q), …,
+//! W_n(q), is a state, then one tuple for each q is enough: what thread i does leads from q to q'
+//! whatever the others have, so W_j(q) ⊆ W_j(q').
 
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
@@ -42,7 +48,8 @@ pub(crate) struct Tuples {
     automaton: Dfa,
     /// The tuples, one after the other: the shared state, and a language for each position.
     rows: Vec<u32>,
-    /// Whether each tuple stands for a state, cut off or not: none overlaps with another in one thread only.
+    /// Whether each tuple stands for a state, cut off or not: none overlaps with another in one
+    /// thread only.
     are_states: bool,
 }
 
@@ -55,7 +62,8 @@ impl Serialize for Tuples {
     }
 }
 
-/// How many bytes a state or a transition of an automaton takes, roughly, with what it takes to find and to minimise it.
+/// How many bytes a state or a transition of an automaton takes, roughly, with what it takes to
+/// find and to minimise it.
 const BYTES: usize = 200;
 
 /// What making a certificate may take.
@@ -79,7 +87,8 @@ impl<'a> Room<'a> {
 }
 
 impl Tuples {
-    /// The tuples of packed rows; `language` says which state of the automaton is meant at each position.
+    /// The tuples of packed rows; `language` says which state of the automaton is meant at each
+    /// position.
     pub(crate) fn new<'s>(
         symmetry: &Symmetry,
         automaton: Dfa,
@@ -193,7 +202,8 @@ impl Tuples {
         self.with(rows, unions, room)
     }
 
-    /// One tuple for each shared state, if with each of them every combination of the languages of the groups is a state.
+    /// One tuple for each shared state, if with each of them every combination of the languages of
+    /// the groups is a state.
     fn product(&self) -> Option<(Vec<u32>, Numbered<Vec<u32>>)> {
         let groups: Vec<Range<usize>> = self.symmetry.groups().collect();
         // For each shared state, how many states there are, and the languages of each group.
@@ -317,7 +327,8 @@ fn in_common(automaton: &Dfa, a: u32, b: u32) -> impl Iterator<Item = (u32, u32,
     })
 }
 
-/// How the languages of a tuple can be matched with those of others, within groups, such that each two have words in common.
+/// How the languages of a tuple can be matched with those of others, within groups, such that each
+/// two have words in common.
 struct Matches<'m> {
     automaton: &'m Dfa,
     symmetry: &'m Symmetry,
@@ -433,7 +444,8 @@ fn different<'r>(row: &'r [u32], group: &Range<usize>) -> impl Iterator<Item = u
     (first..last).filter(move |&place| place == first || row[place - 1] != row[place])
 }
 
-/// How many multisets of a size there are of so many different things: (n + k - 1 over k); none if u128 cannot say.
+/// How many multisets of a size there are of so many different things: (n + k - 1 over k); none if
+/// u128 cannot say.
 fn multisets(things: usize, size: usize) -> Option<u128> {
     (1..=size as u128).try_fold(1_u128, |count, i| Some(count.checked_mul(things as u128 + i - 1)? / i))
 }

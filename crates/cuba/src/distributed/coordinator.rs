@@ -1,11 +1,13 @@
-//! R_k in shares (`distributed/worker.rs`): who tells all of them what to do, and puts together what they answer.
+//! R_k in shares (`distributed/worker.rs`): who tells all of them what to do, and puts together
+//! what they answer.
 //!
-//! Levels and waves are begun everywhere at once. A wave is over when no share has pairs left and nothing was sent in the last superstep; a
-//! level, when no share has anything for the next wave. Visible states are kept here, each level's after those of the one before.
+//! Levels and waves are begun everywhere at once. A wave is over when no share has pairs left and
+//! nothing was sent in the last superstep; a level, when no share has anything for the next wave.
+//! Visible states are kept here, each level's after those of the one before.
 //!
 //! # What may be concluded
-//! Whatever `explicit/reachable.rs` says of its levels: all sets and numbers here are the same, and so is the trace. How many stacks there are is not: each
-//! share has those that it came by.
+//! Whatever `explicit/reachable.rs` says of its levels: all sets and numbers here are the same, and
+//! so is the trace. How many stacks there are is not: each share has those that it came by.
 
 use crate::certificate::tuples::Tuples;
 use crate::distributed::worker::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
@@ -39,8 +41,8 @@ pub trait Supersteps {
     /// How many of them are in this process: the first ones.
     fn here(&self) -> usize;
 
-    /// One superstep of all shares: the command for all of them, and what each answers. What shares send each other arrives in the
-    /// next one.
+    /// One superstep of all shares: the command for all of them, and what each answers. What shares
+    /// send each other arrives in the next one.
     fn superstep(&self, command: Command) -> Vec<Reply>;
 
     /// A share cannot go on, and so there is no answer. Tells all others.
@@ -93,7 +95,8 @@ pub(crate) struct Level {
     has_new_states: bool,
 }
 
-/// What is saved of levels whose states are in shares: how many there are, the levels, and the visible states.
+/// What is saved of levels whose states are in shares: how many there are, the levels, and the
+/// visible states.
 pub(crate) type SavedShares = (usize, Vec<Level>, (PackedSet, Vec<usize>));
 
 /// So many states at most are asked for at a time.
@@ -137,7 +140,8 @@ impl<B> From<Failure> for Interrupted<B> {
 const STEPS: u64 = if cfg!(test) { 1 << 3 } else { 1 << 16 };
 
 impl<'a, S: Supersteps> Shares<'a, S> {
-    /// R_0, in shares that have not done anything yet. They are of the same system, and have the same symmetry.
+    /// R_0, in shares that have not done anything yet. They are of the same system, and have the
+    /// same symmetry.
     pub fn new(system: &'a Cpds, symmetry: bool, parts: S) -> Result<Self, Failure> {
         let symmetry = Symmetry::new(system, symmetry);
         let mut shares = Shares {
@@ -221,7 +225,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     /// Computes the next level. After each superstep the watcher may look, and stop it.
     ///
     /// # Errors
-    /// If the level is not finished. If it was stopped, what was found of it is kept, and the next call goes on with it.
+    /// If the level is not finished. If it was stopped, what was found of it is kept, and the next
+    /// call goes on with it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Interrupted<B>> {
         loop {
             let begin = match self.next {
@@ -314,7 +319,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         self.next != Next::Level
     }
 
-    /// Whether what there is of the next level depends on nothing but how far the level is, on no order and no partition.
+    /// Whether what there is of the next level depends on nothing but how far the level is, on no
+    /// order and no partition.
     pub fn is_between_waves(&self) -> bool {
         self.next != Next::Steps
     }
@@ -370,7 +376,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         }
     }
 
-    /// A trace to a bad state of the first level that has any; none if there is none so far, or if it is too long to be written out.
+    /// A trace to a bad state of the first level that has any; none if there is none so far, or if
+    /// it is too long to be written out.
     pub fn trace(&self, property: &Property) -> Result<Option<Trace>, Failure> {
         self.trace_within(property, &Patience::default())
     }
@@ -383,8 +390,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         self.trace_to_bad(&bad, visible, pattern, patience)
     }
 
-    /// A trace to a bad state with the fewest contexts and steps, the same as one exploration finds. The first bad state has this
-    /// visible state and fits this pattern.
+    /// A trace to a bad state with the fewest contexts and steps, the same as one exploration
+    /// finds. The first bad state has this visible state and fits this pattern.
     pub(crate) fn trace_to_bad(
         &self,
         bad: &Bad,
@@ -431,7 +438,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     pub(crate) fn bytes_of_tuples(&self) -> usize {
         let total = self.total();
         let row = (1 + self.system.thread_count()) * size_of::<u32>();
-        // A table that grows may have twice its size; and so may one of stacks, which are the states of an automaton.
+        // A table that grows may have twice its size; and so may one of stacks, which are the
+        // states of an automaton.
         (2 * row).saturating_mul(total.kept).saturating_add(total.stacks.saturating_mul(64))
     }
 
@@ -447,7 +455,8 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         Ok(sorted.into_iter().flat_map(members).map(state).collect())
     }
 
-    /// Has all states of levels come here, one after the other: shared states, and stacks by position, sorted. Gives the stacks.
+    /// Has all states of levels come here, one after the other: shared states, and stacks by
+    /// position, sorted. Gives the stacks.
     fn gather(&self, from: usize, k: usize, mut take: impl FnMut(u32, &[StackId])) -> Result<Stacks, Failure> {
         let mut stacks = Stacks::default();
         let mut readers: Vec<Reader> = (0..self.parts.parts()).map(|_| Reader::new(self.system)).collect();

@@ -1,12 +1,15 @@
 //! One share of the states of R_k: those that belong to one part of a run on many machines.
 //!
-//! A share is an exploration (`explicit/reachable.rs`) that keeps only its own states; what others' states it comes by it sends to them
-//! (`explicit/outbox.rs`). All shares do the same at the same time, in *supersteps*: each gets a command, and what was sent to it in the superstep
-//! before; it answers, and what it sends arrives before the next superstep. Who says what to do is in `distributed/coordinator.rs`.
+//! A share is an exploration (`explicit/reachable.rs`) that keeps only its own states; what others'
+//! states it comes by it sends to them (`explicit/outbox.rs`). All shares do the same at the same
+//! time, in *supersteps*: each gets a command, and what was sent to it in the superstep before; it
+//! answers, and what it sends arrives before the next superstep. Who says what to do is in
+//! `distributed/coordinator.rs`.
 //!
 //! # What is the same
-//! A wave ends when nobody has pairs left and nothing is under way. What it has reached is then what one exploration has after this wave:
-//! that depends on no order, and so on no partition. Nothing is told that depends on numbers of states or stacks.
+//! A wave ends when nobody has pairs left and nothing is under way. What it has reached is then
+//! what one exploration has after this wave: that depends on no order, and so on no partition.
+//! Nothing is told that depends on numbers of states or stacks.
 
 use crate::encoding::{NotKept, read, write};
 use crate::explicit::outbox::{Malformed, Outlet, Place, Reader, Sent, Writer};
@@ -39,7 +42,8 @@ pub struct Share<'a> {
 
 /// Where shares keep what they have between levels.
 pub trait Store: Send + Sync {
-    /// Keeps what is written of a part, after level k. What was kept before is removed, but for that of the level `but`.
+    /// Keeps what is written of a part, after level k. What was kept before is removed, but for
+    /// that of the level `but`.
     fn keep(
         &self,
         part: usize,
@@ -74,7 +78,8 @@ pub enum Command {
         /// The row.
         visible: Vec<u64>,
     },
-    /// Find the thread states of threads in the states of a level that have all other stacks as they are here.
+    /// Find the thread states of threads in the states of a level that have all other stacks as
+    /// they are here.
     Starts {
         /// The level.
         level: usize,
@@ -141,8 +146,9 @@ pub enum Begin {
 /// A stack, top first.
 pub type Word = Vec<u32>;
 
-/// How a state can become bad by a context of one thread: the group of the thread; of which groups which tops are wanted how often; and
-/// where the thread may start, with how many steps. A group is named by its first position.
+/// How a state can become bad by a context of one thread: the group of the thread; of which groups
+/// which tops are wanted how often; and where the thread may start, with how many steps. A group is
+/// named by its first position.
 pub type WrittenWay = (usize, Vec<(usize, u32, usize)>, Vec<((u32, Word), usize)>);
 
 /// What a share answers.
@@ -290,8 +296,9 @@ impl<'a> Share<'a> {
         Share { room, store, ..self }
     }
 
-    /// One superstep: what is to be done, and what has been sent to this share in the superstep before, with who sent it: by sender, and
-    /// then in the order in which it was sent. What is given to `send` is for that part.
+    /// One superstep: what is to be done, and what has been sent to this share in the superstep
+    /// before, with who sent it: by sender, and then in the order in which it was sent. What is
+    /// given to `send` is for that part.
     pub fn step(
         &mut self,
         command: Command,

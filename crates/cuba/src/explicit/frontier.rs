@@ -1,7 +1,7 @@
 //! The pairs of a wave, in the order in which they are expanded.
 //!
-//! First come the states that were there before the wave and are opened again, the last one first; then the states that are new, each for
-//! the threads that reached it.
+//! First come the states that were there before the wave and are opened again, the last one first;
+//! then the states that are new, each for the threads that reached it.
 
 use crate::tables::thread_masks::ReachedBy;
 use serde::{Deserialize, Serialize};
@@ -16,12 +16,14 @@ pub(crate) struct Pair {
 
 /// What is left of a wave.
 pub(crate) struct Wave {
-    /// The states that contexts are still to go on from, each for the threads that `open` has of it.
+    /// The states that contexts are still to go on from, each for the threads that `open` has of
+    /// it.
     pub(crate) states: Range<usize>,
     pub(crate) open: ReachedBy,
     /// The first state that `open` has.
     pub(crate) opened: usize,
-    /// States before the wave that a thread has reached in the one before, for the first time; with its position.
+    /// States before the wave that a thread has reached in the one before, for the first time; with
+    /// its position.
     pub(crate) reopened: Vec<Pair>,
     /// Pairs that are to be expanded next, from `done` on.
     pub(crate) pairs: Vec<Pair>,
@@ -61,7 +63,8 @@ impl Wave {
         &self.pairs[self.done..]
     }
 
-    /// How many of the states that are opened again have not been expanded. How many pairs have been taken does not matter.
+    /// How many of the states that are opened again have not been expanded. How many pairs have
+    /// been taken does not matter.
     pub(crate) fn reopened_left(&self) -> usize {
         let before = |pair: &&Pair| (pair.id as usize) < self.opened;
         self.reopened.len() + self.next().iter().take_while(before).count()

@@ -1,14 +1,17 @@
 //! Whose a state is, and what leaves a share of the states for others.
 //!
-//! A state belongs to the part that the hash of its content says: of the shared state, and of what is on each stack. Interchangeable
-//! threads count alike, whatever their order. No number of a state or a stack is in it, so all parts agree.
+//! A state belongs to the part that the hash of its content says: of the shared state, and of what
+//! is on each stack. Interchangeable threads count alike, whatever their order. No number of a
+//! state or a stack is in it, so all parts agree.
 //!
 //! # Blocks
-//! What goes to another part is bytes, in blocks. A block has items of varints, the first of which says in its lowest bit what comes:
-//! - 1, a *stack*: its top, and the number of the rest. It gets the next number, from 1 on; ε has 0. Each pair of a sender and a receiver has
-//!   numbers of its own, and a stack comes before it is used, once;
-//! - 0, a *state*: the shared state times the number of threads, plus the position of the thread that reached it; and the numbers of its
-//!   stacks, by position.
+//! What goes to another part is bytes, in blocks. A block has items of varints, the first of which
+//! says in its lowest bit what comes:
+//! - 1, a *stack*: its top, and the number of the rest. It gets the next number, from 1 on; ε has 0.
+//!   Each pair of a sender and a receiver has numbers of its own, and a stack comes before it is
+//!   used, once;
+//! - 0, a *state*: the shared state times the number of threads, plus the position of the thread
+//!   that reached it; and the numbers of its stacks, by position.
 
 use crate::explicit::frontier::Pair;
 use crate::explicit::reachable::Reachable;
@@ -161,7 +164,8 @@ impl Outlet {
         self.lately.clear();
     }
 
-    /// Has a state go to its part, unless it went there lately: what has been sent once need never be sent again.
+    /// Has a state go to its part, unless it went there lately: what has been sent once need never
+    /// be sent again.
     fn send(&mut self, to: usize, stacks: &Stacks, (layout, row): (&Layout, &[u64]), at: usize) {
         let entry = row.len() + 1;
         if self.lately.is_empty() {
@@ -215,7 +219,8 @@ impl std::ops::AddAssign for Sent {
 }
 
 impl Reachable<'_> {
-    /// Takes steps of a thread from a state, for which `successors` is prepared. States that belong to others are sent to them.
+    /// Takes steps of a thread from a state, for which `successors` is prepared. States that belong
+    /// to others are sent to them.
     #[inline(never)]
     pub(crate) fn expand_here_and_there(&mut self, pair: Pair, moves: Range<usize>) {
         let mut outlet = self.outlet.take().expect("there are others");
@@ -242,8 +247,9 @@ impl Reachable<'_> {
         self.outlet = Some(outlet);
     }
 
-    /// Takes in a state that came from elsewhere, with the position of the thread that reached it. The stacks are by position, and are
-    /// sorted first. Whether it is new is looked up later, many at a time.
+    /// Takes in a state that came from elsewhere, with the position of the thread that reached it.
+    /// The stacks are by position, and are sorted first. Whether it is new is looked up later, many
+    /// at a time.
     pub(crate) fn arrive(&mut self, shared: u32, stacks: &mut [StackId], at: usize) -> Result<(), Malformed> {
         self.make_room();
         let (moved, group) = (stacks[at], self.symmetry.group(at));
@@ -364,8 +370,8 @@ impl Reader {
         }
     }
 
-    /// Reads up to the next state, and takes it off the block: its shared state, and the position of the thread that reached it. The
-    /// stacks are written to `locals`.
+    /// Reads up to the next state, and takes it off the block: its shared state, and the position
+    /// of the thread that reached it. The stacks are written to `locals`.
     pub(crate) fn state(
         &mut self,
         block: &mut &[u8],

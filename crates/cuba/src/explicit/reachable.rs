@@ -1,25 +1,29 @@
 //! R_k and T(R_k) by explicit exploration, level by level (paper §2.3, §5).
 //!
-//! Level k runs, from each state that is new at level k-1, each thread that did not itself reach the state at that level. A
-//! state found at level k remembers which threads reached it *at level k*; reached by another one, it is opened again for that
-//! thread alone. So each pair of a state and a thread is expanded once, and no state of R_{k-1} is ever opened again:
+//! Level k runs, from each state that is new at level k-1, each thread that did not itself reach
+//! the state at that level. A state found at level k remembers which threads reached it *at level
+//! k*; reached by another one, it is opened again for that thread alone. So each pair of a state
+//! and a thread is expanded once, and no state of R_{k-1} is ever opened again:
 //! - if thread i reached s at its level, i's context goes on from s at that level;
 //! - otherwise i starts a context in s, at the next level.
 //!
-//! A level comes in *waves*: the pairs that the first step of a context leads to, those that the second one leads to, and so on. What
-//! has been reached after a wave depends on nothing but its number: on no order, and not on how many work on it.
+//! A level comes in *waves*: the pairs that the first step of a context leads to, those that the
+//! second one leads to, and so on. What has been reached after a wave depends on nothing but its
+//! number: on no order, and not on how many work on it.
 //!
-//! States are numbered as they are found. So R_k is a prefix of the numbers, a level a range of them, and no state has to
-//! remember its level. No state remembers where it came from either: `trace/backwards.rs` finds out when it is wanted.
+//! States are numbered as they are found. So R_k is a prefix of the numbers, a level a range of
+//! them, and no state has to remember its level. No state remembers where it came from either:
+//! `trace/backwards.rs` finds out when it is wanted.
 //!
 //! # Rounds
-//! The pairs of a wave are expanded in order, and the states they lead to are numbered in the order in which they come up. One core
-//! does that one by one (here); several do it in *rounds* (`explicit/parallel/expansion.rs`), in which the states get the same numbers. So everything that is
-//! counted is the same.
+//! The pairs of a wave are expanded in order, and the states they lead to are numbered in the order
+//! in which they come up. One core does that one by one (here); several do it in *rounds*
+//! (`explicit/parallel/expansion.rs`), in which the states get the same numbers. So everything that
+//! is counted is the same.
 //!
 //! # What is finite
-//! R_k may be infinite, and then its level never ends. Thm. 17 says beforehand when that cannot be (`fcr/contexts.rs`); who explores all
-//! the same has to stop the exploration.
+//! R_k may be infinite, and then its level never ends. Thm. 17 says beforehand when that cannot be
+//! (`fcr/contexts.rs`); who explores all the same has to stop the exploration.
 
 use crate::certificate::tuples::Tuples;
 use crate::explicit::frontier::{Pair, Wave};
@@ -53,7 +57,8 @@ pub struct Reachable<'a> {
     /// Which threads have reached the states of the last level.
     pub(crate) reached_by: ReachedBy,
     pub(crate) wave: Wave,
-    /// States before the next wave that a thread has reached in this one, for the first time; with its position.
+    /// States before the next wave that a thread has reached in this one, for the first time; with
+    /// its position.
     pub(crate) reopens: Vec<Pair>,
     pub(crate) visible: VisibleLevels,
     /// The states before this one are in `visible`.
@@ -89,7 +94,8 @@ pub(crate) struct Scratch {
     tops: Vec<u32>,
 }
 
-/// States that wait to be looked up: enough that the processor can wait for several parts of the memory at once.
+/// States that wait to be looked up: enough that the processor can wait for several parts of the
+/// memory at once.
 #[derive(Default)]
 pub(crate) struct Batch {
     rows: Vec<u64>,
@@ -98,8 +104,8 @@ pub(crate) struct Batch {
     at: Vec<u16>,
 }
 
-/// How many expansions there are, roughly, from one look of the watcher to the next, if there are so many states. (Unit tests are
-/// about small systems.)
+/// How many expansions there are, roughly, from one look of the watcher to the next, if there are
+/// so many states. (Unit tests are about small systems.)
 fn pulse(states: usize) -> u64 {
     match states {
         _ if cfg!(test) => 1 << 4,
@@ -143,8 +149,9 @@ impl Serialize for Reachable<'_> {
 }
 
 impl<'a> Reachable<'a> {
-    /// R_0. With `symmetry`, interchangeable threads are treated as such; nothing that can be asked for depends on it, except
-    /// for the counters [`kept`](Self::kept), [`expansions`](Self::expansions) and [`bytes`](Self::bytes).
+    /// R_0. With `symmetry`, interchangeable threads are treated as such; nothing that can be asked
+    /// for depends on it, except for the counters [`kept`](Self::kept),
+    /// [`expansions`](Self::expansions) and [`bytes`](Self::bytes).
     pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
         Self::at(None, system, symmetry)
     }
@@ -230,7 +237,8 @@ impl<'a> Reachable<'a> {
         self.crew = crew;
     }
 
-    /// Leaves out every state with a higher stack than this, so that contexts are finite. What there is then is a part of R_k.
+    /// Leaves out every state with a higher stack than this, so that contexts are finite. What
+    /// there is then is a part of R_k.
     pub(crate) fn goes_no_higher_than(&mut self, height: u32) {
         self.ceiling = height;
     }
@@ -257,7 +265,8 @@ impl<'a> Reachable<'a> {
 
     /// Computes the next level. Now and then the watcher may look, and stop it.
     ///
-    /// If it is stopped, what was found of the level is kept: all of it is in R_{k+1}. The next call goes on with it.
+    /// If it is stopped, what was found of the level is kept: all of it is in R_{k+1}. The next
+    /// call goes on with it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         if !self.unfinished {
             self.start_level();
@@ -331,7 +340,8 @@ impl<'a> Reachable<'a> {
         self.look_up();
     }
 
-    /// Takes every step of a thread from a state. Where they lead is looked up later, many at a time.
+    /// Takes every step of a thread from a state. Where they lead is looked up later, many at a
+    /// time.
     #[inline]
     fn expand(&mut self, pair: Pair) {
         let (id, position) = (pair.id as usize, usize::from(pair.position));
@@ -360,8 +370,8 @@ impl<'a> Reachable<'a> {
         }
     }
 
-    /// Looks up the states of the batch. A state of this level that was there before the wave is opened again for a thread that has
-    /// not reached it before.
+    /// Looks up the states of the batch. A state of this level that was there before the wave is
+    /// opened again for a thread that has not reached it before.
     pub(crate) fn look_up(&mut self) {
         let start = self.levels[self.levels.len() - 1];
         let Batch { rows, hashes, at } = &mut self.batch;
@@ -426,7 +436,8 @@ impl<'a> Reachable<'a> {
         self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.states.len())
     }
 
-    /// Whether R_k \ R_{k-1} has any states. Asked of the table: their number may be beyond counting.
+    /// Whether R_k \ R_{k-1} has any states. Asked of the table: their number may be beyond
+    /// counting.
     pub fn has_new_states(&self, k: usize) -> bool {
         !self.range(k).is_empty()
     }
@@ -498,7 +509,8 @@ impl<'a> Reachable<'a> {
     }
 
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
-        // Stacks and thread states have numbers of 32 bits; when these run out, it is as if the memory did.
+        // Stacks and thread states have numbers of 32 bits; when these run out, it is as if the
+        // memory did.
         let numbered = self.moves.iter().map(Moves::len).fold(self.stacks.len(), usize::max);
         if numbered >= 1 << 31 {
             return usize::MAX;

@@ -1,13 +1,16 @@
-//! The states of R_k as packed rows, numbered in the order in which they were found, with an index in 64 parts.
+//! The states of R_k as packed rows, numbered in the order in which they were found, with an index
+//! in 64 parts.
 //!
-//! The rows are one array. Which number a row has is looked up in the part of the index that its hash says, so that several cores
-//! can look up states at once, each in its own parts. A part has *places* and linear probing: a place has half of a row's hash, and its
-//! number plus one; zero is free. Where a row would best be grows with its hash, so a part grows in one pass over its places, in place,
-//! and without a look at the rows. Each part grows by itself, by half: a state has its words and eleven to sixteen bytes, and growing
-//! takes no more, unless the memory behind a part is in use.
+//! The rows are one array. Which number a row has is looked up in the part of the index that its
+//! hash says, so that several cores can look up states at once, each in its own parts. A part has
+//! *places* and linear probing: a place has half of a row's hash, and its number plus one; zero is
+//! free. Where a row would best be grows with its hash, so a part grows in one pass over its
+//! places, in place, and without a look at the rows. Each part grows by itself, by half: a state
+//! has its words and eleven to sixteen bytes, and growing takes no more, unless the memory behind a
+//! part is in use.
 //!
-//! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets many wait at once; this is why the
-//! table is our own (docs/design/003-own-hash-table.md).
+//! In a large set each look at a place or a row waits for the memory. [`States::prefetch`] lets
+//! many wait at once; this is why the table is our own (docs/design/003-own-hash-table.md).
 
 use crate::tables::packed_rows::{Layout, hash, same};
 use crate::tables::workers::MOST;
@@ -63,7 +66,8 @@ impl TryFrom<Saved> for States {
     }
 }
 
-/// A part of the index. Cores write into neighbours at the same time, and so each has a line of the cache for itself.
+/// A part of the index. Cores write into neighbours at the same time, and so each has a line of the
+/// cache for itself.
 #[repr(align(64))]
 pub(crate) struct Part {
     places: Vec<u64>,
@@ -132,14 +136,16 @@ impl States {
         self.index[part_of(hash)].search(hash, |id| same(self.rows.row(id), row)).ok()
     }
 
-    /// Brings into the cache what looking up these hashes will look at first, and what `also` looks at for the row that is likely to be
-    /// found. The loads do not depend on each other, and the processor waits for many of them at once.
+    /// Brings into the cache what looking up these hashes will look at first, and what `also` looks
+    /// at for the row that is likely to be found. The loads do not depend on each other, and the
+    /// processor waits for many of them at once.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &[u64], also: impl Fn(usize) -> u8) {
         self.rows.prefetch(hashes, |hash| self.index[part_of(hash)].likely(hash), also);
     }
 
-    /// The same rows, with the same numbers, in another layout that takes at least as many words; in place, from the last one on.
+    /// The same rows, with the same numbers, in another layout that takes at least as many words;
+    /// in place, from the last one on.
     #[cold]
     pub(crate) fn set_layout(&mut self, layout: Layout) {
         let Rows { layout: old, words, len, capacity } = &mut self.rows;
@@ -208,7 +214,8 @@ impl Rows {
         }
     }
 
-    /// Brings the rows into the cache that are likely to have these hashes, and what `also` looks at for each.
+    /// Brings the rows into the cache that are likely to have these hashes, and what `also` looks
+    /// at for each.
     #[inline]
     pub(crate) fn prefetch(&self, hashes: &[u64], likely: impl Fn(u64) -> usize, also: impl Fn(usize) -> u8) {
         // First all places, then all rows: nothing is to be guessed in between.
@@ -286,8 +293,8 @@ impl Part {
         }
     }
 
-    /// In place, from the last entry on: nearly all come to be behind those that are still where they were. The others wait until nothing
-    /// is left there.
+    /// In place, from the last entry on: nearly all come to be behind those that are still where
+    /// they were. The others wait until nothing is left there.
     #[cold]
     fn grow(&mut self, more: usize) {
         let old = self.places.len();
@@ -346,7 +353,8 @@ fn id_of(entry: u64) -> usize {
 /// How many places a part without rows has.
 const FEW: usize = 1 << 3;
 
-/// How many places a part has, if it had so many, and is to have so many rows: half as many more, whenever they are not enough.
+/// How many places a part has, if it had so many, and is to have so many rows: half as many more,
+/// whenever they are not enough.
 fn places(before: usize, len: usize) -> usize {
     let mut places = before;
     while len * 4 >= places * 3 {
@@ -355,7 +363,8 @@ fn places(before: usize, len: usize) -> usize {
     places
 }
 
-/// For how many rows there is room when there are so many: a quarter more than before, whenever that was full.
+/// For how many rows there is room when there are so many: a quarter more than before, whenever
+/// that was full.
 fn capacity(before: usize, len: usize) -> usize {
     let mut capacity = before;
     while capacity < len {
@@ -370,7 +379,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A set of rows is a set of rows. A change of layout changes nothing, nor does it to be saved.
+        /// A set of rows is a set of rows. A change of layout changes nothing, nor does it to be
+        /// saved.
         #[test]
         fn states_are_a_set(rows in prop::collection::vec((0..5_u32, [0..9_u32, 0..9, 0..9]), 0..1000), change in 0_usize..1000) {
             let mut states = States::new(Layout::new(5, 3, 9));
@@ -392,7 +402,8 @@ mod tests {
             prop_assert!(kept.eq(seen.iter().map(|&(shared, locals)| (shared, locals.to_vec()))));
         }
 
-        /// A part that grows has what it had, and each can be found. Many are at its end, and so some of them are at its beginning.
+        /// A part that grows has what it had, and each can be found. Many are at its end, and so
+        /// some of them are at its beginning.
         #[test]
         fn a_part_grows(hashes in prop::collection::hash_set(prop_oneof![any::<u32>(), 0..40_u32, (u32::MAX - 40)..=u32::MAX], 0..300)) {
             let mut part = Part { places: vec![0; FEW], len: 0 };

@@ -1,16 +1,19 @@
 //! Finite context reachability: whether every R_k is finite (paper §5).
 //!
-//! It holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So for each program it is
-//! - **finite**, if it has no pumping head (Thm. 17), or if an overapproximation of T(R), or T(R) itself, has none of its heads;
+//! It holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So for
+//! each program it is
+//! - **finite**, if it has no pumping head (Thm. 17), or if an overapproximation of T(R), or T(R)
+//!   itself, has none of its heads;
 //! - **infinite**, if some T(R_k) has one;
 //! - **open** otherwise.
 //!
-//! Finite context reachability holds if every program is finite, and is refuted if one is infinite. It is undecidable for two threads
-//! (design note 017), so a third answer is needed.
+//! Finite context reachability holds if every program is finite, and is refuted if one is infinite.
+//! It is undecidable for two threads (design note 017), so a third answer is needed.
 //!
 //! # What is known at once
-//! The engine is chosen before anything is explored. By then three things are known: Thm. 17; what the first context of each thread
-//! reaches, which may refute it; and Z, if that is soon finished. If every R_k is known to be finite, states are explored one by one.
+//! The engine is chosen before anything is explored. By then three things are known: Thm. 17; what
+//! the first context of each thread reaches, which may refute it; and Z, if that is soon finished.
+//! If every R_k is known to be finite, states are explored one by one.
 
 use crate::automata::action_index::Heads;
 use crate::automata::store_automaton::Psa;
@@ -39,7 +42,8 @@ pub struct Fcr {
 pub enum Contexts {
     /// From every reachable state, each thread alone reaches finitely many.
     Finite(Ground),
-    /// With so many contexts a thread gets to a pumping head, from which it alone reaches infinitely many states.
+    /// With so many contexts a thread gets to a pumping head, from which it alone reaches
+    /// infinitely many states.
     Infinite {
         /// How many contexts.
         contexts: usize,
@@ -101,7 +105,8 @@ impl Contexts {
     }
 }
 
-/// How many transitions Z may take before the engine is chosen. (Unit tests are about small systems, for which this should matter.)
+/// How many transitions Z may take before the engine is chosen. (Unit tests are about small
+/// systems, for which this should matter.)
 const Z_AT_ONCE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 18 };
 
 impl Fcr {
@@ -111,7 +116,8 @@ impl Fcr {
         found.expect("there is no limit").0
     }
 
-    /// What is known at once, within so many bytes; with Z as far as it was explored for that, if it was.
+    /// What is known at once, within so many bytes; with Z as far as it was explored for that, if
+    /// it was.
     ///
     /// # Errors
     /// If it is stopped, or if no loop is found within the memory.
@@ -155,7 +161,8 @@ impl Fcr {
         is_finite.all(|finite| finite == Some(true)).then_some(true)
     }
 
-    /// How it is known: `Thm. 17`, `Z`, `matched-Z ∩ A_1`, `T(R)`; or `T(R_2)`, which has a pumping head.
+    /// How it is known: `Thm. 17`, `Z`, `matched-Z ∩ A_1`, `T(R)`; or `T(R_2)`, which has a pumping
+    /// head.
     pub fn by(&self) -> Option<String> {
         let holds = self.holds()?;
         let decisive = self.programs.iter().filter(|contexts| contexts.is_finite() == Some(holds));
@@ -163,8 +170,8 @@ impl Fcr {
         decisive.cloned().reduce(Contexts::and).and_then(|contexts| contexts.by())
     }
 
-    /// Looks for pumping heads in the initial states, and in what the first context of each thread reaches: by post* of the stacks that it
-    /// has there, since no other thread moves.
+    /// Looks for pumping heads in the initial states, and in what the first context of each thread
+    /// reaches: by post* of the stacks that it has there, since no other thread moves.
     fn begin(&mut self, system: &Cpds, cancel: &Cancel) {
         let mut seen = HashSet::new();
         for thread in system.threads() {
@@ -195,7 +202,8 @@ impl Fcr {
         }
     }
 
-    /// For each program of which nothing is known, asks whether all its pumping heads are ruled out, and why.
+    /// For each program of which nothing is known, asks whether all its pumping heads are ruled
+    /// out, and why.
     fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&Bad) -> Option<Ground>) {
         if !self.pumping.is_complete() {
             return;
@@ -209,7 +217,8 @@ impl Fcr {
         }
     }
 
-    /// Adds what follows from T(R_0), …, T(R_k), which may be known to be all of T(R), and from what the rungs have left.
+    /// Adds what follows from T(R_0), …, T(R_k), which may be known to be all of T(R), and from
+    /// what the rungs have left.
     pub(crate) fn add(
         &mut self,
         system: &Cpds,

@@ -1,21 +1,27 @@
 //! Pumping heads: where a thread alone can raise its stack for ever (design note 017).
 //!
-//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). A *pumping head* is one that a call leads to, with
-//! ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε by a run that makes this call again: a loop (`fcr/pumping_loop.rs`). They are read off the store automaton of everything that
-//! the program reaches from its heads (that of Thm. 17): those are the states made for calls through which a loop of the automaton goes.
+//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). A *pumping head*
+//! is one that a call leads to, with ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε by a run that makes this call
+//! again: a loop (`fcr/pumping_loop.rs`). They are read off the store automaton of everything that
+//! the program reaches from its heads (that of Thm. 17): those are the states made for calls
+//! through which a loop of the automaton goes.
 //!
 //! # What pumping heads decide
-//! **Every R_k is finite exactly if no visible state in T(R) has a pumping head.** So finite context reachability is a question about
-//! visible states, and whatever answers those answers it: every overapproximation of T(R), and every T(R_k).
-//! - If a state of R_k has a pumping head, one more context of its thread reaches infinitely many states.
-//! - If a context reaches infinitely many states from ⟨q|σv⟩, then infinitely many above v, or one of the finitely many ⟨q'|v⟩ that it pops down
-//!   to reaches infinitely many: by induction on the stack some head on the way has infinitely many stacks above it. (There are
-//!   finitely many ⟨q|ε⟩, and one action from each leads to finitely many heads.) Among these stacks are some with more calls on each other
-//!   than there are heads, so two of the calls lead to the same head: it pumps, and the context goes through it.
+//! **Every R_k is finite exactly if no visible state in T(R) has a pumping head.** So finite
+//! context reachability is a question about visible states, and whatever answers those answers it:
+//! every overapproximation of T(R), and every T(R_k).
+//! - If a state of R_k has a pumping head, one more context of its thread reaches infinitely many
+//!   states.
+//! - If a context reaches infinitely many states from ⟨q|σv⟩, then infinitely many above v, or one
+//!   of the finitely many ⟨q'|v⟩ that it pops down to reaches infinitely many: by induction on the
+//!   stack some head on the way has infinitely many stacks above it. (There are finitely many
+//!   ⟨q|ε⟩, and one action from each leads to finitely many heads.) Among these stacks are some
+//!   with more calls on each other than there are heads, so two of the calls lead to the same head:
+//!   it pumps, and the context goes through it.
 //!
 //! # What Theorem 17 decides
-//! If no head pumps at all, every R_k is finite, whatever is reachable. The converse is false: a pumping head need not be
-//! reachable.
+//! If no head pumps at all, every R_k is finite, whatever is reachable. The converse is false: a
+//! pumping head need not be reachable.
 
 use crate::automata::action_index::Heads;
 use crate::automata::store_automaton::Psa;
@@ -47,8 +53,8 @@ impl Pumping {
         Self::within(system, usize::MAX, usize::MAX, &Cancel::default()).expect("there is no limit")
     }
 
-    /// The pumping heads, if no automaton takes more than `limit` transitions and nothing stops it. Those that are found within `soon`
-    /// transitions may be enough.
+    /// The pumping heads, if no automaton takes more than `limit` transitions and nothing stops it.
+    /// Those that are found within `soon` transitions may be enough.
     ///
     /// # Errors
     /// If it is stopped, or if there are too many transitions and no loop among them.
@@ -111,8 +117,9 @@ impl Pumping {
         self.loops[program].as_ref()
     }
 
-    /// The question whether any of these programs can get to a pumping head: a bad pattern for each head of each of their threads; of
-    /// interchangeable threads, one is enough if there would be too many patterns.
+    /// The question whether any of these programs can get to a pumping head: a bad pattern for each
+    /// head of each of their threads; of interchangeable threads, one is enough if there would be
+    /// too many patterns.
     ///
     /// # Errors
     /// If there are too many patterns for a problem all the same.

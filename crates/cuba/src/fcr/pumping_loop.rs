@@ -1,8 +1,9 @@
 //! Loops: runs of one thread that raise its stack and can be repeated for ever.
 //!
-//! Store automata show them. A transition m –ρ→ s, with m the state made for calls of (q,σ) and s that for (p,γ), says
-//! ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a loop of the automaton from m back to m is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε; and if there is such a run,
-//! and the automaton has what is reached from ⟨q|σ⟩, there is a loop through m.
+//! Store automata show them. A transition m –ρ→ s, with m the state made for calls of (q,σ) and s
+//! that for (p,γ), says ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a loop of the automaton from m back to m is a run ⟨q|σ⟩
+//! →⁺ ⟨q|σw⟩ with w ≠ ε; and if there is such a run, and the automaton has what is reached from
+//! ⟨q|σ⟩, there is a loop through m.
 
 use crate::automata::action_index::Heads;
 use crate::automata::store_automaton::Psa;
@@ -62,8 +63,8 @@ impl Psa {
         self.out(state).filter(|&t| self.call(self.transitions[t as usize].to).is_some())
     }
 
-    /// The states made for calls through which a loop goes, in order: the strongly connected components that have an edge, by Tarjan's
-    /// algorithm without recursion.
+    /// The states made for calls through which a loop goes, in order: the strongly connected
+    /// components that have an edge, by Tarjan's algorithm without recursion.
     pub(crate) fn on_loops(&self) -> Vec<u32> {
         let count = self.node_count();
         let edges: Vec<Vec<u32>> = (0..)
@@ -73,7 +74,8 @@ impl Psa {
                 None => Vec::new(),
             })
             .collect();
-        // When a state was found, from 1; the first one that it leads back to; whether its component is complete.
+        // When a state was found, from 1; the first one that it leads back to; whether its
+        // component is complete.
         let (mut found, mut low, mut is_complete) = (vec![0_u32; count], vec![0_u32; count], vec![false; count]);
         let (mut last, mut open, mut path, mut on_loops) = (0, Vec::new(), Vec::new(), Vec::new());
         for root in (0..).take(count) {
@@ -116,8 +118,8 @@ impl Psa {
         on_loops
     }
 
-    /// A loop, as transitions one after the other: from a state made for calls back to it. From a state to itself, if there is one;
-    /// otherwise as short as any through that state.
+    /// A loop, as transitions one after the other: from a state made for calls back to it. From a
+    /// state to itself, if there is one; otherwise as short as any through that state.
     pub(crate) fn find_loop(&self) -> Option<Vec<u32>> {
         let on_loops = self.on_loops();
         let is_short = |&&state: &&u32| self.to_calls(state).any(|t| self.transitions[t as usize].to == state);
@@ -152,7 +154,8 @@ impl Psa {
         found
     }
 
-    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m: backwards.)
+    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m:
+    /// backwards.)
     pub(crate) fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
         let head = |state: u32| self.call(state).expect("a loop goes through calls");
         let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
@@ -179,7 +182,8 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
-    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise, is none.
+    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise,
+    /// is none.
     #[test]
     fn only_a_loop_replays() {
         let text = "shared 0 1; init 0|a; thread A { symbols a b; (0,a) -> (1,b a); (1,b) -> (0,a); (0,b) -> (0,b) }";

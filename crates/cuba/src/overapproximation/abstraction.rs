@@ -1,27 +1,33 @@
 //! A_d: abstract symbolic states, an overapproximation of T(R) that gets tighter with d.
 //!
-//! It is the exploration of S_k (`symbolic/levels.rs`), with one difference: after each post* every language is widened by making one
-//! of the automaton's states that agree to depth d (`automata/widening.rs`). A tuple is dropped if another one covers it.
+//! It is the exploration of S_k (`symbolic/levels.rs`), with one difference: after each post* every
+//! language is widened by making one of the automaton's states that agree to depth d
+//! (`automata/widening.rs`). A tuple is dropped if another one covers it.
 //!
 //! # Why it has every reachable state
-//! When nothing new is found, every tuple that was kept has been expanded for every thread, and each successor is covered by a
-//! tuple that was kept. So the states of the tuples are closed under the contexts of every thread, and have the initial ones.
-//! Widening only adds words, and dropping a tuple only drops what others have. Threads that have just moved are expanded too:
-//! unlike post*, the widened language is not closed.
+//! When nothing new is found, every tuple that was kept has been expanded for every thread, and
+//! each successor is covered by a tuple that was kept. So the states of the tuples are closed under
+//! the contexts of every thread, and have the initial ones. Widening only adds words, and dropping
+//! a tuple only drops what others have. Threads that have just moved are expanded too: unlike
+//! post*, the widened language is not closed.
 //!
 //! # Why it ends
-//! For each d there are finitely many widened languages, and so finitely many tuples. They may be many; so there is a limit.
+//! For each d there are finitely many widened languages, and so finitely many tuples. They may be
+//! many; so there is a limit.
 //!
 //! # What is true of T(A_d), and what is not
-//! - T(R) ⊆ T(A_d) ⊆ Z. Below the top, a word of a widened language has only symbols that the language has below the top.
-//! - T(A_d) ⊆ T(Z_{d+1}) ⊆ matched-Z for d ≥ 1. States that agree to depth 1 have the same labels, so what lies directly under a
-//!   symbol in a widened language does so in the language, too; and the start stands alone, so the top d + 1 symbols are those
-//!   of a word of the language. Z_{d+1} allows for all of that. So once there is A_d, Z_{d+1} rules out nothing more.
+//! - T(R) ⊆ T(A_d) ⊆ Z. Below the top, a word of a widened language has only symbols that the
+//!   language has below the top.
+//! - T(A_d) ⊆ T(Z_{d+1}) ⊆ matched-Z for d ≥ 1. States that agree to depth 1 have the same labels,
+//!   so what lies directly under a symbol in a widened language does so in the language, too; and
+//!   the start stands alone, so the top d + 1 symbols are those of a word of the language. Z_{d+1}
+//!   allows for all of that. So once there is A_d, Z_{d+1} rules out nothing more.
 //! - If no language is changed by widening, T(A_d) = T(R). If (S_k) collapses, then from some d on.
-//! - It depends on no order: each level has the largest of all successors of the level before. So permuting threads, and treating
-//!   interchangeable ones as such, change nothing.
-//! - T(A_{d+1}) ⊆ T(A_d) is **not** to be relied on: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone, so a language that is smaller
-//!   in A_{d+1} may be widened to more. (In 30,000 random systems it did not happen.) Nor is T(A_0) a part of matched-Z.
+//! - It depends on no order: each level has the largest of all successors of the level before. So
+//!   permuting threads, and treating interchangeable ones as such, change nothing.
+//! - T(A_{d+1}) ⊆ T(A_d) is **not** to be relied on: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone,
+//!   so a language that is smaller in A_{d+1} may be widened to more. (In 30,000 random systems it
+//!   did not happen.) Nor is T(A_0) a part of matched-Z.
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::TooLarge;
@@ -83,7 +89,8 @@ impl Abstraction {
         SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory) }
     }
 
-    /// The same, from a start or from what was saved; now and then the watcher may look, and stop it.
+    /// The same, from a start or from what was saved; now and then the watcher may look, and stop
+    /// it.
     pub(crate) fn watched<B>(
         mut tuples: Symbolic<'_>,
         limits: Limits,

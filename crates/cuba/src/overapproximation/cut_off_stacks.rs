@@ -1,7 +1,8 @@
 //! M_i: what a thread does with its stack cut off at height z (paper §4.1.2, Alg. 2, for z = 1).
 //!
-//! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of z symbols there may be more.
-//! So a pop from a word of z symbols lets something emerge: what may lie under the last of them.
+//! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of
+//! z symbols there may be more. So a pop from a word of z symbols lets something emerge: what may
+//! lie under the last of them.
 
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
@@ -15,7 +16,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The transitions of M_i, computed as they are asked for. Words are numbers; of height at most one, the numbers of tops.
+/// The transitions of M_i, computed as they are asked for. Words are numbers; of height at most
+/// one, the numbers of tops.
 pub(crate) struct CutOff<'a> {
     program: &'a Program,
     z: usize,
@@ -27,15 +29,18 @@ pub(crate) struct CutOff<'a> {
     symbols: usize,
     numbers: FxHashMap<Box<[u32]>, u32>,
     moves: Moves<Origin>,
-    /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may lie under its last symbol.
+    /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may
+    /// lie under its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
     left: Vec<u32>,
 }
 
-/// Where the transitions from a thread's cut-off state come from, and where it may come from itself.
+/// Where the transitions from a thread's cut-off state come from, and where it may come from
+/// itself.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Origin {
-    /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop may leave.
+    /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop
+    /// may leave.
     pub(crate) pops: usize,
     /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
     pub(crate) generates: bool,
@@ -133,8 +138,8 @@ impl<'a> CutOff<'a> {
         self.moves.successor(index)
     }
 
-    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing emerges from it. (Alg. 2,
-    /// line 7, as printed, lets everything emerge.)
+    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing
+    /// emerges from it. (Alg. 2, line 7, as printed, lets everything emerge.)
     #[cold]
     fn new_moves(&mut self, (shared, word): ThreadState) -> (Origin, Range<usize>) {
         let symbol = self.top(word);
@@ -188,9 +193,11 @@ impl<'a> CutOff<'a> {
         self.left[index]
     }
 
-    /// For each word the language of the stacks that it may be cut off from, as a state of an automaton.
+    /// For each word the language of the stacks that it may be cut off from, as a state of an
+    /// automaton.
     ///
-    /// Under a word of z symbols there may be whatever may lie under the last of them, and so on down to ε.
+    /// Under a word of z symbols there may be whatever may lie under the last of them, and so on
+    /// down to ε.
     pub(crate) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
         let first = automaton.len();
         let rest = |symbol: u32| small(first + self.under.set(symbol));

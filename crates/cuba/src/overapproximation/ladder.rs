@@ -1,6 +1,7 @@
 //! The ladder of overapproximations of T(R), from cheap to tight.
 //!
-//! Every rung has all of T(R), and so has what they have in common: the *ceiling* (`overapproximation/remaining.rs`). `overapproximation/z.rs` and
+//! Every rung has all of T(R), and so has what they have in common: the *ceiling*
+//! (`overapproximation/remaining.rs`). `overapproximation/z.rs` and
 //! `overapproximation/abstraction.rs` say why, rung by rung.
 
 use crate::overapproximation::z::Cut;
@@ -84,7 +85,8 @@ pub enum Ladder {
 }
 
 impl Ladder {
-    /// The rungs in order, with A_d, and Z_{d+1} in case it has too many tuples, for every d up to a depth.
+    /// The rungs in order, with A_d, and Z_{d+1} in case it has too many tuples, for every d up to
+    /// a depth.
     pub(crate) fn rungs(self, max_depth: usize) -> impl Iterator<Item = Rung> {
         let (cuts, only) = match self {
             Ladder::All => (&[Rung::Z, Rung::MatchedZ][..], None),

@@ -1,7 +1,7 @@
 //! What no rung of the ladder has ruled out: the visible states that all of them have.
 //!
-//! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is marked with the rung that ruled
-//! it out. So it is known for every rung what was left after it.
+//! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is
+//! marked with the rung that ruled it out. So it is known for every rung what was left after it.
 
 use crate::tables::packed_rows::PackedSet;
 use crate::visible::bad_patterns::Bad;
@@ -103,7 +103,8 @@ impl Ceiling {
         marks.filter(|&mark| mark <= number).collect()
     }
 
-    /// A visible state, among the first so many, that is not left after a rung. Every reached state should be.
+    /// A visible state, among the first so many, that is not left after a rung. Every reached state
+    /// should be.
     pub(crate) fn missing(
         &self,
         number: usize,
@@ -167,7 +168,8 @@ mod tests {
     use crate::visible::levels::VisibleLevels;
     use cpds::Problem;
 
-    /// Four rungs; between the first and the second there is one that came to nothing. The last one rules out nothing bad.
+    /// Four rungs; between the first and the second there is one that came to nothing. The last one
+    /// rules out nothing bad.
     #[test]
     fn what_is_left_is_what_all_rungs_have() {
         let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();

@@ -1,15 +1,19 @@
-//! What may lie under a symbol when it is popped: anything that emerges at all, or what it was put on.
+//! What may lie under a symbol when it is popped: anything that emerges at all, or what it was put
+//! on.
 //!
 //! # Any returns (paper §4.1.2)
-//! E: the symbols that a push writes under its callee, and those that lie under the top of an initial stack; and ε. (The paper
-//! starts with stacks of one symbol at most, and needs no initial stacks for this.)
+//! E: the symbols that a push writes under its callee, and those that lie under the top of an
+//! initial stack; and ε. (The paper starts with stacks of one symbol at most, and needs no initial
+//! stacks for this.)
 //!
 //! # Matched returns
-//! A push puts its callee c on its return point r; an initial stack puts each of its symbols on the next one, and the last one
-//! on ε; an action on the empty stack puts its symbol on ε. What is then on top of r changes: an overwrite puts σ' where σ was,
-//! and a push on σ leaves its return point where σ was. Call these *level-mates* of σ. So what lies directly on r, at any time
-//! until it is popped, is one of the symbols that the step from σ to a level-mate leads to from c: r *may lie under* each of
-//! them, and under nothing else. Shared states do not matter for this, so whatever other threads do is allowed for.
+//! A push puts its callee c on its return point r; an initial stack puts each of its symbols on the
+//! next one, and the last one on ε; an action on the empty stack puts its symbol on ε. What is then
+//! on top of r changes: an overwrite puts σ' where σ was, and a push on σ leaves its return point
+//! where σ was. Call these *level-mates* of σ. So what lies directly on r, at any time until it is
+//! popped, is one of the symbols that the step from σ to a level-mate leads to from c: r *may lie
+//! under* each of them, and under nothing else. Shared states do not matter for this, so whatever
+//! other threads do is allowed for.
 
 use crate::limits::TooLarge;
 use crate::visible::levels::{top, top_number};
@@ -85,7 +89,8 @@ impl Under {
             });
             row[place / 64] |= 1 << (place % 64);
         }
-        // What may lie under a symbol may lie under its level-mates. Without loops, once through all of them in this order is enough.
+        // What may lie under a symbol may lie under its level-mates. Without loops, once through
+        // all of them in this order is enough.
         let order = callers_first(&on_something, &level_mates);
         let mut changed = true;
         while changed {
@@ -120,7 +125,8 @@ impl Under {
         self.get(self.set(top_number(Some(of)))).iter().map(|&number| top(number))
     }
 
-    /// The number of the set of what may lie under a symbol: symbols with the same set have the same number.
+    /// The number of the set of what may lie under a symbol: symbols with the same set have the
+    /// same number.
     pub(crate) fn set(&self, symbol: u32) -> usize {
         self.set_of.get(&symbol).copied().unwrap_or(0)
     }
@@ -141,7 +147,8 @@ impl Under {
     }
 }
 
-/// Everything that can be got to from these symbols, each before what it leads to, as far as there are no loops.
+/// Everything that can be got to from these symbols, each before what it leads to, as far as there
+/// are no loops.
 fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
     let next = |symbol: u32| leads_to.get(&symbol).map_or(&[][..], Vec::as_slice);
     let mut seen: HashSet<u32> = HashSet::new();

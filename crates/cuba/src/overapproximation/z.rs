@@ -1,10 +1,12 @@
-//! Overapproximations of T(R) by stacks that are cut off: Z and the generators in it (paper §4.1.2, §4.1.3, Alg. 2), Z with matched
-//! returns, and Z_z for stacks of height z.
+//! Overapproximations of T(R) by stacks that are cut off: Z and the generators in it (paper §4.1.2,
+//! §4.1.3, Alg. 2), Z with matched returns, and Z_z for stacks of height z.
 //!
-//! What each thread does with its cut-off stack is the finite system M_i (`overapproximation/cut_off_stacks.rs`); together they are M^n. Every step of the
-//! system is one of M^n on the cut-off stacks: what emerges when the last known symbol is popped is something that may lie under it
-//! (`overapproximation/returns.rs`). So what M^n reaches from the cut-off initial states has every reachable state, cut off, and its tops have T(R).
-//! M^n is finite, so this always ends.
+//! What each thread does with its cut-off stack is the finite system M_i
+//! (`overapproximation/cut_off_stacks.rs`); together they are M^n. Every step of the system is one
+//! of M^n on the cut-off stacks: what emerges when the last known symbol is popped is something
+//! that may lie under it (`overapproximation/returns.rs`). So what M^n reaches from the cut-off
+//! initial states has every reachable state, cut off, and its tops have T(R). M^n is finite, so
+//! this always ends.
 //!
 //! - **Z**: height 1, any returns. The paper's.
 //! - **matched-Z**: height 1, matched returns.
@@ -13,10 +15,11 @@
 //! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z: each allows all that the one before it does.
 //!
 //! # What generators prove
-//! At a plateau, T(R_k) is closed under all transitions of M^n except pops. Every pop of M^n from Z ends in G ∩ Z, and by
-//! definition in the tighter set of targets of such pops. So if T(R_k) has all of either, it is closed under M^n, and then
-//! Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed exactly when T(R_k) = Z; short of that they prove nothing. The squeeze asks for
-//! T(R_k) = Z itself, which needs no plateau.
+//! At a plateau, T(R_k) is closed under all transitions of M^n except pops. Every pop of M^n from Z
+//! ends in G ∩ Z, and by definition in the tighter set of targets of such pops. So if T(R_k) has
+//! all of either, it is closed under M^n, and then Z ⊆ T(R_k) ⊆ T(R) ⊆ Z. Both tests succeed
+//! exactly when T(R_k) = Z; short of that they prove nothing. The squeeze asks for T(R_k) = Z
+//! itself, which needs no plateau.
 
 use crate::automata::minimal_dfa::Dfa;
 use crate::certificate::tuples::Tuples;
@@ -122,7 +125,8 @@ pub struct Progress {
     pub bytes: usize,
 }
 
-/// How many transitions there are, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
+/// How many transitions there are, roughly, from one look of the watcher to the next. (Unit tests
+/// are about small systems.)
 const PULSE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 /// For each position, its group.
@@ -153,7 +157,8 @@ pub(crate) struct Growing<'a> {
     successors: Successors,
     /// How many transitions were taken.
     taken: u64,
-    /// When the watcher looks again; and when between two states, where all that was done is in the tables.
+    /// When the watcher looks again; and when between two states, where all that was done is in the
+    /// tables.
     pulse: u64,
     rest: u64,
     is_resting: bool,
@@ -242,7 +247,8 @@ impl<'a> Growing<'a> {
         }
     }
 
-    /// Goes on until nothing is left to be explored. Now and then the watcher may look, and stop it.
+    /// Goes on until nothing is left to be explored. Now and then the watcher may look, and stop
+    /// it.
     fn explore<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         while self.generates.len() < self.set.len() {
             if self.taken >= self.rest {
@@ -288,7 +294,8 @@ impl<'a> Growing<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Goes on until it is finished, or has taken so many transitions, or so many bytes. Says whether it is finished; if not, it can go on.
+    /// Goes on until it is finished, or has taken so many transitions, or so many bytes. Says
+    /// whether it is finished; if not, it can go on.
     pub(crate) fn finishes_within(&mut self, transitions: u64, memory: usize, cancel: &Cancel) -> bool {
         let explored = self.explore(&mut |growing| {
             let is_enough = growing.taken >= transitions || growing.progress().bytes > memory || cancel.why().is_some();
@@ -363,7 +370,8 @@ impl<'a> Overapproximation<'a> {
         found.expect("nothing stops it").0
     }
 
-    /// What M^n reaches, and how many transitions that took. Now and then the watcher may look, and stop it.
+    /// What M^n reaches, and how many transitions that took. Now and then the watcher may look, and
+    /// stop it.
     ///
     /// # Errors
     /// If it takes more than `memory` bytes, or if the watcher says so.
@@ -505,7 +513,8 @@ mod tests {
         thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }
         thread C * 29 { symbols a b c }";
 
-    /// There are more words than symbols. With two bits a thread, a row is full; so rows become wider.
+    /// There are more words than symbols. With two bits a thread, a row is full; so rows become
+    /// wider.
     #[test]
     fn there_is_room_for_every_word() {
         let (problem, _) = overapproximation(WORDS);
@@ -515,7 +524,8 @@ mod tests {
         }
     }
 
-    /// a, b and c take each other's place: what lies under a is found under b, c and then a again, and so what lies under c has to go round, too.
+    /// a, b and c take each other's place: what lies under a is found under b, c and then a again,
+    /// and so what lies under c has to go round, too.
     #[test]
     fn what_lies_under_a_loop_goes_round() {
         let (problem, _) = overapproximation(
@@ -528,7 +538,8 @@ mod tests {
         assert_eq!(tops, 2, "r and t");
     }
 
-    /// Whoever watches sees how many transitions there were, and may stop it. Every state but the first one takes one, at least.
+    /// Whoever watches sees how many transitions there were, and may stop it. Every state but the
+    /// first one takes one, at least.
     #[test]
     fn it_can_be_stopped() {
         let (problem, _) = overapproximation(WORDS);

@@ -33,8 +33,8 @@ pub struct Level {
     pub(super) grew: bool,
     /// Whether T(R_k) grew.
     pub(super) visible_grew: bool,
-    /// How many visible states were not ruled out when the level was complete, and the last rung that
-    /// ruled one out.
+    /// How many visible states were not ruled out when the level was complete, and the last rung
+    /// that ruled one out.
     pub upper: Option<(Count, Rung)>,
 }
 
@@ -77,7 +77,8 @@ pub struct Analysis<'a> {
     pub conclusion: Conclusion,
 }
 
-/// What follows from the search. It becomes an answer with its evidence ([`answer`](crate::answer())).
+/// What follows from the search. It becomes an answer with its evidence
+/// ([`answer`](crate::answer())).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Conclusion {
@@ -108,7 +109,8 @@ impl Conclusion {
 /// Why the answer holds for every number of contexts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// What these rungs have in common, mostly one alone, has no bad state; or, if T(R) was asked for, it is T(R_k).
+    /// What these rungs have in common, mostly one alone, has no bad state; or, if T(R) was asked
+    /// for, it is T(R_k).
     Bounded(Vec<Rung>),
     /// R_{k-1} = R_k (Scheme 1), or S_{k-1} = S_k.
     LowerCollapsed,
@@ -121,8 +123,8 @@ pub enum Reason {
     ContextBound,
     /// The tables do not fit into their memory.
     Memory,
-    /// A bad state is reachable with this many contexts and no fewer, but its trace is too long to be
-    /// written out.
+    /// A bad state is reachable with this many contexts and no fewer, but its trace is too long to
+    /// be written out.
     LongTrace {
         /// How many contexts.
         contexts: usize,

@@ -1,9 +1,9 @@
 //! Checkpoints: saves and restores both searches, so that another run can continue.
 //!
-//! Each search saves its own tables, at a time of its own. What it finds from then on depends on nothing
-//! but these; and which of two answers was first is decided by times that are work (`squeeze/race.rs`).
-//! So the two need not be saved together, and a run that continues comes to the answer, with all its
-//! numbers, to which the first run would have come.
+//! Each search saves its own tables, at a time of its own. What it finds from then on depends on
+//! nothing but these; and which of two answers was first is decided by times that are work
+//! (`squeeze/race.rs`). So the two need not be saved together, and a run that continues comes to
+//! the answer, with all its numbers, to which the first run would have come.
 //!
 //! Whatever follows from the rest is not saved: hash tables, and what is computed from the system.
 
@@ -51,8 +51,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// Reads what a search has saved. The problem has to be that of the run that saved it, and so have
-    /// the options; only limits may differ.
+    /// Reads what a search has saved. The problem has to be that of the run that saved it, and so
+    /// have the options; only limits may differ.
     pub fn read(&mut self, end: End, input: &mut dyn Read) -> Result<(), NotKept> {
         match end {
             End::Lower => self.lower = Some(read(input)?),
@@ -75,7 +75,8 @@ impl Squeeze<'_, '_> {
         self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
     }
 
-    /// A search is over. If the other one is not before it is time to save, saves what this one has, once.
+    /// A search is over. If the other one is not before it is time to save, saves what this one
+    /// has, once.
     pub(super) fn save_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
         let Some(keeper) = self.keeper else { return };
         self.race.leaves(end);
@@ -123,8 +124,8 @@ fn saved_levels(levels: &[Timed<(Level, Statistics)>]) -> Vec<SavedLevel> {
 }
 
 impl LowerOutcome {
-    /// What is saved of it. Nothing if the other search is over, too; and nothing if the memory was too
-    /// small: a run with more memory continues from an earlier checkpoint.
+    /// What is saved of it. Nothing if the other search is over, too; and nothing if the memory was
+    /// too small: a run with more memory continues from an earlier checkpoint.
     pub(super) fn saved(&self) -> Option<SavedOutcome> {
         match *self {
             LowerOutcome::Unknown(Reason::Memory)

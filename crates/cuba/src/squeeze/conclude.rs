@@ -176,8 +176,8 @@ impl Findings<'_, '_> {
         matches!(*outcome, LowerOutcome::Collapsed(time) if self.is_first(time))
     }
 
-    /// The conclusion, if no searches contradict each other. `reached` is how many sorted visible states the
-    /// last level has.
+    /// The conclusion, if no searches contradict each other. `reached` is how many sorted visible
+    /// states the last level has.
     fn conclusion(&self, outcome: LowerOutcome, halted: Option<Halt>, reached: usize) -> Conclusion {
         let is_verify = self.squeeze.question == Question::Verify;
         let proved = |proof| if is_verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
@@ -241,7 +241,8 @@ impl Findings<'_, '_> {
         Some(first.into_iter().chain(others).map(|number| self.rungs[number].what.rung).collect())
     }
 
-    /// The rung that the others rule out states of; unless it is Z: everything else is a part of that.
+    /// The rung that the others rule out states of; unless it is Z: everything else is a part of
+    /// that.
     fn first_but_z(&self) -> Option<usize> {
         let first = self.rungs.iter().position(|rung| rung.what.bound().is_some());
         first.filter(|&number| self.rungs[number].what.rung != Rung::Z)

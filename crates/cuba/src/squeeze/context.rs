@@ -1,8 +1,8 @@
 //! What both searches work with, and what they report to each other.
 //!
-//! They report little: how many sorted visible states the lower search has reached, and how many the
-//! upper search has left. T(R_k) is always a subset of what is left, so equal numbers are equal sets.
-//! Then both searches have met, and T(R) is known.
+//! They report little: how many sorted visible states the lower search has reached, and how many
+//! the upper search has left. T(R_k) is always a subset of what is left, so equal numbers are equal
+//! sets. Then both searches have met, and T(R) is known.
 
 use crate::distributed::Elsewhere;
 use crate::squeeze::checkpoint::Keeper;
@@ -74,7 +74,8 @@ pub(super) struct Squeeze<'a, 'k> {
 /// Amounts of work that decide how the searches take turns. The answer does not depend on them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tuning {
-    /// How much work the upper search may do at least after the lower one has given up: less than a second.
+    /// How much work the upper search may do at least after the lower one has given up: less than a
+    /// second.
     pub(super) moment: u64,
     /// How many transitions Z and matched-Z may compute before they count as work.
     pub(super) head_start: u64,

@@ -9,7 +9,8 @@ use crate::statistics::Engine;
 /// What happened. Events of the two searches come in any order.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Whether finite context reachability holds and how that is known, if it is known from the start.
+    /// Whether finite context reachability holds and how that is known, if it is known from the
+    /// start.
     Fcr(Option<(bool, String)>),
     /// A rung is being computed, and has so many states or tuples by now.
     Overapproximating {

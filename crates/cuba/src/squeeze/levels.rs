@@ -167,7 +167,8 @@ impl<'a> Lower<'a> {
     /// Computes the next level. Now and then the watcher is called, which may stop it.
     ///
     /// # Errors
-    /// If the level is not complete. What was found of it stays, and no further level can be computed.
+    /// If the level is not complete. What was found of it stays, and no further level can be
+    /// computed.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(Glimpse<'_>) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
         match self {
             Lower::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
@@ -278,7 +279,8 @@ impl<'a> Lower<'a> {
         if let Lower::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
-    /// If the states are in several processes: how many parts, how many supersteps, and what was sent.
+    /// If the states are in several processes: how many parts, how many supersteps, and what was
+    /// sent.
     pub fn sent(&self) -> Option<(usize, u64, Sent)> {
         match self {
             Lower::Explicit(_) | Lower::Symbolic(_) => None,
@@ -286,7 +288,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The states of all levels, as tuples of languages; unless that takes much more than `room` bytes.
+    /// The states of all levels, as tuples of languages; unless that takes much more than `room`
+    /// bytes.
     pub(crate) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
         match self {
             Lower::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
@@ -306,9 +309,9 @@ impl<'a> Lower<'a> {
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number of
-    /// contexts; none if it is too long to be written out. The first bad state has the visible state with
-    /// this number, and fits this pattern.
+    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least
+    /// number of contexts; none if it is too long to be written out. The first bad state has the
+    /// visible state with this number, and fits this pattern.
     pub(crate) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         match self {
             Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),

@@ -4,9 +4,9 @@
 //! (`squeeze/race.rs`).
 //!
 //! # States first, tuples then
-//! Unless the caller chooses, levels are sets of states where every context is finite. If these do not
-//! fit into their memory, the search begins again with tuples. Levels that are computed again have to
-//! have as many visible states as before.
+//! Unless the caller chooses, levels are sets of states where every context is finite. If these do
+//! not fit into their memory, the search begins again with tuples. Levels that are computed again
+//! have to have as many visible states as before.
 
 use crate::limits::{Halt, Unfinished};
 use crate::squeeze::analysis::{Level, Reason};
@@ -230,7 +230,8 @@ impl<'a> Squeeze<'a, '_> {
         (self.options.max_contexts == Some(k)).then_some(LowerOutcome::Unknown(Reason::ContextBound))
     }
 
-    /// The first bad state among the visible states from number `compared` on, if that is the question.
+    /// The first bad state among the visible states from number `compared` on, if that is the
+    /// question.
     fn find_bad(&self, visible: &VisibleLevels, compared: &mut usize) -> Option<Violation> {
         let (bad, visible) = (self.bad.as_ref()?, visible.set());
         let found = bad.first_violation(visible, *compared..visible.len());
@@ -329,7 +330,8 @@ mod tests {
         )
     }
 
-    /// The ladder has the quarter that is left. Tuples come after states only if the caller names no engine.
+    /// The ladder has the quarter that is left. Tuples come after states only if the caller names
+    /// no engine.
     #[test]
     fn the_memory_is_shared() {
         let problem: Problem = FIG_1.parse().unwrap();
@@ -342,7 +344,8 @@ mod tests {
         assert_eq!(shares(Some(Engine::Explicit), Engine::Explicit), [3003, 3003]);
     }
 
-    /// The initial states take no time. A search that gives up lets the other one have as much time.
+    /// The initial states take no time. A search that gives up lets the other one have as much
+    /// time.
     #[test]
     fn time_is_work() {
         let problem: Problem = FIG_1.parse().unwrap();

@@ -1,9 +1,9 @@
 //! The squeeze: T(R_k) grows from below, overapproximations shrink from above (paper, Alg. 3).
 //!
-//! In: a problem, a question, options. Out: an [`Analysis`](analysis::Analysis) with a conclusion. Two
-//! searches work side by side, and the work that each has done decides which was first, so that every
-//! run with the same input reports the same. The lower search computes levels, the upper one rungs of
-//! the ladder; either may answer alone, or both together.
+//! In: a problem, a question, options. Out: an [`Analysis`](analysis::Analysis) with a conclusion.
+//! Two searches work side by side, and the work that each has done decides which was first, so that
+//! every run with the same input reports the same. The lower search computes levels, the upper one
+//! rungs of the ladder; either may answer alone, or both together.
 
 pub mod analysis;
 pub mod checkpoint;

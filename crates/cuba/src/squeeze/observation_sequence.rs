@@ -1,10 +1,12 @@
 //! Observation sequences and what can be said of them (paper §3, Table 1).
 //!
-//! A sequence O_0 ⊆ O_1 ⊆ … is monotone, so all there is to see is whether it grows from one k to the next.
+//! A sequence O_0 ⊆ O_1 ⊆ … is monotone, so all there is to see is whether it grows from one k to
+//! the next.
 //!
 //! # What may not be concluded
-//! A plateau proves nothing by itself: in Fig. 1, T(R_2) = T(R_3), and then it grows again. That a plateau was stuttering is
-//! known only in hindsight; that it is the collapse must be proved from elsewhere ([`converges`](ObservationSequence::converges)).
+//! A plateau proves nothing by itself: in Fig. 1, T(R_2) = T(R_3), and then it grows again. That a
+//! plateau was stuttering is known only in hindsight; that it is the collapse must be proved from
+//! elsewhere ([`converges`](ObservationSequence::converges)).
 
 use std::fmt::{self, Display, Formatter};
 
@@ -80,13 +82,14 @@ impl ObservationSequence {
         (0..=self.k()).filter(|&k0| k0 == 0 || self.grew[k0 - 1]).filter_map(|k0| Some((k0, self.at(k0)?)))
     }
 
-    /// The plateau that the sequence is in: the k₀ < k with O_{k₀-1} ⊊ O_{k₀} = … = O_k. It is new if k₀ = k-1. (Alg. 3, line 4;
-    /// O_{-1} = ∅.)
+    /// The plateau that the sequence is in: the k₀ < k with O_{k₀-1} ⊊ O_{k₀} = … = O_k. It is new
+    /// if k₀ = k-1. (Alg. 3, line 4; O_{-1} = ∅.)
     pub fn plateau(&self) -> Option<usize> {
         (self.last_growth < self.k()).then_some(self.last_growth)
     }
 
-    /// Where the sequence collapses: the least k₀ with O_{k₀} = O_{k₀+1} = …, if it is known to converge.
+    /// Where the sequence collapses: the least k₀ with O_{k₀} = O_{k₀+1} = …, if it is known to
+    /// converge.
     pub fn collapse(&self) -> Option<usize> {
         self.converges.then_some(self.last_growth)
     }

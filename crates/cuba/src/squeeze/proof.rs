@@ -9,9 +9,9 @@ use crate::squeeze::levels::Lower;
 use cpds::Certificate;
 
 impl Analysis<'_> {
-    /// The tuples of languages behind a proof, for a checker. They contain all reachable states. If the
-    /// question is about bad states, they contain none; otherwise, their visible states are exactly those
-    /// that were found.
+    /// The tuples of languages behind a proof, for a checker. They contain all reachable states. If
+    /// the question is about bad states, they contain none; otherwise, their visible states are
+    /// exactly those that were found.
     ///
     /// # Errors
     /// If it takes more than `memory` bytes, or if it is cancelled.
@@ -38,7 +38,8 @@ impl Analysis<'_> {
         Ok(certificate)
     }
 
-    /// What the proof rests on, if there is one: `A_1`, or `matched-Z ∩ A_0`; or `R_k` or `S_k` (Scheme 1).
+    /// What the proof rests on, if there is one: `A_1`, or `matched-Z ∩ A_0`; or `R_k` or `S_k`
+    /// (Scheme 1).
     pub fn proved_by(&self) -> Option<String> {
         match &self.conclusion {
             Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {

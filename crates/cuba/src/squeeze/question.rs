@@ -21,20 +21,21 @@ pub enum Question {
 /// How to go about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What the levels are made of. By default, states where finite context reachability holds, then
-    /// tuples if the states do not fit into the memory; otherwise tuples.
+    /// What the levels are made of. By default, states where finite context reachability holds,
+    /// then tuples if the states do not fit into the memory; otherwise tuples.
     pub engine: Option<Engine>,
     /// Which overapproximations to try.
     pub ladder: Ladder,
-    /// Whether one state stands for all that differ by interchangeable threads. No answer depends on it.
+    /// Whether one state stands for all that differ by interchangeable threads. No answer depends
+    /// on it.
     pub symmetry: bool,
     /// The last level k to compute.
     pub max_contexts: Option<usize>,
     /// The last depth d of A_d to compute.
     pub max_depth: Option<usize>,
-    /// How many tuples an A_d may have, or states a Z_z. Without this and the two limits before, k and d
-    /// grow until there is an answer, and rungs that had too many tuples are tried again with more. With
-    /// this limit, no deeper rungs are computed once the initial states alone exceed it.
+    /// How many tuples an A_d may have, or states a Z_z. Without this and the two limits before, k
+    /// and d grow until there is an answer, and rungs that had too many tuples are tried again with
+    /// more. With this limit, no deeper rungs are computed once the initial states alone exceed it.
     pub max_tuples: Option<usize>,
     /// How many bytes the tables may take. Evidence is made within a third of that beyond it.
     pub memory: usize,

@@ -1,14 +1,14 @@
 //! The race: two searches side by side, and which of them was first.
 //!
-//! Time is work: each search counts what it does, and these counts depend on no machine, on no other
-//! process, and on no number of threads. What a search found at time t was *first* if the other search
-//! found nothing before its own time t. So a search that has an answer at t waits until the other one
-//! has come to t, and what was found after t is dropped. Then the answer, and everything that is
-//! reported with it, is the same in every run, and no run takes much longer than twice the time of the
-//! faster search.
+//! Time is work: each search counts what it does, and these counts depend on no machine, on no
+//! other process, and on no number of threads. What a search found at time t was *first* if the
+//! other search found nothing before its own time t. So a search that has an answer at t waits
+//! until the other one has come to t, and what was found after t is dropped. Then the answer, and
+//! everything that is reported with it, is the same in every run, and no run takes much longer than
+//! twice the time of the faster search.
 //!
-//! While both searches work, this module only stops them early. Which answer was first is decided when
-//! both have ended, from what each has found and when (`squeeze/conclude.rs`).
+//! While both searches work, this module only stops them early. Which answer was first is decided
+//! when both have ended, from what each has found and when (`squeeze/conclude.rs`).
 //!
 //! Only a bad state ends the race at once: no answer of the upper search could change it.
 
@@ -48,8 +48,8 @@ pub(super) struct Race {
     enough: AtomicU64,
     /// One for each search.
     cancels: [Cancel; 2],
-    /// How many threads each search may use: while both work, the upper one has one and the lower one
-    /// the others; a search that works alone has all.
+    /// How many threads each search may use: while both work, the upper one has one and the lower
+    /// one the others; a search that works alone has all.
     workers: [Arc<AtomicUsize>; 2],
     jobs: usize,
     /// The search whose turn it is, if only one may work at a time.
@@ -120,8 +120,8 @@ impl Race {
         self.first.fetch_min(time, Ordering::Relaxed);
     }
 
-    /// The lower search gives up at this time, without an answer. The upper search may take as much time, or
-    /// `moment` at least: until the time that this gives.
+    /// The lower search gives up at this time, without an answer. The upper search may take as much
+    /// time, or `moment` at least: until the time that this gives.
     pub(super) fn gives_up(&self, time: u64, moment: u64) -> u64 {
         let enough = time.max(moment);
         self.enough.store(enough, Ordering::Relaxed);
@@ -153,8 +153,8 @@ impl Race {
         self.time[end as usize].load(Ordering::Relaxed) != DONE
     }
 
-    /// Runs a search. However it ends, the other one does not wait for it; if it panics, the other one
-    /// stops, too.
+    /// Runs a search. However it ends, the other one does not wait for it; if it panics, the other
+    /// one stops, too.
     pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
         let _leaves = Leaves { race: self, end };
         work()
@@ -197,7 +197,8 @@ mod tests {
         })
     }
 
-    /// The one with less work is first, however the threads are scheduled; the other one stops just after.
+    /// The one with less work is first, however the threads are scheduled; the other one stops just
+    /// after.
     #[test]
     fn less_work_is_first() {
         for jobs in [1, 2] {

@@ -1,8 +1,8 @@
 //! Which rung of the ladder comes next, and how many tuples or states it may have.
 //!
-//! New rungs, and rungs that had too many tuples before, take turns. Some are left out: where A_d is
-//! known, Z_z with z ≤ d + 1 rules out nothing more; and a limit that the initial states alone exceed
-//! ends its kind of rung ([`InitialOverflow`]).
+//! New rungs, and rungs that had too many tuples before, take turns. Some are left out: where A_d
+//! is known, Z_z with z ≤ d + 1 rules out nothing more; and a limit that the initial states alone
+//! exceed ends its kind of rung ([`InitialOverflow`]).
 
 use crate::overapproximation::ladder::{Ladder, Rung};
 use crate::squeeze::question::Options;
@@ -42,12 +42,12 @@ pub(super) struct RungOrder {
 
 /// The kinds of rungs whose initial states alone are more than the limit.
 ///
-/// An A_d begins with the initial states as they are, each a tuple of single words: nothing is widened
-/// or merged before the first step. (In diagrams, nodes count; they are the same ones.) So all A_d
-/// begin with equally many, and if these are too many for one, they are too many for all. A Z_z begins
-/// with the initial states cut off at height z, of which Z_{z+1} has at least as many. So if they are
-/// too many for one, they are too many for every higher one. But initial states that differ only far
-/// down are one for Z_z and several for A_d; so each kind ends on its own.
+/// An A_d begins with the initial states as they are, each a tuple of single words: nothing is
+/// widened or merged before the first step. (In diagrams, nodes count; they are the same ones.) So
+/// all A_d begin with equally many, and if these are too many for one, they are too many for all. A
+/// Z_z begins with the initial states cut off at height z, of which Z_{z+1} has at least as many.
+/// So if they are too many for one, they are too many for every higher one. But initial states that
+/// differ only far down are one for Z_z and several for A_d; so each kind ends on its own.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct InitialOverflow {
     abstracts: bool,
@@ -139,7 +139,8 @@ impl RungOrder {
 mod tests {
     use super::*;
 
-    /// Deeper rungs and those that had too many tuples take turns; where A_d is known, Z_{d+1} is left out.
+    /// Deeper rungs and those that had too many tuples take turns; where A_d is known, Z_{d+1} is
+    /// left out.
     #[test]
     fn what_is_next() {
         let options = Options { max_contexts: Some(0), ..Options::default() };

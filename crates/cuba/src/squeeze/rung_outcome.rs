@@ -58,8 +58,8 @@ impl Climbed {
         self.bound().is_some_and(|bound| bound.ruled_out != Count::ZERO)
     }
 
-    /// How many visible states are left after it, and the last rung that ruled one out; `before` is the
-    /// same before this rung.
+    /// How many visible states are left after it, and the last rung that ruled one out; `before` is
+    /// the same before this rung.
     #[must_use]
     pub fn left_after(&self, before: Option<(Count, Rung)>) -> Option<(Count, Rung)> {
         match self.bound() {

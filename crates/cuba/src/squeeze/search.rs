@@ -8,8 +8,8 @@
 //! # What each proves
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
 //! - No bad state in the intersection of the rungs: **safe**, for every k.
-//! - R_{k-1} = R_k: R = R_k (Lemma 7, Scheme 1). Likewise if every tuple of S_k is covered by one of
-//!   S_{k-1}.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7, Scheme 1). Likewise if every tuple of S_k is covered by one
+//!   of S_{k-1}.
 //! - T(R_k) is the intersection of the rungs: T(R) = T(R_k). With Z alone, this is when Alg. 3
 //!   converges, only that Alg. 3 waits for the next plateau to notice.
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
@@ -34,8 +34,8 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// Searches for the answer to a question. Its conclusion is not checked: [`answer`](crate::answer()) does
-/// that. This is for tests and measurements.
+/// Searches for the answer to a question. Its conclusion is not checked:
+/// [`answer`](crate::answer()) does that. This is for tests and measurements.
 pub fn search<'a>(
     problem: &'a Problem,
     question: Question,

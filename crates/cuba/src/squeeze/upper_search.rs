@@ -1,11 +1,11 @@
 //! The upper search: rung after rung of the ladder, and what none of them has ruled out.
 //!
 //! # Why it does not keep the lower search from answering first
-//! The race is decided by work (`squeeze/race.rs`). If rungs cost nothing, an upper search with nothing
-//! but useless rungs would never let the lower search be first. Two rules prevent that. Every rung
-//! costs some work, and before it begins, the race decides whether to stop. And a limit on tuples that
-//! the initial states alone exceed ends its kind of rung (`squeeze/rung_order.rs`): no deeper rung of
-//! that kind can keep within it.
+//! The race is decided by work (`squeeze/race.rs`). If rungs cost nothing, an upper search with
+//! nothing but useless rungs would never let the lower search be first. Two rules prevent that.
+//! Every rung costs some work, and before it begins, the race decides whether to stop. And a limit
+//! on tuples that the initial states alone exceed ends its kind of rung (`squeeze/rung_order.rs`):
+//! no deeper rung of that kind can keep within it.
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
@@ -72,8 +72,8 @@ impl Tables<'_> {
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// Computes rung after rung, from a checkpoint if there is one. `z` is Z as far as it was explored
-    /// before.
+    /// Computes rung after rung, from a checkpoint if there is one. `z` is Z as far as it was
+    /// explored before.
     pub(super) fn search_from_above(
         &self,
         start: Option<SavedUpperEnd>,
@@ -279,7 +279,8 @@ impl<'a> Squeeze<'a, '_> {
         self.options.memory / 4
     }
 
-    /// The memory that the ladder takes, if so many bytes of what the rungs before have left are in use.
+    /// The memory that the ladder takes, if so many bytes of what the rungs before have left are in
+    /// use.
     fn in_use(&self, left: Limits, bytes: usize) -> usize {
         (self.upper_memory() - left.memory).saturating_add(bytes)
     }
@@ -469,8 +470,8 @@ mod tests {
         end.rungs.iter().map(|rung| (rung.what.rung.to_string(), rung.what.outcome.clone())).collect()
     }
 
-    /// After the lower search has given up, only Z is worth it, and only for a proof. After both have met,
-    /// nothing is.
+    /// After the lower search has given up, only Z is worth it, and only for a proof. After both
+    /// have met, nothing is.
     #[test]
     fn when_there_is_nothing_left_to_rule_out() {
         let problem = fig_1();
@@ -500,7 +501,8 @@ mod tests {
         assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Beaten)));
     }
 
-    /// Z may be as large as it gets; what comes after matched-Z has a limit. There is one initial state: as a diagram, some nodes.
+    /// Z may be as large as it gets; what comes after matched-Z has a limit. There is one initial
+    /// state: as a diagram, some nodes.
     #[test]
     fn too_many_tuples() {
         let problem = fig_1();
@@ -522,7 +524,8 @@ mod tests {
         }
     }
 
-    /// No rung can have fewer tuples than it begins with: there is no end to the ladder here, but one to the climb. And it takes some time.
+    /// No rung can have fewer tuples than it begins with: there is no end to the ladder here, but
+    /// one to the climb. And it takes some time.
     #[test]
     fn too_many_to_begin_with() {
         let problem = fig_1();
@@ -572,7 +575,8 @@ mod tests {
         ("shared 0; thread A * 2 { symbols 0..449 }\n".to_owned() + &states.collect::<String>()).parse().unwrap()
     }
 
-    /// A bad state ends the race for both. The upper end does not begin another rung, although there are always more.
+    /// A bad state ends the race for both. The upper end does not begin another rung, although
+    /// there are always more.
     #[test]
     fn no_rung_is_begun_when_the_race_is_over() {
         let problem = fig_1();

@@ -1,15 +1,17 @@
 //! What lies directly below the tops of stacks, which is what a pop shows.
 //!
-//! A visible state says which actions are enabled, and what can be seen after each of them; except after a pop, where the symbol that
-//! was below the top has come up, or ε. So T(R_k), and what lies below the tops in states of R_k, say exactly from which visible state a
-//! step leads to which.
+//! A visible state says which actions are enabled, and what can be seen after each of them; except
+//! after a pop, where the symbol that was below the top has come up, or ε. So T(R_k), and what lies
+//! below the tops in states of R_k, say exactly from which visible state a step leads to which.
 //!
-//! In a tuple of languages, what lies below one top does not depend on what the other threads have, and what a language has below
-//! a top is read off its automaton. So this is exact for every set of tuples, R_k or the proof that nothing else is reachable.
+//! In a tuple of languages, what lies below one top does not depend on what the other threads have,
+//! and what a language has below a top is read off its automaton. So this is exact for every set of
+//! tuples, R_k or the proof that nothing else is reachable.
 //!
 //! # What may not be concluded
-//! T(R_k) = T(R) does not mean that R_k has all below its tops that R has. Higher stacks may come with further contexts, and show
-//! nothing new even when they are popped. A proof may have more below its tops than R has.
+//! T(R_k) = T(R) does not mean that R_k has all below its tops that R has. Higher stacks may come
+//! with further contexts, and show nothing new even when they are popped. A proof may have more
+//! below its tops than R has.
 
 use crate::visible::levels::{top, top_number};
 use crate::visible::symmetry::Symmetry;
@@ -23,8 +25,8 @@ pub type Below = BTreeMap<(VisibleState, ThreadId), BTreeSet<Option<Symbol>>>;
 /// Stands for the top in question, and is sorted behind all others.
 const MARK: u32 = u32::MAX;
 
-/// What lies below the tops in the states of tuples, of which none is empty. There is one entry for each of their visible states, at
-/// least.
+/// What lies below the tops in the states of tuples, of which none is empty. There is one entry for
+/// each of their visible states, at least.
 pub fn below(tuples: &Certificate) -> Below {
     let (symmetry, automaton) = (Symmetry::of(tuples.groups.clone()), &tuples.automaton);
     let tops = |language: u32| {

@@ -1,8 +1,9 @@
 //! The largest tuples of one shared state: which of them covers a tuple, and which does it cover?
 //!
-//! For each group of interchangeable threads and each language, a row of bits says which tuples have the language in that group.
-//! A tuple that covers another has, for each language of the other, one that includes it; so a few rows, put together, leave
-//! few candidates. For groups of one thread they are the answer; for others it takes a matching.
+//! For each group of interchangeable threads and each language, a row of bits says which tuples
+//! have the language in that group. A tuple that covers another has, for each language of the
+//! other, one that includes it; so a few rows, put together, leave few candidates. For groups of
+//! one thread they are the answer; for others it takes a matching.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::visible::matching::matching;
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 /// The largest tuples of one shared state.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Covering {
-    /// Tuples in the order in which they came, with their languages; those that are not the largest any more included.
+    /// Tuples in the order in which they came, with their languages; those that are not the largest
+    /// any more included.
     ids: Vec<u32>,
     tuples: Vec<u32>,
     largest: Bits,
@@ -157,14 +159,16 @@ impl Covering {
     }
 }
 
-/// Whether each component of `small` is included in one of `large`, in some order of interchangeable threads.
+/// Whether each component of `small` is included in one of `large`, in some order of
+/// interchangeable threads.
 fn covers(languages: &mut Languages, symmetry: &Symmetry, large: &[u32], small: &[u32]) -> bool {
     let mut included = |small: u32, large: u32| languages.is_included(LanguageId(small), LanguageId(large));
     symmetry.groups().all(|group| {
         if group.len() == 1 {
             return included(small[group.start], large[group.start]);
         }
-        // Where both have a language, it may as well be its own partner: if x ⊆ y and z ⊆ x, then z ⊆ y.
+        // Where both have a language, it may as well be its own partner: if x ⊆ y and z ⊆ x, then z
+        // ⊆ y.
         let (small, large) = without_common(&small[group.clone()], &large[group]);
         matching(small.len(), |i, j| included(small[i], large[j])).is_some()
     })

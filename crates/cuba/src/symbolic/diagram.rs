@@ -1,18 +1,21 @@
 //! Sets of tuples of numbers as decision diagrams: what many tuples have in common is kept once.
 //!
-//! A node stands for a set of tuples of the same length. It has an edge for each number that is the first of any of them, and the
-//! edge leads to the node of what comes behind that number. Nodes are kept once each, so equal sets are equal nodes, and what is
-//! done with two nodes is done once. There are two nodes without edges: that of no tuple, and that of the empty tuple.
+//! A node stands for a set of tuples of the same length. It has an edge for each number that is the
+//! first of any of them, and the edge leads to the node of what comes behind that number. Nodes are
+//! kept once each, so equal sets are equal nodes, and what is done with two nodes is done once.
+//! There are two nodes without edges: that of no tuple, and that of the empty tuple.
 //!
-//! (Multi-valued decision diagrams, without skipped levels: Srinivasan, Kam, Malik and Brayton, 1990.)
+//! (Multi-valued decision diagrams, without skipped levels: Srinivasan, Kam, Malik and Brayton,
+//! 1990.)
 //!
 //! # Canonical
-//! Edges are sorted by their numbers and none leads to the empty set. So by induction on the length, two nodes that stand
-//! for the same set have the same edges.
+//! Edges are sorted by their numbers and none leads to the empty set. So by induction on the
+//! length, two nodes that stand for the same set have the same edges.
 //!
 //! # What is remembered
-//! Results are remembered until [`forget`](Diagrams::forget). They say nothing that could not be computed again, but computing them
-//! again is counted as work. So whoever saves a diagram has it forget first: then a run that goes on from there counts the same.
+//! Results are remembered until [`forget`](Diagrams::forget). They say nothing that could not be
+//! computed again, but computing them again is counted as work. So whoever saves a diagram has it
+//! forget first: then a run that goes on from there counts the same.
 
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::hash;
@@ -54,7 +57,8 @@ enum Done {
 #[derive(Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub(crate) struct Diagrams {
-    /// The edges of a node start here, and end where those of the next one start. Nodes come after those that their edges lead to.
+    /// The edges of a node start here, and end where those of the next one start. Nodes come after
+    /// those that their edges lead to.
     starts: Vec<u32>,
     /// A number, and where it leads.
     edges: Vec<[u32; 2]>,
@@ -148,7 +152,8 @@ impl Diagrams {
         tuple.iter().rev().try_fold(Node::UNIT, |behind, &number| self.node(&[[number, behind.0]]))
     }
 
-    /// The union of what comes behind each number; the numbers may come in any order, and more than once.
+    /// The union of what comes behind each number; the numbers may come in any order, and more than
+    /// once.
     pub(crate) fn union_of(&mut self, mut edges: Vec<(u32, Node)>) -> Result<Node, TooLarge> {
         edges.sort_unstable();
         let mut all: Vec<[u32; 2]> = Vec::with_capacity(edges.len());
@@ -257,7 +262,8 @@ impl Diagrams {
         })
     }
 
-    /// Of the tuples behind a number, those that none behind numbers of `b` above it covers; or behind the number itself.
+    /// Of the tuples behind a number, those that none behind numbers of `b` above it covers; or
+    /// behind the number itself.
     fn not_below(
         &mut self,
         order: &mut impl Order,
@@ -296,7 +302,8 @@ impl Diagrams {
         })
     }
 
-    /// The tuples with each number replaced by each of some others. Which ones, must be the same until everything is forgotten.
+    /// The tuples with each number replaced by each of some others. Which ones, must be the same
+    /// until everything is forgotten.
     pub(crate) fn image(&mut self, a: Node, others: &mut impl FnMut(u32) -> Vec<u32>) -> Result<Node, TooLarge> {
         if a == Node::EMPTY || a == Node::UNIT {
             return Ok(a);
@@ -407,7 +414,8 @@ impl Diagrams {
         self.known = FxHashMap::default();
     }
 
-    /// Forgets what was computed, and all nodes but those that these sets are made of. The sets get other numbers.
+    /// Forgets what was computed, and all nodes but those that these sets are made of. The sets get
+    /// other numbers.
     pub(crate) fn keep_only<'s>(&mut self, sets: impl Iterator<Item = &'s mut Node>) {
         self.forget();
         let sets: Vec<&mut Node> = sets.collect();
@@ -517,7 +525,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is done with diagrams is what is done with the tuples, one by one; and equal sets are equal nodes.
+        /// What is done with diagrams is what is done with the tuples, one by one; and equal sets
+        /// are equal nodes.
         #[test]
         fn nodes_are_sets(a in tuples(), b in tuples()) {
             let mut all = Diagrams::default();
@@ -544,7 +553,8 @@ mod tests {
             }
             let found = all.find(x, &|place, number| number % 2 == 0 || place == 1);
             prop_assert_eq!(found.as_ref(), a.iter().find(|tuple| tuple[0] % 2 == 0 && tuple[2] % 2 == 0));
-            // What is kept is the same under other numbers, and nothing else is there; also when it was saved and restored.
+            // What is kept is the same under other numbers, and nothing else is there; also when it
+            // was saved and restored.
             let mut kept = [x, results[2].0];
             all.keep_only(kept.iter_mut());
             let saved = postcard::to_allocvec(&all).unwrap();

@@ -1,19 +1,21 @@
 //! S_k as decision diagrams: for many unlike threads, whose tuples multiply.
 //!
-//! The sets are those of `symbolic/levels.rs`, tuple for tuple. Only that they are not listed: for each shared state a diagram
-//! (`symbolic/diagram.rs`) has the tuples with that shared state, with the languages of the threads as numbers, thread after thread. What
-//! the other threads have before and behind the one that moves is a path of a diagram, so a context of one thread is computed once for all
-//! tuples that have a node in common. Which tuples others cover is found out node by node, too: ⟨L,t⟩ is covered by ⟨M,u⟩ if
-//! L ⊆ M and t is covered by u.
+//! The sets are those of `symbolic/levels.rs`, tuple for tuple. Only that they are not listed: for
+//! each shared state a diagram (`symbolic/diagram.rs`) has the tuples with that shared state, with
+//! the languages of the threads as numbers, thread after thread. What the other threads have before
+//! and behind the one that moves is a path of a diagram, so a context of one thread is computed
+//! once for all tuples that have a node in common. Which tuples others cover is found out node by
+//! node, too: ⟨L,t⟩ is covered by ⟨M,u⟩ if L ⊆ M and t is covered by u.
 //!
 //! # What is the same
-//! Let N be the tuples to be expanded. A level of `symbolic/levels.rs` adds to the largest tuples, one after the other, all successors of N that
-//! none of these covers, and drops what they cover. What is left does not depend on the order: the new ones are the largest
-//! among all successors that no tuple of the levels before covers. This is what is computed here. So S_k, |S_k|, T(S_k) and
-//! where they stop growing are the same, and every level stands for exactly R_k.
+//! Let N be the tuples to be expanded. A level of `symbolic/levels.rs` adds to the largest tuples,
+//! one after the other, all successors of N that none of these covers, and drops what they cover.
+//! What is left does not depend on the order: the new ones are the largest among all successors
+//! that no tuple of the levels before covers. This is what is computed here. So S_k, |S_k|, T(S_k)
+//! and where they stop growing are the same, and every level stands for exactly R_k.
 //!
-//! Tuples are not sorted here. With interchangeable threads the sets are closed under permuting them, and have one tuple for each
-//! in the orbit of a sorted one; so |S_k| is the same, too.
+//! Tuples are not sorted here. With interchangeable threads the sets are closed under permuting
+//! them, and have one tuple for each in the orbit of a sorted one; so |S_k| is the same, too.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::limits::TooLarge;
@@ -79,8 +81,8 @@ const THREADS: usize = 256;
 type Images = Arc<[(u32, Node)]>;
 
 impl Drawn {
-    /// Whether tuples are drawn: if there are so many unlike threads, and few permutations of the others. What is visible is listed
-    /// here with all permutations, and not only sorted.
+    /// Whether tuples are drawn: if there are so many unlike threads, and few permutations of the
+    /// others. What is visible is listed here with all permutations, and not only sorted.
     pub(crate) fn is_for(symmetry: &Symmetry, unlike: usize) -> bool {
         let different: Vec<u32> = (0..).take(symmetry.threads().len()).collect();
         let permutations = symmetry.orbit(&different);
@@ -111,7 +113,8 @@ impl Drawn {
         self.new.get(k).is_some_and(|new| !new.is_empty())
     }
 
-    /// How many nodes are kept of the levels that are finished. A level that is being computed may need more.
+    /// How many nodes are kept of the levels that are finished. A level that is being computed may
+    /// need more.
     pub(crate) fn kept(&self) -> usize {
         self.kept
     }
@@ -144,7 +147,8 @@ impl Drawn {
         Ok(list)
     }
 
-    /// The tuples of level k, or of all before it, with this shared state, up to so many; nothing if there are more.
+    /// The tuples of level k, or of all before it, with this shared state, up to so many; nothing
+    /// if there are more.
     pub(crate) fn tuples(
         &self,
         levels: impl Iterator<Item = usize>,
@@ -196,7 +200,8 @@ impl Symbolic<'_> {
         self.make_room();
     }
 
-    /// Notes how much memory there is left. What was computed is forgotten, as it is where an exploration goes on that was saved.
+    /// Notes how much memory there is left. What was computed is forgotten, as it is where an
+    /// exploration goes on that was saved.
     pub(crate) fn make_room(&mut self) {
         if let Some(drawn) = &mut self.drawn {
             drawn.diagrams.forget();
@@ -232,7 +237,8 @@ impl Symbolic<'_> {
         Ok(())
     }
 
-    /// One context of the thread at `position`, from all tuples with this shared state that it has not reached itself.
+    /// One context of the thread at `position`, from all tuples with this shared state that it has
+    /// not reached itself.
     fn draw(&mut self, drawn: &mut Drawn, position: usize, shared: u32) -> Result<(), TooLarge> {
         let set = of(&drawn.open[position], shared);
         self.look_ahead_in(&drawn.diagrams, (shared, position), set);
@@ -279,7 +285,8 @@ impl Symbolic<'_> {
         Ok(images)
     }
 
-    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them.
+    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible
+    /// of them.
     pub(crate) fn finish_drawing(&mut self) -> Result<(), TooLarge> {
         let Some(mut drawn) = self.drawn.take() else { return Ok(()) };
         let done = self.finish(&mut drawn);
@@ -355,7 +362,8 @@ impl Symbolic<'_> {
         if all.is_break() { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// The largest tuples, one by one, or those of all levels up to k; unless that takes more than so many bytes.
+    /// The largest tuples, one by one, or those of all levels up to k; unless that takes more than
+    /// so many bytes.
     pub(crate) fn listed(&self, drawn: &Drawn, up_to: Option<usize>, room: usize) -> Result<PackedSet, TooLarge> {
         let (shared, threads) = (self.system.shared_names().len(), self.programs.len());
         let sets: Vec<&Sets> = match up_to {
@@ -378,7 +386,8 @@ impl Symbolic<'_> {
         })
     }
 
-    /// Where a tuple of level k > 0 comes from: the position of the thread that moved, and the shared state and the tuple before.
+    /// Where a tuple of level k > 0 comes from: the position of the thread that moved, and the
+    /// shared state and the tuple before.
     pub(crate) fn origin(&self, drawn: &Drawn, k: usize, shared: u32, tuple: &[u32]) -> (usize, u32, Vec<u32>) {
         let before = &drawn.new[k - 1];
         let leads_here = |position: usize, from: u32, language: u32| {

@@ -1,23 +1,27 @@
 //! S_k and T(S_k): the levels of R_k as tuples of stack languages (paper §6, App. E).
 //!
-//! A symbolic state ⟨q|L₁,…,Lₙ⟩ stands for every ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread i leads from it to
-//! ⟨q'|L₁,…,L',…,Lₙ⟩ for each q' that post* of ⟨q|L_i⟩ has, with L' the stacks it has there. Languages are numbers, so
-//! post* is computed once for each program, shared state and language, and a level is explored as in `explicit/reachable.rs`:
-//! tuples are packed rows, sorted within groups of interchangeable threads, and what thread i has reached at a level is not
+//! A symbolic state ⟨q|L₁,…,Lₙ⟩ stands for every ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread
+//! i leads from it to ⟨q'|L₁,…,L',…,Lₙ⟩ for each q' that post* of ⟨q|L_i⟩ has, with L' the stacks
+//! it has there. Languages are numbers, so post* is computed once for each program, shared state
+//! and language, and a level is explored as in `explicit/reachable.rs`: tuples are packed rows,
+//! sorted within groups of interchangeable threads, and what thread i has reached at a level is not
 //! expanded for i. (post* of post* is post*.)
 //!
 //! # What is dropped
-//! A tuple that another one covers, component by component: every run from it is one from the other. A tuple covered by
-//! one of its own level or before is not expanded. A tuple covered by one of a later level has been, and must be: its
-//! successors belong to the level between. So the states that S_k stands for are exactly R_k, and which tuples are left, the
-//! *largest* ones, depends on nothing but k: on no order, and not on whether covered ones were dropped in between.
+//! A tuple that another one covers, component by component: every run from it is one from the
+//! other. A tuple covered by one of its own level or before is not expanded. A tuple covered by one
+//! of a later level has been, and must be: its successors belong to the level between. So the
+//! states that S_k stands for are exactly R_k, and which tuples are left, the *largest* ones,
+//! depends on nothing but k: on no order, and not on whether covered ones were dropped in between.
 //!
 //! # What is proved when nothing is new
-//! If every successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The converse does not hold: the states
-//! of a tuple may be covered by several others together, but by no single one. `symbolic/union_covering.rs` tells when R_k has really grown.
+//! If every successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The
+//! converse does not hold: the states of a tuple may be covered by several others together, but by
+//! no single one. `symbolic/union_covering.rs` tells when R_k has really grown.
 //!
 //! # How tuples are kept
-//! One by one, as rows; or, where many threads are unlike, as diagrams (`symbolic/diagram_levels.rs`): the same tuples, which nothing lists.
+//! One by one, as rows; or, where many threads are unlike, as diagrams
+//! (`symbolic/diagram_levels.rs`): the same tuples, which nothing lists.
 
 use crate::automata::action_index::Heads;
 use crate::automata::language_table::{LanguageId, Languages};
@@ -86,7 +90,8 @@ pub struct Symbolic<'a> {
     pub(crate) drawn: Option<Box<Drawn>>,
 }
 
-/// How far a level is: which tuples are to be expanded, and which of them, and of its threads, is next.
+/// How far a level is: which tuples are to be expanded, and which of them, and of its threads, is
+/// next.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Going {
     pub(crate) open: Vec<u32>,
@@ -127,17 +132,19 @@ pub struct SymbolicOptions {
     pub symmetry: bool,
     /// Whether to drop tuples that others cover.
     pub subsumption: bool,
-    /// Widen languages to this depth: then what is computed is not S_k but A_d (`overapproximation/abstraction.rs`).
+    /// Widen languages to this depth: then what is computed is not S_k but A_d
+    /// (`overapproximation/abstraction.rs`).
     pub widening: Option<usize>,
-    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams; unless there are many others.
+    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams;
+    /// unless there are many others.
     pub unlike: usize,
     /// How many bytes the tables may take.
     pub memory: usize,
 }
 
 impl SymbolicOptions {
-    /// What [`unlike`](Self::unlike) is if nobody says so. With fewer threads, there are few tuples. (Unit tests are about small
-    /// systems.)
+    /// What [`unlike`](Self::unlike) is if nobody says so. With fewer threads, there are few
+    /// tuples. (Unit tests are about small systems.)
     pub const UNLIKE: usize = if cfg!(test) { 2 } else { 4 };
 
     /// How S_k is explored.
@@ -158,7 +165,8 @@ pub(crate) struct TupleOrigin {
 /// How many expansions of a state take as long as one unit of work here.
 pub(crate) const SYMBOLIC: u64 = 4;
 
-/// How much work there is, roughly, from one look of the watcher to the next. (Unit tests are about small systems.)
+/// How much work there is, roughly, from one look of the watcher to the next. (Unit tests are about
+/// small systems.)
 pub(crate) const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 impl Going {
@@ -265,7 +273,8 @@ impl<'a> Symbolic<'a> {
         symbolic
     }
 
-    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this number says.
+    /// Stops in the middle of whatever it does when it is told to, and has as many threads as this
+    /// number says.
     pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
         self.ahead = Ahead::new(Hands::new(hands));
         self.cancel = cancel.clone();
@@ -296,8 +305,8 @@ impl<'a> Symbolic<'a> {
     /// Computes the next level. Now and then the watcher may look, and stop it.
     ///
     /// # Errors
-    /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There is no going on, but from what was
-    /// saved of it.
+    /// If the level is not finished. What was found of it is kept: all of it is in S_{k+1}. There
+    /// is no going on, but from what was saved of it.
     pub fn advance<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
         if !self.is_going() {
             assert!(!self.unfinished, "the level before is finished");
@@ -430,8 +439,8 @@ impl<'a> Symbolic<'a> {
         self.reached_by.push(at);
     }
 
-    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible of them: as long as everything
-    /// that is for visible states takes at most so many bytes.
+    /// Which tuples of the level are to be expanded, how many are the largest, and what is visible
+    /// of them: as long as everything that is for visible states takes at most so many bytes.
     fn finish_level(&mut self, room: usize) -> Result<(), TooLarge> {
         if self.drawn.is_some() {
             return self.finish_drawing();

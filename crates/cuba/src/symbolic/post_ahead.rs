@@ -1,9 +1,10 @@
 //! post* ahead of time, on several cores.
 //!
-//! A level knows beforehand for which shared states and languages it will ask for post*. What that takes, saturating a store automaton and
-//! minimising what it accepts, does not depend on anything but these. So it is computed for several of them at once, and when its turn
-//! comes each is *noted*: its languages get their numbers then, and then it is found out whether there is memory for it. So nothing
-//! depends on what was computed ahead, or on how many cores there are.
+//! A level knows beforehand for which shared states and languages it will ask for post*. What that
+//! takes, saturating a store automaton and minimising what it accepts, does not depend on anything
+//! but these. So it is computed for several of them at once, and when its turn comes each is
+//! *noted*: its languages get their numbers then, and then it is found out whether there is memory
+//! for it. So nothing depends on what was computed ahead, or on how many cores there are.
 
 use crate::automata::action_index::Heads;
 use crate::automata::language_table::{LanguageId, Languages, Minimal};
@@ -68,8 +69,8 @@ impl Ahead {
         post
     }
 
-    /// Computes these, as far as each takes no more than its share of so many bytes. Those of before that nobody has asked for are
-    /// forgotten.
+    /// Computes these, as far as each takes no more than its share of so many bytes. Those of
+    /// before that nobody has asked for are forgotten.
     pub(crate) fn compute(
         &mut self,
         asked: &[Asked],
@@ -92,7 +93,8 @@ impl Ahead {
 }
 
 impl Going {
-    /// The tuples and positions that come next, and whether that thread has not reached the tuple itself.
+    /// The tuples and positions that come next, and whether that thread has not reached the tuple
+    /// itself.
     pub(crate) fn upcoming(&self, threads: usize) -> impl Iterator<Item = (usize, usize, bool)> {
         let positions = move |n: usize| if n == 0 { self.position..threads } else { 0..threads };
         self.open[self.next..].iter().enumerate().flat_map(move |(n, &id)| {
@@ -103,8 +105,8 @@ impl Going {
 }
 
 impl Symbolic<'_> {
-    /// The thread at this position of a tuple is going to be expanded. If what that takes is not known, it is computed, with some more that
-    /// will be asked for soon.
+    /// The thread at this position of a tuple is going to be expanded. If what that takes is not
+    /// known, it is computed, with some more that will be asked for soon.
     pub(crate) fn look_ahead(&mut self, id: usize, position: usize) {
         if self.ahead.worth() == 0 || self.has_post(self.asked(id, position)) {
             return;
@@ -147,7 +149,8 @@ impl Symbolic<'_> {
 }
 
 impl Post {
-    /// Computes it; unless it takes more than so many bytes. Half of them are for the store automaton, the others for its languages.
+    /// Computes it; unless it takes more than so many bytes. Half of them are for the store
+    /// automaton, the others for its languages.
     pub(crate) fn new(
         languages: &Languages,
         heads: &Heads,
@@ -200,8 +203,8 @@ mod tests {
         (looks, tuples.ahead.taken)
     }
 
-    /// Everything is the same on several cores, down to the numbers of languages, at every moment at which somebody looks, and where
-    /// the memory is not enough.
+    /// Everything is the same on several cores, down to the numbers of languages, at every moment
+    /// at which somebody looks, and where the memory is not enough.
     #[test]
     fn what_is_computed_ahead_changes_nothing() {
         let taken = Cell::new(0);

@@ -1,7 +1,8 @@
 //! T of symbolic states: {q} × T(L₁) × … × T(Lₙ) (paper App. E).
 //!
-//! Only sorted visible states are kept. Of interchangeable threads it does not matter which of them has which top, so the
-//! product is not taken thread by thread: for r threads with the same m tops there are C(r+m-1, r) ways and not m^r.
+//! Only sorted visible states are kept. Of interchangeable threads it does not matter which of them
+//! has which top, so the product is not taken thread by thread: for r threads with the same m tops
+//! there are C(r+m-1, r) ways and not m^r.
 
 use crate::automata::canonical_language::TopsId;
 use crate::automata::language_table::Languages;
@@ -18,7 +19,8 @@ use std::sync::Arc;
 pub(crate) struct Projection {
     /// Shared state and sets of tops, sorted within groups.
     done: FxHashSet<(u32, Vec<TopsId>)>,
-    /// For sets of tops that interchangeable threads have, in order: which tops they may have together, each sorted.
+    /// For sets of tops that interchangeable threads have, in order: which tops they may have
+    /// together, each sorted.
     together: FxHashMap<Vec<TopsId>, Arc<Lists>>,
     bytes: usize,
 }
@@ -41,8 +43,8 @@ impl Lists {
 }
 
 impl Projection {
-    /// Adds the visible states of a symbolic state, whose languages have these sets of tops; as long as everything takes no more
-    /// than `room` bytes.
+    /// Adds the visible states of a symbolic state, whose languages have these sets of tops; as
+    /// long as everything takes no more than `room` bytes.
     pub(crate) fn project(
         &mut self,
         visible: &mut VisibleLevels,

@@ -1,9 +1,10 @@
 //! Whether S_k stands for more states than S_{k-1}.
 //!
-//! A tuple of S_k that no tuple of S_{k-1} covers may still be covered by several of them together. So S_k growing does not
-//! mean that R_k grows, and where (R_k) collapses, (S_k) may collapse later. What several tuples cover together is found out
-//! one component after the other: the words of the first fall into classes by which of the tuples have them, and for each
-//! class the other components must be covered by those tuples.
+//! A tuple of S_k that no tuple of S_{k-1} covers may still be covered by several of them together.
+//! So S_k growing does not mean that R_k grows, and where (R_k) collapses, (S_k) may collapse
+//! later. What several tuples cover together is found out one component after the other: the words
+//! of the first fall into classes by which of the tuples have them, and for each class the other
+//! components must be covered by those tuples.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::symbolic::levels::Symbolic;
@@ -12,7 +13,8 @@ use crate::symbolic::levels::Symbolic;
 const EFFORT: usize = 1 << 20;
 
 impl Symbolic<'_> {
-    /// The least k with R_k = R, if S_k stopped growing at `collapse`. Nothing if finding out takes too long.
+    /// The least k with R_k = R, if S_k stopped growing at `collapse`. Nothing if finding out takes
+    /// too long.
     pub fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
         let mut k = collapse;
         while k > 0 && !self.visible().grew(k) && !self.states_grew(k)? {
@@ -89,8 +91,8 @@ mod tests {
     use crate::statistics::Engine;
     use cpds::Problem;
 
-    /// ⟨3|a,x⟩ and ⟨3|b,x⟩ come from different contexts, and are two tuples; with a third context A makes one of them, which neither of the two covers,
-    /// and nothing new.
+    /// ⟨3|a,x⟩ and ⟨3|b,x⟩ come from different contexts, and are two tuples; with a third context A
+    /// makes one of them, which neither of the two covers, and nothing new.
     #[test]
     fn several_tuples_may_cover_one_together() {
         let text = "shared 0 1 2 3; init 0|p,x

@@ -1,8 +1,11 @@
-//! Traces out of symbolic levels: a bad state's stacks are chosen, and then each context is rebuilt, from the last to the first.
+//! Traces out of symbolic levels: a bad state's stacks are chosen, and then each context is
+//! rebuilt, from the last to the first.
 //!
-//! A tuple knows the tuple it comes from and the thread that moved; where tuples are drawn, these are looked for in the level before. All other stacks were the same before; the one that moved
-//! has a run in post* of the language it had there (`automata/thread_run.rs`), and where that run starts is the stack it had. The number of
-//! contexts is the tuple's level. With fewer contexts the bad state would have been found before, so none of them is empty.
+//! A tuple knows the tuple it comes from and the thread that moved; where tuples are drawn, these
+//! are looked for in the level before. All other stacks were the same before; the one that moved
+//! has a run in post* of the language it had there (`automata/thread_run.rs`), and where that run
+//! starts is the stack it had. The number of contexts is the tuple's level. With fewer contexts the
+//! bad state would have been found before, so none of them is empty.
 
 use crate::automata::language_table::LanguageId;
 use crate::symbolic::levels::{SYMBOLIC, Symbolic, TupleOrigin};
@@ -26,8 +29,8 @@ struct At {
 }
 
 impl Symbolic<'_> {
-    /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is too long to be written out, or
-    /// if there is no such state.
+    /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is
+    /// too long to be written out, or if there is no such state.
     pub(crate) fn trace_to_bad(&self, bad: &Bad, pattern: usize, patience: &Patience) -> Option<Trace> {
         let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
@@ -93,7 +96,8 @@ impl Symbolic<'_> {
         At { number: id, shared: layout.shared(row), languages: layout.locals(row).collect() }
     }
 
-    /// Where a tuple comes from, and the position of the thread that moved, before and after; nothing if it is an initial one.
+    /// Where a tuple comes from, and the position of the thread that moved, before and after;
+    /// nothing if it is an initial one.
     fn before(&self, at: &At) -> Option<(At, usize, usize)> {
         if let Some(drawn) = &self.drawn {
             let number = at.number.checked_sub(1)?;
@@ -104,7 +108,8 @@ impl Symbolic<'_> {
         Some((self.at(parent as usize), from as usize, to as usize))
     }
 
-    /// For each rule of the program that stands for a thread's group, the one of the thread's own program with the same action.
+    /// For each rule of the program that stands for a thread's group, the one of the thread's own
+    /// program with the same action.
     fn own_rules(&self, thread: ThreadId) -> Vec<usize> {
         let position = self.symmetry.threads().iter().position(|&t| t == thread).expect("every thread has one");
         let by_action = |program: &Program| -> Vec<(Action, usize)> {

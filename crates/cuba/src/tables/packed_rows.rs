@@ -1,8 +1,9 @@
 //! Sets of states as a few packed words each, in one flat table.
 //!
-//! A state is a row of small numbers: first the shared state, then one number a thread (a stack, or a top symbol). The
-//! [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the order in which they came, so that a state is
-//! known by a dense number and everything found at one level is one range of numbers. Nothing is on the heap per state.
+//! A state is a row of small numbers: first the shared state, then one number a thread (a stack, or
+//! a top symbol). The [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the
+//! order in which they came, so that a state is known by a dense number and everything found at one
+//! level is one range of numbers. Nothing is on the heap per state.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +24,8 @@ struct Field {
 }
 
 impl Layout {
-    /// For shared states below `shared` and `threads` numbers below `locals` each, in as few words as that takes. Room that
-    /// is left in these words goes to the threads' numbers.
+    /// For shared states below `shared` and `threads` numbers below `locals` each, in as few words
+    /// as that takes. Room that is left in these words goes to the threads' numbers.
     pub(crate) fn new(shared: usize, threads: usize, locals: usize) -> Self {
         let shared = bits_for(shared);
         let mut bits = bits_for(locals);
@@ -144,8 +145,9 @@ fn bits_for(count: usize) -> u32 {
 
 /// Rows, each once, numbered in the order in which they came.
 ///
-/// The rows are found by hashing with linear probing. A place holds the upper half of the row's hash and its number plus one;
-/// zero is free. Where a row belongs is given by the upper bits of its hash, so the table can grow without a look at the rows.
+/// The rows are found by hashing with linear probing. A place holds the upper half of the row's
+/// hash and its number plus one; zero is free. Where a row belongs is given by the upper bits of
+/// its hash, so the table can grow without a look at the rows.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "Rows")]
 pub(crate) struct PackedSet {
@@ -223,8 +225,8 @@ impl PackedSet {
         ids.map(|id| (&self.layout, self.row(id)))
     }
 
-    /// The number of a row, and whether it is new. The caller sees to it that there are never more than
-    /// [`MAX_LEN`](Self::MAX_LEN).
+    /// The number of a row, and whether it is new. The caller sees to it that there are never more
+    /// than [`MAX_LEN`](Self::MAX_LEN).
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
         let hash = hash(row);
@@ -315,8 +317,8 @@ impl PackedSet {
         }
     }
 
-    /// The most memory that is in use while `more` rows are inserted: when the table grows, the old one and the new one are
-    /// there. More than there can be, if the numbers run out.
+    /// The most memory that is in use while `more` rows are inserted: when the table grows, the old
+    /// one and the new one are there. More than there can be, if the numbers run out.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
         let len = self.len + more;
         if len >= Self::MAX_LEN {
@@ -341,8 +343,9 @@ fn id_of(entry: u64) -> usize {
     (entry & !TAG) as usize - 1
 }
 
-/// Multiplies each word in, and mixes the upper half of the product into the lower. The last multiplication brings all bits
-/// to the upper ones, which count most, and these go into the lower ones. On rows as they come, this spreads as well as chance would; one multiplication does not.
+/// Multiplies each word in, and mixes the upper half of the product into the lower. The last
+/// multiplication brings all bits to the upper ones, which count most, and these go into the lower
+/// ones. On rows as they come, this spreads as well as chance would; one multiplication does not.
 #[inline]
 pub(crate) fn hash(row: &[u64]) -> u64 {
     let mix = |hash: u64, &word: &u64| {

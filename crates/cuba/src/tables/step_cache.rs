@@ -1,4 +1,5 @@
-//! Where one thread alone can go with one step, computed once for each of its thread states and kept.
+//! Where one thread alone can go with one step, computed once for each of its thread states and
+//! kept.
 
 use crate::limits::bytes_of_table;
 use hashbrown::HashTable;

@@ -75,7 +75,8 @@ impl ReachedBy {
         let (byte, bit) = (&self.bits[state * self.stride + position / 8], 1 << (position % 8));
         let before = byte.load(Ordering::Relaxed);
         let is_new = before & bit == 0;
-        // Only then, since whatever is written has to be brought back to the memory, and is taken from the other cores.
+        // Only then, since whatever is written has to be brought back to the memory, and is taken
+        // from the other cores.
         if is_new {
             byte.store(before | bit, Ordering::Relaxed);
         }
@@ -114,7 +115,8 @@ impl ReachedBy {
     }
 }
 
-/// Has states, of which these are the bytes, have those positions that they have not had, and that are wanted.
+/// Has states, of which these are the bytes, have those positions that they have not had, and that
+/// are wanted.
 pub(crate) fn complement(
     bytes: &mut [AtomicU8],
     first: usize,

@@ -1,17 +1,19 @@
 //! Traces out of levels, found backwards.
 //!
-//! The exploration keeps no pointers from states to their predecessors. (One a state would not do: a state may be reached by
-//! two threads at the same level, and the path goes on differently for each.) But a state of level k ≥ 1 was reached by a
-//! context of some thread i from a state of level k-1 exactly, and the two differ only in the shared state and the stack of i.
-//! So the states of level k-1 that fit are looked up in one pass for each thread, and all threads are run from theirs at once,
-//! breadth-first, until one of them reaches the state: a shortest context. (One thread after the other would not do: if the
-//! level is not finished, a thread that did not reach the state may run for ever.)
+//! The exploration keeps no pointers from states to their predecessors. (One a state would not do:
+//! a state may be reached by two threads at the same level, and the path goes on differently for
+//! each.) But a state of level k ≥ 1 was reached by a context of some thread i from a state of
+//! level k-1 exactly, and the two differ only in the shared state and the stack of i. So the states
+//! of level k-1 that fit are looked up in one pass for each thread, and all threads are run from
+//! theirs at once, breadth-first, until one of them reaches the state: a shortest context. (One
+//! thread after the other would not do: if the level is not finished, a thread that did not reach
+//! the state may run for ever.)
 //!
-//! The levels may be here, or in shares that are asked (`distributed/coordinator.rs`). What is asked and answered is about contents: no numbers of
-//! states or stacks are told.
+//! The levels may be here, or in shares that are asked (`distributed/coordinator.rs`). What is
+//! asked and answered is about contents: no numbers of states or stacks are told.
 //!
-//! Wherever there is a choice, it is made by what is on the stacks, never by numbers. So the trace is the same whatever order the
-//! states were found in.
+//! Wherever there is a choice, it is made by what is on the stacks, never by numbers. So the trace
+//! is the same whatever order the states were found in.
 
 use crate::explicit::reachable::{Reachable, tops_of};
 use crate::explicit::stack_table::{StackId, Stacks};
@@ -26,7 +28,8 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 
-/// A trace with more stack symbols in all its states than this is not written out. It was found step by step, so this may be much.
+/// A trace with more stack symbols in all its states than this is not written out. It was found
+/// step by step, so this may be much.
 const MOST_SYMBOLS: usize = 1 << 26;
 
 /// Where the levels are.
@@ -37,8 +40,8 @@ pub(crate) trait Levels {
     /// The best of the states with this visible state. There is one.
     fn best(&mut self, visible: &[u64]) -> Result<Best, Self::Error>;
 
-    /// For each of these threads, its thread states in the states of this level that have all other stacks as they are here; in
-    /// order, each once.
+    /// For each of these threads, its thread states in the states of this level that have all other
+    /// stacks as they are here; in order, each once.
     fn starts(
         &mut self,
         level: usize,
@@ -46,11 +49,12 @@ pub(crate) trait Levels {
         threads: &[ThreadId],
     ) -> Result<Vec<Vec<Start>>, Self::Error>;
 
-    /// The stacks that have the numbers that the answers to the following questions give them; there may be more, and more to come.
+    /// The stacks that have the numbers that the answers to the following questions give them;
+    /// there may be more, and more to come.
     fn stacks(&self) -> Stacks;
 
-    /// For each group, in order, the thread states of its threads in the states of this level, each once; if there are more than `most`, some
-    /// of them, more than that.
+    /// For each group, in order, the thread states of its threads in the states of this level, each
+    /// once; if there are more than `most`, some of them, more than that.
     fn thread_states(
         &mut self,
         level: usize,
@@ -58,14 +62,16 @@ pub(crate) trait Levels {
         stacks: &mut Stacks,
     ) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
 
-    /// The states of this level that can become bad in one of these ways; if there are more than `most`, some of them, more than that.
+    /// The states of this level that can become bad in one of these ways; if there are more than
+    /// `most`, some of them, more than that.
     fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Self::Error>;
 
     /// The level of each of these states, if it has one.
     fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
 }
 
-/// A state that a trace may lead to. Less is better: a lower level, fewer symbols, and then the order of what is on the stacks.
+/// A state that a trace may lead to. Less is better: a lower level, fewer symbols, and then the
+/// order of what is on the stacks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Best {
     pub(crate) level: usize,
@@ -134,11 +140,12 @@ impl Levels for &Reachable<'_> {
 }
 
 impl Reachable<'_> {
-    /// A trace to a state with this visible state, with the least number of contexts; none if it is too long to be written out.
-    /// `arrange` says how to permute a sorted state with this shared state and these tops: for each position, where its stack is.
+    /// A trace to a state with this visible state, with the least number of contexts; none if it is
+    /// too long to be written out. `arrange` says how to permute a sorted state with this shared
+    /// state and these tops: for each position, where its stack is.
     ///
-    /// Of several states of the first level that has any it is the one with the fewest symbols, and of these the first in the order of
-    /// their stacks.
+    /// Of several states of the first level that has any it is the one with the fewest symbols, and
+    /// of these the first in the order of their stacks.
     pub(crate) fn trace_to_visible(
         &self,
         visible: usize,
@@ -156,7 +163,8 @@ impl Reachable<'_> {
         trace
     }
 
-    /// A trace to a bad state with the fewest contexts and steps. The first bad state has this visible state and fits this pattern.
+    /// A trace to a bad state with the fewest contexts and steps. The first bad state has this
+    /// visible state and fits this pattern.
     pub(crate) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
@@ -189,7 +197,8 @@ impl Reachable<'_> {
         Some(Best { level, symbols: best.0, stacks: best.1 })
     }
 
-    /// The stacks of a state, by position, with those of interchangeable threads in the order of what is on them.
+    /// The stacks of a state, by position, with those of interchangeable threads in the order of
+    /// what is on them.
     fn in_order_of_content(&self, locals: impl Iterator<Item = StackId>) -> Vec<Stack> {
         let mut stacks: Vec<Stack> = locals.map(|id| self.stacks.stack(id)).collect();
         for group in self.symmetry.groups() {
@@ -198,7 +207,8 @@ impl Reachable<'_> {
         stacks
     }
 
-    /// The thread states of `thread` in the states of this level that have all other stacks as they are here, in order.
+    /// The thread states of `thread` in the states of this level that have all other stacks as they
+    /// are here, in order.
     pub(crate) fn starts_of(&self, level: usize, by_thread: &[Stack], thread: ThreadId) -> Vec<Start> {
         let position = self.symmetry.position(thread);
         let moving = self.symmetry.group(position);
@@ -217,7 +227,8 @@ impl Reachable<'_> {
         let layout = self.states.layout();
         let fits = |id| {
             let row = self.states.row(id);
-            // Left out of the row, one of the group that moves gives `others`: the first that is not where it should be.
+            // Left out of the row, one of the group that moves gives `others`: the first that is
+            // not where it should be.
             let other = |i: usize| others.get(i).copied();
             let left_out = moving
                 .clone()
@@ -237,7 +248,8 @@ impl Reachable<'_> {
 }
 
 impl WayBack<'_> {
-    /// A trace to the best state with this shared state and visible state, as [`Reachable::trace_to_visible`] says.
+    /// A trace to the best state with this shared state and visible state, as
+    /// [`Reachable::trace_to_visible`] says.
     pub(crate) fn trace<L: Levels>(
         mut self,
         levels: &mut L,
@@ -252,7 +264,8 @@ impl WayBack<'_> {
         self.trace_to(levels, level, State { shared, stacks })
     }
 
-    /// A trace with k contexts to a state of level k, unless its states have too many symbols together.
+    /// A trace with k contexts to a state of level k, unless its states have too many symbols
+    /// together.
     fn trace_to<L: Levels>(&mut self, levels: &mut L, k: usize, state: State) -> Result<Option<Trace>, L::Error> {
         let mut contexts = Vec::new();
         let mut symbols = 0;
@@ -274,8 +287,8 @@ impl WayBack<'_> {
         Ok(Some(Trace { initial: self.global_state(&state), contexts }))
     }
 
-    /// A thread that reached `state` from a state of this level with the least number of steps, and the thread states it went
-    /// through.
+    /// A thread that reached `state` from a state of this level with the least number of steps, and
+    /// the thread states it went through.
     fn last_context<L: Levels>(
         &mut self,
         levels: &mut L,
@@ -320,8 +333,8 @@ impl WayBack<'_> {
         }
     }
 
-    /// Where one step of `thread` leads, no higher than the highest stack that was found: an infinite context is not followed
-    /// further than it was explored.
+    /// Where one step of `thread` leads, no higher than the highest stack that was found: an
+    /// infinite context is not followed further than it was explored.
     fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
         let rules = self.system.program(thread).rules_from(SharedState(shared), self.stacks.top(stack));
         let successors = rules.map(|(_, rule)| {

@@ -1,24 +1,32 @@
 //! Fewer steps: of all traces with the fewest contexts, one with the fewest steps.
 //!
-//! Some trace is known (`trace/backwards.rs`). What is looked for takes fewer steps, with as many contexts k. No trace to a bad state has fewer
-//! contexts; so the state after the j-th context of any such trace is new at level j, and all states within the context are new at level
-//! j or at level j-1. All of them but those of the last context are in the table, whose levels up to k-1 are finished.
+//! Some trace is known (`trace/backwards.rs`). What is looked for takes fewer steps, with as many
+//! contexts k. No trace to a bad state has fewer contexts; so the state after the j-th context of
+//! any such trace is new at level j, and all states within the context are new at level j or at
+//! level j-1. All of them but those of the last context are in the table, whose levels up to k-1
+//! are finished.
 //!
-//! So the search goes backwards, from all bad states at once, by the number of steps that are left (Dijkstra):
-//! - The last context starts in a state of level k-1. What the thread that moves needs from there does not depend on the other threads:
-//!   they only have to show what a bad pattern asks of them (`trace/last_context.rs`).
-//! - Before that, every action is undone, and what the table does not have at one of the two levels is left out.
+//! So the search goes backwards, from all bad states at once, by the number of steps that are left
+//! (Dijkstra):
+//! - The last context starts in a state of level k-1. What the thread that moves needs from there
+//!   does not depend on the other threads: they only have to show what a bad pattern asks of them
+//!   (`trace/last_context.rs`).
+//! - Before that, every action is undone, and what the table does not have at one of the two levels
+//!   is left out.
 //!
-//! A step back costs one. A state of level j-1 may start the j-th context, and then the context before ends there, which costs nothing. The
-//! first state of level 0 that comes up is the start of a trace with the fewest steps. What cannot get below the steps of the known trace
-//! is left out, counting one step for each context that is still missing.
+//! A step back costs one. A state of level j-1 may start the j-th context, and then the context
+//! before ends there, which costs nothing. The first state of level 0 that comes up is the start of
+//! a trace with the fewest steps. What cannot get below the steps of the known trace is left out,
+//! counting one step for each context that is still missing.
 //!
 //! # What the same thread may do
-//! No two contexts in a row are of the same thread: they would be one, and the last state of the second one would not be new at its level.
+//! No two contexts in a row are of the same thread: they would be one, and the last state of the
+//! second one would not be new at its level.
 //!
 //! # What is not searched
-//! More states than [`Patience`] has, a million at most. Then the trace stays the one that is known. What is counted does not depend on the
-//! order in which states were found, nor on where they are; so the trace is always the same. Only a run that is to stop at once takes what it has.
+//! More states than [`Patience`] has, a million at most. Then the trace stays the one that is
+//! known. What is counted does not depend on the order in which states were found, nor on where
+//! they are; so the trace is always the same. Only a run that is to stop at once takes what it has.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{StackId, Stacks};
@@ -55,7 +63,8 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// An eighth of so much memory; and if everything is to stop, the trace that is known has to do.
+    /// An eighth of so much memory; and if everything is to stop, the trace that is known has to
+    /// do.
     pub(crate) fn within(memory: usize, cancel: &Cancel) -> Self {
         Patience { most: (memory / 8 / BYTES).clamp(LEAST, MOST), cancel: cancel.clone() }
     }
@@ -72,15 +81,17 @@ impl Patience {
     }
 }
 
-/// A trace with more stack symbols in all its states than this is not written out; a stack counts for a few.
+/// A trace with more stack symbols in all its states than this is not written out; a stack counts
+/// for a few.
 const MOST_SYMBOLS: usize = 1 << 24;
 const SYMBOLS_A_STACK: usize = 8;
 
 /// A state as the levels have it: its shared state, and its stacks by position, sorted.
 pub(crate) type Sorted = (u32, Vec<StackId>);
 
-/// A trace with the fewest steps of those with as many contexts as this one, which is one with the fewest contexts. It leads to a
-/// state that fits a bad pattern once its interchangeable threads are permuted.
+/// A trace with the fewest steps of those with as many contexts as this one, which is one with the
+/// fewest contexts. It leads to a state that fits a bad pattern once its interchangeable threads
+/// are permuted.
 pub(crate) fn with_fewest_steps<L: Levels>(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &Bad,
@@ -110,9 +121,10 @@ pub(crate) fn with_fewest_steps<L: Levels>(
     Ok(search.trace(contexts)?.unwrap_or(known))
 }
 
-/// The same for a trace that was found in another way, by levels of states that are explored for this only. If that takes more than so
-/// many steps, as it does where contexts are infinite, only traces count whose stacks are no higher than those of this one; and if that
-/// takes as many, the trace stays as it is.
+/// The same for a trace that was found in another way, by levels of states that are explored for
+/// this only. If that takes more than so many steps, as it does where contexts are infinite, only
+/// traces count whose stacks are no higher than those of this one; and if that takes as many, the
+/// trace stays as it is.
 pub(crate) fn with_fewest_steps_by_states(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &Bad,
@@ -175,7 +187,8 @@ pub(crate) fn written(system: &Cpds, initial: GlobalState, contexts: &[(ThreadId
     Some(trace)
 }
 
-/// The actions of a program by what they lead to: the shared state, and the top that is written, if any.
+/// The actions of a program by what they lead to: the shared state, and the top that is written, if
+/// any.
 struct Into(FxHashMap<(SharedState, Option<Symbol>), Vec<usize>>);
 
 impl Into {
@@ -240,7 +253,8 @@ struct Search<'s, L> {
 }
 
 impl<L: Levels> Search<'_, L> {
-    /// A trace with so many contexts and the fewest steps; none if there is none with fewer steps, or too much to look at.
+    /// A trace with so many contexts and the fewest steps; none if there is none with fewer steps,
+    /// or too much to look at.
     fn trace(mut self, contexts: usize) -> Result<Option<Trace>, L::Error> {
         let last = contexts - 1;
         let Some(ways) = crate::trace::last_context::ways(
@@ -279,7 +293,8 @@ impl<L: Levels> Search<'_, L> {
         Ok(None)
     }
 
-    /// What is on the stacks of a state, by position, with those of interchangeable threads in order.
+    /// What is on the stacks of a state, by position, with those of interchangeable threads in
+    /// order.
     fn content(&self, state: u32) -> (u32, Vec<Stack>) {
         let (shared, stacks) = &self.states[state as usize].0;
         let mut stacks: Vec<Stack> = stacks.iter().map(|&stack| self.stacks.stack(stack)).collect();
@@ -298,7 +313,8 @@ impl<L: Levels> Search<'_, L> {
         })
     }
 
-    /// Notes a way with so many steps left, if it is the shortest so far and can be short enough in the end.
+    /// Notes a way with so many steps left, if it is the shortest so far and can be short enough in
+    /// the end.
     fn arrive(&mut self, at: At, left: usize) {
         // One step of each context that is missing, and of this one if it has begun before.
         let (At::End(state) | At::Inside { state, .. }) = at;
@@ -366,8 +382,8 @@ impl<L: Levels> Search<'_, L> {
         Ok(())
     }
 
-    /// From this state of level 0 to a bad one, always one step nearer; of several threads and rules the first. None if there are too many
-    /// symbols on the way.
+    /// From this state of level 0 to a bad one, always one step nearer; of several threads and
+    /// rules the first. None if there are too many symbols on the way.
     fn walk(mut self, first: u32, last: usize) -> Option<Trace> {
         let (mut shared, stacks) = self.content(first);
         let stacks: Vec<StackId> = stacks.iter().map(|stack| self.stacks.intern(stack)).collect();
@@ -474,7 +490,8 @@ mod tests {
     use cpds::Problem;
     use cpds_testing::shortest::fewest_steps;
 
-    /// After one step of A, B needs two; after five steps of A, C needs one. The first bad state that comes up is C's.
+    /// After one step of A, B needs two; after five steps of A, C needs one. The first bad state
+    /// that comes up is C's.
     const DETOUR: &str = "shared 0..9; init 0|a,b,c; bad 9|*,*,*
         thread A { symbols a; (0,a) -> (1,a); (1,a) -> (2,a); (2,a) -> (3,a); (3,a) -> (4,a); (4,a) -> (5,a) }
         thread B { symbols b; (1,b) -> (6,b); (6,b) -> (9,b) }

@@ -1,8 +1,10 @@
-//! The last context of a trace: how many steps a thread needs to make a state bad, if all others stay as they are.
+//! The last context of a trace: how many steps a thread needs to make a state bad, if all others
+//! stay as they are.
 //!
-//! What other threads have to show for that, a bad pattern says; whether one thread can come to the rest of it, and with how many steps,
-//! depends on its own thread state alone. There are far fewer thread states than states. So the steps are counted for them: forwards to
-//! what can be reached with so many steps at all, and backwards from where a pattern is fulfilled.
+//! What other threads have to show for that, a bad pattern says; whether one thread can come to the
+//! rest of it, and with how many steps, depends on its own thread state alone. There are far fewer
+//! thread states than states. So the steps are counted for them: forwards to what can be reached
+//! with so many steps at all, and backwards from where a pattern is fulfilled.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{StackId, Stacks};
@@ -25,10 +27,12 @@ pub(crate) struct Way {
     pub(crate) steps: Vec<(ThreadState, usize)>,
 }
 
-/// A state that is a context away from a bad one: with how many steps, its shared state, and its stacks by position.
+/// A state that is a context away from a bad one: with how many steps, its shared state, and its
+/// stacks by position.
 pub(crate) type Near = (usize, u32, Vec<StackId>);
 
-/// All ways to become bad by one more context after this level, with at most so many steps; nothing if there is too much to look at.
+/// All ways to become bad by one more context after this level, with at most so many steps; nothing
+/// if there is too much to look at.
 pub(crate) fn ways<L: Levels>(
     (system, symmetry, bad): (&Cpds, &Symmetry, &Bad),
     (levels, stacks): (&mut L, &mut Stacks),
@@ -81,7 +85,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// What can be reached from these, each given once, with so many steps; nothing if it is too much.
+    /// What can be reached from these, each given once, with so many steps; nothing if it is too
+    /// much.
     fn new(
         program: &Program,
         starts: &[ThreadState],
@@ -146,8 +151,8 @@ impl Graph {
 }
 
 impl Reachable<'_> {
-    /// For each group, in order, the thread states of its threads in the states of this level, each once; if there are more than `most`, a few
-    /// more than that.
+    /// For each group, in order, the thread states of its threads in the states of this level, each
+    /// once; if there are more than `most`, a few more than that.
     pub(crate) fn thread_states(&self, level: usize, most: usize) -> Vec<Vec<ThreadState>> {
         let layout = self.states.layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
@@ -164,8 +169,8 @@ impl Reachable<'_> {
         groups
     }
 
-    /// The states of this level that can become bad in one of these ways, with the fewest steps of any of them; if there are more than `most`,
-    /// one more than that.
+    /// The states of this level that can become bad in one of these ways, with the fewest steps of
+    /// any of them; if there are more than `most`, one more than that.
     pub(crate) fn near(&self, level: usize, ways: &[Way], most: usize) -> Vec<Near> {
         let mut by_start: FxHashMap<(usize, ThreadState), Vec<(usize, usize)>> = FxHashMap::default();
         for (number, way) in ways.iter().enumerate() {

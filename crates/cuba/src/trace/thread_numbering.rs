@@ -1,12 +1,13 @@
 //! Interchangeable threads, numbered in the order in which they first move.
 //!
-//! Permuting the threads of a symmetric group makes a trace of a trace. A bad pattern may tell them apart, though; then a thread has the
-//! least number with which the trace still ends in a bad state, and the first pattern that gives the best numbers decides.
+//! Permuting the threads of a symmetric group makes a trace of a trace. A bad pattern may tell them
+//! apart, though; then a thread has the least number with which the trace still ends in a bad
+//! state, and the first pattern that gives the best numbers decides.
 
 use cpds::{Context, GlobalState, Pattern, Problem, ThreadId, Trace, TraceStep, Wild};
 
-/// The trace with its threads numbered, and the first bad pattern that its last state fits; none if it fits none in any order of its
-/// interchangeable threads.
+/// The trace with its threads numbered, and the first bad pattern that its last state fits; none if
+/// it fits none in any order of its interchangeable threads.
 pub(crate) fn numbered(problem: &Problem, trace: &Trace) -> Option<(Trace, usize)> {
     let system = problem.system();
     let first = |thread: ThreadId| trace.contexts.iter().position(|context| context.thread == thread);
@@ -49,7 +50,8 @@ struct Group {
 }
 
 impl Group {
-    /// Each thread with its place: the first one that leaves enough threads for the tops that the pattern names.
+    /// Each thread with its place: the first one that leaves enough threads for the tops that the
+    /// pattern names.
     fn placed(&self, pattern: &Pattern, last: &GlobalState) -> Option<Vec<(ThreadId, ThreadId)>> {
         let top = |thread: ThreadId| Wild::Is(last.stacks[thread.index()].top());
         let wanted = |place: ThreadId| pattern.tops[place.index()];
@@ -64,7 +66,8 @@ impl Group {
             return None;
         }
         let placed = self.threads.iter().enumerate().map(|(i, &thread)| {
-            // Where its own top is named, there is one less of each; otherwise the others have to be enough.
+            // Where its own top is named, there is one less of each; otherwise the others have to
+            // be enough.
             let may_go_anywhere = is_enough(&free, &self.threads[i + 1..]);
             let fits =
                 |&place: &ThreadId| wanted(place) == top(thread) || may_go_anywhere && wanted(place) == Wild::Any;
@@ -109,7 +112,8 @@ mod tests {
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::search::search;
 
-    /// The trace in which thread 3 of four moves first, then thread 1, then thread 3 again, with its threads numbered anew.
+    /// The trace in which thread 3 of four moves first, then thread 1, then thread 3 again, with
+    /// its threads numbered anew.
     fn threads(bad: &str) -> (Vec<u32>, usize) {
         let text = format!(
             "shared 0..3; init 0|a,a,a,a; {bad}
@@ -152,7 +156,8 @@ mod tests {
         assert_eq!(numbered(&problem, &trace), None);
     }
 
-    /// Two programs with the same actions in another order: a thread that changes its place fires the rule of its new program.
+    /// Two programs with the same actions in another order: a thread that changes its place fires
+    /// the rule of its new program.
     #[test]
     fn rules_are_those_of_the_new_program() {
         let problem: Problem = "shared 0 1; init 0|a,a; bad 1|*,c

@@ -1,8 +1,8 @@
 //! Bad patterns against sorted visible states.
 //!
 //! A sorted state stands for its orbit, and a pattern may name different tops for interchangeable
-//! threads. So a sorted state is bad if *some* member of its orbit fits: within each group, every top
-//! that the pattern names has to occur at least as often as it is named.
+//! threads. So a sorted state is bad if *some* member of its orbit fits: within each group, every
+//! top that the pattern names has to occur at least as often as it is named.
 
 use crate::tables::packed_rows::PackedSet;
 use crate::visible::levels::top_number;
@@ -21,15 +21,15 @@ pub(crate) struct Bad {
     patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
     /// For each pattern: how often it names which top in which group.
     wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
-    /// By shared state (or for any), the start of a group, and a top of one of its threads: the first
-    /// pattern that names just this.
+    /// By shared state (or for any), the start of a group, and a top of one of its threads: the
+    /// first pattern that names just this.
     heads: FxHashMap<(Option<u32>, usize, u32), usize>,
     named: HashMap<u32, Vec<usize>>,
     anywhere: Vec<usize>,
 }
 
-/// By the group of the thread that moves, and the tops that the others have: the shared state and the
-/// top that this thread has to reach, where the pattern names them.
+/// By the group of the thread that moves, and the tops that the others have: the shared state and
+/// the top that this thread has to reach, where the pattern names them.
 pub(crate) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>>;
 
 /// The first position of a group, a top, and how many threads of the group have it at least.
@@ -60,7 +60,8 @@ impl Bad {
         bad
     }
 
-    /// Heads of a program, as one pattern: a visible state is bad if a thread of the program has one of them.
+    /// Heads of a program, as one pattern: a visible state is bad if a thread of the program has
+    /// one of them.
     pub(crate) fn heads(heads: &[(SharedState, Symbol)], program: usize, system: &Cpds, symmetry: &Symmetry) -> Self {
         let mut bad = Self::nothing(symmetry);
         for thread in system.threads().filter(|&thread| system.program_index(thread) == program) {
@@ -83,7 +84,8 @@ impl Bad {
         }
     }
 
-    /// The first pattern that a member of the orbit of this visible state fits. The tops are sorted.
+    /// The first pattern that a member of the orbit of this visible state fits. The tops are
+    /// sorted.
     pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
         let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
@@ -99,8 +101,8 @@ impl Bad {
         tops.iter().enumerate().filter_map(head).chain(tried).min()
     }
 
-    /// The first bad one of these packed visible states, with its pattern: the one that fits the first
-    /// pattern, and of several the least. The order in which they were found does not matter.
+    /// The first bad one of these packed visible states, with its pattern: the one that fits the
+    /// first pattern, and of several the least. The order in which they were found does not matter.
     pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
         let (layout, mut tops) = (visible.layout(), Vec::new());
         let bad = ids.filter_map(|id| {
@@ -130,8 +132,8 @@ impl Bad {
                 for (i, (_, top, _)) in of_group() {
                     ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
                 }
-                // The pattern may leave its top open. If it leaves the shared state open, too, the context
-                // changes nothing.
+                // The pattern may leave its top open. If it leaves the shared state open, too, the
+                // context changes nothing.
                 if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
                     ends.entry((group.start, shown(None))).or_default().push((*shared, None));
                 }
@@ -147,8 +149,8 @@ impl Bad {
         })
     }
 
-    /// A permutation after which a state fits a pattern: for each position, the position of its thread
-    /// before. `has` says whether the thread at a position can have a top.
+    /// A permutation after which a state fits a pattern: for each position, the position of its
+    /// thread before. `has` says whether the thread at a position can have a top.
     pub(crate) fn arrange(&self, pattern: usize, shared: u32, has: impl Fn(usize, u32) -> bool) -> Option<Vec<usize>> {
         let (wanted_shared, wanted) = &self.patterns[pattern];
         if wanted_shared.is_some_and(|wanted| wanted != shared) {
@@ -181,7 +183,8 @@ mod tests {
     }
 
     proptest! {
-        /// A violation is found exactly if a member of the orbit fits a pattern, and arranging the state shows it.
+        /// A violation is found exactly if a member of the orbit fits a pattern, and arranging the
+        /// state shows it.
         #[test]
         fn a_state_is_bad_if_a_member_of_its_orbit_is(
             problem in problem(&Shape { copies: 1..=3, bad: 1..=3, height: 0..=1, ..Shape::default() }),

@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::iter::Sum;
 use std::ops::Add;
 
-/// An exact number, unless it is too large for 128 bits: one symmetric state may stand for n! states.
+/// An exact number, unless it is too large for 128 bits: one symmetric state may stand for n!
+/// states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Count(Option<u128>);
 

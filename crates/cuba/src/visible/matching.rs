@@ -1,6 +1,7 @@
 //! Perfect matchings, for comparing interchangeable threads: by augmenting paths (Kuhn).
 
-/// For each of `count` places a different one of `count` things that fits it, if there is such a choice.
+/// For each of `count` places a different one of `count` things that fits it, if there is such a
+/// choice.
 pub(crate) fn matching(count: usize, mut fits: impl FnMut(usize, usize) -> bool) -> Option<Vec<usize>> {
     let mut place_of: Vec<Option<usize>> = vec![None; count];
     for place in 0..count {

@@ -1,10 +1,11 @@
 //! Interchangeable threads: one state stands for all that differ from it by permuting them.
 //!
-//! The threads have an order, their *positions*, in which each symmetric group is one range. A state is
-//! *sorted* if in each group the numbers of the threads do not decrease. Every state has one sorted
-//! state in its orbit, and only sorted states are stored. R_0 is closed under the permutations, and
-//! permutations respect steps. So R_k is the union of the orbits of its sorted states, and so are
-//! T(R_k) and Z. Without symmetry every group is a single thread, and every state is sorted.
+//! The threads have an order, their *positions*, in which each symmetric group is one range. A
+//! state is *sorted* if in each group the numbers of the threads do not decrease. Every state has
+//! one sorted state in its orbit, and only sorted states are stored. R_0 is closed under the
+//! permutations, and permutations respect steps. So R_k is the union of the orbits of its sorted
+//! states, and so are T(R_k) and Z. Without symmetry every group is a single thread, and every
+//! state is sorted.
 
 use crate::tables::packed_rows::Layout;
 use crate::visible::count::Count;
@@ -68,8 +69,8 @@ impl Symmetry {
         })
     }
 
-    /// The program at each position. If threads of a group run several programs with equal actions, the
-    /// first of these.
+    /// The program at each position. If threads of a group run several programs with equal actions,
+    /// the first of these.
     pub(crate) fn programs(&self, system: &Cpds) -> Vec<usize> {
         self.groups.iter().map(|group| system.program_index(self.threads[group.start])).collect()
     }
@@ -98,14 +99,15 @@ impl Symmetry {
         }
     }
 
-    /// Whether the thread at this position of a sorted state has to be expanded: a thread with the same
-    /// number as its neighbour leads to the same sorted states as the neighbour.
+    /// Whether the thread at this position of a sorted state has to be expanded: a thread with the
+    /// same number as its neighbour leads to the same sorted states as the neighbour.
     #[inline]
     pub(crate) fn stands_for_itself(&self, layout: &Layout, row: &[u64], position: usize) -> bool {
         position == self.groups[position].start || layout.local(row, position - 1) != layout.local(row, position)
     }
 
-    /// How many states are in the orbit of a sorted state; `None` if the number has more than 128 bits.
+    /// How many states are in the orbit of a sorted state; `None` if the number has more than 128
+    /// bits.
     ///
     /// For a group that has its numbers m₁, m₂, … times, that is (m₁+m₂+…)! / (m₁! m₂! …).
     pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
@@ -114,7 +116,8 @@ impl Symmetry {
             let (mut run, mut ways) = (0, 1_u128);
             for (placed, i) in (1..).zip(group.clone()) {
                 run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
-                // `ways` is the number of orders of one thread less; times placed / run, it is a whole number.
+                // `ways` is the number of orders of one thread less; times placed / run, it is a
+                // whole number.
                 let common = gcd(ways, run);
                 ways = (ways / common).checked_mul(placed / (run / common))?;
             }
@@ -201,8 +204,8 @@ impl Successors {
         }
     }
 
-    /// The successor in which the shared state and the moving thread's number are these, and the position that the thread
-    /// has there: the first with this number.
+    /// The successor in which the shared state and the moving thread's number are these, and the
+    /// position that the thread has there: the first with this number.
     #[inline]
     pub(crate) fn pack(&mut self, layout: &Layout, (shared, local): (u32, u32)) -> (&[u64], usize) {
         copy(&mut self.row, &self.base);

@@ -6,7 +6,8 @@ use cpds_testing::corpus::artifact;
 use cuba::{Abstraction, Count, Engine, Fcr, Limits, Lower, Pumping};
 use cuba::{Conclusion, Options, Question, search};
 
-/// All of Table 2, each program with the engine that finite context reachability calls for, and all with the symbolic one.
+/// All of Table 2, each program with the engine that finite context reachability calls for, and all
+/// with the symbolic one.
 #[test]
 fn table_2() {
     let Some(folder) = artifact(&names(&KNOWN)) else { return };

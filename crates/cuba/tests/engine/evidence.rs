@@ -1,4 +1,5 @@
-//! Every answer is checked by `cpds-check`, which knows nothing of the engines; and what was changed since is not accepted.
+//! Every answer is checked by `cpds-check`, which knows nothing of the engines; and what was
+//! changed since is not accepted.
 
 use crate::laws::{law_on, shapes};
 use cpds::{Certificate, Problem, Trace};
@@ -143,8 +144,9 @@ fn random_systems_in_every_way() {
     }
 }
 
-/// A changed certificate may still be one: it may have lost what was not needed, or have more. What is accepted is what meets the
-/// conditions, taken literally, and has every reachable state, and no bad one. Most changes are fatal.
+/// A changed certificate may still be one: it may have lost what was not needed, or have more. What
+/// is accepted is what meets the conditions, taken literally, and has every reachable state, and no
+/// bad one. Most changes are fatal.
 #[test]
 fn changed_certificates() {
     let counts: RefCell<BTreeMap<&str, [usize; 2]>> = RefCell::default();

@@ -34,8 +34,9 @@ fn the_counters_are_those_of_the_closed_form() {
     }
 }
 
-/// Twenty threads: at first three bits a stack are enough, then rows need another word, in the middle of a level. And the table
-/// is large enough to look up states many at a time. With k contexts at most k threads are not where they were.
+/// Twenty threads: at first three bits a stack are enough, then rows need another word, in the
+/// middle of a level. And the table is large enough to look up states many at a time. With k
+/// contexts at most k threads are not where they were.
 #[test]
 fn rows_that_become_too_narrow() {
     let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
@@ -50,8 +51,9 @@ fn rows_that_become_too_narrow() {
     }
 }
 
-/// Large enough that several cores have something to do. What is told is the same for every number of them: levels, counters, and, where a
-/// state is bad or the memory is not enough, the trace, or how far it came.
+/// Large enough that several cores have something to do. What is told is the same for every number
+/// of them: levels, counters, and, where a state is bad or the memory is not enough, the trace, or
+/// how far it came.
 #[test]
 fn every_number_of_jobs_tells_the_same() {
     let family = Recursion { threads: 3, depth: 4, shared: 3 };

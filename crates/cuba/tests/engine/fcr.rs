@@ -1,4 +1,5 @@
-//! Finite context reachability against the definition: every thread, alone, from every state of every R_k.
+//! Finite context reachability against the definition: every thread, alone, from every state of
+//! every R_k.
 
 use crate::evidence::checked;
 use crate::laws::law_on;
@@ -36,8 +37,9 @@ fn decided(fcr: &Fcr, problem: &Problem) -> (Option<bool>, usize) {
     }
 }
 
-/// What is known at once is so, and what the squeeze answers; a pumping head that is reached with k contexts makes R_k or R_{k+1}
-/// infinite, and none before. Heads of Z confirm more than Theorem 17 alone.
+/// What is known at once is so, and what the squeeze answers; a pumping head that is reached with k
+/// contexts makes R_k or R_{k+1} infinite, and none before. Heads of Z confirm more than Theorem 17
+/// alone.
 #[test]
 fn it_is_decided_as_the_definition_says() {
     let [finite, by_theorem_17, by_z, infinite, refuted, at_once, open] = [const { Cell::new(0_u32) }; 7];
@@ -108,8 +110,9 @@ fn what_an_analysis_knows_in_the_end_is_so() {
     assert!(more.get() > 2 && refuted.get() > 150, "{} {}", more.get(), refuted.get());
 }
 
-/// One thread may push for ever, but only in a shared state that no thread leads to. Theorem 17 cannot tell, and Z can; where another
-/// thread leads there, the way there is found, and no engine chooses states one by one.
+/// One thread may push for ever, but only in a shared state that no thread leads to. Theorem 17
+/// cannot tell, and Z can; where another thread leads there, the way there is found, and no engine
+/// chooses states one by one.
 #[test]
 fn a_loop_that_is_not_reachable_refutes_nothing() {
     let text = |leads: &str| {

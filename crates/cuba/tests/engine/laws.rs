@@ -16,7 +16,8 @@ use std::ops::ControlFlow;
 const MAX_K: usize = 6;
 const MAX_STATES: usize = 300;
 
-/// R_0, R_1, …, level by level, what is new; R_0 alone where finite context reachability does not hold.
+/// R_0, R_1, …, level by level, what is new; R_0 alone where finite context reachability does not
+/// hold.
 struct Explored {
     states: Vec<BTreeSet<GlobalState>>,
     visible: Vec<BTreeSet<VisibleState>>,
@@ -119,7 +120,8 @@ fn explicit_is_the_oracle_level_by_level() {
     assert!(worth_it > 250, "only {worth_it} systems had more than two levels");
 }
 
-/// Each pair of a state and a thread is expanded once: when R_k has collapsed, every step of R has been looked at once.
+/// Each pair of a state and a thread is expanded once: when R_k has collapsed, every step of R has
+/// been looked at once.
 #[test]
 fn expansions_are_the_steps_of_r() {
     let worth_it = law(2000, |problem| {
@@ -177,7 +179,8 @@ fn z_is_the_one_of_the_definition_and_has_all_visible_states() {
     });
 }
 
-/// At a plateau, the generator test of Alg. 3, the same with the tighter set, and T(R_k) = Z are one.
+/// At a plateau, the generator test of Alg. 3, the same with the tighter set, and T(R_k) = Z are
+/// one.
 #[test]
 fn both_generator_tests_succeed_exactly_when_everything_of_z_is_reached() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
@@ -224,7 +227,8 @@ fn kind(conclusion: &Conclusion) -> String {
     }
 }
 
-/// Every trace replays, its number of contexts is the least, and what is called safe has no bad state.
+/// Every trace replays, its number of contexts is the least, and what is called safe has no bad
+/// state.
 #[test]
 fn verdicts_are_those_of_the_oracle() {
     let (safe, unsafe_, unknown) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -238,7 +242,8 @@ fn verdicts_are_those_of_the_oracle() {
                 let contexts = trace.contexts.len();
                 assert!(contexts == found.lower.k() || contexts == found.lower.k() + 1);
                 if let Some(before) = contexts.checked_sub(1) {
-                    // No higher stack has been seen up to that level; where languages are infinite, up to some height.
+                    // No higher stack has been seen up to that level; where languages are infinite,
+                    // up to some height.
                     let height = match &found.lower {
                         Lower::Explicit(reachable) => reachable.highest() as usize,
                         Lower::Symbolic(_) => 4,
@@ -268,7 +273,8 @@ fn verdicts_are_those_of_the_oracle() {
     assert!(safe > 100 && unsafe_ > 100 && unknown > 5, "{safe} safe, {unsafe_} unsafe, {unknown} unknown");
 }
 
-/// What is found does not depend on the order of threads, on numbers, or on which threads share a program.
+/// What is found does not depend on the order of threads, on numbers, or on which threads share a
+/// program.
 #[test]
 fn other_numbers_change_nothing() {
     law(1500, |problem| {

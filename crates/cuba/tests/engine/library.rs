@@ -1,5 +1,5 @@
-//! The library as other programs use it: answers with evidence, cancellation, and several analyses in
-//! one process.
+//! The library as other programs use it: answers with evidence, cancellation, and several analyses
+//! in one process.
 
 use cpds::Problem;
 use cpds_check::{Claim, Evidence, check};

@@ -31,7 +31,8 @@ fn safe_up_to_a_bound_is_not_safe() {
     assert!(matches!(enough.conclusion, Conclusion::Unsafe { .. }));
 }
 
-/// At the first plateau of Fig. 1 two visible states are missing; one of them is bad, and it is the generator of Ex. 14.
+/// At the first plateau of Fig. 1 two visible states are missing; one of them is bad, and it is the
+/// generator of Ex. 14.
 #[test]
 fn what_is_neither_reached_nor_ruled_out_is_named() {
     let problem = problem(FIG_1);
@@ -65,7 +66,8 @@ fn a_bad_initial_state() {
     assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (0, Ok(())));
 }
 
-/// A stack that is popped symbol by symbol has states with n²/2 symbols together: more than 2^26 are of no use.
+/// A stack that is popped symbol by symbol has states with n²/2 symbols together: more than 2^26
+/// are of no use.
 #[test]
 fn a_way_that_is_too_long_is_not_written_out() {
     let popping = |symbols: usize| {
@@ -131,7 +133,8 @@ fn the_memory_is_limited() {
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 200));
 }
 
-/// R_k of Fig. 1 grows by three states with each context, for ever: no level is large, but all of them together are.
+/// R_k of Fig. 1 grows by three states with each context, for ever: no level is large, but all of
+/// them together are.
 #[test]
 fn the_memory_is_limited_over_many_small_levels() {
     let problem = problem(FIG_1);
@@ -141,8 +144,8 @@ fn the_memory_is_limited_over_many_small_levels() {
     assert_eq!(found.visible_sequence.collapse(), Some(5));
 }
 
-/// Two symbols call each other in every way, and sixty steps lead to the bad state. The search for the trace must not follow
-/// the 2^60 stacks that the exploration has left out.
+/// Two symbols call each other in every way, and sixty steps lead to the bad state. The search for
+/// the trace must not follow the 2^60 stacks that the exploration has left out.
 #[test]
 fn a_trace_within_an_infinite_context() {
     let steps: Vec<String> = (0..60).map(|i| format!("(0,d{i}) -> (0,d{})", i + 1)).collect();
@@ -161,7 +164,8 @@ fn a_trace_within_an_infinite_context() {
     assert_eq!(trace.replay(problem.system()), Ok(()));
 }
 
-/// Z has millions of transitions and no bad state; the exploration has no answer. Then Z is worth waiting for.
+/// Z has millions of transitions and no bad state; the exploration has no answer. Then Z is worth
+/// waiting for.
 #[test]
 fn z_is_finished_when_there_is_no_other_answer() {
     let counter = |name: &str| {
@@ -198,7 +202,8 @@ fn hardly_any_memory() {
     }
 }
 
-/// Twenty unlike threads of eight tops each: a handful of tuples, but more visible states than any memory has room for.
+/// Twenty unlike threads of eight tops each: a handful of tuples, but more visible states than any
+/// memory has room for.
 #[test]
 fn too_many_visible_states() {
     let symbols: Vec<String> = (0..8).map(|i| format!("a{i}")).collect();
@@ -214,8 +219,8 @@ fn too_many_visible_states() {
     assert!(found.lower.glimpse().bytes < 1 << 25);
 }
 
-/// Below the top lie words over l and r with an l at the 40th place from the bottom. To read them from the top down takes 2^40
-/// states; the limit holds.
+/// Below the top lie words over l and r with an l at the 40th place from the bottom. To read them
+/// from the top down takes 2^40 states; the limit holds.
 #[test]
 fn a_language_that_blows_up() {
     let either = |i: u32, to: u32| format!("(0,c{i}) -> (0,c{to} l)\n(0,c{i}) -> (0,c{to} r)");

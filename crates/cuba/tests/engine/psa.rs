@@ -1,4 +1,5 @@
-//! post*, the languages it gives, and finite context reachability, against what is found by trying everything.
+//! post*, the languages it gives, and finite context reachability, against what is found by trying
+//! everything.
 
 use crate::laws::law_on;
 use cpds::{Cpds, Problem, SharedState, Stack, Symbol, ThreadId};
@@ -62,8 +63,9 @@ fn reachable(system: &Cpds, from: &[ThreadState], height: usize) -> (BTreeSet<Th
     (found, exact)
 }
 
-/// Every state up to a height, both ways: what trying everything reaches is accepted; what is accepted, has a run that the step
-/// relation confirms, and so is reachable. Where trying everything is complete, that is: nothing else is accepted.
+/// Every state up to a height, both ways: what trying everything reaches is accepted; what is
+/// accepted, has a run that the step relation confirms, and so is reachable. Where trying
+/// everything is complete, that is: nothing else is accepted.
 #[test]
 fn post_star_accepts_what_is_reachable_and_nothing_else() {
     let (exact, deep, empty) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -94,8 +96,8 @@ fn post_star_accepts_what_is_reachable_and_nothing_else() {
     assert!(exact > 1000 && deep > 1000 && empty > 500, "{exact} finite, {deep} long runs, {empty} with empty stacks");
 }
 
-/// With lengths, runs are the shortest ones: no longer than those that a breadth-first search finds up to some height, which
-/// may have to go higher.
+/// With lengths, runs are the shortest ones: no longer than those that a breadth-first search finds
+/// up to some height, which may have to go higher.
 #[test]
 fn runs_are_shortest() {
     let (runs, shorter) = (Cell::new(0), Cell::new(0));
@@ -143,7 +145,8 @@ fn runs_are_shortest() {
     );
 }
 
-/// From an automaton with loops, ε-edges and states that lead nowhere: as from all the words that it accepts, up to a length.
+/// From an automaton with loops, ε-edges and states that lead nowhere: as from all the words that
+/// it accepts, up to a length.
 #[test]
 fn post_star_from_an_arbitrary_automaton() {
     let infinite = Cell::new(0);
@@ -187,16 +190,16 @@ fn post_star_from_an_arbitrary_automaton() {
     assert!(infinite.get() > 100, "only {} of the given sets were infinite", infinite.get());
 }
 
-/// The language of each shared state contains the words that the automaton accepts, and every question about languages has the answer
-/// that their words give.
+/// The language of each shared state contains the words that the automaton accepts, and every
+/// question about languages has the answer that their words give.
 #[test]
 fn languages_are_their_words() {
     let (included, not, infinite) = (Cell::new(0), Cell::new(0), Cell::new(0));
     law_on(&sequential(), 1500, |problem| {
         let system = problem.system();
         let mut languages = Languages::default();
-        // Minimal automata of n and m states that differ, do so on a word of at most n + m symbols; if one is not included in the
-        // other, on one of fewer than n(m + 1).
+        // Minimal automata of n and m states that differ, do so on a word of at most n + m symbols;
+        // if one is not included in the other, on one of fewer than n(m + 1).
         let words: Vec<Stack> =
             all_states(system, 5).into_iter().filter(|(q, _)| q.0 == 0).map(|(_, stack)| stack).collect();
         let mut seen = Vec::new();
@@ -229,7 +232,8 @@ fn languages_are_their_words() {
                 assert_eq!(tops, of_a.iter().map(Stack::top).collect(), "a shortest word with a top is short");
             }
             if states <= 3 {
-                // A word as long as there are states goes round a cycle, and if there is a cycle, some word goes round it once.
+                // A word as long as there are states goes round a cycle, and if there is a cycle,
+                // some word goes round it once.
                 let long = of_a.iter().any(|word| word.height() >= states);
                 assert_eq!(languages.is_finite(a), !long);
                 infinite.set(infinite.get() + u32::from(long));
@@ -267,7 +271,8 @@ fn languages_are_their_words() {
     assert!(included > 1000 && not > 1000 && infinite > 100, "{included} included, {not} not, {infinite} infinite");
 }
 
-/// Thm. 17's condition against trying everything, under any numbers; and every loop is a run that grows.
+/// Thm. 17's condition against trying everything, under any numbers; and every loop is a run that
+/// grows.
 #[test]
 fn pumping_heads_are_found_exactly() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
@@ -302,8 +307,8 @@ fn pumping_heads_are_found_exactly() {
     assert!(yes.get() > 500 && no.get() > 500, "{} with, {} without", yes.get(), no.get());
 }
 
-/// Everything calls everything: the whole automaton would have a transition for each of ten thousand thread-visible states and each
-/// call. A loop is there long before.
+/// Everything calls everything: the whole automaton would have a transition for each of ten
+/// thousand thread-visible states and each call. A loop is there long before.
 #[test]
 fn a_loop_is_seen_early() {
     let system = random_system(1, 20_000, 100, 100, 1);
@@ -312,7 +317,8 @@ fn a_loop_is_seen_early() {
     assert!(pumping.a_loop(0).is_some_and(|found| found.replays(&system.programs()[0])));
 }
 
-/// Only ⟨b|z⟩ is reachable for b, yet an ε-edge leaves b. Alg. 4, as printed, would report ε as well.
+/// Only ⟨b|z⟩ is reachable for b, yet an ε-edge leaves b. Alg. 4, as printed, would report ε as
+/// well.
 #[test]
 fn epsilon_is_a_top_only_of_the_empty_stack() {
     let text = "shared a b; init a|x; thread P { symbols x y z; (a,x) -> (a,y z); (a,y) -> (b,-) }";

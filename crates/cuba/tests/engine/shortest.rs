@@ -1,4 +1,5 @@
-//! Traces have the fewest steps of those with the fewest contexts, and their threads are numbered as they come up.
+//! Traces have the fewest steps of those with the fewest contexts, and their threads are numbered
+//! as they come up.
 
 use crate::evidence::checked;
 use crate::laws::{law_on, shapes};
@@ -41,7 +42,8 @@ const TICKET_LOCK: &str = "decl n1 = 0, n0 = 0, s1 = 0, s0 = 0, crit = 0;
         s1, s0 := s1 ^ s0, !s0; } }
     void main() { thread_create(&worker); }";
 
-/// Each worker takes its ticket in five steps; the first and the last one come to their assertions, and one step after it.
+/// Each worker takes its ticket in five steps; the first and the last one come to their assertions,
+/// and one step after it.
 #[test]
 fn nobody_goes_round_for_nothing() {
     let options = boolprog::Options { instances: vec![("worker".to_owned(), 5)], ..boolprog::Options::default() };
@@ -80,7 +82,8 @@ fn problems() -> impl Strategy<Value = Problem> {
     prop_oneof![2 => shapes(), 4 => problem(&long), 3 => problem(&alike)]
 }
 
-/// With states one by one, exactly the fewest steps; with tuples and finite contexts, at most twice as many, and 1.2 times on average.
+/// With states one by one, exactly the fewest steps; with tuples and finite contexts, at most twice
+/// as many, and 1.2 times on average.
 #[test]
 fn traces_have_the_fewest_steps() {
     let (thousandths, count, long) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -118,7 +121,8 @@ fn orders(threads: &[ThreadId]) -> Vec<Vec<ThreadId>> {
     if threads.is_empty() { vec![Vec::new()] } else { threads.iter().flat_map(with).collect() }
 }
 
-/// Permuting interchangeable threads in any way gives another trace to a bad state only if none of them comes up earlier by number.
+/// Permuting interchangeable threads in any way gives another trace to a bad state only if none of
+/// them comes up earlier by number.
 #[test]
 fn threads_are_numbered_as_they_come_up() {
     let (several, pinned) = (Cell::new(0), Cell::new(0));

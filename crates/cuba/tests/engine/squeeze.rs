@@ -1,7 +1,7 @@
 //! The ladder and the squeeze: laws on random systems.
 //!
-//! What holds of the rungs: T(R_k) ⊆ each; T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. What
-//! is not to be relied on, and so not here: T(A_{d+1}) ⊆ T(A_d).
+//! What holds of the rungs: T(R_k) ⊆ each; T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d)
+//! ⊆ T(Z_{d+1}) for d ≥ 1. What is not to be relied on, and so not here: T(A_{d+1}) ⊆ T(A_d).
 
 use crate::laws::{law_on, shapes};
 use cpds::{Problem, VisibleState};
@@ -78,7 +78,8 @@ fn cut_off_stacks_are_those_of_the_definition() {
     });
 }
 
-/// T(A_d) depends neither on which threads are treated as interchangeable nor on any numbers or orders.
+/// T(A_d) depends neither on which threads are treated as interchangeable nor on any numbers or
+/// orders.
 #[test]
 fn symmetry_and_names_do_not_matter_for_widening() {
     let worth_it = law_on(&shapes(), 1500, |problem| {
@@ -153,7 +154,8 @@ fn told(found: &Analysis<'_>) -> String {
     format!("{conclusion:?}\n{levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}")
 }
 
-/// The same answer with the same reason, and the same table, however many threads there are and however they are scheduled.
+/// The same answer with the same reason, and the same table, however many threads there are and
+/// however they are scheduled.
 #[test]
 fn the_same_is_told_in_every_run() {
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
@@ -221,8 +223,9 @@ fn problem(text: &str) -> Problem {
 /// For ever: the two stacks are of the same height, and nothing on the ladder knows.
 const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
-/// A run without limits continues until it is cancelled, and then reports what it knows. (Nothing is left
-/// running: both searches live in a `thread::scope`, so that the call returns only when they have ended.)
+/// A run without limits continues until it is cancelled, and then reports what it knows. (Nothing
+/// is left running: both searches live in a `thread::scope`, so that the call returns only when
+/// they have ended.)
 #[test]
 fn an_endless_run_can_be_stopped() {
     let problem = problem(MIRROR);

@@ -15,7 +15,8 @@ const MAX_K: usize = 6;
 const ALL: SymbolicOptions =
     SymbolicOptions { symmetry: true, subsumption: true, widening: None, unlike: usize::MAX, memory: 1 << 26 };
 
-/// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped growing.
+/// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped
+/// growing.
 fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
     let mut tuples = Symbolic::new(problem.system(), options);
     while tuples.k() < max_k && tuples.kept() < 400 {
@@ -29,9 +30,11 @@ fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbol
     (tuples, None)
 }
 
-/// R_0, R_1, …, level by level what is new, as long as they are small; and whether R_k has stopped growing.
+/// R_0, R_1, …, level by level what is new, as long as they are small; and whether R_k has stopped
+/// growing.
 ///
-/// Where the condition of Thm. 17 fails, R_k may still be finite; the oracle finds out, up to some height.
+/// Where the condition of Thm. 17 fails, R_k may still be finite; the oracle finds out, up to some
+/// height.
 fn states(problem: &Problem) -> (Vec<BTreeSet<GlobalState>>, Option<usize>) {
     if Fcr::new(problem.system()).holds() != Some(true) {
         let levels = oracle::levels(problem.system(), 2, 4);
@@ -60,8 +63,8 @@ fn visible(states: &BTreeSet<GlobalState>) -> BTreeSet<VisibleState> {
     states.iter().map(GlobalState::visible).collect()
 }
 
-/// Level by level the same states and the same visible states, wherever R_k can be listed; for all levels of systems with finite
-/// context reachability, that is. And R_k collapses where it does.
+/// Level by level the same states and the same visible states, wherever R_k can be listed; for all
+/// levels of systems with finite context reachability, that is. And R_k collapses where it does.
 #[test]
 fn symbolic_is_explicit_level_by_level() {
     let (with_fcr, without) = (Cell::new(0), Cell::new(0));
@@ -89,7 +92,8 @@ fn symbolic_is_explicit_level_by_level() {
     assert!(with_fcr.get() > 1000 && without.get() > 300, "{} with FCR, {} without", with_fcr.get(), without.get());
 }
 
-/// What is called visible at level k has a trace of k contexts that replays, and what the oracle sees up to some height is there.
+/// What is called visible at level k has a trace of k contexts that replays, and what the oracle
+/// sees up to some height is there.
 #[test]
 fn symbolic_is_right_where_contexts_are_infinite() {
     let traces = Cell::new(0);
@@ -129,7 +133,8 @@ fn symbolic_is_right_where_contexts_are_infinite() {
     assert!(worth_it > 100 && traces.get() > 500, "{worth_it} systems, {} traces", traces.get());
 }
 
-/// Interchangeable threads, covered tuples: with or without, T(S_k) is the same, and so is the number of largest tuples.
+/// Interchangeable threads, covered tuples: with or without, T(S_k) is the same, and so is the
+/// number of largest tuples.
 #[test]
 fn symmetry_and_subsumption_are_invisible() {
     let (fewer, symmetric) = (Cell::new(0), Cell::new(0));
@@ -176,8 +181,8 @@ fn other_numbers_change_nothing() {
     });
 }
 
-/// Patterns of any kind, also such that tell interchangeable threads apart: unsafe with as many contexts as the explicit engine says,
-/// with a trace that replays, and never safe where it is not.
+/// Patterns of any kind, also such that tell interchangeable threads apart: unsafe with as many
+/// contexts as the explicit engine says, with a trace that replays, and never safe where it is not.
 #[test]
 fn verdicts_are_those_of_the_explicit_engine() {
     let (safe, unsafe_, wild) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -218,7 +223,8 @@ fn verdicts_are_those_of_the_explicit_engine() {
     assert!(safe > 100 && unsafe_ > 200 && wild > 100, "{safe} safe, {unsafe_} unsafe, {wild} of them with wildcards");
 }
 
-/// Two threads with the same actions in another order, under other names: interchangeable, and each fires its own rules.
+/// Two threads with the same actions in another order, under other names: interchangeable, and each
+/// fires its own rules.
 #[test]
 fn a_trace_names_the_rules_of_each_thread() {
     let text = "shared 0 1 2; init 0|a,a; bad 2|b,b

@@ -1,4 +1,5 @@
-//! Tuples as diagrams: the same levels as one by one, on random systems and on families of unlike threads.
+//! Tuples as diagrams: the same levels as one by one, on random systems and on families of unlike
+//! threads.
 
 use crate::evidence::checked;
 use crate::laws::{law_on, shapes};
@@ -35,7 +36,8 @@ fn many() -> impl Strategy<Value = Problem> {
     proptest::prop_oneof![shapes(), problem(&unlike)]
 }
 
-/// S_k, T(S_k) and where they stop growing: with diagrams and without, with symmetry and without, with covered tuples and without.
+/// S_k, T(S_k) and where they stop growing: with diagrams and without, with symmetry and without,
+/// with covered tuples and without.
 #[test]
 fn diagrams_are_invisible() {
     let (deep, grouped) = (Cell::new(0), Cell::new(0));
@@ -102,7 +104,8 @@ fn widened_tuples_can_be_drawn() {
     });
 }
 
-/// How many states or tuples there are in the end, and how many visible states; explored to the end.
+/// How many states or tuples there are in the end, and how many visible states; explored to the
+/// end.
 fn sizes(problem: &Problem, options: SymbolicOptions) -> (Count, u128, usize) {
     let mut tuples = Symbolic::new(problem.system(), options);
     while tuples.k() == 0 || tuples.grew(tuples.k()) {
@@ -202,7 +205,8 @@ fn as_many_as_can_be_drawn() {
     }
 }
 
-/// Every visible state has a trace with as many contexts as its level says, which replays; and what is proved is proved.
+/// Every visible state has a trace with as many contexts as its level says, which replays; and what
+/// is proved is proved.
 #[test]
 fn evidence_from_diagrams_is_accepted() {
     let families = [

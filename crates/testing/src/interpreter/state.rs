@@ -14,7 +14,8 @@ pub struct Projection {
     pub threads: Vec<Vec<ProjectedFrame>>,
     /// For each pool the threads that have not started yet, sorted.
     pub pending: Vec<Vec<ProjectedFrame>>,
-    /// The locks that are held, and by which thread; by none, if it has ended. The one without a name is called `lock`.
+    /// The locks that are held, and by which thread; by none, if it has ended. The one without a
+    /// name is called `lock`.
     pub locks: BTreeMap<String, Option<usize>>,
     /// The thread that is in an atomic section.
     pub atomic: Option<usize>,
@@ -145,7 +146,8 @@ impl State {
         }
     }
 
-    /// The thread ends, and with it its section. Its locks stay locked: a thread in its place later is not the one that holds them.
+    /// The thread ends, and with it its section. Its locks stay locked: a thread in its place later
+    /// is not the one that holds them.
     pub(super) fn end_thread(&mut self, thread: usize) {
         self.threads[thread] = Thread::default();
         self.section = None;

@@ -1,5 +1,6 @@
-//! The squeeze as a picture: |R_k| and |T(R_k)| climb with k from the left, and what the overapproximations leave comes down from
-//! the right. What is between the two is not known; where they meet, T(R) is.
+//! The squeeze as a picture: |R_k| and |T(R_k)| climb with k from the left, and what the
+//! overapproximations leave comes down from the right. What is between the two is not known; where
+//! they meet, T(R) is.
 
 mod scale;
 
@@ -71,7 +72,8 @@ pub(crate) struct Chart {
     /// R or S.
     levels: char,
     below: Vec<Level>,
-    /// What is left after each rung, in the order in which they were taken; those that were given up are left out.
+    /// What is left after each rung, in the order in which they were taken; those that were given
+    /// up are left out.
     above: Vec<(String, Count)>,
     sequences: [ObservationSequence; 2],
     /// The k at which a bad state is reached; there may be no level then.
@@ -280,7 +282,8 @@ impl<'c> Sheet<'c> {
         let (chart, s) = (self.chart, self.chart.levels);
         // Where there were too many states, tuples come after them: another line.
         for (class, name, count) in [("states", "|R_k|", STATES), ("tuples", "|S_k|", TUPLES)] {
-            // The number of the higher one of two points is above it, that of the lower one below; of two in one place, there is one.
+            // The number of the higher one of two points is above it, that of the lower one below;
+            // of two in one place, there is one.
             self.line(out, (class, name), count, |level| {
                 let size = count(level).filter(|&size| size != level.visible)?;
                 Some(value(size) > value(level.visible) || self.y(level.visible) > FLOOR)
@@ -324,7 +327,8 @@ impl<'c> Sheet<'c> {
         }
     }
 
-    /// A line with dots, if they are not too many, and their numbers: above, or else below, or not at all.
+    /// A line with dots, if they are not too many, and their numbers: above, or else below, or not
+    /// at all.
     fn line(
         &self,
         out: &mut String,

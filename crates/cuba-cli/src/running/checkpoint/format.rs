@@ -1,5 +1,5 @@
-//! The file of a checkpoint: a line with the version, a header with a checksum, the parts, compressed in
-//! blocks, and a checksum of all that.
+//! The file of a checkpoint: a line with the version, a header with a checksum, the parts,
+//! compressed in blocks, and a checksum of all that.
 
 use crate::running::checkpoint::header::Header;
 use crc32fast::Hasher;

@@ -1,11 +1,11 @@
 //! `--checkpoint`: saves what a long run has, so that `cuba resume` can continue it.
 //!
-//! The file (`format.rs`) has a header that says of which run it is (`header.rs`), and what each of the
-//! two searches has saved (`squeeze/checkpoint.rs`). It is written anew each time, beside the old one,
-//! which it then replaces: whenever the process is killed, one of the two exists, and is complete. A
-//! search that saves something copies what the other one saved before. A run has its file open and
-//! locked: no other run continues from it meanwhile (`resumed.rs`). Of many processes, each saves its
-//! shares of the states in a folder (`shares_folder.rs`).
+//! The file (`format.rs`) has a header that says of which run it is (`header.rs`), and what each of
+//! the two searches has saved (`squeeze/checkpoint.rs`). It is written anew each time, beside the
+//! old one, which it then replaces: whenever the process is killed, one of the two exists, and is
+//! complete. A search that saves something copies what the other one saved before. A run has its
+//! file open and locked: no other run continues from it meanwhile (`resumed.rs`). Of many
+//! processes, each saves its shares of the states in a folder (`shares_folder.rs`).
 
 mod format;
 mod header;
@@ -105,7 +105,8 @@ impl Checkpoint {
         self.header.time
     }
 
-    /// The run is over. If there is something left to do, says how; otherwise nobody has to go on from here once that was told.
+    /// The run is over. If there is something left to do, says how; otherwise nobody has to go on
+    /// from here once that was told.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
         use Reason::{Interrupted, Lost, Memory, TimeOut};
         if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Lost) = conclusion {

@@ -53,8 +53,8 @@ impl Resumed {
         Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
     }
 
-    /// What both searches start with, and where they save what they have from now on. The problem must be
-    /// the same.
+    /// What both searches start with, and where they save what they have from now on. The problem
+    /// must be the same.
     pub(crate) fn start(
         &self,
         run: &Arc<Run>,

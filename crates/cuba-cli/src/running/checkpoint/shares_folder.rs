@@ -1,8 +1,9 @@
 //! Of many processes, what each saves of its shares of the states: files in a folder, each like a
 //! checkpoint.
 //!
-//! All shares are saved after the same level; then process 0 writes of which one, in a file of its own.
-//! Until then the older files stay. So whenever a process is killed, there is a level with all shares.
+//! All shares are saved after the same level; then process 0 writes of which one, in a file of its
+//! own. Until then the older files stay. So whenever a process is killed, there is a level with all
+//! shares.
 
 use crate::running::checkpoint::format::{DAMAGED, Part, Unblocked, read_parts, write};
 use crate::running::checkpoint::{Header, Resumed};
@@ -48,8 +49,8 @@ impl SharesFolder {
         }
     }
 
-    /// Nothing will be resumed. The last process removes the folder, with what may be left of processes that
-    /// were killed.
+    /// Nothing will be resumed. The last process removes the folder, with what may be left of
+    /// processes that were killed.
     pub(crate) fn remove(&self) {
         let parts = lock(&self.parts);
         let is_ours = |name: &str| part_and_level(name).is_some_and(|(part, _)| parts.contains(&part));

@@ -89,7 +89,8 @@ const POLL: Duration = Duration::from_millis(20);
 /// Of what a process complains about, so much is kept.
 const COMPLAINT: u64 = 1 << 16;
 
-/// Runs it to its end, which is enforced after so long, or if the user does not want to wait. Also says how long it took.
+/// Runs it to its end, which is enforced after so long, or if the user does not want to wait. Also
+/// says how long it took.
 pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEnd, Duration) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("NO_COLOR", "1");
     // Ctrl-C is for us alone: we end it, and know why it has ended.
@@ -137,7 +138,8 @@ pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEn
     })
 }
 
-/// Reads the answer, and then to the end: nobody should wait for us to read. It may be long; what is not asked for is not kept.
+/// Reads the answer, and then to the end: nobody should wait for us to read. It may be long; what
+/// is not asked for is not kept.
 fn read(stdout: ChildStdout) -> Option<ChildAnswer> {
     let mut stdout = BufReader::new(stdout);
     let found = serde_json::from_reader(&mut stdout).ok();

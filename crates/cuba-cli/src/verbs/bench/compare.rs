@@ -3,8 +3,9 @@
 use crate::json::{BenchAnswerJson, BenchCollapseJson, BenchExpectedJson, BenchRunJson, BenchSummaryJson, Outcome};
 use cpds_models::Expected;
 
-/// How an answer compares. Of an error, the number of contexts is part of the answer, if it is expected; of everything that is
-/// reachable, how many visible states that are, and where they are all there. What a proof rests on is not.
+/// How an answer compares. Of an error, the number of contexts is part of the answer, if it is
+/// expected; of everything that is reachable, how many visible states that are, and where they are
+/// all there. What a proof rests on is not.
 pub(super) fn outcome(verdict: &str, answer: &BenchAnswerJson, expected: Option<&BenchExpectedJson>) -> Outcome {
     let is_right = match (verdict, expected) {
         ("unknown", Some(expected)) if expected.undecided => return Outcome::AsExpected,

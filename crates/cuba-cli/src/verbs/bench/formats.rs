@@ -170,7 +170,8 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finite context reachability, and where R_k and T(R_k) collapse: as the run has found, or else, in brackets, as is expected.
+/// Finite context reachability, and where R_k and T(R_k) collapse: as the run has found, or else,
+/// in brackets, as is expected.
 fn collapses(run: &BenchRunJson) -> [String; 3] {
     let fcr = run.answer.as_ref().and_then(|answer| answer.fcr);
     let found = run.answer.as_ref().map(|answer| answer.collapse);

@@ -40,8 +40,9 @@ Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed,
 pub(crate) struct Bench {
     /// Models, or folders with models
     ///
-    /// Of a folder, every .bp file, every .cpds file and every .pds file with a .init beside it, also further below. What is expected of
-    /// a model stands beside it, in a .toml file of the same name.
+    /// Of a folder, every .bp file, every .cpds file and every .pds file with a .init beside it,
+    /// also further below. What is expected of a model stands beside it, in a .toml file of the
+    /// same name.
     #[arg(required = true, value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
     /// Ask for everything that is reachable
@@ -160,7 +161,8 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// The exit code for all runs: a mistake of ours comes before one of the user's, and that before what is merely not known.
+/// The exit code for all runs: a mistake of ours comes before one of the user's, and that before
+/// what is merely not known.
 fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
     let order = [exit::OK, exit::UNKNOWN, exit::BAD_INPUT, exit::INTERNAL];
     codes.into_iter().max_by_key(|code| order.iter().position(|known| known == code)).unwrap_or(exit::OK)
@@ -218,12 +220,14 @@ impl Bench {
         command
     }
 
-    /// When a run is ended that has not ended by itself. After its timeout it has to write down what it knows, which may be a lot.
+    /// When a run is ended that has not ended by itself. After its timeout it has to write down
+    /// what it knows, which may be a lot.
     fn limit(&self) -> Duration {
         self.timeout.saturating_add(Duration::from_secs(10)).saturating_add(self.timeout / 4)
     }
 
-    /// Makes the runs, as many at a time as may be; those that were made when the user did not want to wait any longer.
+    /// Makes the runs, as many at a time as may be; those that were made when the user did not want
+    /// to wait any longer.
     fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
         let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
         signals::listen(run);

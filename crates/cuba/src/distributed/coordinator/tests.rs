@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::sync::Mutex;
 
-/// How far an exploration goes: so many contexts, and not further than the first wave after which there are so many states.
+/// How far an exploration goes: so many contexts, and not further than the first wave after which
+/// there are so many states.
 #[derive(Clone, Copy)]
 struct Bounds {
     contexts: usize,
@@ -183,7 +184,8 @@ fn crowds() -> impl Strategy<Value = Problem> {
     prop_oneof![problem(&shape), problem(&Shape { copies_start_alike: true, ..shape })]
 }
 
-/// The same after every wave and at every level, and the same trace, however the states are shared out.
+/// The same after every wave and at every level, and the same trace, however the states are shared
+/// out.
 #[test]
 fn shares_change_nothing() {
     let (waves, traces, sent) = (Cell::new(0), Cell::new(0), Cell::new(Counters::default()));
@@ -286,7 +288,8 @@ fn shares_can_be_put_together() {
     });
 }
 
-/// A block that was changed, or is no block at all, is an error, or can be told from none by nobody.
+/// A block that was changed, or is no block at all, is an error, or can be told from none by
+/// nobody.
 #[test]
 fn no_block_makes_a_share_panic() {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);

@@ -1,7 +1,8 @@
 //! Threads that stay awake between the phases of a round.
 //!
-//! A thread of the pool that has nothing to do falls asleep soon, and to wake it up takes as long as some phases do. So for the time of many
-//! phases, each of the others has a job that does nothing but look for other jobs.
+//! A thread of the pool that has nothing to do falls asleep soon, and to wake it up takes as long
+//! as some phases do. So for the time of many phases, each of the others has a job that does
+//! nothing but look for other jobs.
 
 use rayon::Yield;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -50,7 +51,8 @@ mod tests {
     use rayon::ThreadPoolBuilder;
     use rayon::prelude::*;
 
-    /// Again and again, while threads look for work: one that takes some before it has begun to stay awake would never come to an end.
+    /// Again and again, while threads look for work: one that takes some before it has begun to
+    /// stay awake would never come to an end.
     #[test]
     fn it_comes_to_an_end() {
         for threads in 1..=2 {

@@ -1,18 +1,21 @@
 //! Rounds of an exploration on several cores.
 //!
 //! A round takes pairs of the wave, in order, at most until the watcher is to look. The phases:
-//! 1. for each piece of the pairs, the steps are taken. The states they lead to are *candidates*, and each waits for the group of
-//!    parts of the index that it belongs to;
-//! 2. if there are moves that are not known, they are computed, one after the other, in the order of the pairs; then the steps are
-//!    taken again where they were missing;
-//! 3. for each group, its candidates are looked up, in order. What is not there is noted under a number of the group's own;
-//! 4. for each piece, those that are new become rows, in the order of the candidates, and their tops are looked at; and for each group,
-//!    at the same time, the numbers they have there are written into its places, and its parts get room for the next round.
+//! 1. for each piece of the pairs, the steps are taken. The states they lead to are *candidates*,
+//!    and each waits for the group of parts of the index that it belongs to;
+//! 2. if there are moves that are not known, they are computed, one after the other, in the order
+//!    of the pairs; then the steps are taken again where they were missing;
+//! 3. for each group, its candidates are looked up, in order. What is not there is noted under a
+//!    number of the group's own;
+//! 4. for each piece, those that are new become rows, in the order of the candidates, and their
+//!    tops are looked at; and for each group, at the same time, the numbers they have there are
+//!    written into its places, and its parts get room for the next round.
 //!
 //! Between rounds, the visible states that are new are inserted.
 //!
-//! All this is what one core does (`explicit/reachable.rs`): each state gets the number that it would have got. Nothing is locked: in each
-//! phase, what is written is one core's own, and what is shared is only read. (Who reached a state is shared; only one core has the state.)
+//! All this is what one core does (`explicit/reachable.rs`): each state gets the number that it
+//! would have got. Nothing is locked: in each phase, what is written is one core's own, and what is
+//! shared is only read. (Who reached a state is shared; only one core has the state.)
 
 use crate::explicit::frontier::Pair;
 use crate::explicit::parallel::broadcast::wide_awake;
@@ -42,8 +45,8 @@ pub(crate) struct Crew {
     last: (usize, usize),
 }
 
-/// A piece of the pairs, and what they lead to. It has lines of the cache for itself, in pairs, as processors fetch them: other cores write
-/// its neighbours.
+/// A piece of the pairs, and what they lead to. It has lines of the cache for itself, in pairs, as
+/// processors fetch them: other cores write its neighbours.
 #[repr(align(128))]
 struct Piece {
     pairs: Range<usize>,
@@ -67,7 +70,8 @@ struct Waiting {
     of: Vec<(u32, u16)>,
 }
 
-/// Some parts of the index, and what their candidates are. It has lines of the cache for itself, too.
+/// Some parts of the index, and what their candidates are. It has lines of the cache for itself,
+/// too.
 #[derive(Default)]
 #[repr(align(128))]
 struct Group {
@@ -115,8 +119,9 @@ impl Crew {
 
     /// The pieces and groups.
     fn take(&mut self) -> (Vec<Piece>, Vec<Group>) {
-        // One group for each hand: neighbours among the rows are looked up in all groups, and the fewer cores have them in their caches at
-        // the same time, the better. Where that does not go, more groups, so that all have about as much to do.
+        // One group for each hand: neighbours among the rows are looked up in all groups, and the
+        // fewer cores have them in their caches at the same time, the better. Where that does not
+        // go, more groups, so that all have about as much to do.
         let hands = self.hands.count();
         let groups = if hands.is_power_of_two() { hands } else { PARTS.min((4 * hands).next_power_of_two()) };
         if self.groups.len() != groups {
@@ -144,8 +149,8 @@ impl Crew {
         pool.install(|| chunks.for_each(work));
     }
 
-    /// How many pairs have so many steps, and some more, if they have as many as the last ones. With some more, the round that is to take all
-    /// steps until the watcher looks is the last one.
+    /// How many pairs have so many steps, and some more, if they have as many as the last ones.
+    /// With some more, the round that is to take all steps until the watcher looks is the last one.
     fn pairs_for(&self, steps: usize) -> usize {
         let (steps, (pairs, candidates)) = (steps + steps / 64, self.last);
         (steps * pairs / candidates.max(1)).min(steps).max(1)
@@ -160,7 +165,8 @@ fn cut(range: Range<usize>, pieces: usize) -> impl Iterator<Item = Range<usize>>
 }
 
 impl Reachable<'_> {
-    /// Expands pairs on several cores, as long as there are enough of them for that, and the watcher is not to look.
+    /// Expands pairs on several cores, as long as there are enough of them for that, and the
+    /// watcher is not to look.
     pub(crate) fn expand_wide(&mut self) -> bool {
         if self.crew.hands.count() == 1 || self.next_round().is_none() {
             return false;
@@ -219,8 +225,8 @@ impl Reachable<'_> {
         View { states, moves, programs, symmetry }
     }
 
-    /// Computes the moves that are not known, up to where the watcher is to look. The pieces end there. Says whether there are steps to
-    /// be taken again.
+    /// Computes the moves that are not known, up to where the watcher is to look. The pieces end
+    /// there. Says whether there are steps to be taken again.
     fn find_missing(&mut self, pieces: &mut [Piece]) -> bool {
         let layout = self.states.layout().clone();
         for piece in &mut *pieces {
@@ -251,7 +257,8 @@ impl Reachable<'_> {
         pieces.iter().any(|piece| piece.is_stale)
     }
 
-    /// Numbers what is new, in the order of the candidates. Meanwhile pairs are taken for the next round.
+    /// Numbers what is new, in the order of the candidates. Meanwhile pairs are taken for the next
+    /// round.
     fn number(&mut self, pieces: &[Piece], groups: &[Group]) {
         let new = Ranks::new(groups.iter().map(|group| &*group.new));
         let opens = Ranks::new(groups.iter().map(|group| &*group.opens));
@@ -275,8 +282,9 @@ impl Reachable<'_> {
                 reopens: reopens.split_off_mut(..count(&opens)).expect("for all"),
             });
         }
-        // Room for as many candidates as this round had, already here, where any core may take a part: when they are looked up, each core
-        // has its own parts, and all would wait for the one whose parts grow.
+        // Room for as many candidates as this round had, already here, where any core may take a
+        // part: when they are looked up, each core has its own parts, and all would wait for the
+        // one whose parts grow.
         let each = PARTS / groups.len();
         let settle = |(number, (parts, group)): (usize, (&mut [Part], &Group))| {
             group.settle(parts, words, first, &new);
@@ -385,7 +393,8 @@ fn candidates_of(pieces: &[Piece], part: usize) -> usize {
     pieces.iter().map(|piece| piece.parts[part] as usize).sum()
 }
 
-/// The visible states of rows that are not known yet, if there are any, in the order in which they come up.
+/// The visible states of rows that are not known yet, if there are any, in the order in which they
+/// come up.
 fn new_visible(stacks: &Stacks, (layout, rows): (&Layout, &[u64]), known: &VisibleLevels) -> Option<PackedSet> {
     let visible = known.set().layout();
     let (mut new, mut tops, mut top_row) = (None, Vec::new(), vec![0; visible.words()]);
@@ -419,7 +428,8 @@ struct Known<'r> {
 }
 
 impl Group {
-    /// Looks up the candidates of the group. What is not there is noted as if it came after all rows.
+    /// Looks up the candidates of the group. What is not there is noted as if it came after all
+    /// rows.
     fn look_up(&mut self, known: &Known<'_>, pieces: &[Piece], number: usize, parts: &mut [Part], marks: usize) {
         let (words, len, count) = (known.rows.layout().words(), known.rows.len(), parts.len());
         self.clear(known.reached_by.stride(), marks);
@@ -523,7 +533,8 @@ mod tests {
         postcard::to_stdvec(&(tables, left, seen.visible.saved(), counts)).unwrap()
     }
 
-    /// What there is at every look. There are so many cores after the first pairs, or from some look on.
+    /// What there is at every look. There are so many cores after the first pairs, or from some
+    /// look on.
     fn looks(problem: &Problem, symmetry: bool, hands: usize, few: usize) -> Vec<Vec<u8>> {
         let mut looks = Vec::new();
         let mut reachable = Reachable::new(problem.system(), symmetry);
@@ -549,7 +560,8 @@ mod tests {
         looks
     }
 
-    /// Everything is the same on several cores, down to the numbers of states and stacks, at every moment at which somebody looks.
+    /// Everything is the same on several cores, down to the numbers of states and stacks, at every
+    /// moment at which somebody looks.
     #[test]
     fn more_cores_change_nothing() {
         let (rounds, some) = (Cell::new(0), Shape { initial: 1..=5, ..Shape::default() });

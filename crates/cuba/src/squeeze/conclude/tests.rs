@@ -60,8 +60,8 @@ fn a_rung_that_is_wrong_is_found_out() {
     }
 }
 
-/// What was left above when a level was finished is told with the rung that last ruled something out; a rung of the same time
-/// was there.
+/// What was left above when a level was finished is told with the rung that last ruled something
+/// out; a rung of the same time was there.
 #[test]
 fn a_level_knows_what_was_left_at_its_time() {
     let problem: Problem = FIG_1.parse().unwrap();
@@ -87,7 +87,8 @@ fn a_level_knows_what_was_left_at_its_time() {
     assert_eq!(told, [None, ten.clone(), ten.clone(), ten, six]);
 }
 
-/// A proof names the rung that does it alone; or else those that ruled something out, and the first one, unless that is Z.
+/// A proof names the rung that does it alone; or else those that ruled something out, and the first
+/// one, unless that is Z.
 #[test]
 fn a_proof_names_the_rungs_that_it_takes() {
     let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
@@ -125,8 +126,8 @@ fn a_proof_names_the_rungs_that_it_takes() {
     assert_eq!(proofs(Rung::Z, true), [alone, both, z]);
 }
 
-/// Where states one by one are too many and tuples come after, what is told is that of whoever got further: of the states in
-/// Fig. 1, of the tuples where two threads have 2^8 stacks each.
+/// Where states one by one are too many and tuples come after, what is told is that of whoever got
+/// further: of the states in Fig. 1, of the tuples where two threads have 2^8 stacks each.
 #[test]
 fn whoever_got_further_is_told() {
     let push = |i: usize| format!("(0,a{i}) -> (0,a{} b)\n(0,a{i}) -> (0,a{} c)", i + 1, i + 1);
@@ -148,8 +149,8 @@ fn whoever_got_further_is_told() {
     }
 }
 
-/// Both ends one after the other, in one order or the other: each has done all it can before the other one begins, as the
-/// slowest and the quickest of threads would.
+/// Both ends one after the other, in one order or the other: each has done all it can before the
+/// other one begins, as the slowest and the quickest of threads would.
 fn one_after_the_other(problem: &Problem, question: Question, options: &Options, upper_first: bool) -> String {
     let fcr = Fcr::new(problem.system());
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
@@ -197,7 +198,8 @@ proptest! {
     }
 }
 
-/// Z decides before any level but the first is finished; that one takes no time, however many states it has.
+/// Z decides before any level but the first is finished; that one takes no time, however many
+/// states it has.
 #[test]
 fn many_initial_states() {
     let text = "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
