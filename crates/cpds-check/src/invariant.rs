@@ -1,4 +1,4 @@
-//! The three conditions on a certificate: (i) it has the initial states, (ii) it is closed under
+//! The certificate's conditions: (i) it has the initial states, (ii) it is closed under
 //! every action of every thread, (iii) it has no bad state. Then no bad state is reachable.
 //!
 //! # Why (ii) as it is checked is enough

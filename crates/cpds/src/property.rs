@@ -1,4 +1,4 @@
-//! Properties: which visible states are bad.
+//! Properties: bad patterns, which say which visible states are bad.
 
 use crate::system::limits;
 use crate::{Cpds, GlobalState, ModelError, SharedState, Symbol, ThreadId, VisibleState};

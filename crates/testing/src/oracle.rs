@@ -1,4 +1,4 @@
-//! R_k and T(R_k), straight from the definitions (paper §2.3 and the proof of Thm. 17).
+//! The oracle: R_k and T(R_k), straight from the definitions (paper §2.3 and the proof of Thm. 17).
 //!
 //! Slow and obviously right: sets of whole states, breadth-first, nothing shared with any engine
 //! but the step relation. Never optimised.

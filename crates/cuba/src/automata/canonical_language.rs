@@ -1,4 +1,5 @@
-//! One regular language: its minimal automaton in canonical numbering, and what can be read off it.
+//! One regular language: its minimal automaton in canonical numbering, and what can be read off
+//! it, such as the tops of its words (paper, Alg. 4).
 
 use crate::automata::minimal_dfa::Dfa;
 use rustc_hash::FxHashMap;

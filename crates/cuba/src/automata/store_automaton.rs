@@ -1,4 +1,4 @@
-//! Pushdown store automata and post* (paper App. C).
+//! Pushdown store automata (PSA) and post* (paper App. C).
 //!
 //! A store automaton accepts states ⟨q|w⟩ of one thread: from the state for q, reading w from the
 //! top down, it gets to an accepting state. No transition leads into the state of a shared state,

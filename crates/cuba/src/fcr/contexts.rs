@@ -1,4 +1,4 @@
-//! Finite context reachability: whether every R_k is finite (paper §5).
+//! FCR, finite context reachability: whether every R_k is finite (paper §5).
 //!
 //! It holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So for
 //! each program it is

@@ -1,4 +1,5 @@
-//! Pumping heads: where a thread alone can raise its stack for ever (design note 017).
+//! Pumping heads: where a thread alone can raise its stack without end. A system without pumping
+//! heads meets the condition of Thm. 17 (paper §5).
 //!
 //! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). A *pumping head*
 //! is one that a call leads to, with ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε by a run that makes this call

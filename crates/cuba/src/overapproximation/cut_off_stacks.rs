@@ -1,4 +1,5 @@
-//! M_i: what a thread does with its stack cut off at height z (paper §4.1.2, Alg. 2, for z = 1).
+//! M_i: the steps of one thread with its stack cut off at height z. For z = 1 this is Alg. 2 (paper
+//! §4.1.3); larger z give Z_z.
 //!
 //! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of
 //! z symbols there may be more. So a pop from a word of z symbols lets something emerge: what may

@@ -1,4 +1,4 @@
-//! What no rung of the ladder has ruled out: the visible states that all of them have.
+//! The ceiling: the visible states that no rung of the ladder has ruled out.
 //!
 //! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is
 //! marked with the rung that ruled it out. So it is known for every rung what was left after it.

@@ -1,5 +1,5 @@
-//! What may lie under a symbol when it is popped: anything that emerges at all, or what it was put
-//! on.
+//! Which symbols a pop may reveal: any symbol of E (paper, Alg. 2), or only those below a call that
+//! can end with the popped symbol (matched-Z).
 //!
 //! # Any returns (paper §4.1.2)
 //! E: the symbols that a push writes under its callee, and those that lie under the top of an

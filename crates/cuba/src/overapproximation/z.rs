@@ -1,5 +1,5 @@
-//! Overapproximations of T(R) by stacks that are cut off: Z and the generators in it (paper §4.1.2,
-//! §4.1.3, Alg. 2), Z with matched returns, and Z_z for stacks of height z.
+//! Overapproximations of T(R) by stacks that are cut off: Z and its generators G ∩ Z (paper §4.1.2,
+//! §4.1.3, Alg. 2, Lemma 12), Z with matched returns, and Z_z for stacks of height z.
 //!
 //! What each thread does with its cut-off stack is the finite system M_i
 //! (`overapproximation/cut_off_stacks.rs`); together they are M^n. Every step of the system is one

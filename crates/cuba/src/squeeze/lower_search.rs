@@ -1,4 +1,5 @@
-//! The lower search: T(R_k) level by level, until it has an answer, has to stop, or can do no more.
+//! The lower search (paper, Scheme 1, Lemma 7): computes T(R_k) level by level, until it has an
+//! answer or has to stop.
 //!
 //! Its time is work, counted in units of about the same length as those of the upper search
 //! (`squeeze/race.rs`).

@@ -1,4 +1,4 @@
-//! Observation sequences and what can be said of them (paper §3, Table 1).
+//! Observation sequences: plateaus, stuttering, and collapse (paper §3, Def. 1, Table 1).
 //!
 //! A sequence O_0 ⊆ O_1 ⊆ … is monotone, so all there is to see is whether it grows from one k to
 //! the next.

@@ -1,4 +1,4 @@
-//! The race: two searches side by side, and which of them was first.
+//! The race of both ends: the lower and the upper search side by side, and which of them was first.
 //!
 //! Time is work: each search counts what it does, and these counts depend on no machine, on no
 //! other process, and on no number of threads. What a search found at time t was *first* if the

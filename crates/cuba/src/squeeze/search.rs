@@ -1,4 +1,5 @@
-//! The search: both searches side by side, and what they conclude (paper §3, §4, §6, Alg. 3).
+//! The search: the choice of the engine, both searches side by side, and what they conclude (paper
+//! §3, §4, §6, Alg. 3).
 //!
 //! Two searches work towards each other. The lower one computes R_k for k = 0, 1, …: as states if
 //! finite context reachability holds, and otherwise as S_k, tuples with T(S_k) = T(R_k)

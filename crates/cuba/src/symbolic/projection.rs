@@ -1,4 +1,4 @@
-//! T of symbolic states: {q} × T(L₁) × … × T(Lₙ) (paper App. E).
+//! T(S_k): the projection of a symbolic state is {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
 //!
 //! Only sorted visible states are kept. Of interchangeable threads it does not matter which of them
 //! has which top, so the product is not taken thread by thread: for r threads with the same m tops

@@ -1,4 +1,4 @@
-//! trace
+//! Finds traces: shortest paths to a bad state, split into contexts (paper §2.3).
 
 pub mod backwards;
 pub mod fewest_steps;

@@ -1,4 +1,5 @@
-//! Interchangeable threads: one state stands for all that differ from it by permuting them.
+//! Symmetry: one state stands for all states that differ from it by a permutation of
+//! interchangeable threads.
 //!
 //! The threads have an order, their *positions*, in which each symmetric group is one range. A
 //! state is *sorted* if in each group the numbers of the threads do not decrease. Every state has

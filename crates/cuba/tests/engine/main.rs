@@ -8,6 +8,7 @@ mod fcr;
 mod laws;
 mod library;
 mod limits;
+mod paper_map;
 mod psa;
 mod rooms;
 mod shortest;
