@@ -6,7 +6,7 @@ use crate::truth::Truth;
 use crate::{Checked, contexts, ensure};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
 use cuba::{Conclusion, Options, Question, search};
-use cuba::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions};
+use cuba::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions, Tuning};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -25,8 +25,8 @@ pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
             explicit(problem, symmetry, truth, tally)?;
         }
         // Tuples one by one, and as diagrams.
-        for unlike in [usize::MAX, 1] {
-            symbolic(problem, (symmetry, unlike), truth, tally)?;
+        for diagram_groups in [usize::MAX, 1] {
+            symbolic(problem, (symmetry, diagram_groups), truth, tally)?;
         }
     }
     Ok(())
@@ -39,7 +39,7 @@ fn difference<T: Ord + std::fmt::Debug>(found: &BTreeSet<T>, expected: &BTreeSet
 }
 
 fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally) -> Checked {
-    let mut reachable = Reachable::new(problem.system(), symmetry);
+    let mut reachable = Reachable::new(problem.system(), symmetry, Tuning::SHIPPED);
     let (mut states, mut visible) = (BTreeSet::new(), BTreeSet::new());
     for k in 0..=truth.levels.k() {
         let enough = &mut |reachable: &Reachable<'_>| match reachable.kept() {
@@ -74,8 +74,9 @@ fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally)
     Ok(())
 }
 
-fn symbolic(problem: &Problem, (symmetry, unlike): (bool, usize), truth: &Truth, tally: &mut Tally) -> Checked {
-    let options = SymbolicOptions { unlike, ..SymbolicOptions::exact(symmetry, 1 << 24) };
+fn symbolic(problem: &Problem, (symmetry, diagram_groups): (bool, usize), truth: &Truth, tally: &mut Tally) -> Checked {
+    let tuning = Tuning { diagram_groups, ..Tuning::SHIPPED };
+    let options = SymbolicOptions::exact(symmetry, 1 << 24, tuning);
     let mut tuples = Symbolic::new(problem.system(), options);
     let (mut seen, mut expected): (BTreeSet<VisibleState>, BTreeSet<VisibleState>) = Default::default();
     for k in 0..=truth.levels.k() {

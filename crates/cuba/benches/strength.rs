@@ -10,7 +10,7 @@
 
 use cpds::{Cpds, Problem, Property, VisibleState, print_cpds};
 use cpds_testing::families::random_system;
-use cuba::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions};
+use cuba::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions, Tuning};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ impl Result {
 }
 
 fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
-    let options = SymbolicOptions::exact(true, MEMORY);
+    let options = SymbolicOptions::exact(true, MEMORY, Tuning::SHIPPED);
     let mut lower = Symbolic::new(system, options);
     let mut collapsed = false;
     while lower.k() < CONTEXTS && !collapsed {

@@ -1,43 +1,76 @@
-//! Tuning constants, as a value: how much work is done at a time.
+//! Tuning constants, as a value: how often limits are checked, and when an optimisation pays off.
 //!
-//! No answer, count or trace depends on them. They decide how often a limit is looked at, and when
-//! several cores or another representation pay off. The defaults were measured on large systems
-//! (`docs/benchmark.md`); tests on small systems use smaller values where the code under test would
-//! otherwise never be reached.
+//! Every answer holds with any values. The last two fields decide which of the two searches is
+//! first, and so which proof is reported. The shipped values were measured on large systems
+//! (`docs/benchmark.md`). Tests use smaller values where a small system would otherwise not reach
+//! the code under test.
 
-/// How much work is done at a time.
+/// How often limits are checked, and when an optimisation pays off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
-    /// The units of work from one look at the limits to the next. With many states, it is a
-    /// multiple.
-    pub pulse: u64,
-    /// How many bytes of states travel to another part in one block, roughly.
-    pub block: usize,
-    /// How many states a part remembers that it sent lately, so that it does not send them again.
+    /// The units of work from one check of the limits to the next. With many states, it is a
+    /// multiple ([`check_interval_for`](Self::check_interval_for)).
+    pub check_interval: u64,
+    /// The approximate number of bytes in a block of states that one part sends to another.
+    pub block_bytes: usize,
+    /// How many recently sent states a part remembers, so that it does not send them again: a power
+    /// of two.
     pub recently_sent: usize,
-    /// How many steps a part computes in one superstep.
-    pub superstep: u64,
-    /// The most transitions of the thread automata for which Z is computed before the search, to
-    /// decide finite context reachability.
+    /// The approximate number of steps that a part computes in one superstep.
+    pub superstep_steps: u64,
+    /// The most transitions that Z may take before the search. If Z is finished by then, it may
+    /// decide finite context reachability, and so the engine.
     pub z_before_search: u64,
-    /// From this number of threads on, no two of which are interchangeable, diagrams store the
-    /// tuples.
-    pub unlike_threads: usize,
-    /// The least estimated transitions of a post* that is worth another core.
-    pub post_ahead: u64,
+    /// The least number of groups of interchangeable threads for which diagrams store the tuples.
+    pub diagram_groups: usize,
+    /// The least estimated number of transitions for which several post* are computed in parallel.
+    pub parallel_post_star: u64,
+    /// The least time that the upper search has in all if the lower one ends without an answer:
+    /// work that takes less than a second.
+    pub upper_grace: u64,
+    /// How many transitions of Z and matched-Z do not count as work.
+    pub z_head_start: u64,
 }
 
 impl Tuning {
-    /// What is used unless a caller says otherwise.
+    /// The values that are used unless a caller chooses others.
     pub const SHIPPED: Tuning = Tuning {
-        pulse: 1 << 14,
-        block: 1 << 16,
+        check_interval: 1 << 14,
+        block_bytes: 1 << 16,
         recently_sent: 1 << 15,
-        superstep: 1 << 16,
+        superstep_steps: 1 << 16,
         z_before_search: 1 << 18,
-        unlike_threads: 4,
-        post_ahead: 128,
+        diagram_groups: 4,
+        parallel_post_star: 128,
+        upper_grace: 1 << 22,
+        z_head_start: 1 << 14,
     };
+
+    /// For tests on small systems, which would not reach the code under test with the shipped
+    /// values.
+    #[cfg(test)]
+    pub(crate) const SMALL: Tuning = Tuning {
+        check_interval: 1 << 4,
+        block_bytes: 1 << 5,
+        recently_sent: 1 << 3,
+        superstep_steps: 1 << 3,
+        z_before_search: 1 << 8,
+        diagram_groups: 2,
+        parallel_post_star: 1,
+        upper_grace: 1 << 6,
+        z_head_start: 1 << 5,
+    };
+
+    /// The expansions from one check of the limits to the next, while this many states are stored.
+    pub(crate) fn check_interval_for(self, states: usize) -> u64 {
+        let factor = match states {
+            ..0x4_0000 => 1,
+            0x4_0000..0x40_0000 => 1 << 2,
+            0x40_0000..0x100_0000 => 1 << 4,
+            _ => 1 << 6,
+        };
+        self.check_interval.saturating_mul(factor)
+    }
 }
 
 impl Default for Tuning {

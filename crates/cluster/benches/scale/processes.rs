@@ -8,7 +8,7 @@ use crate::states::{family, figures, table};
 use cuba::Ladder;
 use cuba::checkpoint::Start;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
-use cuba::{Control, Options, Question, search, search_with};
+use cuba::{Control, Options, Question, Tuning, search, search_with};
 use cuba_cli::running::cluster::{End, JoinRequest, Joined, Transport, Where};
 use cuba_cli::running::console::Console;
 use cuba_cli::running::run::Run;
@@ -65,7 +65,7 @@ pub(crate) fn compare() {
 
 fn request(shared: u64, r#where: Where) -> JoinRequest {
     let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
-    let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 });
+    let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
     let run = Run::new(Vec::new(), Console::process(), None);
     JoinRequest { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }

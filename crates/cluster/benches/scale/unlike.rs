@@ -10,7 +10,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
 use cuba::{Conclusion, Options, Question, search};
-use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions};
+use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions, Tuning};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -54,8 +54,9 @@ fn measure(table: &mut Table, name: &str, problem: &Problem) {
         row("R_k, states", vec!["infinite contexts".to_owned()]);
     }
     for (levels, widening) in [("S_k", None), ("A_1", Some(1))] {
-        for (way, unlike) in [("tuples", usize::MAX), ("diagrams", 1)] {
-            let options = SymbolicOptions { widening, unlike, ..SymbolicOptions::exact(true, MEMORY) };
+        for (way, diagram_groups) in [("tuples", usize::MAX), ("diagrams", 1)] {
+            let tuning = Tuning { diagram_groups, ..Tuning::SHIPPED };
+            let options = SymbolicOptions { widening, ..SymbolicOptions::exact(true, MEMORY, tuning) };
             row(&format!("{levels}, {way}"), symbolic(problem, options));
         }
     }

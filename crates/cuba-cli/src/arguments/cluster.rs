@@ -8,6 +8,7 @@ use crate::running::cluster::{JoinRequest, Joined, Others, Where};
 use crate::running::machine;
 use crate::running::run::Run;
 use clap::Args;
+use cuba::Tuning;
 use cuba::distributed::{Place, Share, Store};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -140,7 +141,7 @@ impl ClusterArgs {
         let system: &'static cpds::Cpds = Box::leak(Box::new(problem.system().clone()));
         let store = folder.clone().map(|folder| folder as Arc<dyn Store>);
         let share = move |part: usize, parts: usize| {
-            Share::new(system, symmetry, Place { part, parts, seed }).within(memory, store.clone())
+            Share::new(system, symmetry, Place { part, parts, seed }, Tuning::SHIPPED).within(memory, store.clone())
         };
         let question = vec![
             ("another model".to_owned(), short(&problem.fingerprint())),

@@ -20,6 +20,7 @@ use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::{Best, Levels, Start, WayBack};
 use crate::trace::fewest_steps::{Patience, Sorted, with_fewest_steps};
 use crate::trace::last_context::{Near, Way};
+use crate::tuning::Tuning;
 use crate::visible::bad_patterns::Bad;
 use crate::visible::count::Count;
 use crate::visible::levels::{VisibleLevels, top_number};
@@ -83,6 +84,7 @@ pub struct Shares<'a, S> {
     /// Whether the next superstep may take more memory than a share has.
     is_full: bool,
     supersteps: Cell<u64>,
+    superstep_steps: u64,
     /// The level after which everyone has kept everything, if there is one.
     kept: Cell<Option<usize>>,
     is_lost: Cell<bool>,
@@ -136,13 +138,10 @@ impl<B> From<Failure> for Interrupted<B> {
     }
 }
 
-/// How many steps a share takes in one superstep. (Unit tests are about small systems.)
-const STEPS: u64 = if cfg!(test) { 1 << 3 } else { 1 << 16 };
-
 impl<'a, S: Supersteps> Shares<'a, S> {
     /// R_0, in shares that have not done anything yet. They are of the same system, and have the
     /// same symmetry.
-    pub fn new(system: &'a Cpds, symmetry: bool, parts: S) -> Result<Self, Failure> {
+    pub fn new(system: &'a Cpds, symmetry: bool, parts: S, tuning: Tuning) -> Result<Self, Failure> {
         let symmetry = Symmetry::new(system, symmetry);
         let mut shares = Shares {
             system,
@@ -154,6 +153,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
             parts,
             is_full: false,
             supersteps: Cell::new(0),
+            superstep_steps: tuning.superstep_steps,
             kept: Cell::new(None),
             is_lost: Cell::new(false),
         };
@@ -162,7 +162,13 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// As it was when it was saved, and as all shares have kept it.
-    pub(crate) fn restored(system: &'a Cpds, symmetry: bool, parts: S, saved: SavedShares) -> Result<Self, Failure> {
+    pub(crate) fn restored(
+        system: &'a Cpds,
+        symmetry: bool,
+        parts: S,
+        saved: SavedShares,
+        tuning: Tuning,
+    ) -> Result<Self, Failure> {
         let (count, levels, visible) = saved;
         let symmetry = Symmetry::new(system, symmetry);
         if count != parts.parts() {
@@ -180,6 +186,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
             parts,
             is_full: false,
             supersteps: Cell::new(0),
+            superstep_steps: tuning.superstep_steps,
             kept: Cell::new(Some(k)),
             is_lost: Cell::new(false),
         };
@@ -249,7 +256,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     fn expand(&mut self, begin: Begin) -> Result<(), Failure> {
         let (mut goes_on, mut has_wave) = (false, false);
         self.is_full = false;
-        for (part, reply) in self.ask(Command::Expand { begin, steps: STEPS })?.into_iter().enumerate() {
+        for (part, reply) in self.ask(Command::Expand { begin, steps: self.superstep_steps })?.into_iter().enumerate() {
             let Reply::Expanded { has_more, has_next, blocks, seen } = reply else { return Err(Failure::Reply) };
             goes_on |= has_more || blocks > 0;
             has_wave |= has_next;
@@ -596,8 +603,8 @@ type Received = Vec<(usize, Vec<u8>)>;
 
 impl<'a> Together<'a> {
     /// So many shares of R_0, partitioned as this seed says.
-    pub fn new(system: &'a Cpds, symmetry: bool, parts: usize, seed: u64) -> Self {
-        Self::keeping(system, symmetry, (parts, seed), None)
+    pub fn new(system: &'a Cpds, symmetry: bool, parts: usize, seed: u64, tuning: Tuning) -> Self {
+        Self::keeping(system, symmetry, (parts, seed), None, tuning)
     }
 
     /// The same, with somewhere to keep them.
@@ -606,8 +613,10 @@ impl<'a> Together<'a> {
         symmetry: bool,
         (parts, seed): (usize, u64),
         store: Option<&Arc<dyn Store>>,
+        tuning: Tuning,
     ) -> Self {
-        let share = |part| Share::new(system, symmetry, Place { part, parts, seed }).within(usize::MAX, store.cloned());
+        let share =
+            |part| Share::new(system, symmetry, Place { part, parts, seed }, tuning).within(usize::MAX, store.cloned());
         Together { shares: RefCell::new((0..parts).map(share).collect()), mail: RefCell::new(vec![Vec::new(); parts]) }
     }
 }

@@ -17,6 +17,7 @@ use crate::explicit::reachable::{PAIRS, Reachable, SavedReachable};
 use crate::explicit::stack_table::StackId;
 use crate::trace::backwards::Start;
 use crate::trace::last_context::{Near, Way};
+use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use cpds::{Cpds, Stack, Symbol, ThreadId};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,7 @@ use std::sync::Arc;
 pub struct Share<'a> {
     reachable: Reachable<'a>,
     place: Place,
+    tuning: Tuning,
     /// How many bytes it may take.
     room: usize,
     store: Option<Arc<dyn Store>>,
@@ -277,15 +279,16 @@ const BLOCKS: usize = 16;
 
 impl<'a> Share<'a> {
     /// What belongs to this place of R_0.
-    pub fn new(system: &'a Cpds, symmetry: bool, place: Place) -> Self {
+    pub fn new(system: &'a Cpds, symmetry: bool, place: Place, tuning: Tuning) -> Self {
         Share {
-            reachable: Reachable::at(Some(place), system, symmetry),
+            reachable: Reachable::at(Some(place), system, symmetry, tuning),
             place,
+            tuning,
             room: usize::MAX,
             store: None,
             readers: (0..place.parts).map(|_| Reader::new(system)).collect(),
             told: 0,
-            gathered: Default::default(),
+            gathered: (Writer::new(tuning), 0),
             locals: Vec::new(),
         }
     }
@@ -474,11 +477,11 @@ impl<'a> Share<'a> {
             return Err("what was kept is of another partition".to_owned());
         }
         let (system, symmetry) = (self.reachable.system, self.reachable.symmetry.has_groups());
-        let mut reachable = Reachable::restored(system, symmetry, saved);
+        let mut reachable = Reachable::restored(system, symmetry, saved, self.tuning);
         if reachable.k() != k || reachable.is_going() {
             return Err("what was kept is of another level".to_owned());
         }
-        reachable.outlet = Some(Box::new(Outlet::new(self.place, &reachable.symmetry, &reachable.stacks)));
+        reachable.outlet = Some(Box::new(Outlet::new(self.place, &reachable.symmetry, &reachable.stacks, self.tuning)));
         self.told = reachable.visible().kept();
         self.reachable = reachable;
         self.readers = (0..place.parts).map(|_| Reader::new(system)).collect();
@@ -488,7 +491,7 @@ impl<'a> Share<'a> {
     /// The next blocks of the states of levels.
     fn gather(&mut self, from: usize, k: usize, is_first: bool) -> Reply {
         if is_first {
-            self.gathered = (Writer::default(), self.reachable.range(from).start);
+            self.gathered = (Writer::new(self.tuning), self.reachable.range(from).start);
         }
         let (writer, next) = &mut self.gathered;
         let (states, end) = (&self.reachable.states, self.reachable.range(k).end);

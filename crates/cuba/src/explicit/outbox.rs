@@ -18,6 +18,7 @@ use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{EMPTY, StackId, Stacks};
 use crate::explicit::state_table::BATCH;
 use crate::tables::packed_rows::{Layout, hash};
+use crate::tuning::Tuning;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, Symbol};
@@ -78,12 +79,6 @@ impl Display for Malformed {
     }
 }
 
-/// How many bytes a block has, roughly. (Unit tests are about small systems.)
-const BLOCK: usize = if cfg!(test) { 1 << 5 } else { 1 << 16 };
-
-/// How many states count as lately sent.
-const LATELY: usize = if cfg!(test) { 1 << 3 } else { 1 << 15 };
-
 /// Whose states are.
 struct Owners {
     place: Place,
@@ -98,6 +93,8 @@ pub(crate) struct Outlet {
     owners: Owners,
     /// For each part.
     writers: Vec<Writer>,
+    /// How many states count as lately sent: a power of two.
+    recently_sent: usize,
     /// States that were sent lately: rows, each with the position plus one.
     lately: Vec<u64>,
     again: u64,
@@ -146,11 +143,12 @@ impl Owners {
 }
 
 impl Outlet {
-    pub(crate) fn new(place: Place, symmetry: &Symmetry, stacks: &Stacks) -> Self {
+    pub(crate) fn new(place: Place, symmetry: &Symmetry, stacks: &Stacks, tuning: Tuning) -> Self {
         let mut owners = Owners::new(place, symmetry);
         owners.keep_up(stacks);
-        let writers = (0..place.parts).map(|_| Writer::default()).collect();
-        Outlet { owners, writers, lately: Vec::new(), again: 0 }
+        let writers = (0..place.parts).map(|_| Writer::new(tuning)).collect();
+        let recently_sent = tuning.recently_sent.next_power_of_two();
+        Outlet { owners, writers, recently_sent, lately: Vec::new(), again: 0 }
     }
 
     /// Whether a state belongs here.
@@ -169,11 +167,12 @@ impl Outlet {
     fn send(&mut self, to: usize, stacks: &Stacks, (layout, row): (&Layout, &[u64]), at: usize) {
         let entry = row.len() + 1;
         if self.lately.is_empty() {
-            self.lately.resize(LATELY * entry, 0);
+            self.lately.resize(self.recently_sent * entry, 0);
         }
         let mark = at as u64 + 1;
-        #[expect(clippy::cast_possible_truncation, reason = "it is below LATELY")]
-        let place = (hash(row).wrapping_add(mark.wrapping_mul(0x9e37_79b9_7f4a_7c15)) % LATELY as u64) as usize;
+        let mask = self.recently_sent as u64 - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "it is below `recently_sent`")]
+        let place = (hash(row).wrapping_add(mark.wrapping_mul(0x9e37_79b9_7f4a_7c15)) & mask) as usize;
         let lately = &mut self.lately[place * entry..][..entry];
         if lately[0] == mark && lately[1..] == *row {
             self.again += 1;
@@ -271,8 +270,9 @@ impl Reachable<'_> {
 }
 
 /// Writes blocks for one receiver.
-#[derive(Default)]
 pub(crate) struct Writer {
+    /// A block is complete when it has this many bytes.
+    block_bytes: usize,
     /// The numbers of stacks that have been sent, zero for others.
     numbers: Vec<u32>,
     block: Vec<u8>,
@@ -282,6 +282,17 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    pub(crate) fn new(tuning: Tuning) -> Self {
+        Writer {
+            block_bytes: tuning.block_bytes,
+            numbers: Vec::new(),
+            block: Vec::new(),
+            full: Vec::new(),
+            sent: Sent::default(),
+            scratch: Vec::new(),
+        }
+    }
+
     /// Writes a state, and before it the stacks that have not been sent.
     pub(crate) fn state<I: Iterator<Item = StackId>>(
         &mut self,
@@ -326,7 +337,7 @@ impl Writer {
     }
 
     fn end_item(&mut self) {
-        if self.block.len() >= BLOCK {
+        if self.block.len() >= self.block_bytes {
             self.full.push(std::mem::take(&mut self.block));
         }
     }

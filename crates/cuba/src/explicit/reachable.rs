@@ -34,6 +34,7 @@ use crate::explicit::state_table::{BATCH, States};
 use crate::tables::packed_rows::{Layout, PackedSet, hash};
 use crate::tables::step_cache::{Moves, ThreadState};
 use crate::tables::thread_masks::ReachedBy;
+use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::{VisibleLevels, top_number};
 use crate::visible::symmetry::{Successors, Symmetry};
@@ -71,6 +72,7 @@ pub struct Reachable<'a> {
     /// Higher stacks than this are left out.
     ceiling: u32,
     pub(crate) expansions: u64,
+    tuning: Tuning,
     /// When the watcher looks again, in expansions.
     pub(crate) pulse: u64,
     pub(crate) batch: Batch,
@@ -102,18 +104,6 @@ pub(crate) struct Batch {
     pub(crate) hashes: Vec<u64>,
     /// The position of the thread that reached each.
     at: Vec<u16>,
-}
-
-/// How many expansions there are, roughly, from one look of the watcher to the next, if there are
-/// so many states. (Unit tests are about small systems.)
-fn pulse(states: usize) -> u64 {
-    match states {
-        _ if cfg!(test) => 1 << 4,
-        ..0x4_0000 => 1 << 14,
-        0x4_0000..0x40_0000 => 1 << 16,
-        0x40_0000..0x100_0000 => 1 << 18,
-        _ => 1 << 20,
-    }
 }
 
 /// So few states are in the cache anyway.
@@ -152,12 +142,12 @@ impl<'a> Reachable<'a> {
     /// R_0. With `symmetry`, interchangeable threads are treated as such; nothing that can be asked
     /// for depends on it, except for the counters [`kept`](Self::kept),
     /// [`expansions`](Self::expansions) and [`bytes`](Self::bytes).
-    pub fn new(system: &'a Cpds, symmetry: bool) -> Self {
-        Self::at(None, system, symmetry)
+    pub fn new(system: &'a Cpds, symmetry: bool, tuning: Tuning) -> Self {
+        Self::at(None, system, symmetry, tuning)
     }
 
     /// R_0, or what belongs to this place of it.
-    pub(crate) fn at(place: Option<Place>, system: &'a Cpds, symmetry: bool) -> Self {
+    pub(crate) fn at(place: Option<Place>, system: &'a Cpds, symmetry: bool, tuning: Tuning) -> Self {
         let symmetry = Symmetry::new(system, symmetry);
         let mut stacks = Stacks::default();
         let initial: Vec<(u32, Vec<StackId>)> = system
@@ -182,11 +172,12 @@ impl<'a> Reachable<'a> {
             highest: 0,
             ceiling: u32::MAX,
             expansions: 0,
+            tuning,
             pulse: 0,
             batch: Batch::default(),
             scratch: Scratch::default(),
             crew: Crew::default(),
-            outlet: place.map(|place| Box::new(Outlet::new(place, &symmetry, &stacks))),
+            outlet: place.map(|place| Box::new(Outlet::new(place, &symmetry, &stacks, tuning))),
             symmetry,
             stacks,
         };
@@ -208,7 +199,7 @@ impl<'a> Reachable<'a> {
     }
 
     /// As it was when it was saved.
-    pub(crate) fn restored(system: &'a Cpds, symmetry: bool, saved: SavedReachable) -> Self {
+    pub(crate) fn restored(system: &'a Cpds, symmetry: bool, saved: SavedReachable, tuning: Tuning) -> Self {
         let ((stacks, moves, states, levels, reached_by), (states_left, open, opened, reopened, reopens, pairs), rest) =
             saved;
         let (visible, projected, seen, unfinished, highest, expansions, pulse) = rest;
@@ -228,7 +219,7 @@ impl<'a> Reachable<'a> {
             highest,
             expansions,
             pulse,
-            ..Reachable::new(system, symmetry.has_groups())
+            ..Reachable::new(system, symmetry.has_groups(), tuning)
         }
     }
 
@@ -288,7 +279,7 @@ impl<'a> Reachable<'a> {
         (self.wave.opened, self.wave.states) = (last.start, last);
         self.visible.next_level();
         self.unfinished = true;
-        self.pulse = self.expansions + pulse(self.kept());
+        self.pulse = self.expansions + self.tuning.check_interval_for(self.kept());
     }
 
     fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
@@ -298,7 +289,7 @@ impl<'a> Reachable<'a> {
                     self.expand_pairs();
                 }
                 if self.expansions >= self.pulse {
-                    self.pulse = self.expansions + pulse(self.kept());
+                    self.pulse = self.expansions + self.tuning.check_interval_for(self.kept());
                     self.project();
                     self.seen = if self.is_between_waves() { self.visible.kept() } else { self.seen };
                     watch(self)?;
@@ -505,7 +496,7 @@ impl<'a> Reachable<'a> {
     /// The most memory that may be in use until the watcher looks again.
     pub fn bytes_at_next_look(&self) -> usize {
         // Twice: on several cores the index has room for another round.
-        self.bytes_after(2 * usize::try_from(pulse(self.kept())).expect("small"))
+        self.bytes_after(2 * usize::try_from(self.tuning.check_interval_for(self.kept())).expect("small"))
     }
 
     pub(crate) fn bytes_after(&self, more: usize) -> usize {

@@ -22,6 +22,7 @@ use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::overapproximation::ladder::{Rung, names};
 use crate::overapproximation::z::{Cut, Growing};
+use crate::tuning::Tuning;
 use crate::visible::bad_patterns::Bad;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
@@ -105,14 +106,11 @@ impl Contexts {
     }
 }
 
-/// How many transitions Z may take before the engine is chosen. (Unit tests are about small
-/// systems, for which this should matter.)
-const Z_AT_ONCE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 18 };
-
 impl Fcr {
     /// What is known at once: by Thm. 17, by the first contexts, or by the heads of Z.
     pub fn new(system: &Cpds) -> Fcr {
-        let found = Self::at_once(system, &Symmetry::new(system, true), usize::MAX, &Cancel::default());
+        let found =
+            Self::at_once(system, &Symmetry::new(system, true), usize::MAX, Tuning::SHIPPED, &Cancel::default());
         found.expect("there is no limit").0
     }
 
@@ -125,6 +123,7 @@ impl Fcr {
         system: &'a Cpds,
         symmetry: &Symmetry,
         memory: usize,
+        tuning: Tuning,
         cancel: &Cancel,
     ) -> Result<(Fcr, Option<Growing<'a>>), TooLarge> {
         let mut fcr = Fcr::by_theorem_17(Pumping::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
@@ -132,8 +131,8 @@ impl Fcr {
         if fcr.holds().is_some() || !fcr.pumping.is_complete() {
             return Ok((fcr, None));
         }
-        let Ok(mut z) = Growing::new(system, symmetry.clone(), Cut::Z, memory) else { return Ok((fcr, None)) };
-        if z.finishes_within(Z_AT_ONCE, memory, cancel) {
+        let Ok(mut z) = Growing::new(system, symmetry.clone(), Cut::Z, memory, tuning) else { return Ok((fcr, None)) };
+        if z.finishes_within(tuning.z_before_search, memory, cancel) {
             fcr.rule_out(system, symmetry, |bad| {
                 let is_free = bad.first_violation(z.set(), 0..z.set().len()).is_none();
                 is_free.then(|| Ground::Bounded(vec![Rung::Z]))

@@ -34,6 +34,7 @@ use crate::limits::TooLarge;
 use crate::limits::Unfinished;
 use crate::symbolic::levels::{Symbolic, SymbolicOptions};
 use crate::tables::packed_rows::PackedSet;
+use crate::tuning::Tuning;
 use crate::visible::levels::visible_states;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, VisibleState};
@@ -80,13 +81,13 @@ impl Abstraction {
     /// # Errors
     /// If the limits are reached.
     pub fn new(system: &Cpds, depth: usize, symmetry: bool, limits: Limits) -> Result<Self, Blown<()>> {
-        let tuples = Symbolic::new(system, Self::options(depth, symmetry, limits));
+        let tuples = Symbolic::new(system, Self::options(depth, symmetry, limits, Tuning::SHIPPED));
         Self::watched(tuples, limits, &mut |_| ControlFlow::Continue(()))
     }
 
     /// How A_d is explored.
-    pub(crate) fn options(depth: usize, symmetry: bool, limits: Limits) -> SymbolicOptions {
-        SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory) }
+    pub(crate) fn options(depth: usize, symmetry: bool, limits: Limits, tuning: Tuning) -> SymbolicOptions {
+        SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory, tuning) }
     }
 
     /// The same, from a start or from what was saved; now and then the watcher may look, and stop
@@ -146,13 +147,17 @@ mod tests {
     #[test]
     fn there_may_be_so_many_tuples_and_no_more() {
         let problem: Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
-        let a_1 = |tuples| Abstraction::new(problem.system(), 1, true, Limits { tuples, memory: 1 << 20 });
+        let within = |limits| {
+            let tuples = Symbolic::new(problem.system(), Abstraction::options(1, true, limits, Tuning::SMALL));
+            Abstraction::watched(tuples, limits, &mut |_| ControlFlow::<()>::Continue(()))
+        };
+        let a_1 = |tuples| within(Limits { tuples, memory: 1 << 20 });
         let most = a_1(usize::MAX).expect("it is small").tuples;
         assert!(most > 3 && a_1(most).is_ok());
         for fewer in 0..most {
             assert_eq!(a_1(fewer).err(), Some(Blown::TooManyTuples), "{fewer} of {most}");
         }
         let none = Limits { tuples: most, memory: 0 };
-        assert_eq!(Abstraction::new(problem.system(), 1, true, none).err(), Some(Blown::TooLarge));
+        assert_eq!(within(none).err(), Some(Blown::TooLarge));
     }
 }

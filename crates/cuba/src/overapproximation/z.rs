@@ -30,6 +30,7 @@ use crate::overapproximation::cut_off_stacks::{CutOff, SavedCutOff};
 use crate::overapproximation::returns::Returns;
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::tables::step_cache::ThreadState;
+use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::{VisibleLevels, visible_states};
 use crate::visible::symmetry::{Successors, Symmetry};
@@ -125,10 +126,6 @@ pub struct Progress {
     pub bytes: usize,
 }
 
-/// How many transitions there are, roughly, from one look of the watcher to the next. (Unit tests
-/// are about small systems.)
-const PULSE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
-
 /// For each position, its group.
 fn groups(symmetry: &Symmetry) -> Vec<usize> {
     symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect()
@@ -157,6 +154,7 @@ pub(crate) struct Growing<'a> {
     successors: Successors,
     /// How many transitions were taken.
     taken: u64,
+    check_interval: u64,
     /// When the watcher looks again; and when between two states, where all that was done is in the
     /// tables.
     pulse: u64,
@@ -176,7 +174,13 @@ impl Serialize for Growing<'_> {
 
 impl<'a> Growing<'a> {
     /// As it was when it was saved.
-    pub(crate) fn restored(system: &'a Cpds, symmetry: Symmetry, cut: Cut, saved: SavedGrowing) -> Self {
+    pub(crate) fn restored(
+        system: &'a Cpds,
+        symmetry: Symmetry,
+        cut: Cut,
+        saved: SavedGrowing,
+        tuning: Tuning,
+    ) -> Self {
         let ((threads, set), is_popped, generates, taken, pulse, rest) = saved;
         Growing {
             threads: restored(system, &symmetry, cut, threads),
@@ -189,6 +193,7 @@ impl<'a> Growing<'a> {
             generates,
             successors: Successors::default(),
             taken,
+            check_interval: tuning.check_interval,
             pulse,
             rest,
             is_resting: false,
@@ -201,7 +206,13 @@ impl<'a> Growing<'a> {
     }
 
     /// The cut-off initial states.
-    pub(crate) fn new(system: &'a Cpds, symmetry: Symmetry, cut: Cut, room: usize) -> Result<Self, TooLarge> {
+    pub(crate) fn new(
+        system: &'a Cpds,
+        symmetry: Symmetry,
+        cut: Cut,
+        room: usize,
+        tuning: Tuning,
+    ) -> Result<Self, TooLarge> {
         let new = |thread| CutOff::new(system, thread, cut.height, cut.returns, room);
         let threads = symmetry.groups().map(|group| new(symmetry.threads()[group.start])).collect::<Result<_, _>>()?;
         let group_of = groups(&symmetry);
@@ -216,6 +227,7 @@ impl<'a> Growing<'a> {
             generates: Vec::new(),
             successors: Successors::default(),
             taken: 0,
+            check_interval: tuning.check_interval,
             pulse: 0,
             rest: 0,
             is_resting: false,
@@ -252,7 +264,7 @@ impl<'a> Growing<'a> {
     fn explore<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         while self.generates.len() < self.set.len() {
             if self.taken >= self.rest {
-                self.rest = self.taken + PULSE as u64;
+                self.rest = self.taken + self.check_interval;
                 self.is_resting = true;
                 watch(self)?;
                 self.is_resting = false;
@@ -327,13 +339,14 @@ impl<'a> Growing<'a> {
         if self.taken < self.pulse {
             return ControlFlow::Continue(());
         }
-        self.pulse = self.taken + PULSE as u64;
+        self.pulse = self.taken + self.check_interval;
         watch(self)
     }
 
     pub(crate) fn progress(&self) -> Progress {
         let threads: usize = self.threads.iter().map(CutOff::bytes).sum();
-        let bytes = self.set.bytes_after(2 * PULSE).saturating_add(2 * self.is_popped.len() + threads);
+        let more = usize::try_from(2 * self.check_interval).unwrap_or(usize::MAX);
+        let bytes = self.set.bytes_after(more).saturating_add(2 * self.is_popped.len() + threads);
         Progress { states: self.set.len(), taken: self.taken, bytes }
     }
 
@@ -364,8 +377,8 @@ impl<'a> Overapproximation<'a> {
 
     /// What M^n reaches, whatever it takes.
     pub fn cut_off(system: &'a Cpds, cut: Cut, symmetry: bool) -> Self {
-        let growing =
-            Growing::new(system, Symmetry::new(system, symmetry), cut, usize::MAX).expect("nothing limits it");
+        let growing = Growing::new(system, Symmetry::new(system, symmetry), cut, usize::MAX, Tuning::SHIPPED)
+            .expect("nothing limits it");
         let found = Self::within(growing, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
         found.expect("nothing stops it").0
     }
@@ -544,7 +557,14 @@ mod tests {
     fn it_can_be_stopped() {
         let (problem, _) = overapproximation(WORDS);
         let growing = || {
-            Growing::new(problem.system(), Symmetry::new(problem.system(), true), Cut::matched(2), usize::MAX).unwrap()
+            Growing::new(
+                problem.system(),
+                Symmetry::new(problem.system(), true),
+                Cut::matched(2),
+                usize::MAX,
+                Tuning::SMALL,
+            )
+            .unwrap()
         };
         let mut seen = Vec::new();
         let whole = Overapproximation::within(growing(), usize::MAX, &mut |growing| {
@@ -552,8 +572,11 @@ mod tests {
             ControlFlow::<()>::Continue(())
         });
         let (whole, taken) = whole.expect("nothing stops it");
-        assert!(taken + 1 >= whole.states.set.len() as u64 && taken > 2 * PULSE as u64, "{taken}");
-        assert!(seen.is_sorted() && seen[0] == 0 && seen[seen.len() - 1] + 2 * PULSE as u64 > taken, "{seen:?}");
+        assert!(taken + 1 >= whole.states.set.len() as u64 && taken > 2 * Tuning::SMALL.check_interval, "{taken}");
+        assert!(
+            seen.is_sorted() && seen[0] == 0 && seen[seen.len() - 1] + 2 * Tuning::SMALL.check_interval > taken,
+            "{seen:?}"
+        );
         let stopped = Overapproximation::within(growing(), usize::MAX, &mut |growing| match growing.progress().taken {
             0 => ControlFlow::Continue(()),
             taken => ControlFlow::Break(taken),

@@ -155,9 +155,9 @@ impl<'a> Squeeze<'a, '_> {
     /// If its states are in other processes, which do not have them.
     pub(super) fn restored_lower(&self, saved: SavedLowerEnd) -> Result<LowerEnd<'a>, Failure> {
         let (levels, lower, states, before, compared, outcome) = saved;
-        let (symmetry, memory) = (self.options.symmetry, self.lower_memory(states.is_some()));
+        let (options, memory) = (&self.options, self.lower_memory(states.is_some()));
         let elsewhere = self.elsewhere.as_ref();
-        let restored = |lower| Lower::restored(self.system(), symmetry, memory, elsewhere, lower);
+        let restored = |lower| Lower::restored(self.system(), options, memory, elsewhere, lower);
         let level = |(time, level, numbers)| Timed { time, what: (level, Statistics::of(numbers)) };
         let is_over = outcome.is_some();
         let outcome = match outcome {
@@ -263,6 +263,7 @@ impl<'a> Squeeze<'a, '_> {
                     symmetry.clone(),
                     step.rung.cut()?,
                     *saved,
+                    self.options.tuning,
                 ))),
                 SavedUnfinishedRung::Widened(saved) => UnfinishedRung::Widened(saved),
             };
@@ -278,11 +279,10 @@ mod tests {
     use super::*;
     use crate::limits::Cancel;
     use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
-    use crate::squeeze::context::Tuning;
     use crate::squeeze::event::Event;
     use crate::squeeze::question::{Control, Options, Question};
-    use crate::squeeze::search::search_tuned;
-    use crate::squeeze::search::search_with;
+    use crate::squeeze::search::{search, search_with};
+    use crate::tuning::Tuning;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
@@ -338,19 +338,10 @@ mod tests {
     }
 
     /// Continues from what was saved, at any time by each search, and gives how often.
-    fn the_same_from_everywhere(
-        problem: &Problem,
-        question: Question,
-        (options, tuning): (&Options, Tuning),
-        first: usize,
-    ) -> usize {
+    fn the_same_from_everywhere(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
         let keeper = Often::new(first);
-        let whole = told(&search_tuned(watched(&keeper), problem, question, (options, tuning), |_| ()));
-        assert_eq!(
-            whole,
-            told(&search_tuned(Control::default(), problem, question, (options, tuning), |_| ())),
-            "saving changes nothing"
-        );
+        let whole = told(&search_with(watched(&keeper), problem, question, options, |_| ()));
+        assert_eq!(whole, told(&search(problem, question, options, |_| ())), "saving changes nothing");
         let [upper, lower] = keeper.kept.into_inner().unwrap();
         let picked = |kept: &[Vec<u8>]| -> Vec<Option<Vec<u8>>> {
             let few = kept.iter().step_by(kept.len().div_ceil(3).max(1)).chain(kept.last());
@@ -366,11 +357,11 @@ mod tests {
                     }
                 }
                 let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
-                let resumed = search_tuned(
+                let resumed = search_with(
                     Control { start, ..Control::default() },
                     problem,
                     question,
-                    (options, tuning),
+                    options,
                     |event| match event {
                         Event::Level(level) => _ = levels.insert(level.k),
                         Event::Climbed(climbed) => ladder.push(climbed),
@@ -403,7 +394,10 @@ mod tests {
         let shape = Shape { initial: 1..=5, bad: 1..=2, ..Shape::default() };
         let cases = ProptestConfig::with_cases(50);
         proptest!(cases, |(problem in problem(&shape), (contexts, memory, depth, tuples, engine, (symmetry, jobs, first)) in options)| {
+            let Tuning { upper_grace, z_head_start, .. } = Tuning::SHIPPED;
+            let shipped_race = Tuning { upper_grace, z_head_start, ..Tuning::SMALL };
             let options = Options {
+                tuning: if symmetry { Tuning::SMALL } else { shipped_race },
                 engine,
                 symmetry,
                 max_contexts: Some(contexts),
@@ -413,9 +407,8 @@ mod tests {
                 jobs,
                 ..Options::default()
             };
-            let tuning = if symmetry { Tuning::SMALL } else { Tuning::default() };
             for question in [Question::Verify, Question::Visible, Question::Reachable] {
-                runs.set(runs.get() + the_same_from_everywhere(&problem, question, (&options, tuning), first));
+                runs.set(runs.get() + the_same_from_everywhere(&problem, question, &options, first));
             }
         });
         assert!(runs.get() > 500, "only {} runs continued from something", runs.get());
@@ -426,7 +419,8 @@ mod tests {
     fn half_of_it_is_not_read() {
         let problem: Problem = include_str!("../../../../models/squeeze/journal.cpds").parse().unwrap();
         let keeper = Often::new(1);
-        let _ = search_with(watched(&keeper), &problem, Question::Visible, &Options::default(), |_| ());
+        let options = Options { tuning: Tuning::SMALL, ..Options::default() };
+        let _ = search_with(watched(&keeper), &problem, Question::Visible, &options, |_| ());
         for (end, kept) in [End::Upper, End::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
             let kept = kept.last().expect("something was kept");
             assert!(Start::default().read(end, &mut &kept[..kept.len() / 2]).is_err());

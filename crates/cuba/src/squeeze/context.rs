@@ -58,7 +58,6 @@ pub(super) struct Squeeze<'a, 'k> {
     pub(super) problem: &'a Problem,
     pub(super) question: Question,
     pub(super) options: Options,
-    pub(super) tuning: Tuning,
     /// What the levels are made of, to begin with.
     pub(super) engine: Engine,
     pub(super) symmetry: Symmetry,
@@ -71,35 +70,13 @@ pub(super) struct Squeeze<'a, 'k> {
     meeting: Mutex<Meeting>,
 }
 
-/// Amounts of work that decide how the searches take turns. The answer does not depend on them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
-    /// How much work the upper search may do at least after the lower one has given up: less than a
-    /// second.
-    pub(super) moment: u64,
-    /// How many transitions Z and matched-Z may compute before they count as work.
-    pub(super) head_start: u64,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Tuning { moment: 1 << 22, head_start: 1 << 14 }
-    }
-}
-
-#[cfg(test)]
-impl Tuning {
-    /// For small systems, on which the shipped amounts would make no difference.
-    pub(super) const SMALL: Tuning = Tuning { moment: 1 << 6, head_start: 1 << 5 };
-}
-
 impl<'a, 'k> Squeeze<'a, 'k> {
     pub(super) fn new(
         problem: &'a Problem,
         question: Question,
         options: Options,
         engine: Engine,
-        (race, tuning): (Race, Tuning),
+        race: Race,
         keeper: Option<&'k dyn Keeper>,
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
@@ -108,7 +85,6 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             problem,
             question,
             options,
-            tuning,
             engine,
             symmetry,
             bad,

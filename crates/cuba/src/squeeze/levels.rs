@@ -10,6 +10,7 @@ use crate::explicit::reachable::{Reachable, SavedReachable};
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::limits::Unfinished;
+use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
 use crate::trace::fewest_steps::Patience;
@@ -76,11 +77,12 @@ pub struct Glimpse<'e> {
 
 impl<'a> Lower<'a> {
     /// Level 0.
-    pub fn new(system: &'a Cpds, engine: Engine, symmetry: bool, memory: usize, cancel: &Cancel) -> Self {
+    pub fn new(system: &'a Cpds, engine: Engine, options: &Options, memory: usize, cancel: &Cancel) -> Self {
+        let Options { symmetry, tuning, .. } = *options;
         match engine {
-            Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry))),
+            Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry, tuning))),
             Engine::Symbolic => {
-                let options = SymbolicOptions::exact(symmetry, memory);
+                let options = SymbolicOptions::exact(symmetry, memory, tuning);
                 let mut tuples = Symbolic::new(system, options);
                 tuples.works_for(cancel, Arc::new(AtomicUsize::new(1)));
                 Lower::Symbolic(Box::new(tuples))
@@ -89,8 +91,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Level 0 of R_k, with its states in these shares.
-    pub(crate) fn in_shares(system: &'a Cpds, symmetry: bool, elsewhere: &Elsewhere) -> Result<Self, Failure> {
-        let shares = Shares::new(system, symmetry, elsewhere.clone());
+    pub(crate) fn in_shares(system: &'a Cpds, options: &Options, elsewhere: &Elsewhere) -> Result<Self, Failure> {
+        let shares = Shares::new(system, options.symmetry, elsewhere.clone(), options.tuning);
         shares.map(|shares| Lower::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
     }
 
@@ -100,21 +102,24 @@ impl<'a> Lower<'a> {
     /// If its states are in other processes, which do not have them.
     pub(crate) fn restored(
         system: &'a Cpds,
-        symmetry: bool,
+        options: &Options,
         memory: usize,
         elsewhere: Option<&Elsewhere>,
         saved: SavedLower,
     ) -> Result<Self, Failure> {
+        let Options { symmetry, tuning, .. } = *options;
         Ok(match saved {
             SavedLower::Shares(saved) => {
                 let nowhere = || Failure::Restore { part: 0, why: "there are no other processes".to_owned() };
                 let elsewhere = elsewhere.ok_or_else(nowhere)?;
-                let shares = Shares::restored(system, symmetry, elsewhere.clone(), *saved);
+                let shares = Shares::restored(system, symmetry, elsewhere.clone(), *saved, tuning);
                 Lower::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
             }
-            SavedLower::Explicit(saved) => Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved))),
+            SavedLower::Explicit(saved) => {
+                Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved, tuning)))
+            }
             SavedLower::Symbolic(saved) => {
-                let options = SymbolicOptions::exact(symmetry, memory);
+                let options = SymbolicOptions::exact(symmetry, memory, tuning);
                 Lower::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
             }
         })

@@ -91,11 +91,11 @@ impl<'a> Squeeze<'a, '_> {
     pub(super) fn search_from_below(&self, start: Option<SavedLowerEnd>, events: &Sender<Event>) -> LowerEnd<'a> {
         self.begins(End::Lower);
         let cancel = self.race.cancel(End::Lower);
-        let new = |engine, memory| Lower::new(self.system(), engine, self.options.symmetry, memory, cancel);
+        let new = |engine, memory| Lower::new(self.system(), engine, &self.options, memory, cancel);
         let end = match (start, self.engine, &self.elsewhere) {
             (Some(saved), _, _) => self.restored_lower(saved),
             (None, Engine::Explicit, Some(elsewhere)) => {
-                Lower::in_shares(self.system(), self.options.symmetry, elsewhere).map(LowerEnd::new)
+                Lower::in_shares(self.system(), &self.options, elsewhere).map(LowerEnd::new)
             }
             (None, engine, _) => Ok(LowerEnd::new(new(engine, self.lower_memory(false)))),
         };
@@ -122,7 +122,7 @@ impl<'a> Squeeze<'a, '_> {
         // A caller that names a depth wants to see it.
         if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
             let time = end.before + work(&end.lower.glimpse());
-            end.enough = Some(self.race.gives_up(time, self.tuning.moment));
+            end.enough = Some(self.race.gives_up(time, self.options.tuning.upper_grace));
         }
         if let Some(outcome) = end.outcome.saved().filter(|_| end.can_be_saved()) {
             self.save_when_over(End::Lower, &|out| end.write(Some(&outcome), out));
@@ -311,24 +311,18 @@ mod tests {
     use super::*;
     use crate::limits::Cancel;
     use crate::overapproximation::ladder::Rung;
-    use crate::squeeze::context::Tuning;
-    use crate::squeeze::question::{Control, Options, Question};
+    use crate::squeeze::question::{Options, Question};
     use crate::squeeze::race::Race;
-    use crate::squeeze::search::search_tuned;
+    use crate::squeeze::search::search;
+    use crate::tuning::Tuning;
     use cpds::Problem;
     use std::sync::mpsc::channel;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
     fn squeeze(problem: &Problem, engine: Engine, options: Options) -> Squeeze<'_, 'static> {
-        Squeeze::new(
-            problem,
-            Question::Visible,
-            options,
-            engine,
-            (Race::new(2, &Cancel::default()), Tuning::SMALL),
-            None,
-        )
+        let options = Options { tuning: Tuning::SMALL, ..options };
+        Squeeze::new(problem, Question::Visible, options, engine, Race::new(2, &Cancel::default()), None)
     }
 
     /// The ladder has the quarter that is left. Tuples come after states only if the caller names
@@ -365,9 +359,9 @@ mod tests {
     fn a_depth_that_is_named_is_reached() {
         let problem: Problem = FIG_1.parse().unwrap();
         let rungs = |max_depth| {
-            let options = Options { max_contexts: Some(0), max_depth, ..Options::default() };
-            let control = Control::default();
-            let found = search_tuned(control, &problem, Question::Visible, (&options, Tuning::SMALL), |_| ());
+            let tuning = Tuning::SMALL;
+            let options = Options { max_contexts: Some(0), max_depth, tuning, ..Options::default() };
+            let found = search(&problem, Question::Visible, &options, |_| ());
             found.rungs.iter().map(|climbed| climbed.rung).collect::<Vec<_>>()
         };
         assert_eq!(rungs(None), [Rung::Z, Rung::MatchedZ]);
@@ -378,7 +372,7 @@ mod tests {
     #[test]
     fn a_level_that_differs_is_found_out() {
         let problem: Problem = FIG_1.parse().unwrap();
-        let lower = Lower::new(problem.system(), Engine::Explicit, true, usize::MAX, &Cancel::default());
+        let lower = Lower::new(problem.system(), Engine::Explicit, &Options::default(), usize::MAX, &Cancel::default());
         let mut end = LowerEnd::new(lower);
         assert!(end.add_level(0) && end.add_level(0));
         assert_eq!(end.levels.len(), 1);

@@ -24,7 +24,7 @@ use crate::limits::TooLarge;
 use crate::squeeze::analysis::Analysis;
 use crate::squeeze::checkpoint::Start;
 use crate::squeeze::conclude::conclude;
-use crate::squeeze::context::{Squeeze, Tuning};
+use crate::squeeze::context::Squeeze;
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Control, Options, Question};
 use crate::squeeze::race::{End, Race};
@@ -52,23 +52,12 @@ pub fn search_with<'a>(
     problem: &'a Problem,
     question: Question,
     options: &Options,
-    event: impl FnMut(Event),
-) -> Analysis<'a> {
-    search_tuned(control, problem, question, (options, Tuning::default()), event)
-}
-
-/// The same, with these amounts of work.
-pub(super) fn search_tuned<'a>(
-    control: Control<'_>,
-    problem: &'a Problem,
-    question: Question,
-    (options, tuning): (&Options, Tuning),
     mut event: impl FnMut(Event),
 ) -> Analysis<'a> {
     let Control { start, cancel, keeper } = control;
     let cancel = cancel.child(options.timeout);
     let symmetry = Symmetry::new(problem.system(), options.symmetry);
-    let (fcr, z) = match Fcr::at_once(problem.system(), &symmetry, options.memory / 4, &cancel) {
+    let (fcr, z) = match Fcr::at_once(problem.system(), &symmetry, options.memory / 4, options.tuning, &cancel) {
         Ok((fcr, z)) => (Some(fcr), z),
         Err(TooLarge) => (None, None),
     };
@@ -77,7 +66,7 @@ pub(super) fn search_tuned<'a>(
     let by_fcr = if is_finite == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
-    let mut squeeze = Squeeze::new(problem, question, *options, engine, (race, tuning), keeper);
+    let mut squeeze = Squeeze::new(problem, question, *options, engine, race, keeper);
     let Start { upper, lower, elsewhere } = start;
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {

@@ -123,7 +123,7 @@ impl<'a> Squeeze<'a, '_> {
         unfinished: Option<UnfinishedRung<'a>>,
         limits: Limits,
     ) -> Result<Tables<'a>, TooLarge> {
-        let options = |depth| Abstraction::options(depth, self.options.symmetry, limits);
+        let options = |depth| Abstraction::options(depth, self.options.symmetry, limits, self.options.tuning);
         Ok(match (rung, unfinished) {
             (Rung::Abstract(depth), Some(UnfinishedRung::Widened(saved))) => {
                 Tables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
@@ -132,7 +132,9 @@ impl<'a> Squeeze<'a, '_> {
             (_, Some(UnfinishedRung::CutOff(growing))) => Tables::CutOff(growing),
             (_, _) => {
                 let cut = rung.cut().expect("the others are cut off");
-                Tables::CutOff(Box::new(Growing::new(self.system(), self.symmetry.clone(), cut, limits.memory)?))
+                let (memory, tuning) = (limits.memory, self.options.tuning);
+                let growing = Growing::new(self.system(), self.symmetry.clone(), cut, memory, tuning)?;
+                Tables::CutOff(Box::new(growing))
             }
         })
     }
@@ -241,7 +243,7 @@ impl<'a> Squeeze<'a, '_> {
 
     /// Reports a rung. Says whether no bad state is left.
     fn finish_rung(&self, end: &mut UpperEnd<'a>, climbed: Climbed, events: &Sender<Event>) -> bool {
-        let (time, number) = (end.order.clock.time(self.tuning.head_start), end.rungs.len());
+        let (time, number) = (end.order.clock.time(self.options.tuning.z_head_start), end.rungs.len());
         let _ = events.send(Event::Climbed(climbed.clone()));
         let left = climbed.bound().map(|bound| bound.sorted_left);
         end.rungs.push(Timed { time, what: climbed });
@@ -257,7 +259,7 @@ impl<'a> Squeeze<'a, '_> {
 
     /// The time after more work for a rung.
     fn time_after(&self, end: &UpperEnd<'_>, rung: Rung, work: u64) -> u64 {
-        end.order.clock.after(rung, work, self.tuning.head_start)
+        end.order.clock.after(rung, work, self.options.tuning.z_head_start)
     }
 
     fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
@@ -439,11 +441,11 @@ mod tests {
     use super::*;
     use crate::limits::Cancel;
     use crate::overapproximation::ladder::Ladder;
-    use crate::squeeze::context::Tuning;
     use crate::squeeze::race::Race;
     use crate::squeeze::rung_order::TUPLES;
     use crate::squeeze::work_clock::RUNG;
     use crate::statistics::Engine;
+    use crate::tuning::Tuning;
     use cpds::Problem;
     use std::sync::mpsc::channel;
 
@@ -452,14 +454,8 @@ mod tests {
     }
 
     fn squeeze(problem: &Problem, question: Question, options: Options) -> Squeeze<'_, 'static> {
-        Squeeze::new(
-            problem,
-            question,
-            options,
-            Engine::Explicit,
-            (Race::new(2, &Cancel::default()), Tuning::SMALL),
-            None,
-        )
+        let options = Options { tuning: Tuning::SMALL, ..options };
+        Squeeze::new(problem, question, options, Engine::Explicit, Race::new(2, &Cancel::default()), None)
     }
 
     fn climbed<'a>(squeeze: &Squeeze<'a, '_>) -> UpperEnd<'a> {
@@ -479,7 +475,7 @@ mod tests {
         for question in [Question::Verify, Question::Visible, Question::Reachable] {
             let squeeze = squeeze(&problem, question, Options::default());
             assert!(goes_on(&squeeze, Rung::Abstract(0), 1 << 40));
-            let enough = squeeze.race.gives_up(100, squeeze.tuning.moment);
+            let enough = squeeze.race.gives_up(100, squeeze.options.tuning.upper_grace);
             assert!(goes_on(&squeeze, Rung::Abstract(0), enough) && !goes_on(&squeeze, Rung::Abstract(0), enough + 1));
             assert!(!goes_on(&squeeze, Rung::CutOff(2), 1 << 40));
             for rung in [Rung::Z, Rung::MatchedZ] {

@@ -21,7 +21,7 @@ use crate::automata::language_table::{LanguageId, Languages};
 use crate::limits::TooLarge;
 use crate::limits::Unfinished;
 use crate::symbolic::diagram::{Diagrams, Node, Order};
-use crate::symbolic::levels::{PULSE, Symbolic};
+use crate::symbolic::levels::Symbolic;
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::visible::bad_patterns::Bad;
 use crate::visible::levels::top;
@@ -194,7 +194,7 @@ fn of(sets: &Sets, shared: u32) -> Node {
 
 impl Symbolic<'_> {
     pub(crate) fn start_drawing(&mut self) {
-        let pulse = self.work() + PULSE;
+        let pulse = self.work() + self.options.tuning.check_interval;
         let Some(drawn) = &mut self.drawn else { return };
         drawn.going = Some(Going { next: (0, 0), reached: vec![Sets::new(); drawn.open.len()], pulse });
         self.make_room();
@@ -227,7 +227,7 @@ impl Symbolic<'_> {
             let work = self.work();
             let going = self.drawn.as_mut().and_then(|drawn| drawn.going.as_mut());
             if let Some(going) = going.filter(|going| work >= going.pulse) {
-                going.pulse = work + PULSE;
+                going.pulse = work + self.options.tuning.check_interval;
                 self.make_room();
                 if let ControlFlow::Break(why) = watch(self) {
                     return Err(Unfinished::Stopped(why));

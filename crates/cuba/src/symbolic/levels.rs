@@ -39,6 +39,7 @@ use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::tables::step_cache::Moves;
 use crate::tables::thread_masks::ReachedBy;
 use crate::tables::workers::Hands;
+use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::matching::matching;
@@ -135,21 +136,16 @@ pub struct SymbolicOptions {
     /// Widen languages to this depth: then what is computed is not S_k but A_d
     /// (`overapproximation/abstraction.rs`).
     pub widening: Option<usize>,
-    /// From so many threads of which no two are interchangeable, tuples are kept as diagrams;
-    /// unless there are many others.
-    pub unlike: usize,
     /// How many bytes the tables may take.
     pub memory: usize,
+    /// How often limits are checked, and when diagrams and parallel post* pay off.
+    pub tuning: Tuning,
 }
 
 impl SymbolicOptions {
-    /// What [`unlike`](Self::unlike) is if nobody says so. With fewer threads, there are few
-    /// tuples. (Unit tests are about small systems.)
-    pub const UNLIKE: usize = if cfg!(test) { 2 } else { 4 };
-
     /// How S_k is explored.
-    pub fn exact(symmetry: bool, memory: usize) -> Self {
-        SymbolicOptions { symmetry, subsumption: true, widening: None, unlike: Self::UNLIKE, memory }
+    pub fn exact(symmetry: bool, memory: usize, tuning: Tuning) -> Self {
+        SymbolicOptions { symmetry, subsumption: true, widening: None, memory, tuning }
     }
 }
 
@@ -164,10 +160,6 @@ pub(crate) struct TupleOrigin {
 
 /// How many expansions of a state take as long as one unit of work here.
 pub(crate) const SYMBOLIC: u64 = 4;
-
-/// How much work there is, roughly, from one look of the watcher to the next. (Unit tests are about
-/// small systems.)
-pub(crate) const PULSE: u64 = if cfg!(test) { 1 << 4 } else { 1 << 14 };
 
 impl Going {
     /// The next tuple and position, and whether that thread has not reached the tuple itself.
@@ -211,7 +203,7 @@ impl<'a> Symbolic<'a> {
             expansions: 0,
             transitions: 0,
             successors: Successors::default(),
-            drawn: Drawn::is_for(&symmetry, options.unlike).then(|| Box::new(Drawn::new(n))),
+            drawn: Drawn::is_for(&symmetry, options.tuning.diagram_groups).then(|| Box::new(Drawn::new(n))),
             system,
             widening: options.widening.map(Widening::new),
             cancel: Cancel::default(),
@@ -334,7 +326,7 @@ impl<'a> Symbolic<'a> {
         let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
         // What is open is in use until the level is finished.
         self.room = self.options.memory.saturating_sub(self.bytes());
-        let (open, pulse) = (std::mem::take(&mut self.open), self.work() + PULSE);
+        let (open, pulse) = (std::mem::take(&mut self.open), self.work() + self.options.tuning.check_interval);
         self.going = Some(Going { open, next: 0, position: 0, reached_by, before, pulse });
     }
 
@@ -347,7 +339,7 @@ impl<'a> Symbolic<'a> {
             }
             let work = self.work();
             if let Some(going) = self.going.as_mut().filter(|going| work >= going.pulse) {
-                going.pulse = work + PULSE;
+                going.pulse = work + self.options.tuning.check_interval;
                 self.room = self.options.memory.saturating_sub(self.bytes());
                 if let ControlFlow::Break(why) = watch(self) {
                     return Err(Unfinished::Stopped(why));
@@ -576,7 +568,11 @@ impl<'a> Symbolic<'a> {
     /// The most memory that may be in use until the watcher looks again, store automata apart.
     pub(crate) fn bytes_at_next_look(&self) -> usize {
         // Diagrams have a limit of their own.
-        self.bytes_after(if self.drawn.is_some() { 0 } else { usize::try_from(PULSE).expect("small") })
+        self.bytes_after(if self.drawn.is_some() {
+            0
+        } else {
+            usize::try_from(self.options.tuning.check_interval).expect("small")
+        })
     }
 
     fn bytes_after(&self, more: usize) -> usize {

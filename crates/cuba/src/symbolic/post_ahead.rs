@@ -40,9 +40,6 @@ pub(crate) struct Post {
 /// How many are computed at a time, for each thread.
 const EACH: usize = 8;
 
-/// How many transitions there are to be, going by those of before, for others to be woken.
-const LEAST: u64 = if cfg!(test) { 1 } else { 128 };
-
 /// How far ahead of a tuple is looked.
 const SOON: usize = 1 << 10;
 
@@ -132,7 +129,7 @@ impl Symbolic<'_> {
         asked.retain(|&asked| known.insert(asked));
         asked.truncate(self.ahead.worth());
         let transitions = asked.len() as u64 * self.transitions() / self.posts().max(1) as u64;
-        if asked.len() > 1 && transitions >= LEAST {
+        if asked.len() > 1 && transitions >= self.options.tuning.parallel_post_star {
             self.ahead.compute(&asked, &self.languages, &self.heads, self.room, &self.cancel);
         }
     }
@@ -177,6 +174,7 @@ fn most_transitions(room: usize) -> usize {
 mod tests {
     use super::*;
     use crate::symbolic::levels::SymbolicOptions;
+    use crate::tuning::Tuning;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
@@ -215,8 +213,8 @@ mod tests {
             prop_oneof![Just(1 << 24), 1_usize << 12..1 << 18],
         );
         proptest!(ProptestConfig::with_cases(150), |(problem in problem(&Shape { initial: 1..=5, ..Shape::default() }), (symmetry, drawn, widening, memory) in ways)| {
-            let unlike = if drawn { 1 } else { usize::MAX };
-            let options = SymbolicOptions { widening, unlike, ..SymbolicOptions::exact(symmetry, memory) };
+            let tuning = Tuning { diagram_groups: if drawn { 1 } else { usize::MAX }, ..Tuning::SMALL };
+            let options = SymbolicOptions { widening, ..SymbolicOptions::exact(symmetry, memory, tuning) };
             let (alone, _) = looks(&problem, options, 1);
             let (many, ahead) = looks(&problem, options, 3);
             prop_assert!(alone == many, "three are not one");

@@ -89,6 +89,7 @@ mod tests {
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::search::search;
     use crate::statistics::Engine;
+    use crate::tuning::Tuning;
     use cpds::Problem;
 
     /// ⟨3|a,x⟩ and ⟨3|b,x⟩ come from different contexts, and are two tuples; with a third context A
@@ -99,11 +100,13 @@ mod tests {
             thread A { symbols p a b; (0,p) -> (1,a); (0,p) -> (2,b); (3,a) -> (3,b) }
             thread B { symbols x; (1,x) -> (3,x); (2,x) -> (3,x) }";
         let problem: Problem = text.parse().unwrap();
-        let options = |engine| Options { engine: Some(engine), ..Options::default() };
-        let collapses = [Engine::Explicit, Engine::Symbolic].map(|engine| {
-            let found = search(&problem, Question::Reachable, &options(engine), |_| ());
-            (found.lower_sequence.collapse(), found.collapse_of_states)
-        });
-        assert_eq!(collapses, [(Some(2), Some(2)), (Some(3), Some(2))]);
+        for tuning in [Tuning::SMALL, Tuning::SHIPPED] {
+            let options = |engine| Options { engine: Some(engine), tuning, ..Options::default() };
+            let collapses = [Engine::Explicit, Engine::Symbolic].map(|engine| {
+                let found = search(&problem, Question::Reachable, &options(engine), |_| ());
+                (found.lower_sequence.collapse(), found.collapse_of_states)
+            });
+            assert_eq!(collapses, [(Some(2), Some(2)), (Some(3), Some(2))]);
+        }
     }
 }

@@ -70,7 +70,13 @@ impl Symbolic<'_> {
         let trace = written(self.system, initial, &contexts)?;
         // About as long as it took to find the tuples.
         let enough = (self.work() * SYMBOLIC).clamp(SOON, LATE);
-        Some(with_fewest_steps_by_states((self.system, &self.symmetry), bad, enough, patience, trace))
+        Some(with_fewest_steps_by_states(
+            (self.system, &self.symmetry),
+            bad,
+            (enough, self.options.tuning),
+            patience,
+            trace,
+        ))
     }
 
     /// The first tuple that has a bad state, and how to permute it to fit the pattern.

@@ -33,6 +33,7 @@ use crate::explicit::stack_table::{StackId, Stacks};
 use crate::limits::Cancel;
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::Levels;
+use crate::tuning::Tuning;
 use crate::visible::bad_patterns::Bad;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
@@ -128,7 +129,7 @@ pub(crate) fn with_fewest_steps<L: Levels>(
 pub(crate) fn with_fewest_steps_by_states(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &Bad,
-    enough: u64,
+    (enough, tuning): (u64, Tuning),
     patience: &Patience,
     known: Trace,
 ) -> Trace {
@@ -144,7 +145,7 @@ pub(crate) fn with_fewest_steps_by_states(
     };
     let highest = u32::try_from(highest).unwrap_or(u32::MAX);
     for ceiling in [u32::MAX, highest] {
-        let mut reachable = Reachable::new(system, symmetry.has_groups());
+        let mut reachable = Reachable::new(system, symmetry.has_groups(), tuning);
         reachable.goes_no_higher_than(ceiling);
         while reachable.k() < last && reachable.advance(is_enough).is_continue() {}
         if reachable.k() == last {
@@ -499,7 +500,7 @@ mod tests {
 
     fn with(text: &str, patience: &Patience) -> Option<(usize, usize)> {
         let problem: Problem = text.parse().unwrap();
-        let mut reachable = Reachable::new(problem.system(), true);
+        let mut reachable = Reachable::new(problem.system(), true, Tuning::SHIPPED);
         let bad = Bad::new(problem.property(), &reachable.symmetry);
         let first = loop {
             assert!(reachable.advance(&mut |_| ControlFlow::<()>::Continue(())).is_continue());

@@ -6,7 +6,7 @@ use cpds_testing::overapproximation::overapproximation;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
 use cuba::{Analysis, Conclusion, Options, Proof, Question, search};
-use cuba::{Count, Fcr, Lower, ObservationSequence, Overapproximation, Reachable, Rung};
+use cuba::{Count, Fcr, Lower, ObservationSequence, Overapproximation, Reachable, Rung, Tuning};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ struct Explored {
 }
 
 fn explore(problem: &Problem, symmetry: bool) -> Explored {
-    let mut reachable = Reachable::new(problem.system(), symmetry);
+    let mut reachable = Reachable::new(problem.system(), symmetry, Tuning::SHIPPED);
     let mut collapsed = None;
     let finite = Fcr::new(problem.system()).holds() == Some(true);
     while finite && reachable.k() < MAX_K && reachable.kept() < MAX_STATES && collapsed.is_none() {

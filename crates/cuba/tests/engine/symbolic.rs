@@ -5,15 +5,20 @@ use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
 use cpds_testing::oracle;
 use cpds_testing::renaming::renamed;
 use cuba::{Conclusion, Options, Question, search};
-use cuba::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions};
+use cuba::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions, Tuning};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 const MAX_K: usize = 6;
 
-const ALL: SymbolicOptions =
-    SymbolicOptions { symmetry: true, subsumption: true, widening: None, unlike: usize::MAX, memory: 1 << 26 };
+const ALL: SymbolicOptions = SymbolicOptions {
+    symmetry: true,
+    subsumption: true,
+    widening: None,
+    memory: 1 << 26,
+    tuning: Tuning { diagram_groups: usize::MAX, ..Tuning::SHIPPED },
+};
 
 /// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped
 /// growing.
@@ -47,7 +52,7 @@ fn states(problem: &Problem) -> (Vec<BTreeSet<GlobalState>>, Option<usize>) {
         let collapse = levels.iter().position(BTreeSet::is_empty).map(|k| k - 1);
         return (levels, collapse);
     }
-    let mut reachable = Reachable::new(problem.system(), true);
+    let mut reachable = Reachable::new(problem.system(), true, Tuning::SHIPPED);
     let go_on = &mut |_: &Reachable<'_>| ControlFlow::<()>::Continue(());
     let mut collapse = None;
     while reachable.k() < MAX_K && reachable.kept() < 300 && reachable.advance(go_on).is_continue() {

@@ -8,14 +8,23 @@ use cpds_testing::oracle;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
 use cuba::{Conclusion, Options, Proof, Question, search};
-use cuba::{Count, Engine, Ladder, Symbolic, SymbolicOptions};
+use cuba::{Count, Engine, Ladder, Symbolic, SymbolicOptions, Tuning};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-const LISTED: SymbolicOptions =
-    SymbolicOptions { symmetry: true, subsumption: true, widening: None, unlike: usize::MAX, memory: 1 << 27 };
-const DRAWN: SymbolicOptions = SymbolicOptions { unlike: 1, ..LISTED };
+const LISTED: SymbolicOptions = SymbolicOptions {
+    symmetry: true,
+    subsumption: true,
+    widening: None,
+    memory: 1 << 27,
+    tuning: diagrams_from(usize::MAX),
+};
+const DRAWN: SymbolicOptions = SymbolicOptions { tuning: diagrams_from(1), ..LISTED };
+
+const fn diagrams_from(diagram_groups: usize) -> Tuning {
+    Tuning { diagram_groups, ..Tuning::SHIPPED }
+}
 
 /// Goes on to a level, as long as there are not too many tuples; gives where it stopped growing.
 fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
@@ -185,7 +194,7 @@ fn a_crowd_is_not_drawn() {
     let crowd = "thread D * 30 { symbols d e; (0,d) -> (0,e d); (0,e) -> (0,d e); (0,d) -> (0,-) }";
     let problem: Problem = format!("shared 0; init 0|A,B,C,d*30\n{unlike}{crowd}").parse().unwrap();
     assert_eq!(problem.system().symmetric_groups().len(), 4);
-    let (tuples, visible, kept) = sizes(&problem, SymbolicOptions { unlike: 4, ..LISTED });
+    let (tuples, visible, kept) = sizes(&problem, SymbolicOptions { tuning: diagrams_from(4), ..LISTED });
     // Each of three has something on top or nothing; so have thirty, or something else.
     assert_eq!((tuples.exact(), visible, kept), (Some(1), 8 * 3_u128.pow(30), 8 * 31));
 }

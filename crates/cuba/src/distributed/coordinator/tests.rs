@@ -53,7 +53,7 @@ fn as_it_is(_: u32, tops: &[u32]) -> Option<Vec<usize>> {
 
 /// By one exploration, wave by wave.
 fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
-    let mut all = Reachable::new(problem.system(), symmetry);
+    let mut all = Reachable::new(problem.system(), symmetry, Tuning::SMALL);
     let mut waves = Vec::new();
     'levels: while all.k() < bounds.contexts && (all.k() == 0 || all.has_new_states(all.k())) {
         all.start_level();
@@ -131,8 +131,8 @@ fn kept_and_shared(
     after: Option<usize>,
 ) -> (Found, Counters) {
     let store: Arc<dyn Store> = Arc::new(Stores::default());
-    let parts = || Together::keeping(problem.system(), symmetry, partition, Some(&store));
-    let mut all = Shares::new(problem.system(), symmetry, parts()).unwrap();
+    let parts = || Together::keeping(problem.system(), symmetry, partition, Some(&store), Tuning::SMALL);
+    let mut all = Shares::new(problem.system(), symmetry, parts(), Tuning::SMALL).unwrap();
     let mut waves = Vec::new();
     while all.k() < bounds.contexts && (all.k() == 0 || all.has_new_states(all.k())) {
         let done = all.advance(&mut |all| {
@@ -156,7 +156,7 @@ fn kept_and_shared(
             let mut kept = Vec::new();
             write(&all, &mut kept).unwrap();
             let saved = read(&mut &*kept).unwrap();
-            all = Shares::restored(problem.system(), symmetry, parts(), saved).unwrap();
+            all = Shares::restored(problem.system(), symmetry, parts(), saved, Tuning::SMALL).unwrap();
         }
     }
     let known = 0..=all.k() + usize::from(all.is_going());
@@ -248,13 +248,15 @@ fn what_was_not_kept_does_not_go_on() {
     let problem: Problem = include_str!("../../../../../models/paper/fig1.cpds").parse().unwrap();
     let system = problem.system();
     let store: Arc<dyn Store> = Arc::new(Stores::default());
-    let mut all = Shares::new(system, true, Together::keeping(system, true, (2, 0), Some(&store))).unwrap();
+    let together = Together::keeping(system, true, (2, 0), Some(&store), Tuning::SMALL);
+    let mut all = Shares::new(system, true, together, Tuning::SMALL).unwrap();
     all.advance(&mut |_| ControlFlow::<()>::Continue(())).unwrap();
     let mut saved = Vec::new();
     write(&all, &mut saved).unwrap();
     let restored = |parts, store| {
-        let together = Together::keeping(system, true, (parts, 0), store);
-        Shares::restored(system, true, together, read(&mut &*saved).unwrap()).err().map(|why| why.to_string())
+        let together = Together::keeping(system, true, (parts, 0), store, Tuning::SMALL);
+        let restored = Shares::restored(system, true, together, read(&mut &*saved).unwrap(), Tuning::SMALL);
+        restored.err().map(|why| why.to_string())
     };
     assert_eq!(restored(2, Some(&store)).unwrap(), "part 0 cannot go on: nothing is here");
     all.keep().unwrap();
@@ -271,8 +273,9 @@ fn shares_can_be_put_together() {
         if Fcr::new(system).holds() != Some(true) {
             return Ok(());
         }
-        let mut one = Reachable::new(system, symmetry);
-        let mut many = Shares::new(system, symmetry, Together::new(system, symmetry, parts, seed)).unwrap();
+        let mut one = Reachable::new(system, symmetry, Tuning::SMALL);
+        let together = Together::new(system, symmetry, parts, seed, Tuning::SMALL);
+        let mut many = Shares::new(system, symmetry, together, Tuning::SMALL).unwrap();
         while one.k() < 3 && one.kept() < 1000 {
             let _ = one.advance(&mut |_| ControlFlow::<()>::Continue(()));
             many.advance(&mut |_| ControlFlow::<()>::Continue(())).unwrap();
@@ -299,7 +302,7 @@ fn no_block_makes_a_share_panic() {
         cut in any::<prop::sample::Index>(), noise in prop::collection::vec(any::<u8>(), 0..12),
     )| {
         let system = problem.system();
-        let together = Together::new(system, symmetry, 2, seed);
+        let together = Together::new(system, symmetry, 2, seed, Tuning::SMALL);
         together.superstep(Command::Expand { begin: Begin::Level, steps: 100 });
         for (_, block) in together.mail.borrow_mut().iter_mut().flatten() {
             for (index, byte) in &changes {
@@ -315,7 +318,7 @@ fn no_block_makes_a_share_panic() {
     });
     assert!(failed.get() > 100, "only {}", failed.get());
     let problem: Problem = include_str!("../../../../../models/squeeze/journal.cpds").parse().unwrap();
-    let mut share = Share::new(problem.system(), true, Place { part: 0, parts: 2, seed: 0 });
+    let mut share = Share::new(problem.system(), true, Place { part: 0, parts: 2, seed: 0 }, Tuning::SMALL);
     let mut reply = |command, received| share.step(command, received, &mut |_, _| {});
     let expand = |begin| Command::Expand { begin, steps: 1 };
     assert_eq!(reply(expand(Begin::Wave), Vec::new()), Reply::Failed(Failure::Command));

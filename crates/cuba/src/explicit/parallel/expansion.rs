@@ -514,6 +514,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tuning::Tuning;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
@@ -537,7 +538,7 @@ mod tests {
     /// look on.
     fn looks(problem: &Problem, symmetry: bool, hands: usize, few: usize) -> Vec<Vec<u8>> {
         let mut looks = Vec::new();
-        let mut reachable = Reachable::new(problem.system(), symmetry);
+        let mut reachable = Reachable::new(problem.system(), symmetry, Tuning::SMALL);
         let number = Arc::new(AtomicUsize::new(1));
         reachable.with_crew(Crew { few, ..Crew::new(Arc::clone(&number)) });
         reachable.start_level();

@@ -3,13 +3,13 @@
 use super::*;
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
-use crate::squeeze::context::Tuning;
 use crate::squeeze::question::Options;
 use crate::squeeze::race::Race;
 use crate::squeeze::rung_outcome::Bound;
 use crate::squeeze::search::search;
 use crate::statistics::Engine;
 use crate::tables::packed_rows::PackedSet;
+use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
@@ -20,6 +20,10 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 const FIG_1: &str = include_str!("../../../../../models/paper/fig1.cpds");
+
+fn small() -> Options {
+    Options { tuning: Tuning::SMALL, ..Options::default() }
+}
 
 /// A rung that has ruled out so many states, and left so many.
 fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed> {
@@ -41,9 +45,9 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed>
 fn a_rung_that_is_wrong_is_found_out() {
     let problem: Problem = FIG_1.parse().unwrap();
     for question in [Question::Verify, Question::Visible] {
-        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..Options::default() };
+        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small() };
         let race = Race::new(2, &Cancel::default());
-        let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, (race, Tuning::SMALL), None);
+        let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
         let (events, _) = channel();
         let lower = squeeze.search_from_below(None, &events);
         let mut upper = squeeze.search_from_above(None, None, &events);
@@ -66,8 +70,8 @@ fn a_rung_that_is_wrong_is_found_out() {
 fn a_level_knows_what_was_left_at_its_time() {
     let problem: Problem = FIG_1.parse().unwrap();
     let race = Race::new(2, &Cancel::default());
-    let options = Options { max_contexts: Some(0), ..Options::default() };
-    let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, (race, Tuning::SMALL), None);
+    let options = Options { max_contexts: Some(0), ..small() };
+    let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
     let mut level = squeeze.search_from_below(None, &channel().0).levels.remove(0);
     let too_large = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
@@ -93,8 +97,7 @@ fn a_level_knows_what_was_left_at_its_time() {
 fn a_proof_names_the_rungs_that_it_takes() {
     let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
     let (system, race) = (problem.system(), Race::new(2, &Cancel::default()));
-    let squeeze =
-        Squeeze::new(&problem, Question::Verify, Options::default(), Engine::Explicit, (race, Tuning::SMALL), None);
+    let squeeze = Squeeze::new(&problem, Question::Verify, small(), Engine::Explicit, race, None);
     let symmetry = Symmetry::new(system, true);
     let mut ceiling = Ceiling::new(symmetry.clone());
     // The second rung came to nothing, and what comes after the fourth one came too late.
@@ -138,7 +141,7 @@ fn whoever_got_further_is_told() {
         let problem: Problem = text.parse().unwrap();
         let mut told = 0;
         for memory in (1..20).map(|i| step * i) {
-            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..Options::default() };
+            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small() };
             let found = search(&problem, Question::Reachable, &options, |_| ());
             let is_symbolic = found.lower.engine() == Engine::Symbolic;
             assert!(found.lower.k() >= found.k(), "{memory}");
@@ -155,7 +158,7 @@ fn one_after_the_other(problem: &Problem, question: Question, options: &Options,
     let fcr = Fcr::new(problem.system());
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
-    let squeeze = Squeeze::new(problem, question, *options, engine, (race, Tuning::SMALL), None);
+    let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
     let (events, _) = channel();
     let above = || squeeze.race.run(End::Upper, || squeeze.search_from_above(None, None, &events));
     let below = || squeeze.race.run(End::Lower, || squeeze.search_from_below(None, &events));
@@ -192,7 +195,7 @@ proptest! {
             max_depth: depth,
             max_tuples: Some(100),
             memory,
-            ..Options::default()
+            ..small()
         };
         either_order_is_the_same(&problem, &options);
     }
@@ -204,7 +207,7 @@ proptest! {
 fn many_initial_states() {
     let text = "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
-    either_order_is_the_same(&problem, &Options { max_contexts: Some(3), ..Options::default() });
+    either_order_is_the_same(&problem, &Options { max_contexts: Some(3), ..small() });
     let found = search(&problem, Question::Verify, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
 }
