@@ -10,10 +10,10 @@ use crate::truth::Truth;
 use crate::{Checked, ensure};
 use cpds::{Problem, VisibleState};
 use cpds_testing::overapproximation::cut_off;
-use cuba::{Abstraction, Blown, Cut, Limits, Overapproximation};
+use cuba::{Abstraction, AbstractionError, AbstractionLimits, Cut, Overapproximation};
 use std::collections::BTreeSet;
 
-const LIMITS: Limits = Limits { tuples: 150, memory: 1 << 24 };
+const LIMITS: AbstractionLimits = AbstractionLimits { tuples: 150, memory: 1 << 24 };
 
 /// Above so many states, stacks that are cut off higher are left out.
 const ENOUGH: usize = 400;
@@ -80,7 +80,7 @@ fn widened(problem: &Problem, depth: usize, symmetry: bool) -> Result<Option<Abs
     match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
         Ok(found) => Ok(Some(found)),
         // Few tuples may have languages that take all of the memory.
-        Err(Blown::TooManyTuples | Blown::TooLarge) => Ok(None),
+        Err(AbstractionError::TooManyTuples | AbstractionError::TooLarge) => Ok(None),
         Err(other) => {
             ensure("a-limits", false, || format!("A_{depth}: {other:?}"))?;
             Ok(None)

@@ -10,7 +10,7 @@
 
 use cpds::{Cpds, Problem, Property, VisibleState, print_cpds};
 use cpds_testing::families::random_system;
-use cuba::{Abstraction, Cut, Limits, Overapproximation, Rung, Symbolic, SymbolicOptions, Tuning};
+use cuba::{Abstraction, AbstractionLimits, Cut, Overapproximation, Rung, Symbolic, SymbolicOptions, Tuning};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,7 +83,7 @@ fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
         Rung::MatchedZ => cut(Cut::matched(1)),
         Rung::CutOff(height) => cut(Cut::matched(height)),
         Rung::Abstract(depth) => {
-            let limits = Limits { tuples, memory: MEMORY };
+            let limits = AbstractionLimits { tuples, memory: MEMORY };
             Abstraction::new(system, depth, true, limits).ok().map(|found| found.states())
         }
     });

@@ -10,7 +10,7 @@ use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
-use cuba::{Cancel, Engine, Heads, Ladder, Languages, Psa, Pumping, Rung, Statistics};
+use cuba::{Cancel, Engine, Heads, Ladder, Languages, Psa, PumpingHeads, Rung, Statistics};
 use cuba::{Options, Question, search};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -121,7 +121,8 @@ fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
     });
     let mut holds = false;
     let fcr = best(&mut || {
-        holds = Pumping::within(&system, usize::MAX, 1 << 10, &Cancel::default()).is_ok_and(|found| found.is_empty());
+        holds =
+            PumpingHeads::within(&system, usize::MAX, 1 << 10, &Cancel::default()).is_ok_and(|found| found.is_empty());
     });
     #[expect(clippy::cast_precision_loss, reason = "for humans")]
     let rate = |count: usize| format!("{:.2}", count as f64 / seconds / 1e6);

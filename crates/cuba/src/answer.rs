@@ -25,7 +25,7 @@ pub struct Answer<'a> {
     /// unknown.
     pub analysis: Analysis<'a>,
     /// The evidence for the conclusion.
-    pub evidence: Option<MadeEvidence>,
+    pub evidence: Option<TimedEvidence>,
     /// What the search had found, if its evidence could not be made or checked.
     pub unconfirmed: Option<Unconfirmed>,
     /// How long the search took, without the evidence.
@@ -33,7 +33,7 @@ pub struct Answer<'a> {
 }
 
 /// Evidence, and how long it took.
-pub struct MadeEvidence {
+pub struct TimedEvidence {
     /// A trace or a certificate.
     pub evidence: Evidence,
     /// How long it took to make it.
@@ -200,13 +200,13 @@ pub fn answer<'a>(
     let mut answer = Answer { analysis, evidence: None, unconfirmed: None, search_time };
     match make(problem, &answer.analysis, options, &cancel, &mut event) {
         Ok(made) => answer.evidence = made,
-        Err(Missing::Limit(phase)) => {
+        Err(NoEvidence::Limit(phase)) => {
             let lost = answer.analysis.lower.is_lost().then_some(Halt::Lost);
             // What was not stopped lacks memory.
             let why = lost.or(cancel.why()).unwrap_or(Halt::Memory);
             answer.leave_unconfirmed(why, phase);
         }
-        Err(Missing::Rejected(rejected)) => {
+        Err(NoEvidence::Rejected(rejected)) => {
             let kind = MistakeKind::Rejected(rejected);
             return Err(Box::new(Mistake { analysis: answer.analysis, search_time, kind }));
         }
@@ -223,7 +223,7 @@ impl Answer<'_> {
 }
 
 /// Why there is no evidence.
-enum Missing {
+enum NoEvidence {
     /// A limit came first.
     Limit(EvidencePhase),
     Rejected(Rejected),
@@ -236,7 +236,7 @@ fn make(
     options: &Options,
     cancel: &Cancel,
     event: &mut impl FnMut(AnswerEvent<'_>),
-) -> Result<Option<MadeEvidence>, Missing> {
+) -> Result<Option<TimedEvidence>, NoEvidence> {
     let (start, is_checked) = (Instant::now(), options.evidence == EvidencePolicy::Checked);
     let (evidence, claim) = match &analysis.conclusion {
         Conclusion::Unsafe { trace, .. } => {
@@ -250,20 +250,20 @@ fn make(
             let room = (options.memory / 3 * 4).saturating_sub(tables);
             match analysis.certificate(proof, room, cancel) {
                 Ok(certificate) => (Evidence::Certificate(certificate), claim),
-                Err(_) if is_checked => return Err(Missing::Limit(EvidencePhase::Making)),
+                Err(_) if is_checked => return Err(NoEvidence::Limit(EvidencePhase::Making)),
                 Err(_) => return Ok(None),
             }
         }
         _ => return Ok(None),
     };
-    let mut made = MadeEvidence { evidence, time: start.elapsed(), check: None };
+    let mut made = TimedEvidence { evidence, time: start.elapsed(), check: None };
     if is_checked {
         let start = Instant::now();
         event(AnswerEvent::CheckingEvidence);
         match check(problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
             Ok(()) => made.check = Some(start.elapsed()),
-            Err(Rejected::Stopped) => return Err(Missing::Limit(EvidencePhase::Checking)),
-            Err(rejected) => return Err(Missing::Rejected(rejected)),
+            Err(Rejected::Stopped) => return Err(NoEvidence::Limit(EvidencePhase::Checking)),
+            Err(rejected) => return Err(NoEvidence::Rejected(rejected)),
         }
         event(AnswerEvent::EvidenceAccepted);
     }
@@ -283,7 +283,7 @@ mod tests {
         search(problem, Question::Verify, &Options::default(), |_| ())
     }
 
-    fn made(problem: &Problem, options: &Options, cancel: &Cancel) -> Result<Option<MadeEvidence>, Missing> {
+    fn made(problem: &Problem, options: &Options, cancel: &Cancel) -> Result<Option<TimedEvidence>, NoEvidence> {
         let analysis = found(problem);
         assert!(matches!(analysis.conclusion, Conclusion::Safe(_)));
         make(problem, &analysis, options, cancel, &mut |_| ())
@@ -294,13 +294,13 @@ mod tests {
         let problem: Problem = SAFE.parse().unwrap();
         let little = Options { memory: 1000, ..Options::default() };
         let none = made(&problem, &little, &Cancel::new());
-        assert!(matches!(none, Err(Missing::Limit(EvidencePhase::Making))));
+        assert!(matches!(none, Err(NoEvidence::Limit(EvidencePhase::Making))));
         let unchecked = Options { evidence: EvidencePolicy::Unchecked, ..little };
         assert!(matches!(made(&problem, &unchecked, &Cancel::new()), Ok(None)));
         let stopped = Cancel::new();
         stopped.stop(Halt::TimeOut);
         let none = made(&problem, &Options::default(), &stopped);
-        assert!(matches!(none, Err(Missing::Limit(EvidencePhase::Checking))));
+        assert!(matches!(none, Err(NoEvidence::Limit(EvidencePhase::Checking))));
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         let everything = SAFE.lines().map(|line| if line.starts_with("bad") { "bad *|*,*" } else { line });
         let unsafe_problem: Problem = everything.collect::<Vec<_>>().join("\n").parse().unwrap();
         let rejected = make(&unsafe_problem, &found(&problem), &Options::default(), &Cancel::new(), &mut |_| ());
-        let Err(Missing::Rejected(rejected)) = rejected else { panic!("it has bad states") };
+        let Err(NoEvidence::Rejected(rejected)) = rejected else { panic!("it has bad states") };
         assert!(matches!(rejected, Rejected::Violated(Condition::Bad, _)), "{rejected}");
     }
 

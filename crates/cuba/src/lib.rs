@@ -57,7 +57,8 @@ pub mod tuning;
 pub mod visible;
 
 pub use answer::{
-    Answer, AnswerEvent, EvidencePhase, MadeEvidence, Mistake, MistakeKind, Unconfirmed, Verdict, answer, reach, verify,
+    Answer, AnswerEvent, EvidencePhase, Mistake, MistakeKind, TimedEvidence, Unconfirmed, Verdict, answer, reach,
+    verify,
 };
 pub use automata::action_index::Heads;
 pub use automata::language_table::LanguageId;
@@ -68,28 +69,28 @@ pub use automata::store_automaton::Psa;
 pub use automata::store_automaton::PsaState;
 pub use automata::thread_run::Run;
 pub use cpds;
-pub use encoding::NotKept;
+pub use encoding::StorageError;
 pub use explicit::reachable::Reachable;
-pub use fcr::contexts::Contexts;
+pub use fcr::contexts::ContextFiniteness;
 pub use fcr::contexts::Fcr;
-pub use fcr::contexts::Ground;
+pub use fcr::contexts::FinitenessProof;
 pub use fcr::pumping_heads::Head;
-pub use fcr::pumping_heads::Pumping;
-pub use fcr::pumping_loop::Loop;
+pub use fcr::pumping_heads::PumpingHeads;
+pub use fcr::pumping_loop::PumpingLoop;
 pub use limits::Cancel;
 pub use limits::Halt;
 pub use limits::TooLarge;
 pub use limits::Unfinished;
 pub use overapproximation::abstraction::Abstraction;
-pub use overapproximation::abstraction::Blown;
-pub use overapproximation::abstraction::Limits;
+pub use overapproximation::abstraction::AbstractionError;
+pub use overapproximation::abstraction::AbstractionLimits;
 pub use overapproximation::ladder::Ladder;
-pub use overapproximation::ladder::NoRung;
+pub use overapproximation::ladder::ParseRungError;
 pub use overapproximation::ladder::Rung;
-pub use overapproximation::ladder::names;
+pub use overapproximation::ladder::rung_names;
 pub use overapproximation::remaining::Between;
+pub use overapproximation::returns::EmergingSymbols;
 pub use overapproximation::returns::Returns;
-pub use overapproximation::returns::Under;
 pub use overapproximation::z::Cut;
 pub use overapproximation::z::Overapproximation;
 pub use overapproximation::z::Progress;

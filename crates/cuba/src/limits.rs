@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
     /// Its result is not needed any more.
-    Beaten,
+    Superseded,
     /// The caller cancelled it.
     Interrupted,
     /// There is no time left.
@@ -94,8 +94,8 @@ mod tests {
         let token = Cancel::new();
         let (clone, child) = (token.clone(), token.child(None));
         assert_eq!((token.why(), clone.why(), child.why()), (None, None, None));
-        child.stop(Halt::Beaten);
-        assert_eq!((token.why(), child.why()), (None, Some(Halt::Beaten)));
+        child.stop(Halt::Superseded);
+        assert_eq!((token.why(), child.why()), (None, Some(Halt::Superseded)));
         let child = token.child(None).child(None);
         clone.stop(Halt::Interrupted);
         clone.stop(Halt::Memory);

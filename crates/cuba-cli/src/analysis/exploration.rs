@@ -5,7 +5,7 @@ use crate::analysis::limits::RunLimits;
 use crate::analysis::phase::Ended;
 use crate::analysis::summary::Summary;
 use cpds::{Cpds, Problem};
-use cuba::{Analysis, Conclusion, Engine, Fcr, MadeEvidence, Options, Question};
+use cuba::{Analysis, Conclusion, Engine, Fcr, Options, Question, TimedEvidence};
 use std::time::Duration;
 
 /// An analysis, and what it took.
@@ -17,7 +17,7 @@ pub(crate) struct Exploration<'a> {
     pub(crate) time: Duration,
     pub(crate) limits: RunLimits,
     /// The evidence for the answer.
-    pub(crate) evidence: Option<MadeEvidence>,
+    pub(crate) evidence: Option<TimedEvidence>,
     /// The remark on the checkpoint.
     pub(crate) checkpoint_note: Option<String>,
     /// What the search has found, if its evidence could not be made or checked, and why not. Then

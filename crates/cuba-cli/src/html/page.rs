@@ -18,7 +18,7 @@ use crate::text::style::plain;
 use crate::text::{levels, pumping_loop, statistics};
 use cpds::diagnostic::printable_lines;
 use cpds::{ActionKind, Program, Source, ThreadId};
-use cuba::{Climbed, Conclusion, Loop, Outcome};
+use cuba::{Climbed, Conclusion, Outcome, PumpingLoop};
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -288,7 +288,7 @@ fn program(program: &Program) -> ProgramRow {
 }
 
 /// The loop step by step, if there is room for all its states.
-fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
+fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }

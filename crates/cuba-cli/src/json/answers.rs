@@ -13,7 +13,7 @@ use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use cuba::distributed::Sent;
-use cuba::{Climbed, Conclusion, Count, Engine, Halt, Loop, ObservationSequence, Outcome, Pause, Run};
+use cuba::{Climbed, Conclusion, Count, Engine, Halt, ObservationSequence, Outcome, Pause, PumpingLoop, Run};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -357,7 +357,7 @@ pub struct LoopJson {
 pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, reason: &str, usage: Usage) -> FcrJson {
     let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
-    let found = |program: &Program, found: &Loop, reachable: Option<bool>| {
+    let found = |program: &Program, found: &PumpingLoop, reachable: Option<bool>| {
         let [start, end] = found.ends();
         let steps = |run: &Run| {
             let mut before = run.start.clone();
@@ -572,13 +572,13 @@ fn unconfirmed(Unconfirmed { finding, ended }: Unconfirmed<'_>) -> UnconfirmedJs
         ended_by: match ended.why {
             Halt::TimeOut => "timeout",
             Halt::Memory => "memory",
-            Halt::Interrupted | Halt::Beaten => "interrupt",
+            Halt::Interrupted | Halt::Superseded => "interrupt",
             Halt::Lost => "process",
         },
     }
 }
 
-fn evidence(made: &cuba::MadeEvidence) -> EvidenceJson {
+fn evidence(made: &cuba::TimedEvidence) -> EvidenceJson {
     let certificate = if let Evidence::Certificate(certificate) = &made.evidence { Some(certificate) } else { None };
     EvidenceJson {
         kind: if certificate.is_some() { "certificate" } else { "trace" },

@@ -5,13 +5,13 @@ use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
 use crate::text::program_trace;
 use crate::text::state_notation::StateNotation;
 use cpds::{Program, SharedState, Stack};
-use cuba::Loop;
+use cuba::PumpingLoop;
 
 /// A loop that is longer than this cannot be read as a picture.
 const DRAWN: usize = 40;
 
 /// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, where it starts again.
-pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &Loop) -> Option<Picture> {
+pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &PumpingLoop) -> Option<Picture> {
     let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
     let words = StateNotation::of(loaded);
     let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();

@@ -7,7 +7,7 @@
 use crate::running::console::Console;
 use crate::running::run::Run;
 use cuba::checkpoint::Keeper;
-use cuba::{End, NotKept};
+use cuba::{End, StorageError};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -77,7 +77,7 @@ impl Keeper for FaultKeeper<'_> {
         false
     }
 
-    fn keep(&self, _: End, _: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+    fn keep(&self, _: End, _: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         false
     }
 }

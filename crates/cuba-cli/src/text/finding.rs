@@ -4,7 +4,7 @@ use crate::analysis::exploration::{Exploration, levels};
 use crate::analysis::finding::{Check, Finding, Unconfirmed};
 use crate::analysis::phase::Ended;
 use crate::text::numbers::plural;
-use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, names};
+use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, rung_names};
 
 impl Finding {
     /// What the search has found, if that is an answer.
@@ -12,7 +12,7 @@ impl Finding {
         let (k, s) = (analysis.k(), levels(analysis));
         let why = |proof: &Proof, alone: &str| match proof {
             Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
-            Proof::Bounded(rungs) => format!("{} {alone}", names(rungs)),
+            Proof::Bounded(rungs) => format!("{} {alone}", rung_names(rungs)),
         };
         let (verdict, contexts, words) = match &analysis.conclusion {
             Conclusion::Safe(proof) => {
@@ -41,7 +41,7 @@ impl Finding {
         let advice = match ended.why {
             Halt::TimeOut => "rerun with a longer `--timeout`",
             Halt::Memory => "rerun with more of it",
-            Halt::Interrupted | Halt::Beaten => "rerun without an interrupt",
+            Halt::Interrupted | Halt::Superseded => "rerun without an interrupt",
             Halt::Lost => "rerun",
         };
         let but = match check {
@@ -100,11 +100,11 @@ impl Exploration<'_> {
                     let bound = climbed.bound()?;
                     if rungs.len() > 1 { Some(bound.left) } else { alone(climbed.rung).then_some(bound.visible) }
                 });
-                format!("{}, {}", names(rungs), plural(size.expect("a rung was computed"), "state"))
+                format!("{}, {}", rung_names(rungs), plural(size.expect("a rung was computed"), "state"))
             }
             Proof::Bounded(rungs) => {
                 let collapse = self.analysis.visible_sequence.collapse().unwrap_or(k);
-                format!("T({s}_{collapse}) = {}", names(rungs))
+                format!("T({s}_{collapse}) = {}", rung_names(rungs))
             }
         }
     }

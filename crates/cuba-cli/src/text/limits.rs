@@ -47,7 +47,7 @@ impl Display for Ended {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let phase = self.phase.words();
         match self.why {
-            Halt::Interrupted | Halt::Beaten => write!(f, "it was interrupted while {phase}"),
+            Halt::Interrupted | Halt::Superseded => write!(f, "it was interrupted while {phase}"),
             Halt::TimeOut => write!(f, "--timeout ends it while {phase}"),
             Halt::Memory => write!(f, "{phase} does not fit into the memory of {}", self.limits.memory.hint()),
             Halt::Lost => f.write_str(self.limits.loss()),

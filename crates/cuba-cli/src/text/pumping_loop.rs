@@ -6,7 +6,7 @@ use crate::text::state_notation::{StateNotation, labelled};
 use crate::text::style::{BOLD, paint};
 use crate::text::table::{elided, in_columns};
 use cpds::{Program, SharedState, Stack};
-use cuba::Loop;
+use cuba::PumpingLoop;
 
 /// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
 const STEPS: usize = 500;
@@ -16,7 +16,7 @@ const STEPS: usize = 500;
 pub(crate) fn steps(
     loaded: &Loaded,
     program: &Program,
-    found: &Loop,
+    found: &PumpingLoop,
     reachable: Option<&str>,
     width: Option<usize>,
 ) -> String {

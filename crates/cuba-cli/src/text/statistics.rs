@@ -3,7 +3,7 @@
 use crate::analysis::exploration::Exploration;
 use crate::text::numbers::{self, plural};
 use cpds_check::Evidence;
-use cuba::{MadeEvidence, Statistics};
+use cuba::{Statistics, TimedEvidence};
 use std::time::Duration;
 
 impl Exploration<'_> {
@@ -37,14 +37,14 @@ impl Exploration<'_> {
 }
 
 /// What the evidence took, in words.
-pub(crate) fn of_evidence(made: &MadeEvidence) -> String {
+pub(crate) fn of_evidence(made: &TimedEvidence) -> String {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
     let check = made.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
     format!("{}, made in {}, {check}\n", evidence(made), ms(made.time))
 }
 
 /// What kind of evidence it is, and how much of it.
-pub(crate) fn evidence(made: &MadeEvidence) -> String {
+pub(crate) fn evidence(made: &TimedEvidence) -> String {
     match &made.evidence {
         Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => "trace".to_owned(),
         Evidence::Certificate(certificate) => {

@@ -25,7 +25,10 @@ use crate::verbs::exploration::{Setup, explore};
 use clap::Args;
 use cpds::{Cpds, Problem, Property, Stack, ThreadId, Wild};
 use cuba::checkpoint::Start;
-use cuba::{Conclusion, Contexts, Ground, Halt, Head, Loop, Options, Proof, Psa, Pumping, Question};
+use cuba::{
+    Conclusion, ContextFiniteness, FinitenessProof, Halt, Head, Options, Proof, Psa, PumpingHeads, PumpingLoop,
+    Question,
+};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -98,7 +101,7 @@ pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, 
 struct Search<'a> {
     run: &'a Arc<Run>,
     loaded: &'a Loaded,
-    pumping: Pumping,
+    pumping: PumpingHeads,
     max_contexts: Option<usize>,
     quiet: bool,
 }
@@ -110,7 +113,7 @@ impl<'a> Search<'a> {
         let _progress = Progress::unless(quiet, run, progress::FCR, memory);
         let cancel = run.cancel.clone();
         let limit = memory / Psa::BYTES_A_TRANSITION;
-        let pumping = Pumping::within(loaded.problem().system(), limit, limit, &cancel);
+        let pumping = PumpingHeads::within(loaded.problem().system(), limit, limit, &cancel);
         let why = |_| no_pumping_heads(cancel.why().map(|why| run.ended(why, Phase::Searching)).as_ref(), run.memory());
         Ok(Search { run, loaded, pumping: pumping.map_err(why)?, max_contexts: args.max_contexts, quiet })
     }
@@ -146,7 +149,7 @@ impl<'a> Search<'a> {
         let verdict = match &explored.analysis.conclusion {
             Conclusion::Safe(proof) if self.pumping.is_complete() => {
                 for program in open {
-                    decided.fcr.programs[program] = Contexts::Finite(ground(proof));
+                    decided.fcr.programs[program] = ContextFiniteness::Finite(ground(proof));
                 }
                 format!("holds: no pumping head is reachable, so every R_k is finite ({})", explored.grounds(proof))
             }
@@ -202,7 +205,7 @@ impl<'a> Search<'a> {
             let explored = self.explore(&question, Some(contexts), Some(FEW_TUPLES))?;
             match &explored.analysis.conclusion {
                 Conclusion::Safe(proof) if self.pumping.is_complete() => {
-                    decided.fcr.programs[program] = Contexts::Finite(ground(proof));
+                    decided.fcr.programs[program] = ContextFiniteness::Finite(ground(proof));
                 }
                 Conclusion::Unsafe { trace, pattern } => {
                     let (_, head) = head(&question, *pattern);
@@ -216,10 +219,10 @@ impl<'a> Search<'a> {
 
     /// Notes that a thread of this program gets to this pumping head.
     fn refute(&self, decided: &mut FcrAnswer, program: usize, head: Head, contexts: usize) {
-        decided.fcr.programs[program] = Contexts::Infinite { contexts };
+        decided.fcr.programs[program] = ContextFiniteness::Infinite { contexts };
         let limit = self.run.memory().for_tables() / Psa::BYTES_A_TRANSITION;
         let of_program = &self.system().programs()[program];
-        let found = Loop::at(head, of_program, limit);
+        let found = PumpingLoop::at(head, of_program, limit);
         // A loop is believed only if it replays.
         let is_one = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(of_program));
         assert!(is_one, "the loop of {} is a run of it", of_program.name());
@@ -254,10 +257,10 @@ impl<'a> Search<'a> {
 }
 
 /// Why the contexts of programs are finite, if none of their pumping heads is reachable.
-fn ground(proof: &Proof) -> Ground {
+fn ground(proof: &Proof) -> FinitenessProof {
     match proof {
-        Proof::Bounded(rungs) => Ground::Bounded(rungs.clone()),
-        Proof::LowerCollapsed => Ground::Collapsed,
+        Proof::Bounded(rungs) => FinitenessProof::Bounded(rungs.clone()),
+        Proof::LowerCollapsed => FinitenessProof::Collapsed,
     }
 }
 
@@ -293,10 +296,12 @@ fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
         let Some(found) = found else { continue };
         let start = head_state(&StateNotation::of(loaded), (found.shared, found.top));
         let reachable = match contexts {
-            Contexts::Finite(_) => continue,
-            Contexts::Infinite { contexts: 0 } => format!("{start} is initial"),
-            Contexts::Infinite { contexts } => format!("{start} is reachable with {}", plural(contexts, "context")),
-            Contexts::Open => format!("it is not known whether {start} is reachable"),
+            ContextFiniteness::Finite(_) => continue,
+            ContextFiniteness::Infinite { contexts: 0 } => format!("{start} is initial"),
+            ContextFiniteness::Infinite { contexts } => {
+                format!("{start} is reachable with {}", plural(contexts, "context"))
+            }
+            ContextFiniteness::Open => format!("it is not known whether {start} is reachable"),
         };
         out += &fitted(&pumping_loop::steps(loaded, program, found, Some(&reachable), width), width);
         out += "\n";

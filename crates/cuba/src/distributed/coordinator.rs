@@ -11,7 +11,7 @@
 
 use crate::certificate::tuples::Tuples;
 use crate::distributed::worker::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
-use crate::encoding::NotKept;
+use crate::encoding::StorageError;
 use crate::explicit::outbox::{Place, Reader};
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::statistics::Statistics;
@@ -21,7 +21,7 @@ use crate::trace::backwards::{Best, Levels, Start, WayBack};
 use crate::trace::fewest_steps::{Patience, Sorted, with_fewest_steps};
 use crate::trace::last_context::{Near, Way};
 use crate::tuning::Tuning;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
 use crate::visible::levels::{VisibleLevels, top_number};
 use crate::visible::symmetry::Symmetry;
@@ -204,7 +204,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// Has all shares keep what they have. The last level is finished.
-    pub(crate) fn keep(&self) -> Result<(), NotKept> {
+    pub(crate) fn keep(&self) -> Result<(), StorageError> {
         let command = Command::Keep { k: self.k(), but: self.kept.get() };
         for (part, reply) in self.ask(command).map_err(io::Error::other)?.into_iter().enumerate() {
             let Reply::Kept(kept) = reply else { return Err(io::Error::other(Failure::Reply)) };
@@ -390,7 +390,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     fn trace_within(&self, property: &Property, patience: &Patience) -> Result<Option<Trace>, Failure> {
-        let (bad, set) = (Bad::new(property, &self.symmetry), self.visible.set());
+        let (bad, set) = (BadPatterns::new(property, &self.symmetry), self.visible.set());
         let levels = 0..=self.k() + usize::from(self.is_going());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
         let Some((visible, pattern)) = first else { return Ok(None) };
@@ -401,7 +401,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     /// finds. The first bad state has this visible state and fits this pattern.
     pub(crate) fn trace_to_bad(
         &self,
-        bad: &Bad,
+        bad: &BadPatterns,
         visible: usize,
         pattern: usize,
         patience: &Patience,

@@ -11,7 +11,7 @@
 //! what one exploration has after this wave: that depends on no order, and so on no partition.
 //! Nothing is told that depends on numbers of states or stacks.
 
-use crate::encoding::{NotKept, read, write};
+use crate::encoding::{StorageError, read, write};
 use crate::explicit::outbox::{Malformed, Outlet, Place, Reader, Sent, Writer};
 use crate::explicit::reachable::{PAIRS, Reachable, SavedReachable};
 use crate::explicit::stack_table::StackId;
@@ -51,7 +51,7 @@ pub trait Store: Send + Sync {
         part: usize,
         k: usize,
         but: Option<usize>,
-        write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>,
+        write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>,
     ) -> Result<(), String>;
 
     /// Reads what was kept of a part after level k.
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync {
         &self,
         part: usize,
         k: usize,
-        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), NotKept>,
+        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), StorageError>,
     ) -> Result<(), String>;
 }
 

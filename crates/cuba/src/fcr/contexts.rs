@@ -17,13 +17,13 @@
 
 use crate::automata::action_index::Heads;
 use crate::automata::store_automaton::Psa;
-use crate::fcr::pumping_heads::{Head, Pumping, SOON};
+use crate::fcr::pumping_heads::{Head, PumpingHeads, SOON};
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
-use crate::overapproximation::ladder::{Rung, names};
+use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::overapproximation::z::{Cut, Growing};
 use crate::tuning::Tuning;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
 use cpds::Cpds;
@@ -33,16 +33,16 @@ use std::collections::HashSet;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fcr {
     /// The pumping heads.
-    pub pumping: Pumping,
+    pub pumping: PumpingHeads,
     /// For each of [`Cpds::programs`], what is known of its contexts.
-    pub programs: Vec<Contexts>,
+    pub programs: Vec<ContextFiniteness>,
 }
 
 /// What is known of the contexts of a program's threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Contexts {
+pub enum ContextFiniteness {
     /// From every reachable state, each thread alone reaches finitely many.
-    Finite(Ground),
+    Finite(FinitenessProof),
     /// With so many contexts a thread gets to a pumping head, from which it alone reaches
     /// infinitely many states.
     Infinite {
@@ -55,7 +55,7 @@ pub enum Contexts {
 
 /// Why the contexts of a program are finite.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ground {
+pub enum FinitenessProof {
     /// It has no pumping heads (Thm. 17).
     Theorem17,
     /// What these rungs have in common, mostly one alone, has none of its pumping heads.
@@ -64,44 +64,46 @@ pub enum Ground {
     Collapsed,
 }
 
-impl Contexts {
+impl ContextFiniteness {
     /// Whether they are finite, if that is known.
     pub fn is_finite(&self) -> Option<bool> {
         match self {
-            Contexts::Finite(_) => Some(true),
-            Contexts::Infinite { .. } => Some(false),
-            Contexts::Open => None,
+            ContextFiniteness::Finite(_) => Some(true),
+            ContextFiniteness::Infinite { .. } => Some(false),
+            ContextFiniteness::Open => None,
         }
     }
 
     /// How that is known, in a word or two.
     pub fn by(&self) -> Option<String> {
         match self {
-            Contexts::Finite(Ground::Theorem17) => Some("Thm. 17".to_owned()),
-            Contexts::Finite(Ground::Bounded(rungs)) => Some(names(rungs)),
-            Contexts::Finite(Ground::Collapsed) => Some("T(R)".to_owned()),
-            Contexts::Infinite { contexts } => Some(format!("T(R_{contexts})")),
-            Contexts::Open => None,
+            ContextFiniteness::Finite(FinitenessProof::Theorem17) => Some("Thm. 17".to_owned()),
+            ContextFiniteness::Finite(FinitenessProof::Bounded(rungs)) => Some(rung_names(rungs)),
+            ContextFiniteness::Finite(FinitenessProof::Collapsed) => Some("T(R)".to_owned()),
+            ContextFiniteness::Infinite { contexts } => Some(format!("T(R_{contexts})")),
+            ContextFiniteness::Open => None,
         }
     }
 
     /// What is known of two programs together, if it is the same: both are finite, or both are not.
-    fn and(self, other: Contexts) -> Contexts {
+    fn and(self, other: ContextFiniteness) -> ContextFiniteness {
         match (self, other) {
-            (Contexts::Infinite { contexts }, Contexts::Infinite { contexts: others }) => {
-                Contexts::Infinite { contexts: contexts.min(others) }
+            (ContextFiniteness::Infinite { contexts }, ContextFiniteness::Infinite { contexts: others }) => {
+                ContextFiniteness::Infinite { contexts: contexts.min(others) }
             }
-            (Contexts::Finite(ground), Contexts::Finite(other)) => Contexts::Finite(match (ground, other) {
-                (Ground::Theorem17, ground) | (ground, Ground::Theorem17) => ground,
-                (Ground::Bounded(mut rungs), Ground::Bounded(others)) => {
-                    rungs.extend(others);
-                    rungs.sort_unstable();
-                    rungs.dedup();
-                    Ground::Bounded(rungs)
-                }
-                (Ground::Collapsed, _) | (_, Ground::Collapsed) => Ground::Collapsed,
-            }),
-            _ => Contexts::Open,
+            (ContextFiniteness::Finite(ground), ContextFiniteness::Finite(other)) => {
+                ContextFiniteness::Finite(match (ground, other) {
+                    (FinitenessProof::Theorem17, ground) | (ground, FinitenessProof::Theorem17) => ground,
+                    (FinitenessProof::Bounded(mut rungs), FinitenessProof::Bounded(others)) => {
+                        rungs.extend(others);
+                        rungs.sort_unstable();
+                        rungs.dedup();
+                        FinitenessProof::Bounded(rungs)
+                    }
+                    (FinitenessProof::Collapsed, _) | (_, FinitenessProof::Collapsed) => FinitenessProof::Collapsed,
+                })
+            }
+            _ => ContextFiniteness::Open,
         }
     }
 }
@@ -110,7 +112,7 @@ impl Fcr {
     /// What is known at once: by Thm. 17, by the first contexts, or by the heads of Z.
     pub fn new(system: &Cpds) -> Fcr {
         let found =
-            Self::at_once(system, &Symmetry::new(system, true), usize::MAX, Tuning::SHIPPED, &Cancel::default());
+            Self::before_search(system, &Symmetry::new(system, true), usize::MAX, Tuning::SHIPPED, &Cancel::default());
         found.expect("there is no limit").0
     }
 
@@ -119,14 +121,14 @@ impl Fcr {
     ///
     /// # Errors
     /// If it is stopped, or if no loop is found within the memory.
-    pub(crate) fn at_once<'a>(
+    pub(crate) fn before_search<'a>(
         system: &'a Cpds,
         symmetry: &Symmetry,
         memory: usize,
         tuning: Tuning,
         cancel: &Cancel,
     ) -> Result<(Fcr, Option<Growing<'a>>), TooLarge> {
-        let mut fcr = Fcr::by_theorem_17(Pumping::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
+        let mut fcr = Fcr::by_theorem_17(PumpingHeads::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
         fcr.begin(system, cancel);
         if fcr.holds().is_some() || !fcr.pumping.is_complete() {
             return Ok((fcr, None));
@@ -135,17 +137,17 @@ impl Fcr {
         if z.finishes_within(tuning.z_before_search, memory, cancel) {
             fcr.rule_out(system, symmetry, |bad| {
                 let is_free = bad.first_violation(z.set(), 0..z.set().len()).is_none();
-                is_free.then(|| Ground::Bounded(vec![Rung::Z]))
+                is_free.then(|| FinitenessProof::Bounded(vec![Rung::Z]))
             });
         }
         Ok((fcr, Some(z)))
     }
 
     /// What follows from the pumping heads alone.
-    pub fn by_theorem_17(pumping: Pumping) -> Fcr {
+    pub fn by_theorem_17(pumping: PumpingHeads) -> Fcr {
         let of_program = |program: usize| {
             let is_finite = pumping.heads(program).is_empty() && pumping.is_complete();
-            if is_finite { Contexts::Finite(Ground::Theorem17) } else { Contexts::Open }
+            if is_finite { ContextFiniteness::Finite(FinitenessProof::Theorem17) } else { ContextFiniteness::Open }
         };
         let programs = (0..pumping.program_count()).map(of_program).collect();
         Fcr { pumping, programs }
@@ -153,7 +155,7 @@ impl Fcr {
 
     /// Whether every R_k is finite, if that is known.
     pub fn holds(&self) -> Option<bool> {
-        let mut is_finite = self.programs.iter().map(Contexts::is_finite);
+        let mut is_finite = self.programs.iter().map(ContextFiniteness::is_finite);
         if is_finite.clone().any(|finite| finite == Some(false)) {
             return Some(false);
         }
@@ -166,7 +168,7 @@ impl Fcr {
         let holds = self.holds()?;
         let decisive = self.programs.iter().filter(|contexts| contexts.is_finite() == Some(holds));
         // The last word on it: the first k; what is known of T(R); all rungs.
-        decisive.cloned().reduce(Contexts::and).and_then(|contexts| contexts.by())
+        decisive.cloned().reduce(ContextFiniteness::and).and_then(|contexts| contexts.by())
     }
 
     /// Looks for pumping heads in the initial states, and in what the first context of each thread
@@ -195,23 +197,23 @@ impl Fcr {
                 }
                 1
             };
-            let found = Contexts::Infinite { contexts };
-            let known = std::mem::replace(&mut self.programs[program], Contexts::Open);
-            self.programs[program] = if known == Contexts::Open { found } else { known.and(found) };
+            let found = ContextFiniteness::Infinite { contexts };
+            let known = std::mem::replace(&mut self.programs[program], ContextFiniteness::Open);
+            self.programs[program] = if known == ContextFiniteness::Open { found } else { known.and(found) };
         }
     }
 
     /// For each program of which nothing is known, asks whether all its pumping heads are ruled
     /// out, and why.
-    fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&Bad) -> Option<Ground>) {
+    fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&BadPatterns) -> Option<FinitenessProof>) {
         if !self.pumping.is_complete() {
             return;
         }
         for (program, contexts) in self.programs.iter_mut().enumerate() {
-            if *contexts == Contexts::Open
-                && let Some(ground) = why(&Bad::heads(self.pumping.heads(program), program, system, symmetry))
+            if *contexts == ContextFiniteness::Open
+                && let Some(ground) = why(&BadPatterns::heads(self.pumping.heads(program), program, system, symmetry))
             {
-                *contexts = Contexts::Finite(ground);
+                *contexts = ContextFiniteness::Finite(ground);
             }
         }
     }
@@ -223,16 +225,18 @@ impl Fcr {
         system: &Cpds,
         symmetry: &Symmetry,
         (visible, k, is_all): (&VisibleLevels, usize, bool),
-        bounded: impl Fn(&Bad) -> Option<Vec<Rung>>,
+        bounded: impl Fn(&BadPatterns) -> Option<Vec<Rung>>,
     ) {
-        for (program, contexts) in self.programs.iter_mut().enumerate().filter(|(_, it)| **it == Contexts::Open) {
-            let bad = Bad::heads(self.pumping.heads(program), program, system, symmetry);
+        for (program, contexts) in
+            self.programs.iter_mut().enumerate().filter(|(_, it)| **it == ContextFiniteness::Open)
+        {
+            let bad = BadPatterns::heads(self.pumping.heads(program), program, system, symmetry);
             let has_head = |&k: &usize| bad.first_violation(visible.set(), visible.range(k)).is_some();
             if let Some(contexts_to_it) = (0..=k).find(has_head) {
-                *contexts = Contexts::Infinite { contexts: contexts_to_it };
+                *contexts = ContextFiniteness::Infinite { contexts: contexts_to_it };
             }
         }
-        self.rule_out(system, symmetry, |bad| bounded(bad).map(Ground::Bounded));
-        self.rule_out(system, symmetry, |_| is_all.then_some(Ground::Collapsed));
+        self.rule_out(system, symmetry, |bad| bounded(bad).map(FinitenessProof::Bounded));
+        self.rule_out(system, symmetry, |_| is_all.then_some(FinitenessProof::Collapsed));
     }
 }

@@ -26,7 +26,7 @@
 
 use crate::automata::action_index::Heads;
 use crate::automata::store_automaton::Psa;
-use crate::fcr::pumping_loop::Loop;
+use crate::fcr::pumping_loop::PumpingLoop;
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, ThreadId, Wild, limits};
@@ -36,11 +36,11 @@ pub type Head = (SharedState, Symbol);
 
 /// The pumping heads of a system.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pumping {
+pub struct PumpingHeads {
     /// For each of [`Cpds::programs`], in order.
     heads: Vec<Vec<Head>>,
     /// For each of them, a loop, if it has any.
-    loops: Vec<Option<Loop>>,
+    loops: Vec<Option<PumpingLoop>>,
     /// Whether these are all.
     is_complete: bool,
 }
@@ -48,9 +48,9 @@ pub struct Pumping {
 /// How many transitions an automaton may have before there is an answer without all loops.
 pub(crate) const SOON: usize = 1 << 18;
 
-impl Pumping {
+impl PumpingHeads {
     /// All pumping heads.
-    pub fn new(system: &Cpds) -> Pumping {
+    pub fn new(system: &Cpds) -> PumpingHeads {
         Self::within(system, usize::MAX, usize::MAX, &Cancel::default()).expect("there is no limit")
     }
 
@@ -59,8 +59,8 @@ impl Pumping {
     ///
     /// # Errors
     /// If it is stopped, or if there are too many transitions and no loop among them.
-    pub fn within(system: &Cpds, limit: usize, soon: usize, cancel: &Cancel) -> Result<Pumping, TooLarge> {
-        let mut pumping = Pumping { heads: Vec::new(), loops: Vec::new(), is_complete: true };
+    pub fn within(system: &Cpds, limit: usize, soon: usize, cancel: &Cancel) -> Result<PumpingHeads, TooLarge> {
+        let mut pumping = PumpingHeads { heads: Vec::new(), loops: Vec::new(), is_complete: true };
         for program in system.programs() {
             let heads = Heads::new(program);
             let mut psa = Psa::of_heads(heads.sources());
@@ -114,7 +114,7 @@ impl Pumping {
     }
 
     /// A loop of the program with this number, if it has any.
-    pub fn a_loop(&self, program: usize) -> Option<&Loop> {
+    pub fn a_loop(&self, program: usize) -> Option<&PumpingLoop> {
         self.loops[program].as_ref()
     }
 
@@ -151,9 +151,9 @@ impl Pumping {
     }
 }
 
-impl Loop {
+impl PumpingLoop {
     /// A loop from this head, if it pumps and an automaton of so many transitions shows it.
-    pub fn at((q, symbol): Head, program: &Program, limit: usize) -> Option<Loop> {
+    pub fn at((q, symbol): Head, program: &Program, limit: usize) -> Option<PumpingLoop> {
         let psa = Psa::of_heads([(q, Some(symbol))]).saturated(&Heads::new(program), limit).ok()?;
         let call = psa.on_loops().into_iter().find(|&state| psa.call(state) == Some((q, symbol)))?;
         Some(psa.show_loop(&psa.loop_through(call), program).shortened(program))

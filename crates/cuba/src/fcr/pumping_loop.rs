@@ -14,7 +14,7 @@ use cpds::{Program, SharedState, Stack, Symbol};
 
 /// A run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Loop {
+pub struct PumpingLoop {
     /// The run; nothing if it is too long to be written out.
     pub run: Option<Run>,
     /// q.
@@ -31,14 +31,14 @@ const MOST_STEPS: usize = 1 << 16;
 /// How many transitions may be looked at for a shortest run.
 const SOON: usize = 1 << 18;
 
-impl Loop {
+impl PumpingLoop {
     /// The same loop with a shortest run, if that is found soon.
     #[must_use]
-    pub fn shortened(self, program: &Program) -> Loop {
+    pub fn shortened(self, program: &Program) -> PumpingLoop {
         let [(q, stack), (_, end)] = self.ends();
         let given = Psa::of_states([(q, &stack)]).with_lengths();
         match given.saturated(&Heads::new(program), SOON) {
-            Ok(psa) => Loop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
+            Ok(psa) => PumpingLoop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
             Err(TooLarge) => self,
         }
     }
@@ -156,7 +156,7 @@ impl Psa {
 
     /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m:
     /// backwards.)
-    pub(crate) fn show_loop(&self, transitions: &[u32], program: &Program) -> Loop {
+    pub(crate) fn show_loop(&self, transitions: &[u32], program: &Program) -> PumpingLoop {
         let head = |state: u32| self.call(state).expect("a loop goes through calls");
         let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
         let label = |&t: &u32| top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
@@ -173,7 +173,7 @@ impl Psa {
         }
         let start = (shared, Stack::from_top([symbol]));
         let run = rules.and_then(|rules| Run { start, rules }.if_short(program));
-        Loop { run, shared, top: symbol, grown }
+        PumpingLoop { run, shared, top: symbol, grown }
     }
 }
 
@@ -193,12 +193,12 @@ mod tests {
         let a_loop = |shared, word: &[Symbol], rules: &[usize], top, grown: &[Symbol]| {
             let start = (SharedState(shared), Stack::from_top(word.iter().copied()));
             let run = Some(Run { start, rules: rules.to_vec() });
-            Loop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
+            PumpingLoop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
         };
         let found = a_loop(0, &[a], &[0, 1], a, &[a]);
         assert!(found.replays(program));
         let others = [
-            Loop { run: None, ..found.clone() },
+            PumpingLoop { run: None, ..found.clone() },
             a_loop(1, &[b, a], &[1], a, &[a]),
             a_loop(0, &[a], &[0, 1], a, &[a, a]),
             a_loop(0, &[a], &[0, 1], a, &[]),

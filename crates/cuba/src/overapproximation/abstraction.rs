@@ -57,7 +57,7 @@ pub struct Abstraction {
 
 /// What it may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct AbstractionLimits {
     /// How many tuples may be kept.
     pub tuples: usize,
     /// How many bytes the tables may take.
@@ -66,7 +66,7 @@ pub struct Limits {
 
 /// Why there is no A_d.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Blown<B> {
+pub enum AbstractionError<B> {
     /// It would have more tuples than it may.
     TooManyTuples,
     /// It would take more memory than it may.
@@ -80,13 +80,18 @@ impl Abstraction {
     ///
     /// # Errors
     /// If the limits are reached.
-    pub fn new(system: &Cpds, depth: usize, symmetry: bool, limits: Limits) -> Result<Self, Blown<()>> {
+    pub fn new(
+        system: &Cpds,
+        depth: usize,
+        symmetry: bool,
+        limits: AbstractionLimits,
+    ) -> Result<Self, AbstractionError<()>> {
         let tuples = Symbolic::new(system, Self::options(depth, symmetry, limits, Tuning::SHIPPED));
         Self::watched(tuples, limits, &mut |_| ControlFlow::Continue(()))
     }
 
     /// How A_d is explored.
-    pub(crate) fn options(depth: usize, symmetry: bool, limits: Limits, tuning: Tuning) -> SymbolicOptions {
+    pub(crate) fn options(depth: usize, symmetry: bool, limits: AbstractionLimits, tuning: Tuning) -> SymbolicOptions {
         SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory, tuning) }
     }
 
@@ -94,16 +99,16 @@ impl Abstraction {
     /// it.
     pub(crate) fn watched<B>(
         mut tuples: Symbolic<'_>,
-        limits: Limits,
+        limits: AbstractionLimits,
         watch: &mut impl FnMut(&Symbolic<'_>) -> ControlFlow<B>,
-    ) -> Result<Self, Blown<B>> {
+    ) -> Result<Self, AbstractionError<B>> {
         let mut look = |tuples: &Symbolic<'_>| {
             if tuples.kept() > limits.tuples {
-                ControlFlow::Break(Blown::TooManyTuples)
+                ControlFlow::Break(AbstractionError::TooManyTuples)
             } else if tuples.bytes_at_next_look() > limits.memory {
-                ControlFlow::Break(Blown::TooLarge)
+                ControlFlow::Break(AbstractionError::TooLarge)
             } else {
-                watch(tuples).map_break(Blown::Stopped)
+                watch(tuples).map_break(AbstractionError::Stopped)
             }
         };
         loop {
@@ -117,10 +122,12 @@ impl Abstraction {
                 Ok(()) => {}
                 Err(Unfinished::Stopped(why)) => return Err(why),
                 // Whoever cancels it is asked first.
-                Err(Unfinished::TooLarge) => return Err(look(&tuples).break_value().unwrap_or(Blown::TooLarge)),
+                Err(Unfinished::TooLarge) => {
+                    return Err(look(&tuples).break_value().unwrap_or(AbstractionError::TooLarge));
+                }
             }
             if !tuples.grew(tuples.k()) {
-                let largest = tuples.largest(limits.memory).map_err(|TooLarge| Blown::TooLarge)?;
+                let largest = tuples.largest(limits.memory).map_err(|TooLarge| AbstractionError::TooLarge)?;
                 return Ok(Abstraction {
                     is_exact: tuples.is_exact(),
                     tuples: tuples.kept(),
@@ -151,13 +158,13 @@ mod tests {
             let tuples = Symbolic::new(problem.system(), Abstraction::options(1, true, limits, Tuning::SMALL));
             Abstraction::watched(tuples, limits, &mut |_| ControlFlow::<()>::Continue(()))
         };
-        let a_1 = |tuples| within(Limits { tuples, memory: 1 << 20 });
+        let a_1 = |tuples| within(AbstractionLimits { tuples, memory: 1 << 20 });
         let most = a_1(usize::MAX).expect("it is small").tuples;
         assert!(most > 3 && a_1(most).is_ok());
         for fewer in 0..most {
-            assert_eq!(a_1(fewer).err(), Some(Blown::TooManyTuples), "{fewer} of {most}");
+            assert_eq!(a_1(fewer).err(), Some(AbstractionError::TooManyTuples), "{fewer} of {most}");
         }
-        let none = Limits { tuples: most, memory: 0 };
-        assert_eq!(within(none).err(), Some(Blown::TooLarge));
+        let none = AbstractionLimits { tuples: most, memory: 0 };
+        assert_eq!(within(none).err(), Some(AbstractionError::TooLarge));
     }
 }

@@ -8,7 +8,7 @@
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::TooLarge;
-use crate::overapproximation::returns::{Returns, Under};
+use crate::overapproximation::returns::{EmergingSymbols, Returns};
 use crate::tables::step_cache::{Moves, ThreadState};
 use crate::visible::levels::{top, top_number};
 use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
@@ -22,14 +22,14 @@ use std::ops::Range;
 pub(crate) struct CutOff<'a> {
     program: &'a Program,
     z: usize,
-    under: Under,
+    under: EmergingSymbols,
     /// The shared states that a pop leads to, sorted.
     pops_to: Vec<u32>,
     words: Vec<Box<[u32]>>,
     /// How many symbols these have, all together.
     symbols: usize,
     numbers: FxHashMap<Box<[u32]>, u32>,
-    moves: Moves<Origin>,
+    moves: Moves<MoveSummary>,
     /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may
     /// lie under its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
@@ -39,7 +39,7 @@ pub(crate) struct CutOff<'a> {
 /// Where the transitions from a thread's cut-off state come from, and where it may come from
 /// itself.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct MoveSummary {
     /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop
     /// may leave.
     pub(crate) pops: usize,
@@ -48,7 +48,8 @@ pub(crate) struct Origin {
 }
 
 /// What is saved of M_i.
-pub(crate) type SavedCutOff = (Under, Vec<Box<[u32]>>, Moves<Origin>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
+pub(crate) type SavedCutOff =
+    (EmergingSymbols, Vec<Box<[u32]>>, Moves<MoveSummary>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
 
 impl Serialize for CutOff<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,7 +65,7 @@ impl<'a> CutOff<'a> {
         returns: Returns,
         room: usize,
     ) -> Result<Self, TooLarge> {
-        let under = Under::new(system, thread, returns, room)?;
+        let under = EmergingSymbols::new(system, thread, returns, room)?;
         let saved = (under, Vec::new(), Moves::default(), FxHashMap::default(), Vec::new());
         let mut cut_off = Self::restored(system, thread, z, saved);
         cut_off.number(&[]);
@@ -127,7 +128,7 @@ impl<'a> CutOff<'a> {
 
     /// The transitions from a shared state and a word.
     #[inline]
-    pub(crate) fn moves(&mut self, from: ThreadState) -> (Origin, Range<usize>) {
+    pub(crate) fn moves(&mut self, from: ThreadState) -> (MoveSummary, Range<usize>) {
         match self.moves.get(from) {
             Some(known) => known,
             None => self.new_moves(from),
@@ -142,7 +143,7 @@ impl<'a> CutOff<'a> {
     /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing
     /// emerges from it. (Alg. 2, line 7, as printed, lets everything emerge.)
     #[cold]
-    fn new_moves(&mut self, (shared, word): ThreadState) -> (Origin, Range<usize>) {
+    fn new_moves(&mut self, (shared, word): ThreadState) -> (MoveSummary, Range<usize>) {
         let symbol = self.top(word);
         let below = self.words[word as usize].get(1..).unwrap_or_default().to_vec();
         let (mut others, mut pops) = (Vec::new(), Vec::new());
@@ -157,7 +158,7 @@ impl<'a> CutOff<'a> {
             }
         }
         let generates = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
-        let origin = Origin { pops: pops.len(), generates };
+        let origin = MoveSummary { pops: pops.len(), generates };
         self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
     }
 

@@ -46,19 +46,19 @@ impl Display for Rung {
 }
 
 /// `A_1`, or `matched-Z ∩ A_1`.
-pub fn names(rungs: &[Rung]) -> String {
+pub fn rung_names(rungs: &[Rung]) -> String {
     rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
 }
 
 /// The text is no rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NoRung;
+pub struct ParseRungError;
 
 impl FromStr for Rung {
-    type Err = NoRung;
+    type Err = ParseRungError;
 
     /// Reads `Z`, `matched-Z`, `Z_2`, `A_1` and the like, in upper or lower case.
-    fn from_str(text: &str) -> Result<Self, NoRung> {
+    fn from_str(text: &str) -> Result<Self, ParseRungError> {
         let text = text.to_ascii_lowercase();
         let number = |prefix| text.strip_prefix(prefix).and_then(|rest: &str| rest.parse().ok());
         match (text.as_str(), number("z_"), number("a_")) {
@@ -66,7 +66,7 @@ impl FromStr for Rung {
             ("matched-z", ..) => Ok(Rung::MatchedZ),
             (_, Some(z @ 2..), _) => Ok(Rung::CutOff(z)),
             (_, _, Some(depth)) => Ok(Rung::Abstract(depth)),
-            _ => Err(NoRung),
+            _ => Err(ParseRungError),
         }
     }
 }
@@ -112,7 +112,7 @@ mod tests {
             assert_eq!(rung.to_string().parse(), Ok(rung));
         }
         for text in ["", "Z_1", "Z_0", "Z_", "A", "A_", "A_x", "A_-1", "B", "matched"] {
-            assert_eq!(text.parse::<Rung>(), Err(NoRung), "{text}");
+            assert_eq!(text.parse::<Rung>(), Err(ParseRungError), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@
 //! marked with the rung that ruled it out. So it is known for every rung what was left after it.
 
 use crate::tables::packed_rows::PackedSet;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
 use crate::visible::levels::visible_states;
 use crate::visible::symmetry::Symmetry;
@@ -87,7 +87,7 @@ impl Ceiling {
     }
 
     /// The rungs that have ruled out a bad state, if none is left after a rung.
-    pub(crate) fn without_bad(&self, bad: &Bad, number: usize) -> Option<BTreeSet<usize>> {
+    pub(crate) fn without_bad(&self, bad: &BadPatterns, number: usize) -> Option<BTreeSet<usize>> {
         let set = self.set.as_ref()?;
         let is_bad = |id: usize| bad.first_violation(set, id..id + 1).is_some();
         if self.left(number).any(is_bad) {
@@ -128,7 +128,7 @@ impl Ceiling {
         &self,
         number: usize,
         (visible, reached): (&PackedSet, usize),
-        bad: Option<(&Bad, &Property)>,
+        bad: Option<(&BadPatterns, &Property)>,
     ) -> Option<Between> {
         let set = self.set.as_ref()?;
         let open = |&id: &usize| visible.find(set.row(id)).is_none_or(|at| at >= reached);
@@ -186,7 +186,7 @@ mod tests {
         let names = |states: &BTreeSet<VisibleState>| -> Vec<String> {
             states.iter().map(|state| system.text(state).to_string()).collect()
         };
-        let bad = Bad::new(problem.property(), &symmetry);
+        let bad = BadPatterns::new(problem.property(), &symmetry);
         let mut ceiling = Ceiling::new(symmetry.clone());
         assert_eq!(ceiling.without_bad(&bad, 0), None);
         for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde"), (4, "ade")] {

@@ -32,14 +32,14 @@ pub enum Returns {
 
 /// For each symbol of a thread, what may lie under it. Symbols are numbered as tops, with 0 for ε.
 #[derive(Serialize, Deserialize)]
-pub struct Under {
+pub struct EmergingSymbols {
     /// The different sets, sorted.
     sets: Vec<Box<[u32]>>,
     /// Which of them a symbol has; the first one, if it is not said.
     set_of: HashMap<u32, usize>,
 }
 
-impl Under {
+impl EmergingSymbols {
     /// What may lie under the symbols of a thread.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Under {
         emerging.extend(puts(system, thread).map(|(_, under)| under));
         emerging.sort_unstable();
         emerging.dedup();
-        Under { sets: vec![emerging.into()], set_of: HashMap::new() }
+        EmergingSymbols { sets: vec![emerging.into()], set_of: HashMap::new() }
     }
 
     fn matched(system: &Cpds, thread: ThreadId, room: usize) -> Result<Self, TooLarge> {
@@ -107,7 +107,7 @@ impl Under {
             }
         }
         // What nothing was put on is never on top of anything.
-        let mut under = Under { sets: vec![Box::default()], set_of: HashMap::new() };
+        let mut under = EmergingSymbols { sets: vec![Box::default()], set_of: HashMap::new() };
         let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
         for (symbol, row) in rows {
             let set = *known.entry(row).or_insert_with_key(|row| {
@@ -194,7 +194,7 @@ mod tests {
     fn under(text: &str, returns: Returns, symbol: &str) -> Vec<String> {
         let problem: Problem = text.parse().unwrap();
         let system = problem.system();
-        let under = Under::new(system, system.threads().next().unwrap(), returns, usize::MAX).unwrap();
+        let under = EmergingSymbols::new(system, system.threads().next().unwrap(), returns, usize::MAX).unwrap();
         let name = |number: u32| top(number).map_or("ε", |symbol| system.symbol_names().name(symbol.0)).to_owned();
         let number = (1..100).find(|&number| name(number) == symbol).unwrap();
         under.get(under.set(number)).iter().map(|&number| name(number)).collect()

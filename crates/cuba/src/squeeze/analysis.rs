@@ -140,7 +140,7 @@ pub enum Reason {
 impl From<Halt> for Reason {
     fn from(why: Halt) -> Self {
         match why {
-            Halt::Interrupted | Halt::Beaten => Reason::Interrupted,
+            Halt::Interrupted | Halt::Superseded => Reason::Interrupted,
             Halt::TimeOut => Reason::TimeOut,
             Halt::Memory => Reason::Memory,
             Halt::Lost => Reason::Lost,

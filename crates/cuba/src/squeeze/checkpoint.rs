@@ -10,7 +10,7 @@
 use crate::certificate::tuples::{SavedTuples, Tuples};
 use crate::distributed::coordinator::Elsewhere;
 use crate::distributed::worker::Failure;
-use crate::encoding::{NotKept, read, write};
+use crate::encoding::{StorageError, read, write};
 use crate::overapproximation::remaining::Ceiling;
 use crate::overapproximation::z::{CutOffStates, Growing, SavedGrowing, SavedStates};
 use crate::squeeze::analysis::{Level, Reason};
@@ -38,7 +38,7 @@ pub trait Keeper: Sync {
     fn is_due(&self, end: End) -> bool;
 
     /// Saves what `write` writes, and says whether it is saved.
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool;
+    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
 }
 
 /// What the searches start with: what another run has saved, or nothing.
@@ -53,7 +53,7 @@ pub struct Start {
 impl Start {
     /// Reads what a search has saved. The problem has to be that of the run that saved it, and so
     /// have the options; only limits may differ.
-    pub fn read(&mut self, end: End, input: &mut dyn Read) -> Result<(), NotKept> {
+    pub fn read(&mut self, end: End, input: &mut dyn Read) -> Result<(), StorageError> {
         match end {
             End::Lower => self.lower = Some(read(input)?),
             End::Upper => self.upper = Some(read(input)?),
@@ -71,13 +71,13 @@ impl Squeeze<'_, '_> {
     }
 
     /// Saves what a search has, if it is time. Says whether it did.
-    pub(super) fn save_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+    pub(super) fn save_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
     }
 
     /// A search is over. If the other one is not before it is time to save, saves what this one
     /// has, once.
-    pub(super) fn save_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) {
+    pub(super) fn save_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
         let Some(keeper) = self.keeper else { return };
         self.race.leaves(end);
         while self.race.is_at_work(end.other()) {
@@ -113,7 +113,7 @@ pub(super) enum SavedOutcome {
 }
 
 impl LevelInProgress<'_> {
-    pub(super) fn write(&self, out: &mut dyn Write) -> Result<(), NotKept> {
+    pub(super) fn write(&self, out: &mut dyn Write) -> Result<(), StorageError> {
         let LevelInProgress { levels, lower, states, before, compared } = self;
         write(&(saved_levels(levels), lower, states, before, compared, None::<SavedOutcome>), out)
     }
@@ -140,7 +140,7 @@ impl LowerOutcome {
 
 impl LowerEnd<'_> {
     /// Writes what is saved between two levels, or when the search is over.
-    pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), NotKept> {
+    pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), StorageError> {
         let LowerEnd { levels, lower, states, before, compared, .. } = self;
         // First all shares, then the level that they belong to.
         lower.keep_shares()?;
@@ -222,7 +222,7 @@ impl UpperEnd<'_> {
         &self,
         unfinished: Option<(RungStep, UnfinishedRungTables<'_>)>,
         out: &mut dyn Write,
-    ) -> Result<(), NotKept> {
+    ) -> Result<(), StorageError> {
         let UpperEnd { rungs, invariants, ceiling, safe, order, is_over, .. } = self;
         let set = ceiling.set().map(|set| {
             let same = |invariant: &Option<Invariant<'_>>| match invariant {
@@ -310,7 +310,7 @@ mod tests {
             asked.is_multiple_of(self.first) && (asked / self.first).is_power_of_two()
         }
 
-        fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+        fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
             let mut content = Vec::new();
             write(&mut content).unwrap();
             self.kept.lock().unwrap()[end as usize].push(content);

@@ -17,7 +17,7 @@ use crate::squeeze::race::End;
 use crate::squeeze::rung_outcome::{Climbed, Outcome};
 use crate::squeeze::upper_search::UpperEnd;
 use crate::statistics::Statistics;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 
 /// Puts together what both searches have found up to the time of the first answer.
 pub(super) fn conclude<'a>(
@@ -70,7 +70,7 @@ pub(super) fn conclude<'a>(
         None => findings.conclusion(outcome, halted, reached),
     };
     let fcr = fcr.map(|mut fcr| {
-        let without = |bad: &Bad| findings.without(bad);
+        let without = |bad: &BadPatterns| findings.without(bad);
         fcr.add(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), without);
         fcr
     });
@@ -198,7 +198,7 @@ impl Findings<'_, '_> {
             (LowerOutcome::Halted(Halt::Memory), _) | (_, Some(Halt::Memory)) => Reason::Memory,
             (LowerOutcome::Halted(Halt::Lost), _) | (_, Some(Halt::Lost)) => Reason::Lost,
             (LowerOutcome::Unknown(reason), _) => reason,
-            (LowerOutcome::Halted(Halt::Beaten) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
+            (LowerOutcome::Halted(Halt::Superseded) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
                 unreachable!("then there is an answer")
             }
         })
@@ -233,7 +233,7 @@ impl Findings<'_, '_> {
     }
 
     /// Rungs that have no such state in common, if there are any.
-    fn without(&self, bad: &Bad) -> Option<Vec<Rung>> {
+    fn without(&self, bad: &BadPatterns) -> Option<Vec<Rung>> {
         let is_bound = |rung: &Timed<Climbed>| rung.what.bound().is_some();
         let (first, last) = (self.rungs.iter().position(is_bound)?, self.rungs.iter().rposition(is_bound)?);
         let others = self.ceiling.without_bad(bad, last)?;

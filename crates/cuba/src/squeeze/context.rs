@@ -9,7 +9,7 @@ use crate::squeeze::checkpoint::Keeper;
 use crate::squeeze::question::{Options, Question};
 use crate::squeeze::race::{End, Race};
 use crate::statistics::Engine;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, Problem};
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub(super) struct Squeeze<'a, 'k> {
     pub(super) engine: Engine,
     pub(super) symmetry: Symmetry,
     /// The bad patterns, if the question is about them.
-    pub(super) bad: Option<Bad>,
+    pub(super) bad: Option<BadPatterns>,
     pub(super) race: Race,
     pub(super) keeper: Option<&'k dyn Keeper>,
     /// The processes that have the states, if this one does not have them all.
@@ -80,7 +80,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         keeper: Option<&'k dyn Keeper>,
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
-        let bad = (question == Question::Verify).then(|| Bad::new(problem.property(), &symmetry));
+        let bad = (question == Question::Verify).then(|| BadPatterns::new(problem.property(), &symmetry));
         Squeeze {
             problem,
             question,

@@ -3,7 +3,7 @@
 use crate::certificate::tuples::{Room, Tuples};
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
 use crate::distributed::worker::Failure;
-use crate::encoding::NotKept;
+use crate::encoding::StorageError;
 use crate::explicit::outbox::Sent;
 use crate::explicit::parallel::expansion::Crew;
 use crate::explicit::reachable::{Reachable, SavedReachable};
@@ -14,7 +14,7 @@ use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
 use crate::trace::fewest_steps::Patience;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
 use cpds::{Certificate, Cpds, GlobalState, Trace};
@@ -150,7 +150,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Saves the states that are in other processes, if there are any.
-    pub(crate) fn keep_shares(&self) -> Result<(), NotKept> {
+    pub(crate) fn keep_shares(&self) -> Result<(), StorageError> {
         if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
@@ -317,7 +317,13 @@ impl<'a> Lower<'a> {
     /// A trace to a bad state, up to a permutation of interchangeable threads, with the least
     /// number of contexts; none if it is too long to be written out. The first bad state has the
     /// visible state with this number, and fits this pattern.
-    pub(crate) fn trace(&mut self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
+    pub(crate) fn trace(
+        &mut self,
+        bad: &BadPatterns,
+        visible: usize,
+        pattern: usize,
+        patience: &Patience,
+    ) -> Option<Trace> {
         match self {
             Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
             Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),

@@ -60,7 +60,7 @@ pub(super) enum LowerOutcome {
 /// Why the search stopped in the middle of a level.
 enum Interrupt {
     Memory,
-    Bad(Violation),
+    BadPatterns(Violation),
     Halted(Halt),
 }
 
@@ -176,7 +176,7 @@ impl<'a> Squeeze<'a, '_> {
                 if seen.is_between_waves
                     && let Some(violation) = self.find_bad(seen.visible, &mut end.compared)
                 {
-                    return ControlFlow::Break(Interrupt::Bad(violation));
+                    return ControlFlow::Break(Interrupt::BadPatterns(violation));
                 }
                 self.race.tick(End::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
                 let (levels, states) = (&*end.levels, end.states.as_ref());
@@ -188,7 +188,7 @@ impl<'a> Squeeze<'a, '_> {
             });
             match done {
                 Ok(()) => {}
-                Err(Unfinished::Stopped(Interrupt::Bad(violation))) => return self.unsafe_by(end, &violation),
+                Err(Unfinished::Stopped(Interrupt::BadPatterns(violation))) => return self.unsafe_by(end, &violation),
                 Err(_) if end.lower.is_lost() => return self.lose(),
                 Err(unfinished) => {
                     // What was found of the level is reachable in any case.

@@ -3,7 +3,7 @@
 use crate::certificate::tuples::Room;
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
-use crate::overapproximation::ladder::{Rung, names};
+use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
 use crate::squeeze::levels::Lower;
 use cpds::Certificate;
@@ -43,7 +43,7 @@ impl Analysis<'_> {
     pub fn proved_by(&self) -> Option<String> {
         match &self.conclusion {
             Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {
-                Some(names(rungs))
+                Some(rung_names(rungs))
             }
             Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.lower {
                 Lower::Explicit(_) | Lower::Shares(_) => "R_k".to_owned(),

@@ -93,8 +93,8 @@ impl Race {
             Some(why) => ControlFlow::Break(why),
             None if time > self.first.load(Ordering::Relaxed) => {
                 // It need not complete what it is doing, either.
-                self.cancel(end).stop(Halt::Beaten);
-                ControlFlow::Break(Halt::Beaten)
+                self.cancel(end).stop(Halt::Superseded);
+                ControlFlow::Break(Halt::Superseded)
             }
             None => ControlFlow::Continue(()),
         }
@@ -107,12 +107,12 @@ impl Race {
 
     /// Stops both searches at once.
     pub(super) fn cancel_both(&self) {
-        self.cancels.iter().for_each(|cancel| cancel.stop(Halt::Beaten));
+        self.cancels.iter().for_each(|cancel| cancel.stop(Halt::Superseded));
     }
 
     /// Stops the other search at once.
     pub(super) fn cancel_other(&self, end: End) {
-        self.cancel(end.other()).stop(Halt::Beaten);
+        self.cancel(end.other()).stop(Halt::Superseded);
     }
 
     /// A search has an answer, at this time.
@@ -212,7 +212,10 @@ mod tests {
                 assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
                 assert_eq!(lower, (70_000, None));
                 // It may have had its answer before it could notice the other one.
-                assert!(upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Beaten)), "{upper:?}");
+                assert!(
+                    upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Superseded)),
+                    "{upper:?}"
+                );
             }
         }
     }

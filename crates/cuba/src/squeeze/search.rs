@@ -57,7 +57,7 @@ pub fn search_with<'a>(
     let Control { start, cancel, keeper } = control;
     let cancel = cancel.child(options.timeout);
     let symmetry = Symmetry::new(problem.system(), options.symmetry);
-    let (fcr, z) = match Fcr::at_once(problem.system(), &symmetry, options.memory / 4, options.tuning, &cancel) {
+    let (fcr, z) = match Fcr::before_search(problem.system(), &symmetry, options.memory / 4, options.tuning, &cancel) {
         Ok((fcr, z)) => (Some(fcr), z),
         Err(TooLarge) => (None, None),
     };

@@ -9,7 +9,7 @@
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
-use crate::overapproximation::abstraction::{Abstraction, Blown, Limits};
+use crate::overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
 use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::remaining::Ceiling;
 use crate::overapproximation::z::{CutOffStates, Growing, Overapproximation, Progress};
@@ -22,7 +22,7 @@ use crate::squeeze::rung_order::{RungOrder, RungStep};
 use crate::squeeze::rung_outcome::{Bound, Climbed, Outcome};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
 use crate::visible::symmetry::Symmetry;
 use serde::Serialize;
@@ -121,7 +121,7 @@ impl<'a> Squeeze<'a, '_> {
         &self,
         rung: Rung,
         unfinished: Option<UnfinishedRung<'a>>,
-        limits: Limits,
+        limits: AbstractionLimits,
     ) -> Result<Tables<'a>, TooLarge> {
         let options = |depth| Abstraction::options(depth, self.options.symmetry, limits, self.options.tuning);
         Ok(match (rung, unfinished) {
@@ -182,15 +182,15 @@ impl<'a> Squeeze<'a, '_> {
         }
         let is_new = unfinished.is_none();
         let memory = self.upper_memory().saturating_sub(end.bytes());
-        let tables = self.tables(rung, unfinished, Limits { tuples: step.tuples, memory });
+        let tables = self.tables(rung, unfinished, AbstractionLimits { tuples: step.tuples, memory });
         let initial = tables.as_ref().map_or(0, |tables| if is_new { tables.limited(rung) } else { 0 });
         // To give the rung up would only mean to begin it again with more.
         while self.is_open_ended() && initial > step.tuples {
             step.tuples = step.tuples.saturating_mul(4);
         }
-        let limits = Limits { tuples: step.tuples, memory };
+        let limits = AbstractionLimits { tuples: step.tuples, memory };
         let (result, work) = match tables {
-            Err(TooLarge) => (Err(Blown::TooLarge), 0),
+            Err(TooLarge) => (Err(AbstractionError::TooLarge), 0),
             Ok(Tables::CutOff(growing)) => self.cut_off(end, step, *growing, limits, events),
             Ok(Tables::Widened(tuples)) => self.widened(end, step, *tuples, limits, events),
         };
@@ -203,13 +203,13 @@ impl<'a> Squeeze<'a, '_> {
             Err(why) => why,
         };
         let outcome = match why {
-            Blown::Stopped(why) => return Err(why),
-            Blown::TooLarge => Outcome::TooLarge,
-            Blown::TooManyTuples if initial > step.tuples => {
+            AbstractionError::Stopped(why) => return Err(why),
+            AbstractionError::TooLarge => Outcome::TooLarge,
+            AbstractionError::TooManyTuples if initial > step.tuples => {
                 end.order.ends_kind(rung);
                 Outcome::TooManyInitial(step.tuples)
             }
-            Blown::TooManyTuples => {
+            AbstractionError::TooManyTuples => {
                 if self.is_open_ended() {
                     end.order.try_again(step);
                 }
@@ -267,7 +267,7 @@ impl<'a> Squeeze<'a, '_> {
         // Where both searches have met, nothing is left to rule out.
         let is_enough = time > self.race.enough() && !self.is_worth_it(rung);
         let is_over = is_enough || self.met().is_some_and(|met| time > met);
-        if is_over { ControlFlow::Break(Halt::Beaten) } else { ControlFlow::Continue(()) }
+        if is_over { ControlFlow::Break(Halt::Superseded) } else { ControlFlow::Continue(()) }
     }
 
     /// Whether a rung may take all the time it needs, even if the lower search has given up: for a
@@ -283,7 +283,7 @@ impl<'a> Squeeze<'a, '_> {
 
     /// The memory that the ladder takes, if so many bytes of what the rungs before have left are in
     /// use.
-    fn in_use(&self, left: Limits, bytes: usize) -> usize {
+    fn in_use(&self, left: AbstractionLimits, bytes: usize) -> usize {
         (self.upper_memory() - left.memory).saturating_add(bytes)
     }
 
@@ -293,9 +293,9 @@ impl<'a> Squeeze<'a, '_> {
         end: &UpperEnd<'a>,
         step: RungStep,
         growing: Growing<'a>,
-        limits: Limits,
+        limits: AbstractionLimits,
         events: &Sender<Event>,
-    ) -> (Result<RungResult<'a>, Blown<Halt>>, u64) {
+    ) -> (Result<RungResult<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         // Z itself is worth all the memory there is.
         let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
@@ -306,9 +306,9 @@ impl<'a> Squeeze<'a, '_> {
             let _ = events.send(Event::Overapproximating { rung, states, bytes });
             work = taken;
             if states > most {
-                return ControlFlow::Break(Blown::TooManyTuples);
+                return ControlFlow::Break(AbstractionError::TooManyTuples);
             }
-            self.tick(rung, self.time_after(end, rung, work)).map_break(Blown::Stopped)?;
+            self.tick(rung, self.time_after(end, rung, work)).map_break(AbstractionError::Stopped)?;
             if growing.is_resting() {
                 self.save_if_due(End::Upper, &|out| {
                     end.write(Some((step, UnfinishedRungTables::CutOff(growing))), out)
@@ -323,7 +323,7 @@ impl<'a> Squeeze<'a, '_> {
                 let (set, states) = z.into_states();
                 Ok(RungResult { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
             }
-            Err(Unfinished::TooLarge) => Err(Blown::TooLarge),
+            Err(Unfinished::TooLarge) => Err(AbstractionError::TooLarge),
             Err(Unfinished::Stopped(why)) => Err(why),
         };
         (found, work)
@@ -335,9 +335,9 @@ impl<'a> Squeeze<'a, '_> {
         end: &UpperEnd<'a>,
         step: RungStep,
         mut tuples: Symbolic<'a>,
-        limits: Limits,
+        limits: AbstractionLimits,
         events: &Sender<Event>,
-    ) -> (Result<RungResult<'a>, Blown<Halt>>, u64) {
+    ) -> (Result<RungResult<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         tuples.works_for(self.race.cancel(End::Upper), self.race.workers(End::Upper));
         let mut work = tuples.work();
@@ -423,7 +423,7 @@ impl<'a> UpperEnd<'a> {
     }
 
     /// Rules out what the next rung has not.
-    fn add(&mut self, found: RungResult<'a>, bad: Option<&Bad>, symmetry: &Symmetry) -> Bound {
+    fn add(&mut self, found: RungResult<'a>, bad: Option<&BadPatterns>, symmetry: &Symmetry) -> Bound {
         let RungResult { set, invariant, generators, is_exact } = found;
         self.invariants.push(Some(invariant));
         let number = self.rungs.len();
@@ -494,7 +494,7 @@ mod tests {
         assert!(goes_on(&squeeze, Rung::Z, 9) && !goes_on(&squeeze, Rung::Z, 10));
         // More than is left cannot have been reached: both stop at once.
         squeeze.report(End::Lower, 13, 9);
-        assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Beaten)));
+        assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Superseded)));
     }
 
     /// Z may be as large as it gets; what comes after matched-Z has a limit. There is one initial
@@ -579,7 +579,7 @@ mod tests {
         let squeeze = squeeze(&problem, Question::Verify, Options { max_tuples: Some(1), ..Options::default() });
         squeeze.race.cancel_both();
         let end = climbed(&squeeze);
-        assert_eq!((outcomes(&end), end.halted), (Vec::new(), Some(Halt::Beaten)));
+        assert_eq!((outcomes(&end), end.halted), (Vec::new(), Some(Halt::Superseded)));
     }
 
     /// A limit that is named holds: nothing is tried again with more.
@@ -590,7 +590,7 @@ mod tests {
         let squeeze = squeeze(&problem, Question::Visible, options);
         squeeze.race.concludes(20 * RUNG);
         let end = climbed(&squeeze);
-        assert_eq!(end.halted, Some(Halt::Beaten));
+        assert_eq!(end.halted, Some(Halt::Superseded));
         let deep = outcomes(&end);
         assert!(deep.len() > 5 && deep.iter().all(|(_, it)| *it == Outcome::TooManyTuples(7)), "{deep:?}");
     }
@@ -615,7 +615,7 @@ mod tests {
         let proofs: Vec<usize> = end.invariants.iter().flatten().map(Invariant::bytes).collect();
         assert!(proofs.len() > 2 && proofs.iter().all(|&bytes| bytes > 16), "{proofs:?}");
         assert_eq!(end.bytes(), end.ceiling.bytes() + proofs.iter().sum::<usize>());
-        let left = Limits { tuples: 1, memory: (1 << 22) - 1000 };
+        let left = AbstractionLimits { tuples: 1, memory: (1 << 22) - 1000 };
         assert_eq!(squeeze.in_use(left, 24), 1024);
     }
 }

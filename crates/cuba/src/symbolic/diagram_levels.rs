@@ -23,7 +23,7 @@ use crate::limits::Unfinished;
 use crate::symbolic::diagram::{Diagrams, Node, Order};
 use crate::symbolic::levels::Symbolic;
 use crate::tables::packed_rows::{Layout, PackedSet};
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top;
 use crate::visible::symmetry::Symmetry;
 use rustc_hash::FxHashMap;
@@ -374,7 +374,7 @@ impl Symbolic<'_> {
     }
 
     /// The first level with a tuple that has a bad state, and that tuple.
-    pub(crate) fn first_bad(&self, drawn: &Drawn, bad: &Bad, pattern: usize) -> Option<(usize, u32, Vec<u32>)> {
+    pub(crate) fn first_bad(&self, drawn: &Drawn, bad: &BadPatterns, pattern: usize) -> Option<(usize, u32, Vec<u32>)> {
         let has = |language: u32, wanted: u32| self.languages.tops(LanguageId(language)).any(|t| t == top(wanted));
         let fits = |place: usize, language: u32| bad.wanted_top(pattern, place).is_none_or(|top| has(language, top));
         (0..drawn.new.len()).find_map(|k| {

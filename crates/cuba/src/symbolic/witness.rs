@@ -10,7 +10,7 @@
 use crate::automata::language_table::LanguageId;
 use crate::symbolic::levels::{SYMBOLIC, Symbolic, TupleOrigin};
 use crate::trace::fewest_steps::{Patience, with_fewest_steps_by_states, written};
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top;
 use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
 
@@ -31,7 +31,7 @@ struct At {
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is
     /// too long to be written out, or if there is no such state.
-    pub(crate) fn trace_to_bad(&self, bad: &Bad, pattern: usize, patience: &Patience) -> Option<Trace> {
+    pub(crate) fn trace_to_bad(&self, bad: &BadPatterns, pattern: usize, patience: &Patience) -> Option<Trace> {
         let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
         let mut threads = vec![ThreadId(0); from.len()];
@@ -80,7 +80,7 @@ impl Symbolic<'_> {
     }
 
     /// The first tuple that has a bad state, and how to permute it to fit the pattern.
-    fn first_with(&self, bad: &Bad, pattern: usize) -> Option<(At, Vec<usize>)> {
+    fn first_with(&self, bad: &BadPatterns, pattern: usize) -> Option<(At, Vec<usize>)> {
         let arranged = |at: At| {
             let tops = |position: usize| self.languages.tops(LanguageId(at.languages[position]));
             let from = bad.arrange(pattern, at.shared, |position, wanted| tops(position).any(|t| t == top(wanted)))?;

@@ -20,7 +20,7 @@ use crate::explicit::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::fewest_steps::{Patience, Sorted, with_fewest_steps};
 use crate::trace::last_context::{Near, Way};
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Context, Cpds, GlobalState, SharedState, Stack, ThreadId, Trace, TraceStep};
@@ -165,7 +165,13 @@ impl Reachable<'_> {
 
     /// A trace to a bad state with the fewest contexts and steps. The first bad state has this
     /// visible state and fits this pattern.
-    pub(crate) fn trace_to_bad(&self, bad: &Bad, visible: usize, pattern: usize, patience: &Patience) -> Option<Trace> {
+    pub(crate) fn trace_to_bad(
+        &self,
+        bad: &BadPatterns,
+        visible: usize,
+        pattern: usize,
+        patience: &Patience,
+    ) -> Option<Trace> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;

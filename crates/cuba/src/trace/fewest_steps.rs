@@ -34,7 +34,7 @@ use crate::limits::Cancel;
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::Levels;
 use crate::tuning::Tuning;
-use crate::visible::bad_patterns::Bad;
+use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Context, Cpds, GlobalState, Program, SharedState, Stack, Symbol, ThreadId, Trace, TraceStep};
@@ -95,7 +95,7 @@ pub(crate) type Sorted = (u32, Vec<StackId>);
 /// are permuted.
 pub(crate) fn with_fewest_steps<L: Levels>(
     (system, symmetry): (&Cpds, &Symmetry),
-    bad: &Bad,
+    bad: &BadPatterns,
     levels: L,
     patience: &Patience,
     known: Trace,
@@ -128,7 +128,7 @@ pub(crate) fn with_fewest_steps<L: Levels>(
 /// trace stays as it is.
 pub(crate) fn with_fewest_steps_by_states(
     (system, symmetry): (&Cpds, &Symmetry),
-    bad: &Bad,
+    bad: &BadPatterns,
     (enough, tuning): (u64, Tuning),
     patience: &Patience,
     known: Trace,
@@ -234,7 +234,7 @@ enum At {
 struct Search<'s, L> {
     system: &'s Cpds,
     symmetry: &'s Symmetry,
-    bad: &'s Bad,
+    bad: &'s BadPatterns,
     /// By position.
     programs: Vec<usize>,
     /// By program.
@@ -501,7 +501,7 @@ mod tests {
     fn with(text: &str, patience: &Patience) -> Option<(usize, usize)> {
         let problem: Problem = text.parse().unwrap();
         let mut reachable = Reachable::new(problem.system(), true, Tuning::SHIPPED);
-        let bad = Bad::new(problem.property(), &reachable.symmetry);
+        let bad = BadPatterns::new(problem.property(), &reachable.symmetry);
         let first = loop {
             assert!(reachable.advance(&mut |_| ControlFlow::<()>::Continue(())).is_continue());
             let set = reachable.visible().set();

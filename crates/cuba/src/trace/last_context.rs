@@ -11,7 +11,7 @@ use crate::explicit::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::Levels;
 use crate::trace::fewest_steps::Patience;
-use crate::visible::bad_patterns::{Bad, Shown};
+use crate::visible::bad_patterns::{BadPatterns, Shown};
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, Program, SharedState};
@@ -34,7 +34,7 @@ pub(crate) type Near = (usize, u32, Vec<StackId>);
 /// All ways to become bad by one more context after this level, with at most so many steps; nothing
 /// if there is too much to look at.
 pub(crate) fn ways<L: Levels>(
-    (system, symmetry, bad): (&Cpds, &Symmetry, &Bad),
+    (system, symmetry, bad): (&Cpds, &Symmetry, &BadPatterns),
     (levels, stacks): (&mut L, &mut Stacks),
     level: usize,
     (steps, patience): (usize, &Patience),

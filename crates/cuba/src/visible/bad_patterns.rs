@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// The patterns of a property. Those that name one top alone are found by a lookup; the others are
 /// compared one by one, by shared state.
-pub(crate) struct Bad {
+pub(crate) struct BadPatterns {
     symmetry: Symmetry,
     /// For each pattern: the shared state that it names, and the top at each position.
     patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
@@ -35,7 +35,7 @@ pub(crate) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u3
 /// The first position of a group, a top, and how many threads of the group have it at least.
 pub(crate) type Shown = (usize, u32, usize);
 
-impl Bad {
+impl BadPatterns {
     pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
         let mut bad = Self::nothing(symmetry);
         for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Bad {
 
     /// No patterns.
     fn nothing(symmetry: &Symmetry) -> Self {
-        Bad {
+        BadPatterns {
             symmetry: symmetry.clone(),
             patterns: Vec::new(),
             wanted: Vec::new(),
@@ -191,7 +191,7 @@ mod tests {
         ) {
             let check = |problem: &Problem| {
                 let symmetry = Symmetry::new(problem.system(), true);
-                let bad = Bad::new(problem.property(), &symmetry);
+                let bad = BadPatterns::new(problem.property(), &symmetry);
                 for state in problem.system().initial() {
                     let tops = tops_by_position(&symmetry, &state.visible());
                     let mut sorted = tops.clone();

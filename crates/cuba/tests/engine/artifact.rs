@@ -3,7 +3,7 @@
 use crate::evidence::checked;
 use cpds_testing::artifact::{KNOWN, Known, names};
 use cpds_testing::corpus::artifact;
-use cuba::{Abstraction, Count, Engine, Fcr, Limits, Lower, Pumping};
+use cuba::{Abstraction, AbstractionLimits, Count, Engine, Fcr, Lower, PumpingHeads};
 use cuba::{Conclusion, Options, Question, search};
 
 /// All of Table 2, each program with the engine that finite context reachability calls for, and all
@@ -44,7 +44,7 @@ fn table_2() {
 fn a_1_is_exact() {
     let Some(folder) = artifact("A_1 of Table 2's programs") else { return };
     for known @ &Known { file, visible, .. } in &KNOWN {
-        let limits = Limits { tuples: 100_000, memory: 1 << 30 };
+        let limits = AbstractionLimits { tuples: 100_000, memory: 1 << 30 };
         let found = Abstraction::new(known.read(&folder).system(), 1, true, limits).expect("few tuples");
         assert_eq!(found.states().len(), visible, "{file}");
     }
@@ -75,7 +75,7 @@ fn loops() {
     let Some(folder) = artifact(&names(&KNOWN)) else { return };
     for known in &KNOWN {
         let problem = known.read(&folder);
-        let pumping = Pumping::new(problem.system());
+        let pumping = PumpingHeads::new(problem.system());
         assert_eq!(pumping.is_empty(), known.fcr, "{}", known.file);
         for (number, program) in problem.system().programs().iter().enumerate() {
             assert!(pumping.a_loop(number).is_none_or(|found| found.replays(program)), "{}", known.file);

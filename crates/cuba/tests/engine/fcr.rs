@@ -7,7 +7,7 @@ use cpds::Problem;
 use cpds_testing::contexts::{FiniteLevels, finite_levels};
 use cpds_testing::random::{Shape, problem};
 use cuba::{Conclusion, Options, Question, search};
-use cuba::{Contexts, Fcr, Ground};
+use cuba::{ContextFiniteness, Fcr, FinitenessProof};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 
@@ -69,7 +69,10 @@ fn it_is_decided_as_the_definition_says() {
             count(&finite);
         }
         if fcr.holds() == Some(true) {
-            let is_z = fcr.programs.iter().any(|contexts| matches!(contexts, Contexts::Finite(Ground::Bounded(_))));
+            let is_z = fcr
+                .programs
+                .iter()
+                .any(|contexts| matches!(contexts, ContextFiniteness::Finite(FinitenessProof::Bounded(_))));
             count(if is_z { &by_z } else { &by_theorem_17 });
         }
         !fcr.pumping.is_empty()
@@ -124,7 +127,7 @@ fn a_loop_that_is_not_reachable_refutes_nothing() {
     let problem: Problem = text("").parse().unwrap();
     let fcr = Fcr::new(problem.system());
     assert_eq!((fcr.holds(), fcr.by().as_deref()), (Some(true), Some("Z")));
-    assert_eq!(fcr.programs[0], Contexts::Finite(Ground::Theorem17));
+    assert_eq!(fcr.programs[0], ContextFiniteness::Finite(FinitenessProof::Theorem17));
     let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.lower.engine(), cuba::Engine::Explicit);
     let problem: Problem =

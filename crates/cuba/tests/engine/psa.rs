@@ -7,7 +7,7 @@ use cpds_testing::families::random_system;
 use cpds_testing::oracle::{finite_contexts, one_context};
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
-use cuba::{Cancel, Languages, Loop, Psa, PsaState, Pumping};
+use cuba::{Cancel, Languages, Psa, PsaState, PumpingHeads, PumpingLoop};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -279,7 +279,7 @@ fn pumping_heads_are_found_exactly() {
     let two = problem(&Shape { programs: 1..=2, copies: 1..=1, actions: 0..=7, ..Shape::default() });
     law_on(&two, 4000, |problem| {
         let system = problem.system();
-        let pumping = Pumping::new(system);
+        let pumping = PumpingHeads::new(system);
         for (index, program) in system.programs().iter().enumerate() {
             let thread = system.threads().find(|&thread| system.program_index(thread) == index).unwrap();
             let found = pumping.a_loop(index);
@@ -287,7 +287,7 @@ fn pumping_heads_are_found_exactly() {
             assert_eq!(found.is_none(), pumping.heads(index).is_empty());
             assert!(found.is_none_or(|found| found.replays(program)));
             for &head in pumping.heads(index) {
-                let found = Loop::at(head, program, usize::MAX).expect("it pumps");
+                let found = PumpingLoop::at(head, program, usize::MAX).expect("it pumps");
                 assert!(found.replays(program) && (found.shared, found.top) == head);
             }
         }
@@ -295,8 +295,8 @@ fn pumping_heads_are_found_exactly() {
         let shared = u32::try_from(system.shared_names().len()).unwrap();
         let threads: Vec<usize> = (0..n).rev().collect();
         let rotated: Vec<u32> = (0..shared).map(|q| (q + 1) % shared).collect();
-        let other = Pumping::new(renamed(problem, &threads, &rotated).problem.system());
-        let counts = |pumping: &Pumping| -> Vec<usize> {
+        let other = PumpingHeads::new(renamed(problem, &threads, &rotated).problem.system());
+        let counts = |pumping: &PumpingHeads| -> Vec<usize> {
             (0..system.programs().len()).map(|program| pumping.heads(program).len()).collect()
         };
         assert_eq!(counts(&pumping).into_iter().rev().collect::<Vec<_>>(), counts(&other));
@@ -312,7 +312,7 @@ fn pumping_heads_are_found_exactly() {
 #[test]
 fn a_loop_is_seen_early() {
     let system = random_system(1, 20_000, 100, 100, 1);
-    let pumping = Pumping::within(&system, 100_000, 1000, &Cancel::default()).expect("it need not be complete");
+    let pumping = PumpingHeads::within(&system, 100_000, 1000, &Cancel::default()).expect("it need not be complete");
     assert!(!pumping.is_complete() && !pumping.is_empty());
     assert!(pumping.a_loop(0).is_some_and(|found| found.replays(&system.programs()[0])));
 }

@@ -8,13 +8,16 @@ use cpds::{Problem, VisibleState};
 use cpds_testing::oracle;
 use cpds_testing::overapproximation::cut_off;
 use cpds_testing::renaming::renamed;
-use cuba::{Abstraction, Blown, Climbed, Count, Cut, Engine, Halt, Ladder, Limits, Outcome, Overapproximation, Rung};
+use cuba::{
+    Abstraction, AbstractionError, AbstractionLimits, Climbed, Count, Cut, Engine, Halt, Ladder, Outcome,
+    Overapproximation, Rung,
+};
 use cuba::{Analysis, Cancel, Conclusion, Control, Event, Options, Question, Reason, search, search_with};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-const LIMITS: Limits = Limits { tuples: 150, memory: 1 << 24 };
+const LIMITS: AbstractionLimits = AbstractionLimits { tuples: 150, memory: 1 << 24 };
 
 fn z(problem: &Problem, cut: Cut, symmetry: bool) -> BTreeSet<VisibleState> {
     Overapproximation::cut_off(problem.system(), cut, symmetry).states()
@@ -24,7 +27,7 @@ fn z(problem: &Problem, cut: Cut, symmetry: bool) -> BTreeSet<VisibleState> {
 fn a(problem: &Problem, depth: usize, symmetry: bool) -> Option<BTreeSet<VisibleState>> {
     match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
         Ok(found) => Some(found.states()),
-        Err(Blown::TooManyTuples) => None,
+        Err(AbstractionError::TooManyTuples) => None,
         Err(other) => panic!("{other:?}"),
     }
 }

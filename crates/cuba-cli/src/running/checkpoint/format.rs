@@ -3,7 +3,7 @@
 
 use crate::running::checkpoint::header::Header;
 use crc32fast::Hasher;
-use cuba::NotKept;
+use cuba::StorageError;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Part<'_, '_> {
         io::copy(old, self.0).map(drop)
     }
 
-    pub(super) fn compress(self, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
+    pub(super) fn compress(self, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
         let mut blocks = Blocks { out: self.0, block: Vec::with_capacity(BLOCK) };
         content(&mut blocks)?;
         blocks.finish()

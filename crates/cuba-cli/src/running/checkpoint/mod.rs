@@ -22,7 +22,7 @@ use crate::running::run::Run;
 use crate::text::diagnostics;
 use crate::text::file_names::shown;
 use cuba::checkpoint::Keeper;
-use cuba::{Conclusion, End, NotKept, Reason};
+use cuba::{Conclusion, End, Reason, StorageError};
 use format::write;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -129,7 +129,7 @@ impl Checkpoint {
     }
 
     /// Writes the file anew: what one end has to keep now, and what the other one has kept before.
-    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
+    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
         let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
         let mut parts = [0..0, 0..0];
@@ -165,7 +165,7 @@ impl Keeper for Checkpoint {
         kept.last.elapsed() >= self.every.max(kept.took) && self.file.try_lock().is_ok()
     }
 
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> bool {
+    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         let start = Instant::now();
         let error = self.write(end, write).err().map(|error| error.to_string());
         let is_kept = error.is_none();

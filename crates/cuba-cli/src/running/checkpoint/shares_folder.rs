@@ -11,7 +11,7 @@ use crate::running::lock::lock;
 use crate::running::output_files::{self, UNFINISHED};
 use crate::running::run::Run;
 use crate::text::file_names::shown;
-use cuba::NotKept;
+use cuba::StorageError;
 use cuba::distributed::Store;
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,7 +71,7 @@ impl Store for SharesFolder {
         part: usize,
         k: usize,
         but: Option<usize>,
-        content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>,
+        content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>,
     ) -> Result<(), String> {
         self.clear(|name| part_and_level(name).is_some_and(|(its, level)| its == part && Some(level) != but));
         let put = |out: &mut dyn Write| {
@@ -86,7 +86,7 @@ impl Store for SharesFolder {
         &self,
         part: usize,
         k: usize,
-        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), NotKept>,
+        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), StorageError>,
     ) -> Result<(), String> {
         let path = self.file(part, k);
         let why = |why: String| format!("`{}` {why}", shown(&path));

@@ -74,7 +74,7 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
         }
         all.unfinished = false;
     }
-    let bad = Bad::new(problem.property(), &all.symmetry);
+    let bad = BadPatterns::new(problem.property(), &all.symmetry);
     let seen = 0..=all.k() + usize::from(all.unfinished);
     let ranges = seen.clone().map(|k| all.visible().range(k));
     let first = ranges.into_iter().find_map(|ids| bad.first_violation(all.visible().set(), ids));
