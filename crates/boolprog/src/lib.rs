@@ -13,36 +13,21 @@
 //! stack symbols are places with the values of local variables. Only combinations that a
 //! thread-modular exploration can reach are there.
 
-mod asked;
-mod check;
+mod exploration;
 mod graph;
-mod lex;
-mod live;
-mod lower;
-mod map;
-mod names;
-mod parse;
-mod print;
-mod set;
-mod state;
-mod step;
-mod store;
-mod synchronisation;
+mod lowering;
+mod source_map;
+mod states;
 pub mod syntax;
-mod table;
+mod text;
 pub mod threads;
-mod trace;
-mod tree;
-mod unfold;
-mod words;
 
-pub use asked::Asked;
-pub use map::{
-    Change, FramePlace, FrameView, SourceError, SourceFrame, SourceMap, SourceStep, StepKind, VariableKind, View,
+pub use lowering::Asked;
+pub use source_map::{
+    Change, FramePlace, FrameView, HeldLock, ProgramContext, ProgramStep, ProgramTrace, SourceError, SourceFrame,
+    SourceMap, SourceStep, StepKind, Synchronisation, Synchronised, VariableKind, View,
 };
-pub use print::print;
-pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
-pub use trace::{ProgramContext, ProgramStep, ProgramTrace};
+pub use text::print;
 
 use cpds::diagnostic::{Diagnostic, Diagnostics};
 use cpds::{ReadError, Reading, Source};
@@ -107,7 +92,7 @@ impl fmt::Display for Assumption {
 /// Names are not looked up.
 pub fn parse(source: &Source) -> (Program, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
-    let (program, _) = parse::parse(source, &mut diagnostics);
+    let (program, _) = text::parse(source, &mut diagnostics);
     diagnostics.sort();
     (program, diagnostics)
 }
@@ -115,8 +100,8 @@ pub fn parse(source: &Source) -> (Program, Diagnostics) {
 /// Reads a program, and writes it again in its own dialect. Comments are lost.
 pub fn format(source: Source) -> Result<String, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, unclear) = parse::parse(&source, &mut diagnostics);
-    check::check(&program, &unclear, &mut diagnostics);
+    let (program, unclear) = text::parse(&source, &mut diagnostics);
+    graph::resolve(&program, &unclear, &mut diagnostics);
     if diagnostics.is_ok() {
         return Ok(print(&program));
     }
@@ -127,7 +112,7 @@ pub fn format(source: Source) -> Result<String, ReadError> {
 /// Reads a program and lowers it.
 pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, unclear) = parse::parse(&source, &mut diagnostics);
+    let (program, unclear) = text::parse(&source, &mut diagnostics);
     lowered((program, &unclear), source, options, diagnostics)
 }
 
@@ -143,11 +128,11 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 /// too deep.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    tree::check(program, &mut diagnostics);
+    text::check(program, &mut diagnostics);
     if !diagnostics.is_ok() {
         return Err(ReadError { sources: Vec::new(), diagnostics });
     }
-    let (text, program) = print::placed(program.clone());
+    let (text, program) = text::placed(program.clone());
     if u32::try_from(text.len()).is_err() {
         return Err(ReadError::new(Vec::new(), Diagnostic::error("too large a program: its text is 4 GiB or more")));
     }
@@ -162,13 +147,13 @@ fn lowered(
     options: &Options,
     mut diagnostics: Diagnostics,
 ) -> Result<Lowered, ReadError> {
-    let graph = check::check(&program, unclear, &mut diagnostics);
+    let graph = graph::resolve(&program, unclear, &mut diagnostics);
     let (mut sources, mut lowered) = (vec![source], None);
     if diagnostics.is_ok() {
         let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
         if diagnostics.is_ok() {
             let asked = (&options.asked, program.dialect);
-            lowered = lower::lower(graph, threads, asked, options.memory, &mut sources, &mut diagnostics);
+            lowered = lowering::lower(graph, threads, asked, options.memory, &mut sources, &mut diagnostics);
         }
     }
     diagnostics.sort();

@@ -1,0 +1,335 @@
+//! One step of one thread.
+
+use super::{Effect, MOST_CASES, Machine};
+use crate::graph::{Formula, Node, Step, Var};
+use crate::states::{
+    Bits, Enough, Frame, FrameKind, Handed, Handover, Open, Running, Section, Set, Shared, Stop, Store, evaluate,
+};
+use crate::threads;
+
+/// One step of one thread.
+pub(super) struct Now<'m, 'a, 'f> {
+    pub(super) machine: &'m Machine<'a>,
+    /// The shared state without its variables.
+    pub(super) running: &'m Running,
+    pub(super) variables: &'m Bits,
+    pub(super) frame: &'m Frame,
+    pub(super) node: &'m Node,
+    pub(super) found: &'f mut Vec<(Shared, Effect)>,
+    /// How many choices of open variables have been tried.
+    pub(super) cases: u64,
+}
+
+impl<'m> Now<'m, '_, '_> {
+    pub(super) fn step(&mut self) -> Result<(), Enough> {
+        let store = Store { shared: self.variables.clone(), local: self.frame.local.clone() };
+        // Results that arrive are part of a statement that has begun.
+        let is_inside = matches!(self.node.step, Step::Results { .. });
+        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref().filter(|_| !is_inside);
+        store.cases(&mut |store| {
+            self.count()?;
+            if let Some(enforce) = enforce
+                && !evaluate(enforce, store, store)?.yes
+            {
+                return Ok(());
+            }
+            self.step_from(store)
+        })
+    }
+
+    /// Counts a case.
+    fn count(&mut self) -> Result<(), Enough> {
+        self.cases += 1;
+        if self.cases > MOST_CASES { Err(Enough) } else { Ok(()) }
+    }
+
+    fn step_from(&mut self, store: &Store) -> Result<(), Stop> {
+        let (node, frame) = (self.node, self.frame);
+        match &node.step {
+            Step::Skip => self.go(store, node.next)?,
+            Step::Goto(targets) => {
+                for &target in targets {
+                    let section = match frame.section {
+                        Section::Block(block) if !self.machine.graph.nodes[target].blocks.contains(&block) => {
+                            Section::Outside
+                        }
+                        section => section,
+                    };
+                    let next = Next { section, ..self.next(target) };
+                    self.to(store, next)?;
+                }
+            }
+            Step::Assume(condition) => {
+                if evaluate(condition, store, store)?.yes {
+                    self.go(store, node.next)?;
+                }
+            }
+            Step::Assert(condition) => {
+                let possible = evaluate(condition, store, store)?;
+                if possible.no {
+                    self.error(store)?;
+                }
+                if possible.yes {
+                    self.go(store, node.next)?;
+                }
+            }
+            Step::Branch(condition, then, otherwise) => {
+                let possible = evaluate(condition, store, store)?;
+                if possible.yes {
+                    self.go(store, *then)?;
+                }
+                if possible.no {
+                    self.go(store, *otherwise)?;
+                }
+            }
+            Step::Assign { targets, values, constrain } => {
+                return self.assign(store, targets, values, constrain.as_ref());
+            }
+            Step::Results { targets } => {
+                let mut after = store.clone();
+                for (number, target) in targets.iter().enumerate() {
+                    if let Some(target) = target {
+                        after.set(*target, frame.results.get(number));
+                    }
+                }
+                let next = Next { has_results: false, ..self.next(node.next) };
+                self.to(&after, next)?;
+            }
+            Step::Call { function, arguments, returned } => {
+                let arguments = values(arguments, store)?;
+                self.call(store, *function, &arguments, *returned);
+            }
+            Step::Return(results) => {
+                let results = values(results, store)?;
+                self.leave(store, results.into_iter().collect());
+            }
+            Step::EndThread => self.end(store),
+            Step::Enter(_) | Step::Leave | Step::AtomicBegin | Step::AtomicEnd => {
+                let next = Next { section: self.section(), ..self.next(node.next) };
+                self.to(store, next)?;
+            }
+            Step::Lock(lock) | Step::Unlock(lock) => self.lock(store, *lock, matches!(node.step, Step::Lock(_)))?,
+            Step::Start { function, arguments } => {
+                let arguments = values(arguments, store)?;
+                let graph = self.machine.graph;
+                let thread_locals = graph.thread_locals.iter().map(|variable| variable.value).collect();
+                let first = self.machine.entered(*function, FrameKind::Created, &thread_locals, &arguments);
+                self.create(store, first)?;
+            }
+            Step::StartAt(target, _) => {
+                // A copy: both threads must know the same values, as far as they matter to the new
+                // one.
+                let open = self.machine.live[*target].difference(store.local.known());
+                if let Some(number) = open.iter().next() {
+                    return Err(Stop::Open(Var::Local(number)));
+                }
+                let (kind, section) = (self.machine.lowest(node.function, FrameKind::Created), Section::Outside);
+                let (held, local, results) = (Set::EMPTY, store.local.clone(), frame.results.clone());
+                let copy = self.machine.trimmed(Frame { node: *target, kind, section, held, local, results });
+                self.create(store, copy)?;
+            }
+            Step::Await { .. } => unreachable!("it does not take steps of its own"),
+        }
+        Ok(())
+    }
+
+    /// The section after a step that begins or ends one.
+    fn section(&self) -> Section {
+        match (&self.node.step, self.frame.section) {
+            (Step::Enter(block), Section::Outside) => Section::Block(*block),
+            (Step::AtomicBegin, Section::Outside) => Section::Begun,
+            (Step::Leave, Section::Block(block)) if block == self.frame.node => Section::Outside,
+            (Step::AtomicEnd, _) => Section::Outside,
+            (_, section) => section,
+        }
+    }
+
+    /// Takes a lock, or gives it up.
+    fn lock(&mut self, store: &Store, lock: usize, is_taken: bool) -> Result<(), Enough> {
+        let (mut running, mut held) = (self.running.clone(), self.frame.held.clone());
+        match (is_taken, running.locked.contains(lock), held.contains(lock)) {
+            (true, false, _) => {
+                running.locked.insert(lock);
+                held.insert(lock);
+                self.arrive(store, Next { held: &held, ..self.next(self.node.next) }, &running)
+            }
+            (false, _, true) => {
+                running.locked.remove(lock);
+                held.remove(lock);
+                self.arrive(store, Next { held: &held, ..self.next(self.node.next) }, &running)
+            }
+            (true, true, _) => Ok(()), // it waits
+            (false, _, false) => self.error(store),
+        }
+    }
+
+    /// The frame that goes on at this node, and is the same otherwise.
+    fn next(&self, node: usize) -> Next<'m> {
+        Next { node, section: self.frame.section, held: &self.frame.held, has_results: true }
+    }
+
+    /// Goes on at this node.
+    fn go(&mut self, store: &Store, next: usize) -> Result<(), Enough> {
+        let next = self.next(next);
+        self.to(store, next)
+    }
+
+    /// Goes on with this frame.
+    fn to(&mut self, store: &Store, next: Next<'_>) -> Result<(), Enough> {
+        self.arrive(store, next, self.running)
+    }
+
+    /// Goes on with this frame, whose variables are in the store, if what is enforced allows it.
+    fn arrive(&mut self, store: &Store, next: Next<'_>, running: &Running) -> Result<(), Enough> {
+        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref();
+        store.cases(&mut |store| {
+            if let Some(enforce) = enforce {
+                self.count()?;
+                if !evaluate(enforce, store, store)?.yes {
+                    return Ok(());
+                }
+            }
+            let results = if next.has_results { self.frame.results.clone() } else { Bits::default() };
+            let (held, local) = (next.held.clone(), store.local.masked(&self.machine.live[next.node]));
+            let frame = Frame { node: next.node, kind: self.frame.kind, section: next.section, held, local, results };
+            let is_atomic = frame.section != Section::Outside;
+            let running = running.with(store.shared.clone(), is_atomic);
+            self.found.push((Shared::Running(running), Effect::To(frame)));
+            Ok(())
+        })
+    }
+
+    fn assign(
+        &mut self,
+        store: &Store,
+        targets: &[Option<Var>],
+        formulas: &[Formula],
+        constrain: Option<&Formula>,
+    ) -> Result<(), Stop> {
+        let values = values(formulas, store)?;
+        let mut after = store.clone();
+        for (target, value) in targets.iter().zip(values) {
+            if let Some(target) = target {
+                after.set(*target, value);
+            }
+        }
+        let next = self.node.next;
+        let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
+        // What is open before is chosen before: then only the values after the assignment are left
+        // to be chosen here.
+        if let Some(Open(variable)) = open_before(constrain, store) {
+            return Err(Stop::Open(variable));
+        }
+        after.cases(&mut |after| {
+            self.count()?;
+            if evaluate(constrain, store, after)?.yes {
+                self.go(after, next)?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn call(&mut self, store: &Store, function: usize, arguments: &[Option<bool>], returned: usize) {
+        let (machine, frame) = (self.machine, self.frame);
+        let count = machine.graph.thread_locals.len();
+        let callee = machine.entered(function, FrameKind::Called, &store.local.first(count), arguments);
+        let section = if frame.section == Section::Outside { Section::Outside } else { Section::Inherited };
+        let callee = Frame { section, held: frame.held.clone(), ..callee };
+        let node = match machine.graph.nodes[returned].step {
+            _ if machine.hands_over[function] => returned,
+            Step::Await { assign: Some(assign), .. } => assign,
+            _ => self.node.next,
+        };
+        let below = machine.trimmed(Frame { node, local: store.local.clone(), ..frame.clone() });
+        let running = self.running.with(store.shared.clone(), self.running.is_atomic);
+        self.found.push((Shared::Running(running), Effect::Push(callee, below)));
+    }
+
+    /// Returns with these results.
+    fn leave(&mut self, store: &Store, results: Bits) {
+        let frame = self.frame;
+        if frame.kind != FrameKind::Called {
+            return self.end(store);
+        }
+        // A section that a block of this call began, ends with it.
+        let section = if let Section::Block(_) = frame.section { Section::Outside } else { frame.section };
+        let handover = if self.machine.hands_over[self.node.function] {
+            let thread_locals = store.local.first(self.machine.graph.thread_locals.len());
+            Handover::Results(Box::new(Handed { results, section, held: frame.held.clone(), thread_locals }))
+        } else {
+            Handover::Nothing
+        };
+        let is_atomic = section != Section::Outside;
+        let running = Running { handover, ..self.running.with(store.shared.clone(), is_atomic) };
+        self.found.push((Shared::Running(running), Effect::Pop));
+    }
+
+    /// The thread ends.
+    fn end(&mut self, store: &Store) {
+        let running = self.running.with(store.shared.clone(), self.running.is_atomic);
+        let running = if self.frame.kind == FrameKind::Called {
+            Running { handover: Handover::End, ..running }
+        } else {
+            self.machine.without_thread(running, self.frame)
+        };
+        self.found.push((Shared::Running(running), Effect::Pop));
+    }
+
+    /// An `assert` or `unlock` that failed.
+    fn error(&mut self, store: &Store) -> Result<(), Enough> {
+        if !self.machine.has_errors {
+            return self.go(store, self.node.next);
+        }
+        self.found.push((Shared::Error(self.frame.node), Effect::To(self.frame.clone())));
+        Ok(())
+    }
+
+    /// A new thread, if there is room for it.
+    fn create(&mut self, store: &Store, first: Frame) -> Result<(), Enough> {
+        let Machine { graph, threads, .. } = self.machine;
+        let start = threads::start(graph, self.frame.node);
+        let pool = threads.pools.iter().position(|pool| pool.starts.contains(&start));
+        let Some(pool) = pool else { return Ok(()) };
+        // More have never been created than there are places, or there are as many as there may be.
+        let number = u32::try_from(pool).expect("few pools");
+        let waiting = self.running.pending.iter().filter(|(of, _)| *of == number).count();
+        if waiting >= threads.pools[pool].places as usize || threads.limit == Some(self.running.created) {
+            return Ok(());
+        }
+        let mut running = self.running.clone();
+        running.created += u32::from(threads.limit.is_some());
+        running.pending.push((number, first));
+        running.pending.sort_unstable();
+        let next = self.next(self.node.next);
+        self.arrive(store, next, &running)
+    }
+}
+
+/// What becomes of a frame that stays the topmost one, apart from its variables.
+#[derive(Clone, Copy)]
+struct Next<'n> {
+    node: usize,
+    section: Section,
+    held: &'n Set,
+    /// Whether it keeps the results of a call that are not assigned.
+    has_results: bool,
+}
+
+/// The value of each, or that it may be any.
+fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, Open> {
+    formulas.iter().map(|formula| Ok(evaluate(formula, store, store)?.value())).collect()
+}
+
+/// A variable in the formula that is open before the assignment.
+fn open_before(formula: &Formula, store: &Store) -> Option<Open> {
+    match formula {
+        Formula::Variable(variable) => store.get(*variable).is_none().then_some(Open(*variable)),
+        Formula::Constant(_) | Formula::Choice | Formula::Primed(_) => None,
+        Formula::Not(a) => open_before(a, store),
+        Formula::Binary(_, a, b) | Formula::Schoose(a, b) => open_before(a, store).or_else(|| open_before(b, store)),
+        Formula::IfElse(a, b, c) => {
+            open_before(a, store).or_else(|| open_before(b, store)).or_else(|| open_before(c, store))
+        }
+    }
+}

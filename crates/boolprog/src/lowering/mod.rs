@@ -1,0 +1,128 @@
+//! From a graph to a pushdown system: what was unfolded, with names, and the property.
+
+mod naming;
+mod property;
+mod system;
+
+pub use property::Asked;
+
+use crate::exploration::{Machine, Role, RoleStart, TooLarge, Unfolded, unfold};
+use crate::graph::{Graph, Step};
+use crate::source_map::{Lines, Meaning, Places, SourceMap};
+use crate::states::{Shared, live};
+use crate::syntax::Dialect;
+use crate::threads::Threads;
+use cpds::diagnostic::{Diagnostic, Diagnostics};
+use cpds::{Names, Problem, Property, Source};
+use naming::Naming;
+use system::{numbered, system};
+
+/// A program as a pushdown system, and how to find back.
+pub(crate) fn lower(
+    graph: Graph,
+    threads: Threads,
+    (asked, dialect): (&Asked, Dialect),
+    memory: u64,
+    sources: &mut Vec<Source>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Problem, SourceMap)> {
+    let live = live(&graph);
+    let machine = Machine::new(&graph, &threads, &live, *asked == Asked::Errors);
+    let roots = threads.roots.iter().map(|&(function, copies)| Role { start: RoleStart::Root(function), copies });
+    let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.places });
+    let roles: Vec<Role> = roots.chain(pools).collect();
+    let mut unfolded = match unfold(&machine, &roles, memory) {
+        Ok(unfolded) => unfolded,
+        Err(error) => {
+            diagnostics.error(|| too_large(&error));
+            return None;
+        }
+    };
+    let may_run = may_run(&graph, &threads);
+    if machine.has_errors {
+        // Every error that the program speaks of has its state, whether it is ever reached or not.
+        for node in errors(&graph, &may_run) {
+            unfolded.shared.insert(Shared::Error(node));
+        }
+    }
+    let naming = Naming::new(&graph, &sources[0]);
+    let (symbols, frames) = numbered(&unfolded, &machine, &roles);
+    let mut symbol_names = Names::default();
+    for frame in &frames {
+        naming.symbol(&mut symbol_names, frame);
+    }
+    let names = naming.of_all(&unfolded.shared);
+    let Unfolded { shared, frames: found, actions } = unfolded;
+    let system = system(names, symbol_names, (&found, actions), &symbols, &machine, &roles);
+    let lines = Lines::new(&sources[0].text);
+    let places = Places::new(&graph, &lines);
+    let meaning = Meaning { shared, frames, lines, places };
+    let system = match system {
+        Ok(system) => system,
+        Err(error) => {
+            let help = "ask for fewer threads, or leave variables out";
+            diagnostics.error(|| Diagnostic::error(format!("the program is too large: {error}")).help(help));
+            return None;
+        }
+    };
+    let context = property::Context {
+        system: &system,
+        graph: &graph,
+        map: &meaning,
+        threads: &threads,
+        may_run: &may_run,
+        dialect,
+    };
+    let bad = property::patterns(&context, asked, sources, diagnostics);
+    match Problem::new(system, Property { bad }) {
+        Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning, live))),
+        Err(error) => {
+            diagnostics.error(|| {
+                Diagnostic::error(format!("too many states are asked for: {error}")).help("say more about them")
+            });
+            None
+        }
+    }
+}
+
+/// That a program has too large a system.
+fn too_large(error: &TooLarge) -> Diagnostic {
+    let message = match error {
+        TooLarge::Many { what, limit } => format!("the program has more than {limit} {what}"),
+        TooLarge::Memory(bytes) => format!("the system of the program takes more than {} MiB of memory", bytes >> 20),
+    };
+    Diagnostic::error(message)
+        .help("it has too many variables that matter at the same time; give them values, or leave some out")
+}
+
+/// The places that a thread may come to, whatever the conditions are.
+fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
+    let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
+    let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
+    while let Some(&start) = entered.get(done) {
+        done += 1;
+        if seen[start] {
+            continue;
+        }
+        for node in graph.reach(start) {
+            seen[node] = true;
+            match graph.nodes[node].step {
+                Step::Call { function, .. } | Step::Start { function, .. } => {
+                    entered.push(graph.functions[function].entry);
+                }
+                Step::StartAt(target, _) => entered.push(target),
+                _ => {}
+            }
+        }
+    }
+    seen
+}
+
+/// The places at which an error can happen, among those that a thread may come to.
+fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
+    let is_error =
+        |node: &usize| may_run[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));
+    let mut errors: Vec<usize> = (0..graph.nodes.len()).filter(is_error).collect();
+    errors.sort_by_key(|&node| graph.nodes[node].span);
+    errors
+}

@@ -1,0 +1,153 @@
+//! Back from the pushdown system to the program: what a state means, and what a step does.
+
+mod places;
+mod program_trace;
+mod state_reader;
+mod state_text;
+mod step;
+mod synchronisation;
+mod view;
+
+pub(crate) use places::{Lines, Places};
+pub use program_trace::{ProgramContext, ProgramStep, ProgramTrace};
+pub use step::{Change, SourceStep, StepKind, VariableKind};
+pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
+pub use view::{FramePlace, FrameView, View};
+
+use crate::graph::{Graph, Step};
+use crate::states::{Frame, Set, Shared, SharedStates};
+use crate::syntax::{Origin, StatementId};
+use crate::threads::Threads;
+use cpds::diagnostic::Span;
+use cpds::{SharedState, Symbol};
+
+/// What shared states and symbols of a lowered program stand for.
+#[derive(Debug)]
+pub struct SourceMap {
+    pub(crate) graph: Graph,
+    threads: Threads,
+    pub(crate) meaning: Meaning,
+    /// For each node, the local variables that matter there.
+    pub(crate) live: Vec<Set>,
+}
+
+/// A frame on a thread's stack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceFrame<'m> {
+    /// The function.
+    pub function: &'m str,
+    /// Whether it is at the beginning of the function.
+    pub is_entry: bool,
+    /// The line of the statement that it is at, from 1.
+    pub line: usize,
+    /// That statement; none at the end of a function.
+    pub statement: Option<StatementId>,
+    /// Thread-local and local variables, with their values. `None` is any value.
+    pub variables: Vec<(&'m str, Option<bool>)>,
+}
+
+/// An error of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SourceError<'m> {
+    /// `Assert` or `Unlock`.
+    pub kind: StepKind,
+    /// The function.
+    pub function: &'m str,
+    /// Where the statement stands.
+    pub span: Span,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The statement.
+    pub statement: Option<StatementId>,
+    /// Where it comes from.
+    pub origin: Option<&'m Origin>,
+}
+
+/// What shared states and symbols stand for, by their numbers.
+#[derive(Debug)]
+pub(crate) struct Meaning {
+    pub(crate) shared: SharedStates,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) lines: Lines,
+    pub(crate) places: Places,
+}
+
+impl Meaning {
+    /// The shared states without their variables.
+    pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
+        let numbers = 0..u32::try_from(self.shared.len()).expect("limited");
+        numbers.map(|number| (SharedState(number), self.shared.rest(number)))
+    }
+
+    pub(crate) fn frame(&self, symbol: Symbol) -> &Frame {
+        &self.frames[symbol.0 as usize]
+    }
+}
+
+impl SourceMap {
+    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<Set>) -> Self {
+        SourceMap { graph, threads, meaning, live }
+    }
+
+    /// The threads of the program.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    pub(crate) fn shared(&self, q: SharedState) -> Shared {
+        self.meaning.shared.get(q.0)
+    }
+
+    /// A shared state without its variables.
+    pub(crate) fn rest(&self, q: SharedState) -> &Shared {
+        self.meaning.shared.rest(q.0)
+    }
+
+    /// The error that a shared state stands for, if it does.
+    pub fn error(&self, q: SharedState) -> Option<SourceError<'_>> {
+        let Shared::Error(node) = *self.rest(q) else { return None };
+        let it = &self.graph.nodes[node];
+        Some(SourceError {
+            kind: error_kind(&it.step),
+            function: &self.graph.functions[it.function].name,
+            span: it.span,
+            line: self.meaning.lines.line(it.span.start),
+            statement: it.statement,
+            origin: it.origin.as_ref(),
+        })
+    }
+
+    /// The shared variables with their values; none after an error.
+    pub fn shared_variables(&self, q: SharedState) -> Vec<(&str, Option<bool>)> {
+        let Shared::Running(_) = self.rest(q) else { return Vec::new() };
+        let (declared, variables) = (self.graph.shared.iter().enumerate(), self.meaning.shared.variables(q.0));
+        declared.map(|(number, variable)| (&*variable.name, variables.get(number))).collect()
+    }
+
+    /// The frame that a symbol stands for: its function, the line of its next statement, and the
+    /// variables that matter there.
+    pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
+        self.source_frame(self.meaning.frame(symbol))
+    }
+
+    pub(crate) fn source_frame(&self, frame: &Frame) -> SourceFrame<'_> {
+        let node = &self.graph.nodes[frame.node];
+        let function = &self.graph.functions[node.function];
+        let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
+        let matters = |number: usize| self.live[frame.node].contains(number);
+        SourceFrame {
+            function: &function.name,
+            is_entry: frame.node == function.entry,
+            line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
+            variables: variables
+                .filter(|&(number, _)| matters(number))
+                .map(|(number, variable)| (&*variable.name, frame.local.get(number)))
+                .collect(),
+        }
+    }
+}
+
+fn error_kind(step: &Step) -> StepKind {
+    if let Step::Unlock(_) = step { StepKind::Unlock } else { StepKind::Assert }
+}

@@ -1,0 +1,451 @@
+//! Reading a state of a program: which shared state, and which symbols, the words mean.
+//!
+//! What is said must be so. Variables that are not said may be left out where one state only fits;
+//! what is not said of locks, atomic sections and waiting threads is not so. If nothing fits, or
+//! more than one state, that is an error.
+
+use super::SourceMap;
+use super::state_text::results_text;
+use crate::graph::Step;
+use crate::states::{Frame, FrameKind, Handover, Running, Section, Set, Shared};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
+use cpds::{Alphabet, Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId};
+
+/// Of more that fits, so many are named.
+const NAMED: usize = 4;
+
+/// Variables with the values that are said of them; nothing is any value.
+type Values<'t> = Vec<(&'t str, Option<bool>)>;
+
+/// What is said of a frame.
+struct Said<'t> {
+    nodes: Vec<usize>,
+    variables: Values<'t>,
+    held: Set,
+    section: Option<SaidSection>,
+    is_calling: bool,
+    results: Option<&'t str>,
+    span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SaidSection {
+    /// One that a block began; or another one, if nothing else fits.
+    Any,
+    Begun,
+    Inherited,
+}
+
+/// What is said before `|`.
+#[derive(Default)]
+struct SaidShared<'t> {
+    variables: Values<'t>,
+    locked: Set,
+    is_atomic: bool,
+    waiting: Vec<Said<'t>>,
+    created: Option<u32>,
+    error: Option<(bool, Vec<usize>)>,
+}
+
+impl SourceMap {
+    /// The state that a text means, as [`SourceMap::state_text`] writes it; of one thread alone, as
+    /// [`SourceMap::own_text`] does.
+    ///
+    /// # Errors
+    /// If it means none, or more than one.
+    pub fn read_state(&self, system: &Cpds, alone: Option<ThreadId>, source: Source) -> Result<GlobalState, ReadError> {
+        let mut diagnostics = Diagnostics::default();
+        let read = Reading { map: self, system, text: &source.text, diagnostics: &mut diagnostics }.state(alone);
+        match read {
+            Some(state) if diagnostics.is_ok() => Ok(state),
+            _ => Err(ReadError { sources: vec![source], diagnostics }),
+        }
+    }
+}
+
+struct Reading<'r, 't> {
+    map: &'r SourceMap,
+    system: &'r Cpds,
+    text: &'t str,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl<'t> Reading<'_, 't> {
+    /// Where a part of the text stands.
+    fn span(&self, part: &str) -> Span {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        let narrow = |at: usize| u32::try_from(at).expect("a source is shorter than 4 GiB");
+        Span { source: 0, start: narrow(start), end: narrow(start + part.len()) }
+    }
+
+    fn wrong(&mut self, message: String, span: Span, label: &str, help: String) {
+        self.diagnostics.error(|| Diagnostic::error(message).at(span, label).help(help));
+    }
+
+    fn state(mut self, alone: Option<ThreadId>) -> Option<GlobalState> {
+        let whole = self.text.trim().trim_start_matches('⟨').trim_end_matches('⟩');
+        let Some((shared, stacks)) = whole.split_once('|') else {
+            let help = "as in 'x=1 & y=0|f:12, g:7(a=1)'; without a state, it is the initial one";
+            self.wrong(
+                "a state without `|`".to_owned(),
+                self.span(whole),
+                "the shared variables, `|`, then a place for each thread",
+                help.to_owned(),
+            );
+            return None;
+        };
+        let threads: Vec<ThreadId> = alone.map_or_else(|| self.system.threads().collect(), |thread| vec![thread]);
+        let places = split(stacks, ',');
+        if places.len() != threads.len() {
+            let plural = |n: usize, it: &str| format!("{n} {it}{}", if n == 1 { "" } else { "s" });
+            let message = format!("{} for {}", plural(places.len(), "place"), plural(threads.len(), "thread"));
+            let names: Vec<String> = threads.iter().map(|&thread| self.system.thread_name(thread)).collect();
+            let help = format!("the threads are: {}; `-` is a thread that is not running", names.join(", "));
+            self.wrong(message, self.span(stacks), "one for each thread", help);
+            return None;
+        }
+        let stacks: Vec<Option<Stack>> =
+            threads.iter().zip(places).map(|(&thread, text)| self.stack(thread, text)).collect();
+        let said = self.said_of_shared(shared);
+        let stacks: Vec<Stack> = stacks.into_iter().collect::<Option<_>>()?;
+        let shared = self.shared(&said?, &stacks, self.span(shared))?;
+        Some(GlobalState { shared, stacks })
+    }
+
+    /// The calls of a thread, innermost first.
+    fn stack(&mut self, thread: ThreadId, text: &'t str) -> Option<Stack> {
+        let frames: Vec<&str> = split(text, ' ').into_iter().filter(|frame| !frame.is_empty()).collect();
+        if frames.is_empty() {
+            let help = "as in `f:12`; `-` is a thread that is not running".to_owned();
+            self.wrong("a thread without a place".to_owned(), self.span(text), "expected a place", help);
+            return None;
+        }
+        if matches!(frames[..], ["-" | "ε"]) {
+            return Some(Stack::from_top([]));
+        }
+        let system = self.system;
+        let (alphabet, height) = (system.program(thread).alphabet(), frames.len());
+        let symbols: Vec<Option<Symbol>> = frames
+            .into_iter()
+            .enumerate()
+            .map(|(depth, frame)| {
+                let said = self.said_of_frame(frame)?;
+                self.symbol(thread, alphabet, &said, (depth == 0, depth + 1 == height))
+            })
+            .collect();
+        symbols.into_iter().collect::<Option<Vec<Symbol>>>().map(Stack::from_top)
+    }
+
+    fn said_of_frame(&mut self, text: &'t str) -> Option<Said<'t>> {
+        let (place, items) = match text.split_once('(') {
+            Some((place, items)) => (place, items.trim_end().strip_suffix(')').unwrap_or(items)),
+            None => (text, ""),
+        };
+        let span = self.span(text);
+        let nodes = self.nodes(place.trim())?;
+        let mut said = Said {
+            nodes,
+            variables: Vec::new(),
+            held: Set::EMPTY,
+            section: None,
+            is_calling: false,
+            results: None,
+            span,
+        };
+        for item in items.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match item {
+                "calling" => said.is_calling = true,
+                "results" => said.results = Some(item),
+                "in atomic" => said.section = Some(SaidSection::Any),
+                "called in atomic" => said.section = Some(SaidSection::Inherited),
+                "after atomic_begin" => said.section = Some(SaidSection::Begun),
+                _ => match item.split_once(' ').map(|(first, rest)| (first, rest.trim())) {
+                    Some(("holds", lock)) => said.held.insert(self.lock(lock)?),
+                    Some(("results", _)) => said.results = Some(item),
+                    _ => said.variables.push(self.value(item)?),
+                },
+            }
+        }
+        let map = self.map;
+        let functions = said.nodes.iter().map(|&node| &map.graph.functions[map.graph.nodes[node].function]);
+        let mut known: Vec<&str> = functions.flat_map(|function| &function.locals).map(|it| it.name.as_str()).collect();
+        known.extend(map.graph.thread_locals.iter().map(|it| it.name.as_str()));
+        for (name, _) in said.variables.clone() {
+            self.is_known(name, &known, "local variable")?;
+        }
+        Some(said)
+    }
+
+    /// The places that are meant: a label, `f:12.2`, where `f:12` is the first one on the line, or
+    /// a function.
+    fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
+        let (graph, meaning) = (&self.map.graph, &self.map.meaning);
+        // Without a number it is the first place on a line.
+        let is_line = text.split_once(':').is_some_and(|(_, line)| line.trim().parse::<usize>().is_ok());
+        let place = if is_line { &*format!("{text}.1") } else { text };
+        let found = graph.labelled(text).or_else(|| meaning.places.nodes(graph, place, true));
+        if found.is_none() {
+            let span = self.span(text);
+            let functions = graph.functions.iter().map(|function| function.name.as_str());
+            let near = nearest(text.split(':').next().unwrap_or(text), functions)
+                .filter(|near| text.split(':').next() != Some(near));
+            let help = near.map_or_else(
+                || "a line `f:12`, the second place on it `f:12.2`, a label `L` or `f:L`, or `-`".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            self.wrong(format!("there is no place `{text}`"), span, "not in the program", help);
+        }
+        found
+    }
+
+    /// `x=1`, `x=*`, `x`, `!x`.
+    fn value(&mut self, text: &'t str) -> Option<(&'t str, Option<bool>)> {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.trim(), value.trim_start_matches('=').trim()),
+            None => match text.strip_prefix(['!', '~']) {
+                Some(name) => (name.trim(), "0"),
+                None => (text, "1"),
+            },
+        };
+        let value = match value {
+            "0" | "F" | "false" => Some(false),
+            "1" | "T" | "true" => Some(true),
+            "*" | "?" => None,
+            _ => {
+                let help = format!("write `{name}=0` or `{name}=1`; or `{name}=*`, where a state is shown with that");
+                self.wrong(format!("`{text}` gives no value"), self.span(text), "0, 1 or *", help);
+                return None;
+            }
+        };
+        Some((name, value))
+    }
+
+    fn is_known(&mut self, name: &'t str, known: &[&str], what: &str) -> Option<()> {
+        if known.contains(&name) {
+            return Some(());
+        }
+        let help = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => format!("there is no {what} here"),
+            None => format!("there are: {}", known.join(", ")),
+        };
+        self.wrong(format!("there is no {what} `{name}`"), self.span(name), "not declared", help);
+        None
+    }
+
+    fn lock(&mut self, name: &'t str) -> Option<usize> {
+        let map = self.map;
+        let known: Vec<&str> = map.graph.locks.iter().map(String::as_str).collect();
+        self.is_known(name, &known, "lock")?;
+        known.iter().position(|lock| *lock == name)
+    }
+
+    fn said_of_shared(&mut self, text: &'t str) -> Option<SaidShared<'t>> {
+        let mut said = SaidShared::default();
+        let map = self.map;
+        let known: Vec<&str> = map.graph.shared.iter().map(|it| it.name.as_str()).collect();
+        for item in split(text, '&').into_iter().map(str::trim).filter(|item| !item.is_empty() && *item != "*") {
+            if let Some((kind, place)) = item.split_once(" fails at ") {
+                said.error = Some((kind.trim() == "unlock", self.nodes(place.trim())?));
+            } else if item == "in atomic" {
+                said.is_atomic = true;
+            } else if let Some(lock) = item.strip_suffix(" held") {
+                said.locked.insert(self.lock(lock.trim())?);
+            } else if let Some(frame) = item.strip_suffix(" waits") {
+                let frame = self.said_of_frame(frame.trim())?;
+                said.waiting.push(frame);
+            } else if let Some(Ok(created)) = item.strip_suffix(" created").map(|number| number.trim().parse()) {
+                said.created = Some(created);
+            } else {
+                let (name, value) = self.value(item)?;
+                self.is_known(name, &known, "shared variable")?;
+                said.variables.push((name, value));
+            }
+        }
+        Some(said)
+    }
+
+    /// The symbol of a frame of this thread.
+    fn symbol(
+        &mut self,
+        thread: ThreadId,
+        alphabet: &Alphabet,
+        said: &Said<'t>,
+        (is_top, is_lowest): (bool, bool),
+    ) -> Option<Symbol> {
+        let map = self.map;
+        let frame = |symbol: &Symbol| map.meaning.frame(*symbol);
+        let is_awaiting = |symbol: &Symbol| matches!(map.graph.nodes[frame(symbol).node].step, Step::Await { .. });
+        let mut fitting: Vec<Symbol> = alphabet.iter().filter(|symbol| map.fits(said, frame(symbol))).collect();
+        let others = |fitting: &[Symbol]| fitting.iter().any(|symbol| !is_awaiting(symbol));
+        if is_top || !said.is_calling && others(&fitting) {
+            fitting.retain(|symbol| !is_awaiting(symbol));
+        }
+        if is_lowest && fitting.iter().any(|symbol| frame(symbol).kind != FrameKind::Called) {
+            fitting.retain(|symbol| frame(symbol).kind != FrameKind::Called);
+        } else if !is_lowest {
+            fitting.retain(|symbol| frame(symbol).kind == FrameKind::Called);
+        }
+        let is_block = |symbol: &Symbol| matches!(frame(symbol).section, Section::Block(_));
+        if fitting.len() > 1 && fitting.iter().any(is_block) {
+            fitting.retain(is_block);
+        }
+        let name = self.system.thread_name(thread);
+        let told = |symbols: &[Symbol]| -> Vec<String> {
+            symbols.iter().map(|symbol| map.frame_text(frame(symbol), None)).collect()
+        };
+        match fitting[..] {
+            [symbol] => Some(symbol),
+            [] => {
+                let is_there = |symbol: &Symbol| said.nodes.contains(&frame(symbol).node);
+                let there: Vec<Symbol> = alphabet.iter().filter(is_there).collect();
+                let help = if there.is_empty() {
+                    "no run brings it to this place".to_owned()
+                } else {
+                    format!("at this place there is {}", named(&told(&there)))
+                };
+                self.wrong(format!("thread `{name}` is never like this"), said.span, "not in any run", help);
+                None
+            }
+            _ => {
+                let help = format!("say which: {}", named(&told(&fitting)));
+                self.wrong(
+                    format!("thread `{name}` may be at several places like this"),
+                    said.span,
+                    "not enough",
+                    help,
+                );
+                None
+            }
+        }
+    }
+
+    /// The shared state, with threads that have these stacks.
+    fn shared(&mut self, said: &SaidShared<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
+        let map = self.map;
+        let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
+        let locked = tops().fold(said.locked.clone(), |locked, top| locked.union(&top.held));
+        let is_atomic = said.is_atomic || tops().any(|top| top.section != Section::Outside);
+        let counted = stacks.iter().filter(|stack| map.is_created(stack)).count() + said.waiting.len();
+        let counted = u32::try_from(counted).expect("few threads");
+        let created = map.threads().limit.map(|_| said.created.unwrap_or(counted));
+        let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
+        let values: Vec<_> = said.variables.iter().map(|&(name, value)| (number(name), value)).collect();
+        let has_values = |q: SharedState, running: &Running| {
+            let variables = map.meaning.shared.variables(q.0);
+            let is_so = |&(number, value): &(Option<usize>, Option<bool>)| {
+                number.is_some_and(|number| variables.get(number) == value)
+            };
+            running.handover == Handover::Nothing && values.iter().all(is_so)
+        };
+        let fits = |q: SharedState, shared: &Shared| match (shared, &said.error) {
+            (Shared::Running(running), None) => {
+                has_values(q, running)
+                    && running.locked == locked
+                    && running.is_atomic == is_atomic
+                    && created.is_none_or(|created| running.created == created)
+                    && map.waits(&said.waiting, running)
+            }
+            (Shared::Error(node), Some((is_unlock, nodes))) => {
+                let is_lock = matches!(map.graph.nodes[*node].step, Step::Unlock(_));
+                nodes.contains(node) && is_lock == *is_unlock
+            }
+            _ => false,
+        };
+        let of = |fits: &dyn Fn(SharedState, &Shared) -> bool| -> Vec<SharedState> {
+            map.meaning.rests().filter(|&(q, rest)| fits(q, rest)).map(|(q, _)| q).collect()
+        };
+        let fitting = of(&fits);
+        let told = |states: &[SharedState]| named(&states.iter().map(|&q| map.shared_text(q)).collect::<Vec<_>>());
+        match fitting[..] {
+            [q] => Some(q),
+            [] => {
+                let near = of(&|q, rest| matches!(rest, Shared::Running(running) if has_values(q, running)));
+                let help = if near.is_empty() {
+                    "no run has these values".to_owned()
+                } else {
+                    format!("with these values there is {}", told(&near))
+                };
+                self.wrong("there is no state like this".to_owned(), span, "not in any run", help);
+                None
+            }
+            _ => {
+                let help = format!("say which: {}", told(&fitting));
+                self.wrong("this is said of several states".to_owned(), span, "not enough", help);
+                None
+            }
+        }
+    }
+}
+
+impl SourceMap {
+    /// Whether what is said is so of a frame.
+    fn fits(&self, said: &Said<'_>, frame: &Frame) -> bool {
+        if !said.nodes.contains(&frame.node) || said.held != frame.held {
+            return false;
+        }
+        let node = &self.graph.nodes[frame.node];
+        let results = match &node.step {
+            Step::Results { targets } => Some(results_text(&frame.results, targets.len())),
+            Step::Await { .. } => None,
+            _ if said.is_calling => return false,
+            _ => None,
+        };
+        let section = match said.section {
+            None => frame.section == Section::Outside,
+            Some(SaidSection::Any) => frame.section != Section::Outside,
+            Some(SaidSection::Begun) => frame.section == Section::Begun,
+            Some(SaidSection::Inherited) => frame.section == Section::Inherited,
+        };
+        section && results.as_deref() == said.results && self.has_values(&said.variables, frame)
+    }
+
+    /// Whether local variables have these values, as far as they matter. Of two with one name, the
+    /// second one is that of the call.
+    fn has_values(&self, values: &Values<'_>, frame: &Frame) -> bool {
+        let function = &self.graph.functions[self.graph.nodes[frame.node].function];
+        let declared = || self.graph.thread_locals.iter().chain(&function.locals).enumerate();
+        values.iter().enumerate().all(|(i, &(name, value))| {
+            let numbers: Vec<usize> = declared().filter(|(_, it)| it.name == name).map(|(number, _)| number).collect();
+            let same = values.iter().filter(|(other, _)| *other == name).count();
+            let earlier = values[..i].iter().filter(|(other, _)| *other == name).count();
+            // Where only one of them is said, it is the last.
+            let Some(&number) = numbers.get((numbers.len().saturating_sub(same)) + earlier) else { return false };
+            !self.live[frame.node].contains(number) || frame.local.get(number) == value
+        })
+    }
+
+    /// Whether exactly these threads wait to start.
+    fn waits(&self, said: &[Said<'_>], running: &Running) -> bool {
+        let mut left: Vec<&Said<'_>> = said.iter().collect();
+        let taken = running.pending.iter().all(|(_, frame)| {
+            let found = left.iter().position(|said| self.fits(said, frame));
+            found.map(|at| left.remove(at)).is_some()
+        });
+        taken && left.is_empty()
+    }
+}
+
+/// The first ones of a list.
+fn named(all: &[String]) -> String {
+    let more = if all.len() > NAMED { ", …" } else { "" };
+    all.iter().take(NAMED).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more
+}
+
+/// The parts between separators that are not in parentheses.
+fn split(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if sign == separator && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + sign.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}

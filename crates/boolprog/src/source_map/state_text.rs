@@ -1,0 +1,166 @@
+//! States of a program as text, in words of the program: `x=1 & y=*|f:12(a=1) main:7, -`.
+//!
+//! Before `|` stand the shared variables, and what threads have to do with each other as far as the
+//! threads do not say it. Behind it stand the calls of each thread, innermost first: function and
+//! line, and in parentheses the local variables that matter there. `words/read.rs` reads that back.
+
+use super::SourceMap;
+use crate::graph::{Declared, Step};
+use crate::states::{Bits, Frame, FrameKind, Handed, Handover, Running, Section, Set, Shared};
+use cpds::{GlobalState, SharedState, Stack, Symbol};
+
+/// What the threads of a state say of it by themselves.
+#[derive(Default)]
+struct Known {
+    held: Set,
+    is_atomic: bool,
+    created: u32,
+}
+
+impl SourceMap {
+    /// A whole state.
+    pub fn state_text(&self, state: &GlobalState) -> String {
+        self.text(state.shared, &state.stacks)
+    }
+
+    /// The state of one thread alone.
+    pub fn own_text(&self, (q, stack): (SharedState, &Stack)) -> String {
+        self.text(q, std::slice::from_ref(stack))
+    }
+
+    fn text(&self, q: SharedState, stacks: &[Stack]) -> String {
+        let shared = match &self.shared(q) {
+            Shared::Running(running) => {
+                let own = stacks.iter().map(|stack| self.own(running, stack));
+                let of_threads = own.fold(Known::default(), |known, own| Known {
+                    held: known.held.union(&own.held),
+                    is_atomic: known.is_atomic || own.is_atomic,
+                    created: 0,
+                });
+                let created = stacks.iter().filter(|stack| self.is_created(stack)).count() + running.pending.len();
+                let created = u32::try_from(created).expect("few threads");
+                self.running_text(running, &Known { created, ..of_threads })
+            }
+            Shared::Error(_) => self.shared_text(q),
+        };
+        let stacks: Vec<String> = stacks.iter().map(|stack| self.stack_text(stack)).collect();
+        format!("{shared}|{}", stacks.join(", "))
+    }
+
+    /// A shared state alone.
+    pub fn shared_text(&self, q: SharedState) -> String {
+        match &self.shared(q) {
+            Shared::Running(running) => self.running_text(running, &Known::default()),
+            Shared::Error(node) => {
+                let kind = if let Step::Unlock(_) = self.graph.nodes[*node].step { "unlock" } else { "assert" };
+                format!("{kind} fails at {}", self.place_text(*node))
+            }
+        }
+    }
+
+    /// A stack symbol alone.
+    pub fn symbol_text(&self, symbol: Symbol) -> String {
+        let frame = self.meaning.frame(symbol);
+        let function = self.graph.nodes[frame.node].function;
+        let is_told = frame.kind != FrameKind::Called && self.meaning.places.is_called(function);
+        let outermost = is_told.then(|| "outermost".to_owned());
+        self.frame_text(frame, outermost)
+    }
+
+    /// Whether a thread is in the middle of a step, between two frames: then no other thread can
+    /// move.
+    pub fn is_between(&self, q: SharedState) -> bool {
+        matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
+    }
+
+    /// Whether this is the stack of a thread that was created, and that is counted.
+    pub(super) fn is_created(&self, stack: &Stack) -> bool {
+        stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
+    }
+
+    fn running_text(&self, running: &Running, known: &Known) -> String {
+        let mut items = variables(&self.graph.shared, &running.variables, 0, None);
+        items.extend(self.locks(&running.locked.difference(&known.held)).map(|(_, lock)| format!("{lock} held")));
+        if running.is_atomic && !known.is_atomic {
+            items.push("in atomic".to_owned());
+        }
+        items.extend(running.pending.iter().map(|(_, frame)| format!("{} waits", self.frame_text(frame, None))));
+        if self.threads().limit.is_some() && running.created != known.created {
+            items.push(format!("{} created", running.created));
+        }
+        match &running.handover {
+            Handover::Nothing => {}
+            Handover::End => items.push("ending".to_owned()),
+            Handover::Results(handed) => {
+                let Handed { results, section, held, thread_locals } = &**handed;
+                let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
+                let mut parts: Vec<String> = (most > 0).then(|| results_text(results, most)).into_iter().collect();
+                parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, None));
+                parts.extend(self.locks(held).map(|(_, lock)| format!("holds {lock}")));
+                parts.extend(section_text(*section));
+                items.push("returning".to_owned() + &in_parentheses(&parts));
+            }
+        }
+        if items.is_empty() { "*".to_owned() } else { items.join(" & ") }
+    }
+
+    fn stack_text(&self, stack: &Stack) -> String {
+        let frames: Vec<String> =
+            stack.iter().map(|symbol| self.frame_text(self.meaning.frame(symbol), None)).collect();
+        if frames.is_empty() { "-".to_owned() } else { frames.join(" ") }
+    }
+
+    pub(super) fn frame_text(&self, frame: &Frame, further: Option<String>) -> String {
+        let node = &self.graph.nodes[frame.node];
+        let (count, live) = (self.graph.thread_locals.len(), Some(&self.live[frame.node]));
+        let mut items = variables(&self.graph.thread_locals, &frame.local, 0, live);
+        items.extend(variables(&self.graph.functions[node.function].locals, &frame.local, count, live));
+        match &node.step {
+            Step::Await { .. } => items.push("calling".to_owned()),
+            Step::Results { targets } => items.push(results_text(&frame.results, targets.len())),
+            _ => {}
+        }
+        items.extend(self.locks(&frame.held).map(|(_, lock)| format!("holds {lock}")));
+        items.extend(section_text(frame.section));
+        items.extend(further);
+        self.place_text(frame.node) + &in_parentheses(&items)
+    }
+
+    /// `f:12`; `f:12.2` for the second place on that line.
+    fn place_text(&self, node: usize) -> String {
+        let function = &self.graph.functions[self.graph.nodes[node].function];
+        let (line, number) = self.meaning.places.of(node);
+        // A label that is a number is another place.
+        let is_label = function.labels.iter().any(|(label, _)| *label == line.to_string());
+        let number = if number > 1 || is_label { format!(".{number}") } else { String::new() };
+        format!("{}:{line}{number}", function.name)
+    }
+}
+
+/// `x=1`, `y=*`, of those that matter.
+fn variables(declared: &[Declared], values: &Bits, from: usize, matters: Option<&Set>) -> Vec<String> {
+    let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
+    let numbered = (from..).zip(declared).filter(|(number, _)| matters.is_none_or(|matters| matters.contains(*number)));
+    numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
+}
+
+/// The results of a call, so many.
+pub(super) fn results_text(results: &Bits, count: usize) -> String {
+    let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
+    let values: String = (0..count).map(value).collect();
+    if count == 0 { "results".to_owned() } else { format!("results {values}") }
+}
+
+fn section_text(section: Section) -> Option<String> {
+    let text = match section {
+        Section::Outside => return None,
+        Section::Block(_) => "in atomic",
+        Section::Begun => "after atomic_begin",
+        Section::Inherited => "called in atomic",
+    };
+    Some(text.to_owned())
+}
+
+fn in_parentheses(items: &[String]) -> String {
+    if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) }
+}

@@ -1,0 +1,215 @@
+//! What a step does, in terms of the program.
+
+use super::{SourceMap, Synchronised, error_kind};
+use crate::graph::{Declared, Formula, Step};
+use crate::states::{Bits, Frame, Handover, Set, Shared, Stop, Store, evaluate};
+use crate::syntax::{Origin, StatementId};
+use cpds::diagnostic::Span;
+use cpds::{GlobalState, SharedState, Stack, ThreadId};
+
+/// A step of a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceStep<'m> {
+    /// The function.
+    pub function: &'m str,
+    /// Where the statement stands.
+    pub span: Span,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The statement; none at the end of a function. Of a thread that starts, the one that it will
+    /// execute first.
+    pub statement: Option<StatementId>,
+    /// Where it comes from, if the program was made from another one.
+    pub origin: Option<&'m Origin>,
+    /// How many calls the thread is in, apart from the outermost function.
+    pub depth: usize,
+    /// What kind of step it is.
+    pub kind: StepKind,
+    /// Variables that changed.
+    pub changes: Vec<Change<'m>>,
+    /// Locks, atomic sections and new threads.
+    pub synchronised: Vec<Synchronised<'m>>,
+    /// Whether the thread is in an atomic section after the step.
+    pub is_in_atomic: bool,
+}
+
+/// The kinds of steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepKind {
+    /// A statement.
+    Statement,
+    /// The condition of an `if` or a `while`, and how it came out.
+    Condition(bool),
+    /// The end of a function without a `return`.
+    EndOfFunction,
+    /// The end of an atomic block.
+    EndOfAtomic,
+    /// The results of a call arrive.
+    Results,
+    /// A thread that was created starts.
+    Start,
+    /// A failed `assert`: the error.
+    Assert,
+    /// An `unlock` of a lock that the thread does not hold: the error.
+    Unlock,
+    /// Part of the step before it: nothing to be seen.
+    Nothing,
+}
+
+/// A variable that changed. `None` is any value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change<'m> {
+    /// The variable.
+    pub name: &'m str,
+    /// Which kind of variable it is: names are not enough, since a local variable may hide another
+    /// one.
+    pub kind: VariableKind,
+    /// Its value before.
+    pub before: Option<bool>,
+    /// Its value after.
+    pub after: Option<bool>,
+}
+
+/// The kinds of variables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    /// One for all threads.
+    Shared,
+    /// One for each thread.
+    ThreadLocal,
+    /// One for each call: a parameter or another local variable.
+    Local,
+}
+
+impl SourceMap {
+    /// What a thread did between two states.
+    pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
+        let thread = thread.index();
+        self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
+    }
+
+    /// What a thread did between two states, of which only its own stack is given.
+    pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
+        let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
+        let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
+        let node = &self.graph.nodes[frame.node];
+        let function = &self.graph.functions[node.function];
+        let kind = match (&node.step, self.rest(q)) {
+            _ if from.is_none() => StepKind::Start,
+            (step, _) if matches!(self.rest(p), Shared::Error(_)) => error_kind(step),
+            (Step::Await { .. }, Shared::Running(running)) if running.handover == Handover::End => StepKind::Nothing,
+            (Step::Await { .. } | Step::Results { .. }, _) => StepKind::Results,
+            (Step::Leave, _) => StepKind::EndOfAtomic,
+            (Step::Branch(_, then, otherwise), _) if then != otherwise => {
+                StepKind::Condition(to.is_some_and(|to| to.node == *then))
+            }
+            _ if function.end == frame.node => StepKind::EndOfFunction,
+            _ => StepKind::Statement,
+        };
+        SourceStep {
+            function: &function.name,
+            span: node.span,
+            line: self.meaning.lines.line(node.span.start),
+            statement: node.statement,
+            origin: node.origin.as_ref(),
+            depth: old.height().max(1) - 1,
+            kind,
+            changes: match &node.step {
+                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, q, frame),
+                _ => self.changes([q, p], (old.height(), from), (new.height(), to)),
+            },
+            synchronised: self.synchronised((q, old), (p, new)),
+            is_in_atomic: self.is_in_atomic(p, new),
+        }
+    }
+
+    /// The open variables that had to be chosen for a condition to be false, and what was chosen.
+    fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
+        let Shared::Running(running) = self.shared(before) else { return Vec::new() };
+        let (before, mut after) = (Store { shared: running.variables, local: frame.local.clone() }, None);
+        // The first one is enough.
+        let _ = before.cases(&mut |store| {
+            if evaluate(condition, store, store)?.no {
+                after = Some(store.clone());
+                return Err(Stop::Enough);
+            }
+            Ok(())
+        });
+        let (after, mut changes) = (after.unwrap_or_else(|| before.clone()), Vec::new());
+        let count = self.graph.thread_locals.len();
+        let locals = &self.graph.functions[self.graph.nodes[frame.node].function].locals;
+        compare(VariableKind::Shared, &self.graph.shared, [&before.shared, &after.shared], 0, None, &mut changes);
+        compare(
+            VariableKind::ThreadLocal,
+            &self.graph.thread_locals,
+            [&before.local, &after.local],
+            0,
+            None,
+            &mut changes,
+        );
+        compare(VariableKind::Local, locals, [&before.local, &after.local], count, None, &mut changes);
+        changes
+    }
+
+    fn changes(
+        &self,
+        [before, after]: [SharedState; 2],
+        (old_height, from): (usize, Option<&Frame>),
+        (new_height, to): (usize, Option<&Frame>),
+    ) -> Vec<Change<'_>> {
+        let (mut changes, none) = (Vec::new(), Bits::default());
+        if let (Shared::Running(_), Shared::Running(_)) = (self.rest(before), self.rest(after)) {
+            let variables = [before, after].map(|q| self.meaning.shared.variables(q.0));
+            compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
+        }
+        if let (None, Some(to)) = (from, to) {
+            // A thread starts: its arguments, and what it has of the thread that created it.
+            let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
+            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
+            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, matters, &mut changes);
+            compare(VariableKind::Local, locals, [&none, &to.local], count, matters, &mut changes);
+        }
+        if let (Some(from), Some(to)) = (from, to)
+            && old_height <= new_height
+        {
+            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
+            let function = &self.graph.functions[self.graph.nodes[to.node].function];
+            // What a callee did to them has been told.
+            if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
+                compare(
+                    VariableKind::ThreadLocal,
+                    &self.graph.thread_locals,
+                    [&from.local, &to.local],
+                    0,
+                    None,
+                    &mut changes,
+                );
+            }
+            if old_height == new_height {
+                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, matters, &mut changes);
+            } else {
+                // A call: its arguments.
+                let arguments = &function.locals[..function.parameters];
+                compare(VariableKind::Local, arguments, [&none, &to.local], count, matters, &mut changes);
+            }
+        }
+        changes
+    }
+}
+
+/// The variables that differ, of those that matter.
+fn compare<'m>(
+    kind: VariableKind,
+    declared: &'m [Declared],
+    [before, after]: [&Bits; 2],
+    from: usize,
+    matters: Option<&Set>,
+    changes: &mut Vec<Change<'m>>,
+) {
+    for (number, variable) in (from..).zip(declared) {
+        let (before, after) = (before.get(number), after.get(number));
+        if before != after && matters.is_none_or(|matters| matters.contains(number)) {
+            changes.push(Change { name: &variable.name, kind, before, after });
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Back from the pushdown system to what threads have to do with each other: locks, atomic
+//! sections, and threads that wait to start.
+//!
+//! A shared state says which locks are held, and whether a thread is in an atomic section; the
+//! topmost frame of a thread says whether it is this one. While a return is under way, what is
+//! handed over says so instead.
+
+use super::{SourceFrame, SourceMap};
+use crate::graph::Step;
+use crate::states::{Frame, Handover, Running, Section, Set, Shared};
+use cpds::{GlobalState, SharedState, Stack, ThreadId};
+
+/// What threads have to do with each other in a state.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Synchronisation<'m> {
+    /// The locks that are held.
+    pub locks: Vec<HeldLock<'m>>,
+    /// The thread that is in an atomic section.
+    pub atomic: Option<ThreadId>,
+    /// Threads that were created and have not started, by the frames that they start with.
+    pub waiting: Vec<SourceFrame<'m>>,
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HeldLock<'m> {
+    /// The lock.
+    pub name: &'m str,
+    /// The thread that has taken it; nothing if it has ended, and the state before does not say
+    /// which one it was.
+    pub holder: Option<ThreadId>,
+    /// Whether that thread has ended, so that no thread gives the lock up. Another thread may be in
+    /// its place.
+    pub has_ended: bool,
+}
+
+/// What a step changes between threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Synchronised<'m> {
+    /// The thread takes this lock.
+    Takes(&'m str),
+    /// The thread gives this lock up.
+    Frees(&'m str),
+    /// The thread ends, and this lock stays held.
+    Keeps(&'m str),
+    /// The thread enters an atomic section.
+    EntersAtomic,
+    /// The atomic section of the thread ends.
+    LeavesAtomic,
+    /// A new thread waits to start, with this frame.
+    Creates(SourceFrame<'m>),
+}
+
+/// What a thread knows of itself.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Own {
+    pub(crate) held: Set,
+    pub(crate) is_atomic: bool,
+}
+
+impl SourceMap {
+    /// What threads have to do with each other in a state. In that of an error this is what it was
+    /// in the state before; and which thread has ended with a lock, only the state before says.
+    pub fn synchronisation<'m>(
+        &'m self,
+        state: &GlobalState,
+        before: Option<&Synchronisation<'m>>,
+    ) -> Synchronisation<'m> {
+        let Shared::Running(running) = self.rest(state.shared) else { return before.cloned().unwrap_or_default() };
+        let own: Vec<Own> = state.stacks.iter().map(|stack| self.own(running, stack)).collect();
+        let thread_with = |holds: &dyn Fn(&Own) -> bool| (0..).zip(&own).find(|(_, own)| holds(own));
+        let lock = |(number, name): (usize, &'m str)| {
+            let holder = thread_with(&|own| own.held.contains(number)).map(|(i, _)| ThreadId(i));
+            let earlier = || before?.locks.iter().find(|lock| lock.name == name)?.holder;
+            HeldLock { name, holder: holder.or_else(earlier), has_ended: holder.is_none() }
+        };
+        Synchronisation {
+            locks: self.locks(&running.locked).map(lock).collect(),
+            atomic: thread_with(&|own| own.is_atomic).map(|(i, _)| ThreadId(i)),
+            waiting: running.pending.iter().map(|(_, frame)| self.source_frame(frame)).collect(),
+        }
+    }
+
+    /// The names of all locks.
+    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
+        self.graph.locks.iter().map(String::as_str)
+    }
+
+    /// What a step of a thread changes.
+    pub(crate) fn synchronised(
+        &self,
+        (q, old): (SharedState, &Stack),
+        (p, new): (SharedState, &Stack),
+    ) -> Vec<Synchronised<'_>> {
+        let (before, after) = (self.rest(q), self.rest(p));
+        let (from, to) = (self.own_in(before, old), self.own_in(after, new));
+        let (Shared::Running(before), Shared::Running(after)) = (before, after) else { return Vec::new() };
+        let mut found: Vec<Synchronised<'_>> = Vec::new();
+        found.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| Synchronised::Takes(name)));
+        let given_up = from.held.difference(&to.held);
+        found.extend(self.locks(&given_up.difference(&after.locked)).map(|(_, name)| Synchronised::Frees(name)));
+        found.extend(self.locks(&given_up.intersection(&after.locked)).map(|(_, name)| Synchronised::Keeps(name)));
+        match (from.is_atomic, to.is_atomic) {
+            (false, true) => found.push(Synchronised::EntersAtomic),
+            (true, false) => found.push(Synchronised::LeavesAtomic),
+            _ => {}
+        }
+        let mut old = before.pending.clone();
+        for it in &after.pending {
+            match old.iter().position(|other| other == it) {
+                Some(known) => drop(old.swap_remove(known)),
+                None => found.push(Synchronised::Creates(self.source_frame(&it.1))),
+            }
+        }
+        found
+    }
+
+    /// Whether a thread is in an atomic section.
+    pub(crate) fn is_in_atomic(&self, q: SharedState, stack: &Stack) -> bool {
+        self.own_in(self.rest(q), stack).is_atomic
+    }
+
+    /// Locks by their numbers and names.
+    pub(crate) fn locks<'m>(&'m self, locks: &Set) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
+        let numbers: Vec<usize> = locks.iter().collect();
+        numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))
+    }
+
+    fn own_in(&self, shared: &Shared, stack: &Stack) -> Own {
+        match shared {
+            Shared::Running(running) => self.own(running, stack),
+            // An error leaves everything as it was.
+            Shared::Error(_) => stack.top().map_or(Own::default(), |top| Own::of(self.meaning.frame(top))),
+        }
+    }
+
+    pub(crate) fn own(&self, running: &Running, stack: &Stack) -> Own {
+        let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return Own::default() };
+        let is_returning = matches!(self.graph.nodes[top.node].step, Step::Await { .. });
+        match &running.handover {
+            Handover::Results(handed) if is_returning => {
+                Own { held: handed.held.clone(), is_atomic: handed.section != Section::Outside }
+            }
+            // It has ended, though its frames are still there.
+            Handover::End if is_returning => Own::default(),
+            _ => Own::of(top),
+        }
+    }
+}
+
+impl Own {
+    fn of(frame: &Frame) -> Self {
+        Own { held: frame.held.clone(), is_atomic: frame.section != Section::Outside }
+    }
+}

@@ -1,0 +1,283 @@
+//! Values of variables, of which some may not have been chosen yet, and what expressions make of
+//! them.
+//!
+//! A variable that may have any value is left open until somebody reads it: then the reader
+//! chooses, and the choice stays. So a store with open variables stands for all stores that agree
+//! with it on the others, and every one of these is possible ([design
+//! note](../../../docs/design/009-programs-as-systems.md)).
+
+use super::Set;
+use crate::graph::{Formula, Var};
+
+/// Some Boolean variables. The value of one that is not known is kept as false, so that equal
+/// stores are equal.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub(crate) struct Bits {
+    known: Set,
+    values: Set,
+}
+
+impl Bits {
+    pub(crate) fn get(&self, number: usize) -> Option<bool> {
+        self.known.contains(number).then(|| self.values.contains(number))
+    }
+
+    pub(crate) fn set(&mut self, number: usize, value: Option<bool>) {
+        if value.is_some() {
+            self.known.insert(number);
+        } else {
+            self.known.remove(number);
+        }
+        if value == Some(true) {
+            self.values.insert(number);
+        } else {
+            self.values.remove(number);
+        }
+    }
+
+    /// The variables that are not open.
+    pub(crate) fn known(&self) -> &Set {
+        &self.known
+    }
+
+    /// Those of the variables that are in the mask; the others are open.
+    pub(crate) fn masked(&self, mask: &Set) -> Bits {
+        Bits { known: self.known.intersection(mask), values: self.values.intersection(mask) }
+    }
+
+    /// The first `count` variables.
+    pub(crate) fn first(&self, count: usize) -> Bits {
+        if count == 0 { Bits::default() } else { self.masked(&Set::below(count)) }
+    }
+
+    /// These, with the first `count` taken from `other`.
+    pub(crate) fn with_first(&self, count: usize, other: &Bits) -> Bits {
+        if count == 0 {
+            return self.clone();
+        }
+        let first = Set::below(count);
+        let either = |own: &Set, other: &Set| own.difference(&first).union(&other.intersection(&first));
+        Bits { known: either(&self.known, &other.known), values: either(&self.values, &other.values) }
+    }
+
+    /// How many bytes they take beside their own, if no copy shares them.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.known.heap_bytes() + self.values.heap_bytes()
+    }
+}
+
+impl FromIterator<Option<bool>> for Bits {
+    fn from_iter<I: IntoIterator<Item = Option<bool>>>(values: I) -> Self {
+        let mut bits = Bits::default();
+        values.into_iter().enumerate().for_each(|(number, value)| bits.set(number, value));
+        bits
+    }
+}
+
+/// What a step can read and write: the shared variables, and those of the thread's topmost frame.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Store {
+    pub(crate) shared: Bits,
+    pub(crate) local: Bits,
+}
+
+impl Store {
+    pub(crate) fn get(&self, variable: Var) -> Option<bool> {
+        match variable {
+            Var::Shared(number) => self.shared.get(number),
+            Var::Local(number) => self.local.get(number),
+        }
+    }
+
+    pub(crate) fn set(&mut self, variable: Var, value: Option<bool>) {
+        match variable {
+            Var::Shared(number) => self.shared.set(number, value),
+            Var::Local(number) => self.local.set(number, value),
+        }
+    }
+
+    /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores
+    /// in which it is not.
+    pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Enough> {
+        match step(self) {
+            Ok(()) => Ok(()),
+            Err(Stop::Enough) => Err(Enough),
+            Err(Stop::Open(variable)) => [false, true].into_iter().try_for_each(|value| {
+                let mut store = self.clone();
+                store.set(variable, Some(value));
+                store.cases(step)
+            }),
+        }
+    }
+}
+
+/// A variable whose value must be chosen first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Open(pub(crate) Var);
+
+/// No further case is looked at: one that is enough has been found, or there are too many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Enough;
+
+/// Why a case goes no further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    Open(Var),
+    Enough,
+}
+
+impl From<Open> for Stop {
+    fn from(Open(variable): Open) -> Self {
+        Stop::Open(variable)
+    }
+}
+
+impl From<Enough> for Stop {
+    fn from(Enough: Enough) -> Self {
+        Stop::Enough
+    }
+}
+
+/// The values that an expression can have. Every `*` is a choice of its own, so parts of an
+/// expression are independent once the variables are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Possible {
+    pub(crate) no: bool,
+    pub(crate) yes: bool,
+}
+
+impl Possible {
+    const BOTH: Possible = Possible { no: true, yes: true };
+
+    fn only(value: bool) -> Possible {
+        Possible { no: !value, yes: value }
+    }
+
+    /// The value, if there is only one.
+    pub(crate) fn value(self) -> Option<bool> {
+        (self.no != self.yes).then_some(self.yes)
+    }
+
+    fn values(self) -> impl Iterator<Item = bool> {
+        [(self.no, false), (self.yes, true)].into_iter().filter_map(|(is_possible, value)| is_possible.then_some(value))
+    }
+}
+
+/// The values that `formula` can have, where `before` are the values now and `after` those after
+/// the assignment. An open variable is asked for only if the value depends on it.
+pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<Possible, Open> {
+    let known = |store: &Store, variable: Var| store.get(variable).map(Possible::only).ok_or(Open(variable));
+    match formula {
+        Formula::Constant(value) => Ok(Possible::only(*value)),
+        Formula::Choice => Ok(Possible::BOTH),
+        Formula::Variable(variable) => known(before, *variable),
+        Formula::Primed(variable) => known(after, *variable),
+        Formula::Not(a) => evaluate(a, before, after).map(|Possible { no, yes }| Possible { no: yes, yes: no }),
+        Formula::Binary(operator, a, b) => {
+            let (a, b) = (evaluate(a, before, after), evaluate(b, before, after));
+            // One side may decide.
+            for (side, swap) in [(a, false), (b, true)] {
+                if let Some(value) = side.ok().and_then(Possible::value) {
+                    let apply =
+                        |other: bool| if swap { operator.apply(other, value) } else { operator.apply(value, other) };
+                    if apply(false) == apply(true) {
+                        return Ok(Possible::only(apply(false)));
+                    }
+                }
+            }
+            let (a, b) = (a?, b?);
+            let mut possible = Possible { no: false, yes: false };
+            for value in a.values().flat_map(|a| b.values().map(move |b| operator.apply(a, b))) {
+                possible = Possible { no: possible.no || !value, yes: possible.yes || value };
+            }
+            Ok(possible)
+        }
+        Formula::IfElse(condition, then, otherwise) => {
+            let condition = evaluate(condition, before, after)?;
+            let mut possible = Possible { no: false, yes: false };
+            for value in condition.values() {
+                let Possible { no, yes } = evaluate(if value { then } else { otherwise }, before, after)?;
+                possible = Possible { no: possible.no || no, yes: possible.yes || yes };
+            }
+            Ok(possible)
+        }
+        Formula::Schoose(a, b) => {
+            let a = evaluate(a, before, after)?;
+            if !a.no {
+                return Ok(Possible::only(true));
+            }
+            let b = evaluate(b, before, after)?;
+            // a: true. Otherwise b: false. Otherwise either.
+            Ok(Possible { no: true, yes: a.yes || b.no })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::Operator;
+
+    const X: Formula = Formula::Variable(Var::Shared(0));
+    const Y: Formula = Formula::Variable(Var::Local(1));
+
+    fn store(x: Option<bool>, y: Option<bool>) -> Store {
+        Store { shared: [x].into_iter().collect(), local: [None, y].into_iter().collect() }
+    }
+
+    fn both(operator: Operator, a: Formula, b: Formula) -> Formula {
+        Formula::Binary(operator, Box::new(a), Box::new(b))
+    }
+
+    #[test]
+    fn an_open_variable_is_asked_for_only_if_it_matters() {
+        let or = both(Operator::Or, X, Y);
+        let value = |x, y| evaluate(&or, &store(x, y), &store(x, y));
+        assert_eq!(value(None, Some(true)), Ok(Possible::only(true)));
+        assert_eq!(value(Some(true), None), Ok(Possible::only(true)));
+        assert_eq!(value(None, Some(false)), Err(Open(Var::Shared(0))));
+        assert_eq!(value(Some(false), None), Err(Open(Var::Local(1))));
+    }
+
+    #[test]
+    fn every_star_is_a_choice_of_its_own() {
+        let store = store(None, None);
+        let not = Formula::Not(Box::new(Formula::Choice));
+        assert_eq!(evaluate(&both(Operator::And, Formula::Choice, not), &store, &store), Ok(Possible::BOTH));
+        let x_or_not_x = both(Operator::Or, X, Formula::Not(Box::new(X)));
+        let mut seen = Vec::new();
+        let all = store.cases(&mut |store| {
+            seen.push((store.get(Var::Shared(0)), evaluate(&x_or_not_x, store, store)?));
+            Ok(())
+        });
+        assert_eq!(all, Ok(()));
+        assert_eq!(seen, [(Some(false), Possible::only(true)), (Some(true), Possible::only(true))]);
+    }
+
+    #[test]
+    fn schoose() {
+        let value = |a, b| {
+            let formula = Formula::Schoose(Box::new(a), Box::new(b));
+            evaluate(&formula, &store(None, None), &store(None, None)).unwrap()
+        };
+        let constant = Formula::Constant;
+        assert_eq!(value(constant(true), constant(true)), Possible::only(true));
+        assert_eq!(value(constant(false), constant(true)), Possible::only(false));
+        assert_eq!(value(constant(false), constant(false)), Possible::BOTH);
+        assert_eq!(value(Formula::Choice, constant(true)), Possible::BOTH);
+    }
+
+    #[test]
+    fn bits() {
+        let mut bits: Bits = [Some(true), None, Some(false)].into_iter().collect();
+        assert_eq!([0, 1, 2].map(|number| bits.get(number)), [Some(true), None, Some(false)]);
+        assert_eq!(bits.first(1), [Some(true)].into_iter().collect());
+        assert_eq!(
+            bits.with_first(2, &[None, Some(true)].into_iter().collect()),
+            [None, Some(true), Some(false)].into_iter().collect()
+        );
+        bits.set(0, None);
+        assert_eq!(bits, [None, None, Some(false)].into_iter().collect());
+        assert_eq!(bits.first(64), bits);
+    }
+}

@@ -1,0 +1,182 @@
+//! Declarations and functions.
+
+use super::{Parsed, Parser, Reported};
+use crate::syntax::limits::MOST_VARIABLES;
+use crate::syntax::{At, Dialect, Expr, Function, Name, Program, Variable};
+use cpds::diagnostic::{Diagnostic, Span};
+use std::collections::BTreeSet;
+
+impl Parser<'_> {
+    pub(super) fn program(mut self) -> (Program, BTreeSet<String>) {
+        let mut program = Program { dialect: self.dialect, variables: Vec::new(), functions: Vec::new() };
+        // Of things that do not belong here, only the first is reported.
+        let mut is_stray = false;
+        while self.peek().is_some() {
+            let before = self.at;
+            self.unit = before;
+            let (parsed, was_stray) = match self.next_text() {
+                "decl" | "thread_local" => (self.declaration(true, &mut program.variables), false),
+                ";" => {
+                    self.at += 1;
+                    (Ok(()), is_stray)
+                }
+                "dfs" | "sync" => (Err(self.refused()), false),
+                _ if self.starts_typed() => (Err(self.typed_variable("declare it: ")), true),
+                word if self.starts_function() || matches!(word, "void" | "bool") => {
+                    let function = self.function();
+                    let is_stray = function.is_err();
+                    (function.map(|function| program.functions.push(function)), is_stray)
+                }
+                _ if is_stray => (Err(Reported), true),
+                _ => {
+                    let help = "variables: `decl x;`, functions: `void f() { … }`";
+                    (Err(self.expected("a declaration or a function", help)), true)
+                }
+            };
+            is_stray = was_stray;
+            if parsed.is_err() {
+                self.at = self.at.max(before + 1);
+                self.skip_item();
+                self.not_understood(before);
+            }
+        }
+        (program, self.unclear)
+    }
+
+    /// Refuses a keyword that has no meaning here.
+    pub(super) fn refused(&mut self) -> Reported {
+        let (word, here) = (self.next_text(), self.here());
+        self.mistake(|| {
+            Diagnostic::error(format!("`{word}` is not supported"))
+                .at(here, "no published text says what it means for concurrent programs")
+                .help("leave it out, if the program means the same without it")
+        })
+    }
+
+    /// `decl x, y = 0;`
+    fn declaration(&mut self, is_top: bool, variables: &mut Vec<Variable>) -> Parsed<()> {
+        let mut thread_local = None;
+        while let "decl" | "thread_local" = self.next_text() {
+            self.at += 1;
+            if self.text_of(self.last()) == "thread_local" {
+                thread_local = Some(self.last());
+            }
+        }
+        if let (Some(span), false) = (thread_local, is_top) {
+            return self.report(|| {
+                Diagnostic::error("a thread-local variable inside a function")
+                    .at(span, "every call has its own variables anyway")
+                    .help("declare it before the functions, or without `thread_local`")
+            });
+        }
+        let is_thread_local = thread_local.is_some();
+        let declared = self.list(|parser| {
+            if parser.starts_typed() {
+                return Err(parser.typed_variable("leave the type out: "));
+            }
+            let name = parser.name("a variable")?;
+            let value =
+                if parser.take("=").or_else(|| parser.take(":=")).is_some() { parser.initial_value()? } else { None };
+            if parser.next_text() == "[" {
+                return Err(parser.c_operator_here());
+            }
+            Ok(Variable { name, is_thread_local, value })
+        })?;
+        variables.extend(declared);
+        self.expect(";", "a declaration ends with `;`")?;
+        Ok(())
+    }
+
+    fn initial_value(&mut self) -> Parsed<Option<bool>> {
+        let text = self.next_text();
+        let value = if text == "*" { None } else { self.is_constant(text) };
+        if value.is_none() && text != "*" {
+            return Err(
+                self.expected("a constant", "`0`, `1`, or `*` for any value; assign anything else in the program")
+            );
+        }
+        self.at += 1;
+        Ok(value)
+    }
+
+    fn function(&mut self) -> Parsed<Function> {
+        (self.closed, self.is_unclosed) = (Vec::new(), false);
+        let head = self.head();
+        let (open, closers): (_, &[&str]) = match self.dialect {
+            Dialect::Paper => ("{", &["}"]),
+            Dialect::Slam => ("begin", &["end"]),
+        };
+        // The mistakes of the body are reported, whatever is wrong with the head.
+        let opened = match &head {
+            Ok(_) => self.open(open)?,
+            Err(Reported) if self.skip_to(open) => self.open(open)?,
+            Err(Reported) => return Err(Reported),
+        };
+        let (mut locals, mut enforce) = (Vec::new(), Vec::new());
+        loop {
+            let before = self.at;
+            self.unit = before;
+            let parsed = match self.next_text() {
+                "decl" | "thread_local" => self.declaration(false, &mut locals),
+                "enforce" => self.enforced().map(|expr| enforce.push(expr)),
+                _ if self.starts_typed() && !self.starts_function() => Err(self.typed_variable("declare it: ")),
+                _ => break,
+            };
+            if parsed.is_err() {
+                self.skip_statement();
+                self.not_understood(before);
+            }
+        }
+        let body = self.inside(closers);
+        let end = At(self.close(opened, closers[0]));
+        let (name, results, parameters) = head?;
+        Ok(Function { name, results, parameters, locals, enforce, body, end })
+    }
+
+    /// Name, number of results and parameters.
+    fn head(&mut self) -> Parsed<(Name, usize, Vec<Name>)> {
+        self.no_declaration()?;
+        let results = self.results()?;
+        let name = self.name("the name of a function")?;
+        let parameters = self.parameters()?;
+        if self.reported == Some(self.unit) {
+            self.unclear.insert(name.text.clone());
+        }
+        Ok((name, results, parameters))
+    }
+
+    pub(super) fn number_of_results(&mut self) -> Parsed<usize> {
+        let number = self.next_text().parse().ok().filter(|number| (1..=MOST_VARIABLES).contains(number));
+        let Some(number) = number else {
+            let help = format!("from 1 to {MOST_VARIABLES}; a function without results is `void`");
+            return Err(self.expected("a number of results", &help));
+        };
+        self.at += 1;
+        self.expect(">", "as in `bool<2>`")?;
+        Ok(number)
+    }
+
+    fn enforced(&mut self) -> Parsed<Expr> {
+        self.at += 1;
+        let expr = self.expression()?;
+        self.expect(";", "it ends with `;`")?;
+        Ok(expr)
+    }
+
+    /// A bracket that opens a block, of the dialect of this file.
+    pub(super) fn open(&mut self, bracket: &str) -> Parsed<Span> {
+        let (here, other) = (self.here(), self.next_text());
+        if other != bracket
+            && matches!(other, "{" | "begin" | "then" | "do")
+            && let Some(told_by) = self.told_by
+        {
+            return self.report(|| {
+                Diagnostic::error(format!("expected `{bracket}`, found `{other}`"))
+                    .at(here, "of the other dialect")
+                    .see(told_by, "this file is written in this one")
+                    .help("keep to one of the two: `{ … }` or `begin … end`")
+            });
+        }
+        self.expect(bracket, "a block starts here")
+    }
+}

@@ -1,0 +1,192 @@
+//! What must be so of a syntax tree that was built in code, and is so of one that was read from a
+//! text: then it can be written down.
+//!
+//! Such a tree has no places yet, so what is wrong with it is said without one. Everything else is
+//! checked as in a text, and told with places in the text that the program is written as.
+
+use super::lexer::is_name;
+use super::parser::{is_constant, is_keyword};
+use crate::syntax::limits::{DEEPEST, LONGEST_NAME, MOST_VARIABLES};
+use crate::syntax::{Dialect, Expr, ExprKind, Function, Name, Program, Statement, StatementKind};
+use cpds::diagnostic::{Diagnostic, Diagnostics, is_printable, shortened};
+
+/// How deep an expression may be: what walks over it goes as deep.
+const DEEPEST_EXPRESSION: usize = 1000;
+
+/// How many statements, expressions and names there may be.
+const MOST: usize = 1 << 22;
+
+/// Reports what is wrong with a tree.
+pub(crate) fn check(program: &Program, diagnostics: &mut Diagnostics) {
+    let mut checker = Checker { dialect: program.dialect, function: None, count: 0, diagnostics };
+    for variable in &program.variables {
+        checker.declared(&variable.name);
+    }
+    for function in &program.functions {
+        checker.function(function);
+    }
+}
+
+struct Checker<'c> {
+    dialect: Dialect,
+    /// The function that is being looked at.
+    function: Option<&'c str>,
+    /// How many statements, expressions and names there have been.
+    count: usize,
+    diagnostics: &'c mut Diagnostics,
+}
+
+impl<'c> Checker<'c> {
+    fn wrong(&mut self, what: &str, help: &str) {
+        let place = self.function.map_or(String::new(), |function| format!("function `{}`: ", shortened(function)));
+        self.diagnostics.error(|| Diagnostic::error(format!("{place}{what}")).help(help));
+    }
+
+    /// Counts parts of the program; whether there are not too many.
+    fn counts(&mut self, more: usize) -> bool {
+        let before = self.count;
+        self.count = before.saturating_add(more);
+        if before <= MOST && self.count > MOST {
+            let what = format!("too large a program: more than {MOST} statements, expressions and names");
+            self.wrong(&what, "leave out what the property does not depend on");
+        }
+        self.count <= MOST
+    }
+
+    /// A name that stands for something from here on.
+    fn declared(&mut self, Name { text, .. }: &Name) {
+        let name = shortened(text);
+        if is_keyword(text) || is_constant(text, self.dialect).is_some() {
+            self.wrong(&format!("the keyword `{name}` as a name"), "choose another name");
+        } else if !is_name(text) {
+            let help = "a name starts with a letter, `_` or `$`, and goes on with these, digits and `.`";
+            self.wrong(&format!("`{name}` is not a name"), help);
+        } else if text.len() > LONGEST_NAME {
+            let help = format!("at most {LONGEST_NAME}: choose a shorter one");
+            self.wrong(&format!("a name of {} bytes", text.len()), &help);
+        }
+    }
+
+    fn label(&mut self, label: &Name) {
+        let is_number = !label.text.is_empty() && label.text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number || label.text.len() > LONGEST_NAME {
+            self.declared(label);
+        }
+    }
+
+    fn function(&mut self, function: &'c Function) {
+        self.function = None;
+        self.declared(&function.name);
+        self.function = Some(&function.name.text);
+        if function.results > MOST_VARIABLES {
+            self.wrong(&format!("{} results", function.results), &format!("at most {MOST_VARIABLES}"));
+        }
+        function.parameters.iter().for_each(|name| self.declared(name));
+        for variable in &function.locals {
+            self.declared(&variable.name);
+            if variable.is_thread_local {
+                self.wrong("a thread-local variable inside a function", "declare it at the top level of the program");
+            }
+        }
+        self.expressions(&function.enforce);
+        // Not by recursion: it may be deeper than it may be.
+        let mut left: Vec<(&Statement, usize)> = function.body.iter().map(|statement| (statement, 1)).collect();
+        while let Some((statement, depth)) = left.pop() {
+            if !self.counts(1 + statement.labels.len()) {
+                return;
+            }
+            if depth > DEEPEST {
+                let help = "write a part of it as a function";
+                return self.wrong(&format!("statements nested more than {DEEPEST} levels deep"), help);
+            }
+            self.statement(statement);
+            let within: [&[Statement]; 2] = match &statement.kind {
+                StatementKind::If { then, otherwise, .. } => [then, otherwise],
+                StatementKind::While { body, .. } | StatementKind::Atomic { body, .. } => [body, &[]],
+                _ => [&[], &[]],
+            };
+            left.extend(within.into_iter().flatten().map(|statement| (statement, depth + 1)));
+        }
+    }
+
+    /// A statement without those inside it.
+    fn statement(&mut self, statement: &Statement) {
+        statement.labels.iter().for_each(|label| self.label(label));
+        if statement.origin.as_ref().is_some_and(|origin| !origin.file.chars().all(is_printable)) {
+            self.wrong("the name of a file with a character that cannot be shown", "leave it out");
+        }
+        let is_empty = match &statement.kind {
+            StatementKind::Goto(names) | StatementKind::Dead(names) => {
+                self.counts(names.len());
+                names.is_empty()
+            }
+            StatementKind::Assign { targets, values, constrain } => {
+                self.counts(targets.len());
+                self.expressions(values);
+                self.expressions(constrain.as_slice());
+                targets.is_empty() || values.is_empty()
+            }
+            StatementKind::Assume(expr) | StatementKind::AbortIf(expr) | StatementKind::Assert(expr) => {
+                self.expression(expr);
+                false
+            }
+            StatementKind::Call { targets, arguments, .. } => {
+                self.counts(targets.len());
+                self.expressions(arguments);
+                if statement.labels.iter().any(|label| label.text.starts_with("ASYNC_")) {
+                    self.wrong("a call labelled `ASYNC_…`", "start a thread, or give the call another label");
+                }
+                false
+            }
+            StatementKind::StartThread { arguments: exprs, .. } | StatementKind::Return(exprs) => {
+                self.expressions(exprs);
+                false
+            }
+            StatementKind::If { condition, .. } | StatementKind::While { condition, .. } => {
+                self.expression(condition);
+                false
+            }
+            StatementKind::Lock(name) | StatementKind::Unlock(name) => {
+                if let Some(name) = name {
+                    self.declared(name);
+                }
+                false
+            }
+            StatementKind::Skip
+            | StatementKind::StartGoto(_)
+            | StatementKind::EndThread
+            | StatementKind::AtomicBegin
+            | StatementKind::AtomicEnd
+            | StatementKind::Atomic { .. } => false,
+        };
+        if is_empty {
+            self.wrong("an assignment, `goto` or `dead` without a target", "leave it out, or name one");
+        }
+    }
+
+    fn expressions(&mut self, exprs: &[Expr]) {
+        for expr in exprs {
+            self.expression(expr);
+        }
+    }
+
+    fn expression(&mut self, expr: &Expr) {
+        let mut left = vec![(expr, 1)];
+        while let Some((expr, depth)) = left.pop() {
+            if !self.counts(1) {
+                return;
+            }
+            if depth > DEEPEST_EXPRESSION {
+                let help = "assign a part of it to a variable first; build long ones with `Expr::all` and `Expr::any`";
+                return self.wrong(&format!("an expression that is more than {DEEPEST_EXPRESSION} levels deep"), help);
+            }
+            let parts: [Option<&Expr>; 3] = match &expr.kind {
+                ExprKind::Constant(_) | ExprKind::Choice | ExprKind::Variable(_) | ExprKind::Primed(_) => [None; 3],
+                ExprKind::Not(a) => [Some(a), None, None],
+                ExprKind::Binary(_, a, b) | ExprKind::Schoose(a, b) => [Some(a), Some(b), None],
+                ExprKind::IfElse(a, b, c) => [Some(a), Some(b), Some(c)],
+            };
+            left.extend(parts.into_iter().flatten().map(|part| (part, depth + 1)));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How often each creation of a thread may be executed.
+
+use crate::graph::{Graph, Step};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Where threads and calls start.
+type Activation = usize;
+
+/// The creations that may be executed, in the order of the text, and how often; `u64::MAX` is
+/// without end.
+pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
+    let in_loop = in_loop(graph);
+    // The calls and creations that may be executed from a node on, in the same call, with what they
+    // enter.
+    let sites = |start: Activation| -> Vec<(usize, Activation)> {
+        let target = |node: usize| match graph.nodes[node].step {
+            Step::Call { function, .. } | Step::Start { function, .. } => Some((node, graph.functions[function].entry)),
+            Step::StartAt(target, _) => Some((node, target)),
+            _ => None,
+        };
+        graph.reach(start).into_iter().filter_map(target).collect()
+    };
+    let mut activations: BTreeMap<Activation, Vec<(usize, Activation)>> = BTreeMap::new();
+    let mut found: Vec<Activation> = roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
+    while let Some(activation) = found.pop() {
+        if let Entry::Vacant(new) = activations.entry(activation) {
+            let sites = new.insert(sites(activation));
+            found.extend(sites.iter().map(|&(_, target)| target));
+        }
+    }
+    // Counted where everything that enters has been counted. What is left enters itself, or is
+    // entered by what does: without end.
+    let mut entering: BTreeMap<Activation, usize> = BTreeMap::new();
+    for &(_, target) in activations.values().flatten() {
+        *entering.entry(target).or_default() += 1;
+    }
+    let mut counts: BTreeMap<Activation, u64> = BTreeMap::new();
+    for &(function, copies) in roots {
+        *counts.entry(graph.functions[function].entry).or_default() += u64::from(copies);
+    }
+    let mut ready: Vec<Activation> =
+        activations.keys().copied().filter(|activation| !entering.contains_key(activation)).collect();
+    let mut times: BTreeMap<usize, u64> = BTreeMap::new();
+    while let Some(activation) = ready.pop() {
+        let count = counts.get(&activation).copied().unwrap_or(0);
+        for (site, target) in activations.remove(&activation).unwrap_or_default() {
+            let here = if in_loop[site] { u64::MAX } else { count };
+            for total in [times.entry(site).or_default(), counts.entry(target).or_default()] {
+                *total = total.saturating_add(here);
+            }
+            let left = entering.entry(target).or_default();
+            *left -= 1;
+            if *left == 0 {
+                ready.push(target);
+            }
+        }
+    }
+    times.extend(activations.values().flatten().map(|&(site, _)| (site, u64::MAX)));
+    let is_creation = |node: usize| matches!(graph.nodes[node].step, Step::Start { .. } | Step::StartAt(..));
+    let mut creations: Vec<_> = times.into_iter().filter(|&(node, _)| is_creation(node)).collect();
+    creations.sort_unstable_by_key(|&(node, _)| graph.nodes[node].span);
+    creations
+}
+
+/// For each node, whether it can come again in the same call: the strongly connected
+/// components, by two searches (Kosaraju).
+fn in_loop(graph: &Graph) -> Vec<bool> {
+    let count = graph.nodes.len();
+    let forward: Vec<Vec<usize>> = (0..count).map(|node| graph.successors(node)).collect();
+    let mut backward = vec![Vec::new(); count];
+    for (node, successors) in forward.iter().enumerate() {
+        for &next in successors {
+            backward[next].push(node);
+        }
+    }
+    let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
+    for node in 0..count {
+        finish(node, &forward, &mut seen, &mut order);
+    }
+    let (mut seen, mut in_loop) = (vec![false; count], vec![false; count]);
+    for &node in order.iter().rev() {
+        let mut component = Vec::new();
+        finish(node, &backward, &mut seen, &mut component);
+        for &member in &component {
+            in_loop[member] = component.len() > 1 || forward[member].contains(&member);
+        }
+    }
+    in_loop
+}
+
+/// A depth-first search; nodes are noted when everything behind them has been.
+fn finish(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
+    if std::mem::replace(&mut seen[start], true) {
+        return;
+    }
+    let mut path = vec![(start, 0)];
+    while let Some((node, done)) = path.last_mut() {
+        let node = *node;
+        if let Some(&next) = edges[node].get(*done) {
+            *done += 1;
+            if !std::mem::replace(&mut seen[next], true) {
+                path.push((next, 0));
+            }
+        } else {
+            order.push(node);
+            path.pop();
+        }
+    }
+}

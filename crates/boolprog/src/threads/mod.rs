@@ -1,0 +1,195 @@
+//! Which threads there are: from the start, and for what is created.
+//!
+//! A creation can be executed only so many times if it is in no loop, and the calls that lead to it
+//! are in none either; and then there is a place for each time. How often is counted for
+//! *activations*: a function from its beginning, or from a label at which threads start.
+
+mod creations;
+
+use crate::graph::{Graph, Step};
+use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, nearest};
+use cpds::limits;
+use creations::creations;
+
+/// The threads of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Threads {
+    /// There from the start: functions, and how many threads of each.
+    pub roots: Vec<(usize, u32)>,
+    /// Places for threads that are created.
+    pub pools: Vec<Pool>,
+    /// How many threads that were created may be there at a time, where that is a limit.
+    pub limit: Option<u32>,
+    /// `main`, if it does nothing but start the others, and so is no thread itself.
+    pub launcher: Option<usize>,
+}
+
+/// Places for threads that start at certain places.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pool {
+    /// What they start with.
+    pub starts: Vec<Start>,
+    /// How many there are.
+    pub places: u32,
+}
+
+/// What a thread starts with.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Start {
+    /// A function.
+    Function(usize),
+    /// A label of a function.
+    Label(usize, String),
+}
+
+/// The threads that these options ask for, or what is wrong.
+pub(crate) fn plan(
+    graph: &Graph,
+    instances: &[(String, u32)],
+    threads: Option<u32>,
+    diagnostics: &mut Diagnostics,
+) -> Threads {
+    let (roots, launcher) = roots(graph, instances, diagnostics);
+    let mut started: Vec<(Start, u64)> = Vec::new();
+    let mut endless = None;
+    for (node, times) in creations(graph, &roots) {
+        if times == u64::MAX && endless.is_none() {
+            endless = Some(node);
+        }
+        let start = start(graph, node);
+        match started.iter_mut().find(|(known, _)| *known == start) {
+            Some((_, total)) => *total = total.saturating_add(times),
+            None => started.push((start, times)),
+        }
+    }
+    let total = started.iter().map(|(_, times)| times).fold(0, |sum: u64, times| sum.saturating_add(*times));
+    let (pools, limit) = match (endless, threads) {
+        (Some(node), None) => {
+            let span = graph.nodes[node].span;
+            diagnostics.error(|| {
+                Diagnostic::error("there is no telling how many threads this creates")
+                    .at(span, "in a loop, or in what is called or started again and again")
+                    .help("say how many there may be at a time")
+                    .setting(Setting::Threads, "2")
+            });
+            (Vec::new(), None)
+        }
+        (_, Some(limit)) if total > u64::from(limit) => {
+            let starts = started.into_iter().map(|(start, _)| start).collect();
+            (vec![Pool { starts, places: limit }], Some(limit))
+        }
+        _ => {
+            if let Some(limit) = threads {
+                diagnostics.warning(|| without_need(limit, total, launcher.is_some()));
+            }
+            let pool = |(start, times): (Start, u64)| Pool {
+                starts: vec![start],
+                places: u32::try_from(times).unwrap_or(u32::MAX),
+            };
+            (started.into_iter().map(pool).collect(), None)
+        }
+    };
+    let all = pools.iter().map(|pool| u64::from(pool.places)).chain(roots.iter().map(|&(_, copies)| u64::from(copies)));
+    if all.sum::<u64>() > limits::THREADS {
+        diagnostics.error(|| {
+            Diagnostic::error(format!("more than {} threads", limits::THREADS))
+                .help("ask for fewer")
+                .setting(Setting::Threads, None)
+                .setting(Setting::Instances, None)
+        });
+        return Threads::default();
+    }
+    Threads { roots, pools: pools.into_iter().filter(|pool| pool.places > 0).collect(), limit, launcher }
+}
+
+/// That a limit is none: no more threads are created than this.
+fn without_need(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
+    let why = match created {
+        0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
+        0 => "no thread is created".to_owned(),
+        1 => "one thread is created at most".to_owned(),
+        _ => format!("{created} threads are created at most"),
+    };
+    let plural = if limit == 1 { "" } else { "s" };
+    Diagnostic::warning(format!("a limit of {limit} created thread{plural} changes nothing: {why}"))
+        .about(Setting::Threads)
+}
+
+/// What a node starts.
+pub(crate) fn start(graph: &Graph, node: usize) -> Start {
+    match &graph.nodes[node].step {
+        Step::Start { function, .. } => Start::Function(*function),
+        Step::StartAt(target, label) => Start::Label(graph.nodes[*target].function, label.clone()),
+        _ => unreachable!("not a creation"),
+    }
+}
+
+/// The threads that are there from the start, and `main` if it only starts them.
+fn roots(
+    graph: &Graph,
+    instances: &[(String, u32)],
+    diagnostics: &mut Diagnostics,
+) -> (Vec<(usize, u32)>, Option<usize>) {
+    let mut roots: Vec<(usize, u32)> = Vec::new();
+    let mut add = |function: usize, copies: u32| match roots.iter_mut().find(|(known, _)| *known == function) {
+        Some((_, total)) => *total = total.saturating_add(copies),
+        None => roots.push((function, copies)),
+    };
+    let index = |name: &str| graph.functions.iter().position(|function| function.name == name);
+    let names = || graph.functions.iter().map(|function| function.name.as_str());
+    for (name, copies) in instances {
+        match index(name) {
+            Some(function) => add(function, *copies),
+            None => diagnostics.error(|| {
+                let error = Diagnostic::error(format!("there is no function `{name}`")).about(Setting::Instances);
+                let near = nearest(name, names());
+                error.help(near.map_or_else(
+                    || format!("there are: {}", names().collect::<Vec<_>>().join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                ))
+            }),
+        }
+    }
+    if !instances.is_empty() {
+        roots.retain(|&(_, copies)| copies > 0);
+        if roots.is_empty() && diagnostics.is_ok() {
+            diagnostics.error(|| {
+                Diagnostic::error("no threads at all")
+                    .about(Setting::Instances)
+                    .help("start at least one")
+                    .setting(Setting::Instances, "f=1")
+            });
+        }
+        return (roots, None);
+    }
+    let Some(main) = index("main") else {
+        diagnostics.error(|| {
+            Diagnostic::error("there is no function `main`")
+                .help("say what to start")
+                .setting(Setting::Instances, "f=2,g=1")
+        });
+        return (roots, None);
+    };
+    let started = only_starts(graph, main);
+    let launcher = started.is_some().then_some(main);
+    started.unwrap_or_else(|| vec![main]).into_iter().for_each(|function| add(function, 1));
+    (roots, launcher)
+}
+
+/// What a function starts, if it does nothing else.
+fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
+    let (mut node, mut started) = (graph.functions[function].entry, Vec::new());
+    if graph.functions[function].enforce.is_some() {
+        return None;
+    }
+    loop {
+        match &graph.nodes[node].step {
+            Step::Start { function: started_here, arguments } if arguments.is_empty() && *started_here != function => {
+                started.push(*started_here);
+            }
+            Step::Return(values) if values.is_empty() && !started.is_empty() => return Some(started),
+            _ => return None,
+        }
+        node = graph.nodes[node].next;
+    }
+}
