@@ -29,7 +29,7 @@ pub fn evidence(bytes: &[u8]) {
         };
         for claim in [Claim::Verdict, Claim::Exact] {
             match (check(&problem, &evidence, claim, &|steps| steps < 1_000_000), &evidence, claim) {
-                (Ok(()), Evidence::Trace { .. } | Evidence::WrittenTrace { .. }, _) => {
+                (Ok(()), Evidence::Trace { .. } | Evidence::UnparsedTrace { .. }, _) => {
                     assert!(!is_safe && claim == Claim::Verdict);
                 }
                 (Ok(()), Evidence::Certificate(_), Claim::Verdict) => assert!(is_safe),

@@ -1,7 +1,8 @@
-//! Evidence as JSON (`docs/evidence.md`), read as a stream: the text is never in memory as a whole.
+//! Reads evidence from JSON (`docs/evidence.md`), as a stream: the text is never in memory as a
+//! whole.
 
-use crate::text::{Bounded, Few, Lists};
-use crate::written::{Written, WrittenContext, WrittenStep};
+use crate::limited_text::{LimitedReader, NumberLists, ShortList};
+use crate::unparsed_trace::{UnparsedContext, UnparsedStep, UnparsedTrace};
 use crate::{Condition, Evidence, Rejected};
 use cpds::diagnostic::printable;
 use cpds::{Action, Automaton, Certificate, Cpds, Problem, SharedState, Symbol, ThreadId, VisibleState};
@@ -11,24 +12,24 @@ use std::io::{BufReader, Read};
 
 const VERSION: u32 = 1;
 
-/// A trace or a certificate.
+/// The members of a trace and of a certificate.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EvidenceJson {
     format: String,
     version: u32,
     model: String,
-    // A certificate. Who made it, and how, is not for us to believe.
+    // A certificate. No condition depends on the program that made it, or on its proof.
     #[serde(rename = "cuba")]
     _cuba: Option<String>,
     #[serde(rename = "proved_by")]
     _proved_by: Option<String>,
-    shared: Option<Few<String>>,
-    symbols: Option<Few<String>>,
-    groups: Option<Lists>,
-    automaton: Option<Lists>,
-    tuples: Option<Lists>,
-    visible: Option<Lists>,
+    shared: Option<ShortList<String>>,
+    symbols: Option<ShortList<String>>,
+    groups: Option<NumberLists>,
+    automaton: Option<NumberLists>,
+    tuples: Option<NumberLists>,
+    visible: Option<NumberLists>,
     // A trace.
     context_count: Option<usize>,
     bad: Option<String>,
@@ -50,7 +51,7 @@ struct ContextJson {
 struct StepJson {
     action: ActionJson,
     state: String,
-    /// For people: what the step is in the program that the model was made from.
+    /// For users: the step in the program from which the model was made. It is not checked.
     #[serde(rename = "source")]
     _source: Option<IgnoredAny>,
 }
@@ -68,34 +69,34 @@ struct ActionJson {
 #[serde(deny_unknown_fields)]
 struct SideJson {
     shared: String,
-    word: Few<String>,
+    word: ShortList<String>,
 }
 
 /// Reads evidence about a problem.
 ///
 /// # Errors
-/// If it is malformed, or about another problem.
+/// If it is malformed, or belongs to another problem.
 pub fn read(problem: &Problem, text: impl Read) -> Result<Evidence, Rejected> {
-    let evidence: EvidenceJson = serde_json::from_reader(BufReader::with_capacity(1 << 16, Bounded::new(text)))
-        .map_err(|error| Rejected::Malformed(brief(&error.to_string())))?;
+    let evidence: EvidenceJson = serde_json::from_reader(BufReader::with_capacity(1 << 16, LimitedReader::new(text)))
+        .map_err(|error| Rejected::Malformed(shortened(&error.to_string())))?;
     if evidence.version != VERSION {
-        return malformed(format!("version {}; this is a checker for version {VERSION}", evidence.version));
+        return malformed(format!("version {}; this checker reads version {VERSION}", evidence.version));
     }
     let ours = problem.fingerprint();
     if evidence.model != ours {
-        return Err(Rejected::Other(format!(
+        return Err(Rejected::OtherProblem(format!(
             "the evidence is for {}, and the model is {ours}",
             shown(&evidence.model)
         )));
     }
-    let of_certificate = evidence.shared.is_some()
+    let for_certificate = evidence.shared.is_some()
         || evidence.symbols.is_some()
         || evidence.groups.is_some()
         || [&evidence.automaton, &evidence.tuples, &evidence.visible].into_iter().any(Option::is_some);
-    let of_trace = evidence.contexts.is_some()
+    let for_trace = evidence.contexts.is_some()
         || evidence.context_count.is_some()
         || [&evidence.bad, &evidence.state, &evidence.initial].into_iter().any(Option::is_some);
-    if of_certificate && of_trace {
+    if for_certificate && for_trace {
         return malformed("members of a certificate and of a trace".to_owned());
     }
     match evidence.format.as_str() {
@@ -109,9 +110,8 @@ fn malformed<T>(what: String) -> Result<T, Rejected> {
     Err(Rejected::Malformed(what))
 }
 
-/// What is wrong with the text, which may quote it at length: the beginning, and the end, which
-/// says where.
-fn brief(message: &str) -> String {
+/// The beginning and the end of a message, which may quote a long text. The end has the position.
+fn shortened(message: &str) -> String {
     let count = message.chars().count();
     if count <= 500 {
         return printable(message);
@@ -120,22 +120,22 @@ fn brief(message: &str) -> String {
     printable(&format!("{}…{end}", message.chars().take(200).collect::<String>()))
 }
 
-/// The beginning of a text, as it can be shown.
+/// The beginning of a text, without characters that control a terminal.
 fn shown(text: &str) -> String {
     printable(&text.chars().take(100).collect::<String>())
 }
 
-fn there<T>(member: Option<T>, name: &str) -> Result<T, Rejected> {
-    member.ok_or_else(|| Rejected::Malformed(format!("there is no `{name}`")))
+fn required<T>(member: Option<T>, name: &str) -> Result<T, Rejected> {
+    member.ok_or_else(|| Rejected::Malformed(format!("the member `{name}` is missing")))
 }
 
 fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rejected> {
-    // From the numbers in the file to the model's.
+    // Translates the numbers of the file to those of the model.
     let mut shared = Vec::new();
-    for name in there(evidence.shared, "shared")?.0 {
+    for name in required(evidence.shared, "shared")?.0 {
         shared.push(shared_state(system, &name)?);
     }
-    let symbols = there(evidence.symbols, "symbols")?.0;
+    let symbols = required(evidence.symbols, "symbols")?.0;
     if symbols.first().map(String::as_str) != Some("-") {
         return malformed("symbols: the first is not `-`, the empty word".to_owned());
     }
@@ -147,7 +147,7 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
     let top = |number: u32| tops.get(number as usize).copied();
 
     let mut groups = Vec::new();
-    for group in there(evidence.groups, "groups")?.iter() {
+    for group in required(evidence.groups, "groups")?.iter() {
         let threads: Option<Vec<ThreadId>> = group.iter().map(|thread| thread.checked_sub(1).map(ThreadId)).collect();
         groups.push(threads.ok_or_else(|| Rejected::Malformed("groups: threads are counted from 1".to_owned()))?);
     }
@@ -155,7 +155,7 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
         return malformed("groups: not every thread of the model is in exactly one group".to_owned());
     }
     let mut automaton = Automaton::default();
-    for (number, state) in there(evidence.automaton, "automaton")?.iter().enumerate() {
+    for (number, state) in required(evidence.automaton, "automaton")?.iter().enumerate() {
         let (pairs, rest) = state.get(1..).unwrap_or_default().as_chunks::<2>();
         let transitions = pairs.iter().map(|&[label, to]| Some((top(label)??, to))).collect::<Option<Vec<_>>>();
         match (state.first(), transitions, rest) {
@@ -167,7 +167,7 @@ fn certificate(system: &Cpds, evidence: EvidenceJson) -> Result<Certificate, Rej
         }
     }
     let mut tuples = Vec::new();
-    for (number, tuple) in there(evidence.tuples, "tuples")?.iter().enumerate() {
+    for (number, tuple) in required(evidence.tuples, "tuples")?.iter().enumerate() {
         match tuple.split_first().and_then(|(&q, languages)| Some((shared(q)?, languages))) {
             Some((q, languages)) if languages.len() == system.thread_count() => {
                 tuples.push(q.0);
@@ -209,7 +209,7 @@ fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected
     };
     let mut last = None;
     let mut contexts = Vec::new();
-    for (number, context) in there(evidence.contexts, "contexts")?.into_iter().enumerate() {
+    for (number, context) in required(evidence.contexts, "contexts")?.into_iter().enumerate() {
         let thread =
             context.thread.checked_sub(1).map(ThreadId).filter(|thread| thread.index() < system.thread_count());
         let Some(thread) = thread.filter(|&thread| system.thread_name(thread) == context.thread_name) else {
@@ -223,23 +223,23 @@ fn trace(problem: &Problem, evidence: EvidenceJson) -> Result<Evidence, Rejected
                 return Err(Rejected::Violated(Condition::Step, message));
             };
             last = Some(state(&step.state)?);
-            steps.push(WrittenStep { rule, state: step.state.into_boxed_str() });
+            steps.push(UnparsedStep { rule, state: step.state.into_boxed_str() });
         }
-        contexts.push(WrittenContext { thread, steps });
+        contexts.push(UnparsedContext { thread, steps });
     }
-    let initial = state(&there(evidence.initial, "initial")?)?;
+    let initial = state(&required(evidence.initial, "initial")?)?;
     let last = last.as_ref().unwrap_or(&initial);
     let violated = |what: &str| Err(Rejected::Violated(Condition::Bad, what.to_owned()));
-    if state(&there(evidence.state, "state")?)? != *last {
+    if state(&required(evidence.state, "state")?)? != *last {
         return violated("`state` is not the last state of the trace");
     }
-    let bad = there(evidence.bad, "bad")?;
+    let bad = required(evidence.bad, "bad")?;
     let pattern = problem.property().bad.iter().find(|pattern| system.text(*pattern).to_string() == bad);
     if !pattern.is_some_and(|pattern| pattern.matches(&last.visible())) {
-        return violated("`bad` is no bad pattern of the model, or the last state does not fit it");
+        return violated("`bad` is not a bad pattern of the model, or the last state does not fit it");
     }
-    let trace = Written { initial, contexts };
-    Ok(Evidence::WrittenTrace { trace, contexts: there(evidence.context_count, "context_count")? })
+    let trace = UnparsedTrace { initial, contexts };
+    Ok(Evidence::UnparsedTrace { trace, contexts: required(evidence.context_count, "context_count")? })
 }
 
 /// The position of an action among those of a thread.

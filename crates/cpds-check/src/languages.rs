@@ -1,42 +1,50 @@
-//! Languages as states of one deterministic automaton, and whether one is a part of others.
+//! Languages of stacks, as states of one deterministic automaton, and inclusion between them.
 
 use crate::Rejected;
 use cpds::{Automaton, Symbol};
 use std::collections::{HashMap, HashSet};
 
-/// A certificate's automaton, and whatever languages were made of its own. Numbers are languages:
-/// first those of the states that were given, then {ε}, then those that were made.
+/// The languages of a certificate's automaton, and languages w·L that the checker derives. Each
+/// language has a number: first the states of the automaton, then {ε}, then the derived ones.
 pub(crate) struct Languages<'c> {
     given: &'c Automaton,
     /// The number of {ε}.
     pub(crate) empty_stack: u32,
-    /// w·L for one symbol w: the symbol, and L.
-    made: Vec<(Symbol, u32)>,
+    /// The derived languages w·L for one symbol w: the symbol, and L.
+    derived: Vec<(Symbol, u32)>,
     /// The number of each language w·L.
     numbers: HashMap<(Symbol, u32), u32>,
-    /// What is known of inclusions.
+    /// The inclusions that were decided, as a cache.
     included: HashMap<(u32, u32), bool>,
-    effort: Effort<'c>,
+    meter: WorkMeter<'c>,
 }
 
-/// More than this is not remembered; and what takes more to be remembered at once takes too long.
-pub(crate) const MOST: usize = 1 << 23;
+/// The most entries of a table. A cache that would exceed this is cleared. A search that would exceed
+/// this ends the check.
+pub(crate) const TABLE_LIMIT: usize = 1 << 23;
 
-/// The language without any words: it is included in every other one, and includes none, as they
-/// all have words.
-pub(crate) const NOTHING: u32 = u32::MAX;
+/// The number of the empty language. It is a subset of every language, and no other language is a
+/// subset of it, since every state of the automaton leads to an accepting one.
+pub(crate) const EMPTY_LANGUAGE: u32 = u32::MAX;
 
-/// What a check has taken so far; now and then somebody is asked whether to go on.
-pub(crate) struct Effort<'g> {
-    pub(crate) steps: u64,
-    pub(crate) next: u64,
-    pub(crate) go_on: &'g dyn Fn(u64) -> bool,
+/// Counts the elementary steps of a check, and regularly calls a function that may end it.
+pub(crate) struct WorkMeter<'g> {
+    steps: u64,
+    /// The number of steps at which `go_on` is called next.
+    next_call: u64,
+    go_on: &'g dyn Fn(u64) -> bool,
+}
+
+impl<'g> WorkMeter<'g> {
+    pub(crate) fn new(go_on: &'g dyn Fn(u64) -> bool) -> Self {
+        WorkMeter { steps: 0, next_call: 0, go_on }
+    }
 }
 
 impl<'c> Languages<'c> {
     /// # Errors
     /// If it is not a deterministic automaton in which every state leads to an accepting one.
-    pub(crate) fn new(given: &'c Automaton, effort: Effort<'c>) -> Result<Self, Rejected> {
+    pub(crate) fn new(given: &'c Automaton, meter: WorkMeter<'c>) -> Result<Self, Rejected> {
         let count = u32::try_from(given.len()).ok().filter(|&count| count < u32::MAX / 2);
         let count = count.ok_or_else(|| Rejected::Malformed("the automaton is too large".to_owned()))?;
         let (mut empty_stack, mut numbers) = (count, HashMap::new());
@@ -44,7 +52,7 @@ impl<'c> Languages<'c> {
             let out = given.out(state);
             let malformed = |what: &str| Err(Rejected::Malformed(format!("automaton[{state}] {what}")));
             if out.iter().any(|&(_, to)| to >= count) {
-                return malformed("leads to a state that is not there");
+                return malformed("leads to a state that does not exist");
             }
             if out.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
                 return malformed("has two transitions with one symbol, or they are not sorted");
@@ -55,21 +63,24 @@ impl<'c> Languages<'c> {
                 _ => {}
             }
         }
-        match leads_nowhere(given, count) {
+        match dead_state(given, count) {
             Some(state) => Err(Rejected::Malformed(format!("automaton[{state}] leads to no accepting state"))),
-            None => Ok(Languages { given, empty_stack, made: Vec::new(), numbers, included: HashMap::new(), effort }),
+            None => Ok(Languages { given, empty_stack, derived: Vec::new(), numbers, included: HashMap::new(), meter }),
         }
     }
 
-    /// Takes note of some steps.
-    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Rejected> {
-        let effort = &mut self.effort;
-        effort.steps += steps as u64;
-        if effort.steps < effort.next {
+    /// Counts some steps.
+    ///
+    /// # Errors
+    /// If the check has to end.
+    pub(crate) fn add_work(&mut self, steps: usize) -> Result<(), Rejected> {
+        let meter = &mut self.meter;
+        meter.steps += steps as u64;
+        if meter.steps < meter.next_call {
             return Ok(());
         }
-        effort.next = effort.steps + (1 << 14);
-        if (effort.go_on)(effort.steps) { Ok(()) } else { Err(Rejected::Stopped) }
+        meter.next_call = meter.steps + (1 << 14);
+        if (meter.go_on)(meter.steps) { Ok(()) } else { Err(Rejected::Stopped) }
     }
 
     pub(crate) fn is_accepting(&self, language: u32) -> bool {
@@ -77,12 +88,12 @@ impl<'c> Languages<'c> {
         if (language as usize) < given { self.given.is_accepting(language) } else { language as usize == given }
     }
 
-    /// How the words go on: their first symbol, and the language of the rest.
+    /// For each first symbol of a word: the symbol, and the language of the rest.
     pub(crate) fn out(&self, language: u32) -> &[(Symbol, u32)] {
         match (language as usize).checked_sub(self.given.len()) {
             None => self.given.out(language),
             Some(0) => &[],
-            Some(made) => self.made.get(made - 1).map_or(&[], std::slice::from_ref),
+            Some(derived) => self.derived.get(derived - 1).map_or(&[], std::slice::from_ref),
         }
     }
 
@@ -92,12 +103,12 @@ impl<'c> Languages<'c> {
     }
 
     /// The language w·L.
-    pub(crate) fn put(&mut self, word: impl DoubleEndedIterator<Item = Symbol>, language: u32) -> u32 {
+    pub(crate) fn prepend(&mut self, word: impl DoubleEndedIterator<Item = Symbol>, language: u32) -> u32 {
         word.rev().fold(language, |rest, symbol| {
-            let next = self.given.len() + 1 + self.made.len();
+            let next = self.given.len() + 1 + self.derived.len();
             *self.numbers.entry((symbol, rest)).or_insert_with(|| {
-                self.made.push((symbol, rest));
-                u32::try_from(next).expect("the memory ends before")
+                self.derived.push((symbol, rest));
+                u32::try_from(next).expect("memory is exhausted before 2^32 languages")
             })
         })
     }
@@ -107,30 +118,30 @@ impl<'c> Languages<'c> {
         if l == m || !self.may_be_included(l, m) {
             return Ok(l == m);
         }
-        if let Some(&known) = self.included.get(&(l, m)) {
-            return Ok(known);
+        if let Some(&cached) = self.included.get(&(l, m)) {
+            return Ok(cached);
         }
-        // Every pair of states that a word leads to.
+        // Visits every pair of states to which a common word leads.
         let (mut seen, mut open) = (HashSet::from([(l, m)]), vec![(l, m)]);
         let mut is_included = true;
         'search: while let Some((x, y)) = open.pop() {
-            self.spend(1 + self.out(x).len())?;
+            self.add_work(1 + self.out(x).len())?;
             for &(symbol, x) in self.out(x) {
                 let Some(y) = self.step(y, symbol) else { unreachable!("the symbols of x are among those of y") };
-                let known = if x == y { Some(&true) } else { self.included.get(&(x, y)) };
-                if known == Some(&false) || (known.is_none() && !self.may_be_included(x, y)) {
+                let decided = if x == y { Some(&true) } else { self.included.get(&(x, y)) };
+                if decided == Some(&false) || (decided.is_none() && !self.may_be_included(x, y)) {
                     is_included = false;
                     break 'search;
                 }
-                if known.is_none() && seen.insert((x, y)) {
+                if decided.is_none() && seen.insert((x, y)) {
                     open.push((x, y));
                 }
             }
-            if seen.len() > MOST {
+            if seen.len() > TABLE_LIMIT {
                 return Err(Rejected::Stopped);
             }
         }
-        if self.included.len() + seen.len() > MOST {
+        if self.included.len() + seen.len() > TABLE_LIMIT {
             self.included.clear();
         }
         if is_included {
@@ -141,7 +152,7 @@ impl<'c> Languages<'c> {
         Ok(is_included)
     }
 
-    /// Whether L ⊆ M as far as words of at most one symbol, and what words begin with, tell.
+    /// A necessary condition for L ⊆ M: the empty word and the first symbols of words.
     fn may_be_included(&self, l: u32, m: u32) -> bool {
         self.is_accepting(l) <= self.is_accepting(m)
             && self.out(l).iter().all(|&(symbol, _)| self.step(m, symbol).is_some())
@@ -149,11 +160,11 @@ impl<'c> Languages<'c> {
 
     /// Whether L ⊆ M₁ ∪ M₂ ∪ …
     pub(crate) fn is_included_in_union(&mut self, l: u32, union: Vec<u32>) -> Result<bool, Rejected> {
-        let (mut seen, mut open, mut room) = (HashSet::new(), vec![(l, union)], MOST);
+        let (mut seen, mut open, mut room) = (HashSet::new(), vec![(l, union)], TABLE_LIMIT);
         while let Some((x, mut union)) = open.pop() {
             union.sort_unstable();
             union.dedup();
-            self.spend(1 + union.len())?;
+            self.add_work(1 + union.len())?;
             room = room.checked_sub(1 + union.len()).ok_or(Rejected::Stopped)?;
             let mut is_done = false;
             for &y in &union {
@@ -177,8 +188,8 @@ impl<'c> Languages<'c> {
     }
 }
 
-/// A state from which no accepting one can be reached.
-fn leads_nowhere(given: &Automaton, count: u32) -> Option<u32> {
+/// A state from which no accepting state can be reached.
+fn dead_state(given: &Automaton, count: u32) -> Option<u32> {
     let mut into: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
     for state in 0..count {
         for &(_, to) in given.out(state) {
@@ -202,22 +213,22 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Often enough that a check ends soon after it should, and seldom enough that asking costs
+    /// Often enough that a check ends soon after its limit, and rarely enough that the calls cost
     /// nothing.
     #[test]
-    fn it_is_asked_now_and_then() {
-        let asked = RefCell::new(Vec::new());
+    fn the_meter_calls_go_on_regularly() {
+        let calls = RefCell::new(Vec::new());
         let go_on = |steps| {
-            asked.borrow_mut().push(steps);
+            calls.borrow_mut().push(steps);
             steps < 500_000
         };
         let automaton = Automaton::default();
-        let mut languages = Languages::new(&automaton, Effort { steps: 0, next: 0, go_on: &go_on }).unwrap();
-        let went_on = (0..1_000_000).take_while(|_| languages.spend(1000).is_ok()).count();
-        assert!((499..520).contains(&went_on), "{went_on}");
-        for pair in asked.borrow().windows(2) {
+        let mut languages = Languages::new(&automaton, WorkMeter::new(&go_on)).unwrap();
+        let completed = (0..1_000_000).take_while(|_| languages.add_work(1000).is_ok()).count();
+        assert!((499..520).contains(&completed), "{completed}");
+        for pair in calls.borrow().windows(2) {
             assert!((10_000..20_000).contains(&(pair[1] - pair[0])), "{pair:?}");
         }
-        assert_eq!(languages.spend(20_000), Err(Rejected::Stopped));
+        assert_eq!(languages.add_work(20_000), Err(Rejected::Stopped));
     }
 }

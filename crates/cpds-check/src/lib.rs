@@ -1,90 +1,87 @@
 //! An independent checker of evidence about concurrent pushdown systems.
 //!
-//! Evidence is either a **trace**, a way from an initial state to a bad one, or a **certificate**,
-//! a set of states, as tuples of stack languages, that has the initial ones, that no step leads out
-//! of, and that has no bad one. `docs/evidence.md` says how both are written down.
+//! Evidence is either a **trace**, the steps from an initial state to a bad one, or a
+//! **certificate**, an inductive invariant without bad states, written as tuples of stack languages.
+//! `docs/evidence.md` describes the file formats.
 //!
-//! This crate knows what a system is from `cpds`, and nothing about how evidence is found. What an
-//! action does is written down here again, from §2.1 of the paper (`step.rs`), and so is all that
-//! is to be known about automata (`languages.rs`). The conditions on certificates are in
-//! `invariant.rs` (`invariant/exact.rs` for the list of visible states), those on traces in
-//! `replay.rs`; `json.rs` reads both, from a text that is bounded (`text.rs`). Of a trace that was
-//! read, the states stay texts (`written.rs`).
+//! This crate depends on `cpds` for what a system is, and on no code that finds evidence. It has its
+//! own step relation, written from §2.1 of the paper, and its own automata. The front file of
+//! `certificate/` states the certificate's conditions, and `replay.rs` checks traces. Evidence in
+//! files is untrusted: `json.rs` reads it within the limits of `limited_text.rs`.
 
-mod invariant;
+mod certificate;
 mod json;
 mod languages;
+mod limited_text;
 mod replay;
 mod step;
-mod text;
-mod written;
+mod unparsed_trace;
 
 pub use json::read;
-pub use written::Written;
+pub use unparsed_trace::UnparsedTrace;
 
 use cpds::{Certificate, Problem, Trace};
-use languages::Effort;
+use languages::WorkMeter;
 use std::fmt::{self, Display, Formatter};
 
-/// What is to be checked.
+/// What the checker accepts or rejects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Evidence {
-    /// That a bad state is reachable.
+    /// Shows that a bad state is reachable.
     Trace {
-        /// The way there.
+        /// The steps to the bad state.
         trace: Trace,
-        /// How many contexts it is said to have.
+        /// The number of contexts that the evidence claims.
         contexts: usize,
     },
-    /// The same, as it was read.
-    WrittenTrace {
-        /// The way there.
-        trace: Written,
-        /// How many contexts it is said to have.
+    /// The same, from a file. The states are parsed during the check.
+    UnparsedTrace {
+        /// The steps to the bad state.
+        trace: UnparsedTrace,
+        /// The number of contexts that the evidence claims.
         contexts: usize,
     },
-    /// That no bad state is reachable.
+    /// Shows that no bad state is reachable.
     Certificate(Certificate),
 }
 
-/// What there is to check.
+/// What the evidence has to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// A bad state is reachable, or none is.
+    /// For a trace, that a bad state is reachable. For a certificate, that none is.
     Verdict,
-    /// The reachable visible states are among those that the certificate lists, which are those
-    /// that its tuples have.
+    /// Only for a certificate: it lists exactly the visible states of its tuples. So no other
+    /// visible state is reachable.
     Exact,
 }
 
 /// Why evidence is not accepted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rejected {
-    /// It is not evidence at all.
+    /// It does not have the form of evidence.
     Malformed(String),
-    /// It is about something else: another model, or the same one with another question.
-    Other(String),
-    /// It does not show what it should.
+    /// It belongs to another model, or to the same model with another question.
+    OtherProblem(String),
+    /// It does not show what it has to show.
     Violated(Condition, String),
-    /// It takes more time, or more memory, to find out than there is.
+    /// The check exceeds its limit of steps or memory.
     Stopped,
 }
 
-/// What evidence has to meet.
+/// The kinds of conditions on evidence, for messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Condition {
     /// Threads of one group have the same actions.
     Groups,
-    /// Every initial state is in the certificate; or, the trace begins with one.
+    /// Condition (i) of a certificate. For a trace: its first state is initial.
     Initial,
-    /// The certificate is closed under every action; or, every step of the trace is one of the
-    /// system.
+    /// Condition (ii) of a certificate. For a trace: each step is a step of the system.
     Step,
-    /// No bad state is in the certificate; or, the trace ends in one.
+    /// Condition (iii) of a certificate. For a trace: its last state is bad.
     Bad,
-    /// The visible states are those that are listed.
+    /// The list of visible states is exact.
     Exact,
-    /// The trace has as many contexts as it says, and they are contexts.
+    /// The contexts of a trace are well-formed, and there are as many as claimed.
     Contexts,
 }
 
@@ -92,7 +89,7 @@ impl Display for Rejected {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Rejected::Malformed(what) => write!(f, "malformed: {what}"),
-            Rejected::Other(what) => write!(f, "other options or another model: {what}"),
+            Rejected::OtherProblem(what) => write!(f, "other options or another model: {what}"),
             Rejected::Violated(condition, what) => {
                 let condition = match condition {
                     Condition::Groups => "groups",
@@ -104,18 +101,18 @@ impl Display for Rejected {
                 };
                 write!(f, "rejected: {condition}: {what}")
             }
-            Rejected::Stopped => f.write_str("rejected: it takes too much to check"),
+            Rejected::Stopped => f.write_str("rejected: the check exceeds its limit of steps or memory"),
         }
     }
 }
 
 impl std::error::Error for Rejected {}
 
-/// Checks evidence. Now and then `go_on` is asked, with the number of steps so far, whether to go
-/// on.
+/// Checks evidence. The check regularly calls `go_on` with the number of steps so far, and ends if
+/// the result is false.
 ///
 /// # Errors
-/// If it does not show what it should, with the first condition that is violated.
+/// If the evidence does not show the claim: the first condition that is violated.
 pub fn check(
     problem: &Problem,
     evidence: &Evidence,
@@ -124,14 +121,14 @@ pub fn check(
 ) -> Result<(), Rejected> {
     match evidence {
         Evidence::Certificate(certificate) => {
-            invariant::check(problem, certificate, claim == Claim::Exact, Effort { steps: 0, next: 0, go_on })
+            certificate::check(problem, certificate, claim == Claim::Exact, WorkMeter::new(go_on))
         }
         Evidence::Trace { trace, contexts } if claim == Claim::Verdict => replay::check(problem, trace, *contexts),
-        Evidence::WrittenTrace { trace, contexts } if claim == Claim::Verdict => {
+        Evidence::UnparsedTrace { trace, contexts } if claim == Claim::Verdict => {
             replay::check(problem, trace, *contexts)
         }
-        Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => {
-            Err(Rejected::Violated(Condition::Exact, "a trace says nothing of all visible states".to_owned()))
+        Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => {
+            Err(Rejected::Violated(Condition::Exact, "a trace does not show which visible states are reachable".to_owned()))
         }
     }
 }

@@ -1,26 +1,27 @@
-//! Traces: every step is one of the system, and the last state is bad.
+//! Replays a trace. Its conditions: the first state is initial, every step is a step of the system,
+//! the number of contexts is as claimed, and the last state is bad.
 
 use crate::step::Effect;
-use crate::written::{Written, WrittenContext, WrittenStep};
+use crate::unparsed_trace::{UnparsedContext, UnparsedStep, UnparsedTrace};
 use crate::{Condition, Rejected};
 use cpds::{Context, GlobalState, Problem, ThreadId, Trace, TraceStep, Wild};
 use std::borrow::Cow;
 
-/// A trace whose states are made when they are asked for.
-pub(crate) trait Path {
+/// A trace that gives its states one by one.
+pub(crate) trait TraceSource {
     fn initial(&self) -> &GlobalState;
 
-    /// How many contexts there are.
+    /// The number of contexts.
     fn contexts(&self) -> usize;
 
-    /// The thread of a context, and how many steps it has.
+    /// The thread of a context, and its number of steps.
     fn context(&self, context: usize) -> (ThreadId, usize);
 
-    /// The rule of a step in a context, and the state that it leads to.
+    /// The rule of a step in a context, and the state after the step.
     fn step(&self, problem: &Problem, context: usize, step: usize) -> Result<(usize, Cow<'_, GlobalState>), Rejected>;
 }
 
-impl Path for Trace {
+impl TraceSource for Trace {
     fn initial(&self) -> &GlobalState {
         &self.initial
     }
@@ -40,7 +41,7 @@ impl Path for Trace {
     }
 }
 
-impl Path for Written {
+impl TraceSource for UnparsedTrace {
     fn initial(&self) -> &GlobalState {
         &self.initial
     }
@@ -50,25 +51,25 @@ impl Path for Written {
     }
 
     fn context(&self, context: usize) -> (ThreadId, usize) {
-        let WrittenContext { thread, steps } = &self.contexts[context];
+        let UnparsedContext { thread, steps } = &self.contexts[context];
         (*thread, steps.len())
     }
 
     fn step(&self, problem: &Problem, context: usize, step: usize) -> Result<(usize, Cow<'_, GlobalState>), Rejected> {
-        let WrittenStep { rule, state } = &self.contexts[context].steps[step];
+        let UnparsedStep { rule, state } = &self.contexts[context].steps[step];
         let read = problem.system().read_state(&**state);
-        let state = read.map_err(|_| Rejected::Malformed("a state that is none of the model".to_owned()))?;
+        let state = read.map_err(|_| Rejected::Malformed("a text that is not a state of the model".to_owned()))?;
         Ok((*rule, Cow::Owned(state)))
     }
 }
 
-/// Replays a trace that is said to have so many contexts.
-pub(crate) fn check(problem: &Problem, trace: &impl Path, contexts: usize) -> Result<(), Rejected> {
+/// Replays a trace. `contexts` is the number of contexts that the evidence claims.
+pub(crate) fn check(problem: &Problem, trace: &impl TraceSource, contexts: usize) -> Result<(), Rejected> {
     let system = problem.system();
     let violated = |condition, message: String| Err(Rejected::Violated(condition, message));
     if trace.contexts() != contexts {
         let found = trace.contexts();
-        return violated(Condition::Contexts, format!("it says that it has {contexts} contexts, and has {found}"));
+        return violated(Condition::Contexts, format!("`context_count` is {contexts}, but the trace has {found}"));
     }
     if !system.initial().contains(trace.initial()) {
         return violated(Condition::Initial, "the first state is not initial".to_owned());
@@ -81,7 +82,7 @@ pub(crate) fn check(problem: &Problem, trace: &impl Path, contexts: usize) -> Re
             return violated(Condition::Contexts, format!("contexts[{number}]: there is no thread {}", thread + 1));
         }
         if steps == 0 || before.replace(thread) == Some(thread) {
-            let message = format!("contexts[{number}] has no steps, or is of the same thread as the one before");
+            let message = format!("contexts[{number}] has no steps, or has the same thread as the context before");
             return violated(Condition::Contexts, message);
         }
         for at in 0..steps {
@@ -94,10 +95,10 @@ pub(crate) fn check(problem: &Problem, trace: &impl Path, contexts: usize) -> Re
                     continue;
                 }
                 Some((action, Some(next))) => {
-                    format!("action {action} leads to {}, and not to `state`", system.paper(&next))
+                    format!("action {action} leads to {}, not to `state`", system.paper(&next))
                 }
                 Some((action, None)) => format!("action {action} is not enabled in {}", system.paper(&*state)),
-                None => "there is no such action".to_owned(),
+                None => "the thread has no such action".to_owned(),
             };
             let (thread, name) = (thread + 1, system.thread_name(id));
             let message = format!("contexts[{number}].steps[{at}], thread {thread} ({name}): {what}");

@@ -1,8 +1,8 @@
-//! What an action does (paper §2.1). Written from the paper, not from the engines' code.
+//! The step relation (paper §2.1), written from the paper and not from the engines' code.
 
 use cpds::{Action, GlobalState, SharedState, Stack, Symbol};
 
-/// (q,w) → (q',w'): w has at most one symbol, and w' at most two, top first.
+/// An action (q,w) → (q',w'): w has at most one symbol, and w' at most two, top first.
 pub(crate) struct Effect {
     pub(crate) q: SharedState,
     pub(crate) read: Option<Symbol>,
@@ -25,8 +25,8 @@ impl Effect {
         }
     }
 
-    /// The state that the action of a thread leads to, if it is enabled: w is on top of the stack,
-    /// or it is empty, and so is the stack.
+    /// The state to which the action of a thread leads, if it is enabled: either w is the top of
+    /// the stack, or both w and the stack are empty.
     pub(crate) fn apply(&self, state: &GlobalState, thread: usize) -> Option<GlobalState> {
         let stack: Vec<Symbol> = state.stacks[thread].iter().collect();
         if state.shared != self.q || stack.first().copied() != self.read {

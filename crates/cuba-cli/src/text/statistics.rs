@@ -46,7 +46,7 @@ pub(crate) fn of_evidence(made: &TimedEvidence) -> String {
 /// What kind of evidence it is, and how much of it.
 pub(crate) fn evidence(made: &TimedEvidence) -> String {
     match &made.evidence {
-        Evidence::Trace { .. } | Evidence::WrittenTrace { .. } => "trace".to_owned(),
+        Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => "trace".to_owned(),
         Evidence::Certificate(certificate) => {
             let tuples = plural(certificate.tuples().len(), "tuple");
             format!("certificate with {tuples} over {}", plural(certificate.automaton.len(), "language"))

@@ -95,7 +95,7 @@ fn every_model() {
 fn a_program_is_no_model() {
     let ran = cuba_check(&["models/table2/turns.bp", "-"], b"");
     assert_eq!((ran.code, &*ran.stdout), (2, ""));
-    assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; make a system of it first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
+    assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; convert it to a system first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
 }
 
 /// The certificate's list is the one that is reported.
@@ -152,14 +152,14 @@ fn the_files() {
     GzDecoder::new(fs::File::open(&compressed).unwrap()).read_to_string(&mut uncompressed).unwrap();
     assert_eq!(uncompressed, text, "the same in each run");
     assert_snapshot!(said(&["models/paper/fig7.cpds", &plain]), @"0: accepted: safe: no bad state is reachable; 3 tuples over 4 languages");
-    assert_snapshot!(said(&["models/paper/fig7.cpds", &compressed]), @"2: malformed: compressed; uncompress it: gunzip -c FILE | cuba-check MODEL -");
+    assert_snapshot!(said(&["models/paper/fig7.cpds", &compressed]), @"2: malformed: the evidence is compressed; decompress it: gunzip -c FILE | cuba-check MODEL -");
     let from_input = cuba_check(&["models/paper/fig7.cpds", "-"], text.as_bytes());
     assert_eq!((from_input.code, from_input.stderr.as_str()), (0, ""));
     // What is for one property says nothing of another.
     assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"2: other options or another model: the evidence is for");
 }
 
-/// Whoever is quicker, and whatever numbers languages get.
+/// The certificate does not depend on which search ends first, nor on the numbers of languages.
 #[test]
 fn the_same_in_each_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,9 +230,9 @@ fn usage_of_cuba_check() {
       EVIDENCE  a JSON file, or - for standard input
 
     Options:
-      --exact           check that the visible states of the certificate are those that it lists, instead of that none is bad
-      --init STATE      start here instead of where the file says; repeatable
-      --target PATTERN  take this as bad instead of what the file says; repeatable
+      --exact           check the list of visible states of a certificate, instead of the absence of bad states
+      --init STATE      use this initial state instead of those of the file; repeatable
+      --target PATTERN  use this bad pattern instead of those of the file; repeatable
       --max-steps N     give up after N elementary steps [default: 1000000000]
       -h, --help        print this
       -V, --version     print the version
@@ -242,8 +242,8 @@ fn usage_of_cuba_check() {
       cuba verify models/paper/fig1.cpds --trace bug.json; cuba-check models/paper/fig1.cpds bug.json
       gunzip -c proof.json.gz | cuba-check models/paper/fig2.cpds -
 
-    The evidence is about one model and one question: --init and --target are those that it was made with, and so are the
-    --instances, --threads, --label and --target with which `cuba convert` made MODEL from a program.
+    Evidence belongs to one model and one question. Give the same --init and --target with which it was made. If `cuba
+    convert` made MODEL from a program, give it the same --instances, --threads, --label and --target.
 
     Exit codes: 0 accepted, 10 rejected, 2 malformed, or for other options or another model, 1 usage, 6 internal error
     ");
@@ -254,12 +254,12 @@ fn usage_of_cuba_check() {
     For help: cuba-check --help
     ");
     assert_snapshot!(said(&["models/paper/fig1.cpds", "c.json", "--exakt"]), @"
-    1: error: there is no option --exakt
+    1: error: unknown option --exakt
 
     For help: cuba-check --help
     ");
     assert_snapshot!(said(&["models/paper/fig1.cpds", "c.json", "--target"]), @"
-    1: error: --target lacks its value
+    1: error: --target needs a value
 
     For help: cuba-check --help
     ");

@@ -1,14 +1,14 @@
-//! The checker depends on the vocabulary and on nothing that finds evidence.
+//! The checker depends on the vocabulary, and on no code that finds evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 #[test]
 fn the_engines_are_not_among_the_dependencies() {
-    // Packages for other systems need not be there.
+    // Packages for other platforms may be absent.
     let version = Command::new("rustc").arg("-vV").output().expect("rustc starts").stdout;
     let version = String::from_utf8(version).expect("a text");
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("there is one");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc -vV prints the host");
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", host, "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
@@ -18,7 +18,7 @@ fn the_engines_are_not_among_the_dependencies() {
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &serde_json::Value| value.as_str().expect("a text").to_owned();
     let list = |value: &serde_json::Value| value.as_array().expect("a list").clone();
-    // From each package to those that it depends on, except for tests.
+    // The dependencies of each package, except for tests.
     let mut names = BTreeMap::new();
     for package in list(&metadata["packages"]) {
         names.insert(text(&package["id"]), text(&package["name"]));

@@ -1,5 +1,4 @@
-//! Evidence from somebody who means no good: none of it makes the checker panic, hang, or fill the
-//! memory.
+//! Hostile evidence: none of it makes the checker panic, hang, or fill the memory.
 
 use cpds::diagnostic::is_printable;
 use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
@@ -18,7 +17,7 @@ fn problem() -> Problem {
     MODEL.parse().unwrap()
 }
 
-fn told(text: &str) -> String {
+fn message(text: &str) -> String {
     let problem = problem();
     let text = text.replace("MODEL", &problem.fingerprint());
     let checked = read(&problem, text.as_bytes())
@@ -32,12 +31,12 @@ fn told(text: &str) -> String {
 /// The certificate with one text in place of another.
 fn with(from: &str, to: &str) -> String {
     assert!(CERTIFICATE.contains(from), "{from}");
-    told(&CERTIFICATE.replacen(from, to, 1))
+    message(&CERTIFICATE.replacen(from, to, 1))
 }
 
 #[test]
 fn truncated() {
-    assert_eq!(told(CERTIFICATE), "accepted");
+    assert_eq!(message(CERTIFICATE), "accepted");
     let problem = problem();
     let text = CERTIFICATE.replace("MODEL", &problem.fingerprint());
     for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
@@ -50,7 +49,7 @@ fn truncated() {
 fn what_is_malformed() {
     for (from, to, why) in [
         ("cuba-certificate", "certificate", "format `certificate`, which is neither cuba-certificate nor cuba-trace"),
-        ("\"version\": 1", "\"version\": 2", "version 2; this is a checker for version 1"),
+        ("\"version\": 1", "\"version\": 2", "version 2; this checker reads version 1"),
         ("[\"0\"]", "[\"1\"]", "the model has no shared state `1`"),
         ("\"b\"]", "\"c\"]", "the model has no stack symbol `c`"),
         ("[\"-\", ", "[", "symbols: the first is not `-`, the empty word"),
@@ -62,32 +61,32 @@ fn what_is_malformed() {
         ("[0, 1, 1]", "[]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
         ("[0, 1, 1]", "[0, 0, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
         ("[0, 1, 1]", "[0, 3, 1]", "automaton[0] is not 0 or 1 and then pairs of a symbol and a state"),
-        ("[0, 1, 1]", "[0, 1, 3]", "automaton[0] leads to a state that is not there"),
+        ("[0, 1, 1]", "[0, 1, 3]", "automaton[0] leads to a state that does not exist"),
         ("[0, 1, 1]", "[0, 1, 1, 1, 2]", "automaton[0] has two transitions with one symbol, or they are not sorted"),
-        // States that lead round and round, and to no end.
+        // States in a cycle without an accepting state.
         ("[1, 2, 1]", "[0, 2, 1]", "automaton[0] leads to no accepting state"),
-        ("[0, 2]]", "[0, 3]]", "tuples[1]: a number that stands for nothing"),
+        ("[0, 2]]", "[0, 3]]", "tuples[1]: a number without a shared state or a language"),
         ("[0, 2]]", "[1, 2]]", "tuples[1] is not a shared state and one language for each thread"),
         ("[0, 2]]", "[0, 2, 2]]", "tuples[1] is not a shared state and one language for each thread"),
         ("[0, 2]]", "[]]", "tuples[1] is not a shared state and one language for each thread"),
         ("\"groups\"", "\"group\"", "unknown field `group`"),
-        ("\"groups\": [[1]], ", "", "there is no `groups`"),
+        ("\"groups\": [[1]], ", "", "the member `groups` is missing"),
         ("\"groups\": [[1]], ", "\"groups\": [[1]], \"groups\": [[1]], ", "duplicate field `groups`"),
         ("[0, 2]]", "[0, -1]]", "invalid value: integer `-1`"),
         ("[0, 2]]", "[0, 2.5]]", "invalid type: floating point `2.5`"),
         ("[0, 2]]", "[0, 99999999999999999999999]]", "invalid type: floating point"),
         ("[0, 2]]", "[0, 4294967296]]", "invalid value: integer `4294967296`"),
-        ("[0, 2]]", "[0, 4294967295]]", "tuples[1]: a number that stands for nothing"),
-        ("[0, 1, 1]", "[0, 1, 4294967295]", "automaton[0] leads to a state that is not there"),
+        ("[0, 2]]", "[0, 4294967295]]", "tuples[1]: a number without a shared state or a language"),
+        ("[0, 1, 1]", "[0, 1, 4294967295]", "automaton[0] leads to a state that does not exist"),
         ("[0, 2]]", "[0, 2]]]", "expected `,` or `}`"),
         ("[0, 2]]}", "[0, 2]]} x", "trailing characters"),
         ("[0, 2]]}", "[0, 2]], \"bad\": \"0|-\"}", "members of a certificate and of a trace"),
     ] {
-        let told = with(from, to);
-        assert!(told.starts_with(&format!("malformed: {why}")), "{from} -> {to}: {told}");
+        let message = with(from, to);
+        assert!(message.starts_with(&format!("malformed: {why}")), "{from} -> {to}: {message}");
     }
     for text in ["", "null", "[]", "1e999", "{}", "\"cuba-certificate\"", "\u{feff}{}"] {
-        assert!(told(text).starts_with("malformed: "), "{text}");
+        assert!(message(text).starts_with("malformed: "), "{text}");
     }
 }
 
@@ -95,16 +94,16 @@ fn what_is_malformed() {
 fn deep_nesting() {
     for open in ["[", "{\"tuples\":"] {
         let deep = open.repeat(1_000_000);
-        assert!(told(&deep).starts_with("malformed: "));
-        let told = with("[[0, 0], [0, 2]]", &deep);
-        assert!(told.starts_with("malformed: "), "{told}");
+        assert!(message(&deep).starts_with("malformed: "));
+        let message = with("[[0, 0], [0, 2]]", &deep);
+        assert!(message.starts_with("malformed: "), "{message}");
     }
 }
 
-/// Texts that go on and on are not read to their end, which may not come.
+/// Texts without an end are refused.
 #[test]
 fn endless_texts() {
-    let told = |start: &str, rest: &[u8]| {
+    let message = |start: &str, rest: &[u8]| {
         let text = start.as_bytes().chain(Endless { bytes: rest.to_vec(), at: 0 });
         read(&problem(), text).unwrap_err().to_string()
     };
@@ -115,20 +114,20 @@ fn endless_texts() {
         ("{\"version\": 1, \"tuples\": [[0", "\n", "a row of blanks of more than 1048576 bytes"),
         ("{\"symbols\": [", "\"\",", "more than 2097152 names"),
     ] {
-        let told = told(start, rest.as_bytes());
-        assert!(told.starts_with(&format!("malformed: {why}")), "{start}: {told}");
+        let message = message(start, rest.as_bytes());
+        assert!(message.starts_with(&format!("malformed: {why}")), "{start}: {message}");
     }
 }
 
-/// But a string may be long, and what comes after it is read.
+/// A string may be long. The text after it is read.
 #[test]
 fn long_strings() {
     let source = "x".repeat(1 << 23);
-    let told = with("\"groups\"", &format!("\"proved_by\": \"{source}\",   \"groups\""));
-    assert_eq!(told, "accepted");
+    let message = with("\"groups\"", &format!("\"proved_by\": \"{source}\",   \"groups\""));
+    assert_eq!(message, "accepted");
 }
 
-/// The same bytes again and again.
+/// The same bytes, repeated without an end.
 struct Endless {
     bytes: Vec<u8>,
     at: usize,
@@ -144,15 +143,15 @@ impl Read for Endless {
     }
 }
 
-/// What is wrong is told in few words, whatever the text has.
+/// Messages are short, also about long texts.
 #[test]
 fn long_names() {
-    let told = with("\"groups\"", &format!("\"{}\"", "x".repeat(1_000_000)));
-    assert!(told.starts_with("malformed: unknown field `xxx") && told.contains("x…"), "{told}");
-    assert!(told.len() < 1000 && told.contains("at line 2 column"), "{told}");
+    let message = with("\"groups\"", &format!("\"{}\"", "x".repeat(1_000_000)));
+    assert!(message.starts_with("malformed: unknown field `xxx") && message.contains("x…"), "{message}");
+    assert!(message.len() < 1000 && message.contains("at line 2 column"), "{message}");
 }
 
-/// Names of fields are texts, too.
+/// Also in names of members.
 #[test]
 fn what_a_terminal_would_obey_is_shown() {
     for hostile in ["\u{1b}]0;x\u{7}", "\u{202e}", "\u{9b}2J", "\u{2028}", "\u{2066}"] {
@@ -170,13 +169,13 @@ fn what_a_terminal_would_obey_is_shown() {
             ("\"version\": 1", &format!("\"version\": {written}")),
             ("[[0, 0], [0, 2]]", &format!("[], \"initial{inner}\": 1")),
         ] {
-            let told = with(from, to);
-            assert!(told != "accepted" && told.chars().all(is_printable), "{told:?}");
+            let message = with(from, to);
+            assert!(message != "accepted" && message.chars().all(is_printable), "{message:?}");
         }
     }
 }
 
-/// A text can say in a few characters that a thousand stacks are alike, once for every step.
+/// A few characters can describe a thousand equal stacks, and each step has a state.
 #[cfg(target_os = "linux")]
 #[test]
 fn repetition_does_not_fill_the_memory() {
@@ -208,12 +207,11 @@ fn repetition_does_not_fill_the_memory() {
     let mut command = Command::new("sh");
     command.args(["-c", script, env!("CARGO_BIN_EXE_cuba-check")]).current_dir(folder);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(told, "accepted: unsafe: a trace with 1 context leads to a bad state\n", "{output:?}");
+    let message = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(message, "accepted: unsafe: a trace with 1 context leads to a bad state\n", "{output:?}");
 }
 
-/// Nothing says beforehand how much there is, so nothing can be claimed that is not there; what is
-/// there is read once.
+/// The format has no lengths, so no text can claim more than it contains. The text is read once.
 #[test]
 fn a_large_automaton() {
     let mut states = String::from("[0, 1, 1], [1, 2, 1], [0, 2, 1]");
@@ -223,7 +221,8 @@ fn a_large_automaton() {
     assert_eq!(with("[0, 1, 1], [1, 2, 1], [0, 2, 1]", &states), "accepted");
 }
 
-/// Whether a language is a part of a union may take exponential time. Then the check is given up.
+/// Inclusion of a language in a union may take exponential time. Then the check ends without a
+/// result.
 #[test]
 fn a_hard_union() {
     let problem: Problem = "shared 0; init 0|a; thread A { symbols a b; (0,a) -> (0,-) }".parse().unwrap();
@@ -251,8 +250,8 @@ fn a_hard_union() {
     assert_eq!(check_with(&primes, 1_000_000), Err(Rejected::Stopped));
 }
 
-/// Many threads, and many tuples that nearly cover each other. It may take long, but is given up in
-/// time.
+/// Many threads, and many tuples that nearly cover each other. The check may be long, but respects
+/// its limit.
 #[test]
 fn a_wide_certificate() {
     let problem: Problem =
@@ -281,18 +280,18 @@ fn a_wide_certificate() {
     }
 }
 
-/// No certificate at all, and one without tuples.
+/// An empty certificate, and an empty trace.
 #[test]
 fn nothing() {
     assert_eq!(
         with("[[0, 0], [0, 2]]", "[]"),
-        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a⟩"
+        "rejected: condition (i), initial states: no tuple contains the initial state ⟨0|a⟩"
     );
     assert_eq!(
-        told(
+        message(
             r#"{"format": "cuba-trace", "version": 1, "model": "MODEL", "context_count": 0, "contexts": [],
             "bad": "0|-", "state": "0|a", "initial": "0|a"}"#
         ),
-        "rejected: condition (iii), bad states: `bad` is no bad pattern of the model, or the last state does not fit it"
+        "rejected: condition (iii), bad states: `bad` is not a bad pattern of the model, or the last state does not fit it"
     );
 }

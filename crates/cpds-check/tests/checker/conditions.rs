@@ -1,4 +1,4 @@
-//! Evidence that was written by hand, and what is wrong with it after each kind of change.
+//! Evidence that was written by hand, and the condition that each kind of change violates.
 
 use cpds::Problem;
 use cpds_check::{Claim, Condition, Rejected, check, read};
@@ -56,17 +56,18 @@ fn checked(model: &str, evidence: &str, claim: Claim) -> Result<(), Rejected> {
     check(&problem, &read(&problem, evidence.as_bytes())?, claim, &|steps| steps < 1_000_000)
 }
 
-/// The certificate with each first text in place of the second; what is said about it.
+/// The checker's message about the certificate, after replacing the first text of each pair by the
+/// second.
 fn certificate(changes: &[(&str, &str)]) -> String {
-    told(MODEL, CERTIFICATE, changes, Claim::Verdict)
+    message(MODEL, CERTIFICATE, changes, Claim::Verdict)
 }
 
-/// Likewise the trace; bad is here whatever has b on top.
+/// Likewise for the trace. Here every state with b on top is bad.
 fn trace(changes: &[(&str, &str)]) -> String {
-    told(&MODEL.replace("bad 1|b,-", "bad 1|b,*"), TRACE, changes, Claim::Verdict)
+    message(&MODEL.replace("bad 1|b,-", "bad 1|b,*"), TRACE, changes, Claim::Verdict)
 }
 
-fn told(model: &str, evidence: &str, changes: &[(&str, &str)], claim: Claim) -> String {
+fn message(model: &str, evidence: &str, changes: &[(&str, &str)], claim: Claim) -> String {
     let mut evidence = evidence.to_owned();
     for (from, to) in changes {
         assert!(evidence.contains(from), "{from}");
@@ -88,11 +89,11 @@ fn it_is_accepted() {
 fn condition_i() {
     assert_eq!(
         certificate(&[("[1, 0, 3], ", "")]),
-        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a,x⟩"
+        "rejected: condition (i), initial states: no tuple contains the initial state ⟨0|a,x⟩"
     );
     assert_eq!(
         certificate(&[("[0, 3, 5]", "[0, 4, 5]")]),
-        "rejected: condition (i), initial states: no tuple has the initial state ⟨0|a,x⟩"
+        "rejected: condition (i), initial states: no tuple contains the initial state ⟨0|a,x⟩"
     );
 }
 
@@ -107,12 +108,12 @@ fn condition_ii() {
         certificate(&[(", [1, 2, 4]", "")]),
         "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
     );
-    // A language is shrunk: a b* has become a alone.
+    // A language is smaller: a instead of a b*.
     assert_eq!(
         certificate(&[("[0, 1, 1]", "[0, 1, 5]")]),
         "rejected: condition (ii), steps: tuples[0], thread 1 (A), action (0,a) → (0,a b): the image is not covered"
     );
-    // A language is enlarged: with y below, A's stack may now have a on top, and can become empty.
+    // A language is larger: A's stack may now have a on top, and may become empty.
     assert_eq!(
         certificate(&[("[1]],", "[1], [0, 1, 1, 2, 1]],"), ("[1, 2, 4]", "[1, 6, 4]")]),
         "rejected: condition (ii), steps: tuples[3], thread 1 (A), action (0,a) → (0,ε): the image is not covered"
@@ -122,7 +123,7 @@ fn condition_ii() {
         certificate(&[("[1, 2, 4]", "[1, 4, 2]")]),
         "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
     );
-    // A symbol is another one: y has become x.
+    // Another symbol: x instead of y.
     assert_eq!(
         certificate(&[("[0, 4, 5]", "[0, 3, 5]")]),
         "rejected: condition (ii), steps: tuples[2], thread 2 (B), action (1,x) → (0,y): the image is not covered"
@@ -133,26 +134,26 @@ fn condition_ii() {
 fn condition_iii() {
     assert_eq!(
         certificate(&[("[0, 2, 4]]", "[0, 2, 4], [0, 2, 5]]")]),
-        "rejected: condition (iii), bad states: tuples[5] has a bad state, one that fits 1|b,-"
+        "rejected: condition (iii), bad states: tuples[5] contains a bad state, which fits 1|b,-"
     );
-    // A language is enlarged: B's stack may be empty, too.
+    // A language is larger: B's stack may be empty, too.
     assert_eq!(
         certificate(&[("[0, 3, 5]", "[1, 3, 5]")]),
-        "rejected: condition (iii), bad states: tuples[2] has a bad state, one that fits 1|b,-"
+        "rejected: condition (iii), bad states: tuples[2] contains a bad state, which fits 1|b,-"
     );
 }
 
-/// An image that no single tuple has, but two together have.
+/// An image that no single tuple contains, but two tuples together contain.
 #[test]
 fn unions() {
     let split = [("[1, 1, 3]", "[1, 5, 3], [1, 2, 3]")];
     assert_eq!(certificate(&split), "accepted");
-    // One of them has more for the thread that does not move.
+    // One of them has a larger language for the thread that does not move.
     let larger = [("[1]],", "[1], [0, 3, 5, 4, 5]],"), ("[1, 1, 3]", "[1, 5, 6], [1, 2, 3]")];
     assert_eq!(certificate(&larger), "accepted");
     let smaller = [("[1, 1, 3]", "[1, 5, 4], [1, 2, 3]")];
     assert!(certificate(&smaller).starts_with("rejected: condition (ii)"));
-    // b*, as what has an even number of symbols and what has an odd one.
+    // b*, as the union of the words of even and of odd length.
     let even_and_odd = [("[1]],", "[1], [1, 2, 7], [0, 2, 6]],"), ("[1, 1, 3]", "[1, 6, 3], [1, 7, 3]")];
     assert_eq!(certificate(&even_and_odd), "accepted");
     let only_even = [("[1]],", "[1], [1, 2, 7], [0, 2, 6]],"), ("[1, 1, 3]", "[1, 6, 3]")];
@@ -168,7 +169,7 @@ fn unions() {
 fn groups() {
     assert_eq!(
         certificate(&[("[[1], [2]]", "[[1, 2]]")]),
-        "rejected: groups: thread 1 (A) and thread 2 (B) are in one group, and have different actions"
+        "rejected: groups: thread 1 (A) and thread 2 (B) are in one group, but have different actions"
     );
     let model = "shared 0; init 0|a,a; bad 0|c,c\nthread A * 2 { symbols a b c; (0,a) -> (0,b) }";
     let evidence = |bad: &str, tuples: &str| {
@@ -177,15 +178,15 @@ fn groups() {
             r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b"],
             "groups": [[2, 1]], "automaton": [[0, 1, 2], [0, 2, 2], [1]], "tuples": [{tuples}]}}"#
         );
-        told(&model, &evidence, &[], Claim::Verdict)
+        message(&model, &evidence, &[], Claim::Verdict)
     };
     assert_eq!(evidence("0|c,c", "[0, 0, 0], [0, 0, 1], [0, 1, 1]"), "accepted");
     assert_eq!(evidence("0|c,c", "[0, 0, 0], [0, 1, 0], [0, 1, 1]"), "accepted");
-    // The permutations of a tuple are not listed, but they are meant.
+    // The permutations of a tuple are not listed, but they belong to the certificate.
     for bad in ["0|a,b", "0|b,a"] {
         assert_eq!(
             evidence(bad, "[0, 0, 0], [0, 0, 1], [0, 1, 1]"),
-            format!("rejected: condition (iii), bad states: tuples[1] has a bad state, one that fits {bad}")
+            format!("rejected: condition (iii), bad states: tuples[1] contains a bad state, which fits {bad}")
         );
     }
     assert_eq!(
@@ -194,7 +195,7 @@ fn groups() {
     );
 }
 
-/// Each language of a group is looked at, not only the first, and however they are ordered.
+/// Each language of a group is checked, not only the first one, in any order.
 #[test]
 fn every_thread_of_a_group_moves() {
     let model = "shared 0; init 0|a,b\nthread A * 2 { symbols a b c; (0,b) -> (0,c) }";
@@ -203,7 +204,7 @@ fn every_thread_of_a_group_moves() {
             r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b", "c"],
             "groups": [[1, 2]], "automaton": [[0, 1, 3], [0, 2, 3], [0, 3, 3], [1]], "tuples": [{tuples}]}}"#
         );
-        told(model, &evidence, &[], Claim::Verdict)
+        message(model, &evidence, &[], Claim::Verdict)
     };
     for order in ["[0, 0, 1], [0, 0, 2]", "[0, 1, 0], [0, 2, 0]", "[0, 0, 1], [0, 2, 0]"] {
         assert_eq!(evidence(order), "accepted");
@@ -218,44 +219,44 @@ fn every_thread_of_a_group_moves() {
     }
 }
 
-/// Only what no thread can tell apart may be permuted: the actions are what counts, not the names
-/// of programs.
+/// Threads may be in one group if they have the same actions; the names of their programs do not
+/// matter.
 #[test]
 fn groups_of_programs_with_the_same_actions() {
     let model =
         "shared 0; init 0|a,a; thread A { symbols a b; (0,a) -> (0,b) }\nthread B { symbols a b; x: (0,a) -> (0,b) }";
     let evidence = r#"{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b"],
         "groups": [[1, 2]], "automaton": [[0, 1, 2], [0, 2, 2], [1]], "tuples": [[0, 0, 0], [0, 0, 1], [0, 1, 1]]}"#;
-    assert_eq!(told(model, evidence, &[], Claim::Verdict), "accepted");
+    assert_eq!(message(model, evidence, &[], Claim::Verdict), "accepted");
 }
 
 #[test]
 fn exactness() {
     let exact = |visible: &str| {
         let list = format!("\"visible\": [{visible}],\n\"tuples\"");
-        told(MODEL, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact)
+        message(MODEL, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact)
     };
     let all = "[1, 1, 3], [1, 2, 3], [1, 0, 3], [0, 2, 3], [1, 2, 4], [0, 2, 4]";
     assert_eq!(exact(all), "accepted");
     assert_eq!(
         exact("[1, 1, 3], [1, 2, 3], [0, 2, 3], [1, 2, 4], [0, 2, 4]"),
-        "rejected: visible states: tuples[1] has a visible state that is not listed"
+        "rejected: visible states: tuples[1] contains a visible state that is not listed"
     );
-    let too_many = "rejected: visible states: a visible state is listed that no tuple has, or one is listed twice";
+    let too_many = "rejected: visible states: a visible state is listed that no tuple contains, or one is listed twice";
     assert_eq!(exact(&format!("{all}, [0, 1, 3]")), too_many);
     assert_eq!(exact(&format!("{all}, [0, 2, 4]")), too_many);
     assert_eq!(
-        told(MODEL, CERTIFICATE, &[], Claim::Exact),
+        message(MODEL, CERTIFICATE, &[], Claim::Exact),
         "rejected: visible states: the certificate has no list of visible states"
     );
-    // What is only to be exact may have bad states.
+    // With --exact, a certificate may contain bad states.
     let model = MODEL.replace("bad 1|b,-", "bad 1|b,*");
     let list = format!("\"visible\": [{all}],\n\"tuples\"");
-    assert_eq!(told(&model, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact), "accepted");
+    assert_eq!(message(&model, CERTIFICATE, &[("\"tuples\"", &list)], Claim::Exact), "accepted");
     assert!(matches!(checked(&model, CERTIFICATE, Claim::Verdict), Err(Rejected::Violated(Condition::Bad, _))));
 }
 
-/// Visible states up to permutations: two threads that are alike, and one that is not.
+/// Visible states up to permutations: two equal threads and a different one.
 #[test]
 fn exactness_with_groups() {
     let model = "shared 0; init 0|a,a,a\nthread A * 2 { symbols a b; (0,a) -> (0,b) }\nthread B { symbols a }";
@@ -265,23 +266,23 @@ fn exactness_with_groups() {
             "groups": [[3], [1, 2]], "automaton": [[0, 1, 2, 2, 2], [0, 1, 2], [1]], "tuples": [[0, 0, 0, 1]],
             "visible": [{visible}]}}"#
         );
-        told(model, &evidence, &[], Claim::Exact)
+        message(model, &evidence, &[], Claim::Exact)
     };
     assert_eq!(exact("[0, 1, 1, 1], [0, 1, 2, 1], [0, 2, 2, 1]"), "accepted");
     assert_eq!(exact("[0, 2, 2, 1], [0, 2, 1, 1], [0, 1, 1, 1]"), "accepted");
     for missing in ["[0, 1, 2, 1], [0, 2, 2, 1]", "[0, 1, 1, 1], [0, 2, 2, 1]", "[0, 1, 1, 1], [0, 1, 2, 1]"] {
-        assert_eq!(exact(missing), "rejected: visible states: tuples[0] has a visible state that is not listed");
+        assert_eq!(exact(missing), "rejected: visible states: tuples[0] contains a visible state that is not listed");
     }
     for more in ["[0, 2, 1, 1]", "[0, 1, 1, 2]", "[0, 0, 1, 1]"] {
         assert_eq!(
             exact(&format!("[0, 1, 1, 1], [0, 1, 2, 1], [0, 2, 2, 1], {more}")),
-            "rejected: visible states: a visible state is listed that no tuple has, or one is listed twice"
+            "rejected: visible states: a visible state is listed that no tuple contains, or one is listed twice"
         );
     }
 }
 
-/// Two threads that are alike, and are not at the same place: their tops are not mixed up, and may
-/// come in any order.
+/// Two threads of a group with different languages: their tops are not mixed up, and the list may
+/// have them in any order.
 #[test]
 fn exactness_with_different_languages_in_a_group() {
     let model = "shared 0; init 0|b,c\nthread A * 2 { symbols a b c }";
@@ -290,28 +291,28 @@ fn exactness_with_different_languages_in_a_group() {
             r#"{{"format": "cuba-certificate", "version": 1, "model": "MODEL", "shared": ["0"], "symbols": ["-", "a", "b", "c"],
             "groups": [[1, 2]], "automaton": [[0, 1, 2, 3, 2], [0, 2, 2], [1]], "tuples": [[0, 0, 1]], "visible": [{visible}]}}"#
         );
-        told(model, &evidence, &[], Claim::Exact)
+        message(model, &evidence, &[], Claim::Exact)
     };
     assert_eq!(exact("[0, 1, 2], [0, 2, 3]"), "accepted");
     assert_eq!(exact("[0, 3, 2], [0, 2, 1]"), "accepted");
     for missing in ["[0, 1, 2]", "[0, 2, 3]", "[0, 1, 1], [0, 1, 3], [0, 3, 3]"] {
-        assert_eq!(exact(missing), "rejected: visible states: tuples[0] has a visible state that is not listed");
+        assert_eq!(exact(missing), "rejected: visible states: tuples[0] contains a visible state that is not listed");
     }
 }
 
-/// Whatever a trace was found for, its last state fits one of the bad patterns.
+/// The last state of a trace has to fit a bad pattern of the problem that is checked.
 #[test]
 fn the_last_state_is_bad() {
     let model = |bad: &str| problem(&MODEL.replace("bad 1|b,-", bad));
     let found_for = model("bad 1|b,*");
     let evidence = read(&found_for, TRACE.replace("MODEL", &found_for.fingerprint()).as_bytes()).unwrap();
-    let told = |bad: &str| check(&model(bad), &evidence, Claim::Verdict, &|_| true);
+    let checked = |bad: &str| check(&model(bad), &evidence, Claim::Verdict, &|_| true);
     for bad in ["bad 1|b,*", "bad 1|b,x", "bad *|b,x", "bad *|*,*", "bad 0|*,*; bad 1|*,*"] {
-        assert_eq!(told(bad), Ok(()), "{bad}");
+        assert_eq!(checked(bad), Ok(()), "{bad}");
     }
     let not_bad = Rejected::Violated(Condition::Bad, "the last state, ⟨1|b,x⟩, is not bad".to_owned());
     for bad in ["", "bad 0|b,x", "bad 1|a,x", "bad 1|b,y", "bad 1|b,-", "bad *|*,y", "bad 0|*,*"] {
-        assert_eq!(told(bad), Err(not_bad.clone()), "{bad}");
+        assert_eq!(checked(bad), Err(not_bad.clone()), "{bad}");
     }
 }
 
@@ -324,10 +325,10 @@ fn what_is_not_a_trace() {
         trace(&[(pop, "")]),
         "rejected: condition (ii), steps: contexts[0].steps[1], thread 1 (A): action (0,b) → (1,b) is not enabled in ⟨0|a b,x⟩"
     );
-    // A symbol is another one.
+    // Another symbol.
     assert_eq!(
         trace(&[("0|a b,x", "0|a a,x")]),
-        "rejected: condition (ii), steps: contexts[0].steps[0], thread 1 (A): action (0,a) → (0,a b) leads to ⟨0|a b,x⟩, and not to `state`"
+        "rejected: condition (ii), steps: contexts[0].steps[0], thread 1 (A): action (0,a) → (0,a b) leads to ⟨0|a b,x⟩, not to `state`"
     );
     assert_eq!(
         trace(&[("\"word\": [\"a\", \"b\"]", "\"word\": [\"b\", \"b\"]")]),
@@ -341,29 +342,29 @@ fn what_is_not_a_trace() {
     for claimed in ["0", "2"] {
         assert_eq!(
             trace(&[("\"context_count\": 1", &format!("\"context_count\": {claimed}"))]),
-            format!("rejected: contexts: it says that it has {claimed} contexts, and has 1")
+            format!("rejected: contexts: `context_count` is {claimed}, but the trace has 1")
         );
     }
-    // A context is split, so that there are more than there are.
+    // A context is split into two of the same thread.
     assert_eq!(
         trace(&[
             ("\"0|b,x\"},", "\"0|b,x\"}]}, {\"thread\": 1, \"thread_name\": \"A\", \"steps\": ["),
             ("count\": 1", "count\": 2")
         ]),
-        "rejected: contexts: contexts[1] has no steps, or is of the same thread as the one before"
+        "rejected: contexts: contexts[1] has no steps, or has the same thread as the context before"
     );
     assert_eq!(
         trace(&[("\"initial\": \"0|a,x\"", "\"initial\": \"0|a b,x\"")]),
         "rejected: condition (i), initial states: the first state is not initial"
     );
-    // The last state is not what it is said to be, or is not bad.
+    // The last state is not the claimed one, or is not bad.
     assert_eq!(
         trace(&[("\"state\": \"1|b,x\"", "\"state\": \"0|b,x\"")]),
         "rejected: condition (iii), bad states: `state` is not the last state of the trace"
     );
     assert_eq!(
-        told(MODEL, TRACE, &[], Claim::Verdict),
-        "rejected: condition (iii), bad states: `bad` is no bad pattern of the model, or the last state does not fit it"
+        message(MODEL, TRACE, &[], Claim::Verdict),
+        "rejected: condition (iii), bad states: `bad` is not a bad pattern of the model, or the last state does not fit it"
     );
     for thread in [0, 2, 3] {
         assert_eq!(
@@ -371,16 +372,15 @@ fn what_is_not_a_trace() {
             format!("malformed: the model has no thread {thread} with the name `A`")
         );
     }
-    // A trace shows one visible state, and not all.
+    // A trace shows one visible state, not all of them.
     let model = MODEL.replace("bad 1|b,-", "bad 1|b,*");
     assert_eq!(
-        told(&model, TRACE, &[], Claim::Exact),
-        "rejected: visible states: a trace says nothing of all visible states"
+        message(&model, TRACE, &[], Claim::Exact),
+        "rejected: visible states: a trace does not show which visible states are reachable"
     );
 }
 
-/// Evidence is of one kind. Whatever it has of the other one, even a single member, is not passed
-/// over.
+/// Evidence is of one kind. A single member of the other kind is an error.
 #[test]
 fn both_a_certificate_and_a_trace() {
     let both = "malformed: members of a certificate and of a trace";
@@ -404,5 +404,5 @@ fn another_model() {
     let problem = problem(MODEL);
     let evidence = CERTIFICATE.replace("MODEL", &self::problem(&MODEL.replace("bad 1|b,-", "")).fingerprint());
     let rejected = read(&problem, evidence.as_bytes()).unwrap_err();
-    assert!(matches!(rejected, Rejected::Other(_)), "{rejected}");
+    assert!(matches!(rejected, Rejected::OtherProblem(_)), "{rejected}");
 }

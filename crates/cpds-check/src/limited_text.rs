@@ -1,38 +1,38 @@
-//! The text of evidence: as much of it as can be taken in, and no list or string in it that fills
-//! the memory.
+//! Limits for the text of evidence: its length, and the length of each string and list in it. So no
+//! text fills the memory.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fmt::{self, Formatter};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 
-/// The longest text.
+/// The most bytes of a text.
 const MOST_BYTES: u64 = 1 << 30;
-/// The longest string in it: a state with the highest stacks is shorter.
-const LONGEST_STRING: u64 = 1 << 24;
-/// The most blanks in a row.
+/// The most bytes of a string. A state with the highest possible stacks is shorter.
+const MOST_STRING_BYTES: u64 = 1 << 24;
+/// The most consecutive blanks.
 const MOST_BLANKS: u64 = 1 << 20;
-/// The most numbers and lists in a member that has lists of numbers.
+/// The most numbers, and the most lists, in a member that consists of lists of numbers.
 const MOST_NUMBERS: usize = 1 << 26;
-/// The most names in a list: a model has no more.
+/// The most names in a list. No model has more.
 const MOST_NAMES: usize = 1 << 21;
 
-/// JSON up to the limits above; what goes on beyond them is an error.
-pub(crate) struct Bounded<R> {
+/// Passes a JSON text on; an error if it exceeds a limit.
+pub(crate) struct LimitedReader<R> {
     text: R,
     bytes: u64,
-    /// How long the string is that we are in, or how many blanks there were.
+    /// The length so far of the current string, or the number of consecutive blanks.
     length: u64,
     is_string: bool,
     is_escaped: bool,
 }
 
-impl<R: Read> Bounded<R> {
+impl<R: Read> LimitedReader<R> {
     pub(crate) fn new(text: R) -> Self {
-        Bounded { text, bytes: 0, length: 0, is_string: false, is_escaped: false }
+        LimitedReader { text, bytes: 0, length: 0, is_string: false, is_escaped: false }
     }
 
-    fn pass(&mut self, byte: u8) {
+    fn count(&mut self, byte: u8) {
         self.length += 1;
         if self.is_string && (self.is_escaped || byte != b'"') {
             self.is_escaped = !self.is_escaped && byte == b'\\';
@@ -44,14 +44,14 @@ impl<R: Read> Bounded<R> {
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.text.read(buffer)?;
         self.bytes += count as u64;
         for &byte in &buffer[..count] {
-            self.pass(byte);
+            self.count(byte);
             let (what, limit) =
-                if self.is_string { ("string", LONGEST_STRING) } else { ("row of blanks", MOST_BLANKS) };
+                if self.is_string { ("string", MOST_STRING_BYTES) } else { ("row of blanks", MOST_BLANKS) };
             if self.length > limit {
                 return Err(io::Error::other(format!("a {what} of more than {limit} bytes")));
             }
@@ -63,14 +63,14 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-/// Lists of numbers, all in one.
+/// A list of lists of numbers, stored in one vector.
 #[derive(Default)]
-pub(crate) struct Lists {
+pub(crate) struct NumberLists {
     numbers: Vec<u32>,
     ends: Vec<u32>,
 }
 
-impl Lists {
+impl NumberLists {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -81,18 +81,18 @@ impl Lists {
     }
 }
 
-impl<'de> Deserialize<'de> for Lists {
+impl<'de> Deserialize<'de> for NumberLists {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut lists = Lists::default();
-        deserializer.deserialize_seq(Outer(&mut lists))?;
+        let mut lists = NumberLists::default();
+        deserializer.deserialize_seq(OuterList(&mut lists))?;
         Ok(lists)
     }
 }
 
-/// Reads lists.
-struct Outer<'l>(&'l mut Lists);
+/// Reads the outer list.
+struct OuterList<'l>(&'l mut NumberLists);
 
-impl<'de> Visitor<'de> for Outer<'_> {
+impl<'de> Visitor<'de> for OuterList<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -100,15 +100,15 @@ impl<'de> Visitor<'de> for Outer<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut lists: A) -> Result<(), A::Error> {
-        while lists.next_element_seed(Inner(self.0))?.is_some() {}
+        while lists.next_element_seed(InnerList(self.0))?.is_some() {}
         Ok(())
     }
 }
 
-/// Reads one of them.
-struct Inner<'l>(&'l mut Lists);
+/// Reads one inner list.
+struct InnerList<'l>(&'l mut NumberLists);
 
-impl<'de> DeserializeSeed<'de> for Inner<'_> {
+impl<'de> DeserializeSeed<'de> for InnerList<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -116,7 +116,7 @@ impl<'de> DeserializeSeed<'de> for Inner<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Inner<'_> {
+impl<'de> Visitor<'de> for InnerList<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -124,14 +124,14 @@ impl<'de> Visitor<'de> for Inner<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<(), A::Error> {
-        let Lists { numbers: all, ends } = self.0;
+        let NumberLists { numbers: all, ends } = self.0;
         while let Some(number) = numbers.next_element()? {
             all.push(number);
             if all.len() > MOST_NUMBERS {
                 return Err(too_many(MOST_NUMBERS, "numbers"));
             }
         }
-        ends.push(u32::try_from(all.len()).expect("limited"));
+        ends.push(u32::try_from(all.len()).expect("MOST_NUMBERS is less than 2^32"));
         if ends.len() > MOST_NUMBERS {
             return Err(too_many(MOST_NUMBERS, "lists"));
         }
@@ -143,18 +143,18 @@ fn too_many<E: serde::de::Error>(limit: usize, what: &str) -> E {
     E::custom(format_args!("more than {limit} {what}"))
 }
 
-/// A list that is not long.
-pub(crate) struct Few<T>(pub(crate) Vec<T>);
+/// A list of at most [`MOST_NAMES`] items.
+pub(crate) struct ShortList<T>(pub(crate) Vec<T>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ShortList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(FewVisitor(PhantomData)).map(Few)
+        deserializer.deserialize_seq(ShortListVisitor(PhantomData)).map(ShortList)
     }
 }
 
-struct FewVisitor<T>(PhantomData<T>);
+struct ShortListVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for FewVisitor<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ShortListVisitor<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
