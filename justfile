@@ -1,60 +1,60 @@
-# What CI runs
+# Run what CI runs
 ci:
     bash .ci/run
 
-# The README's test command
+# Run the README's test command
 test:
     cargo test --workspace
 
-# Formatting, lints and documentation, with warnings denied
+# Check formatting, lints and documentation; warnings are errors
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --locked -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# Accept what the tests print as the new snapshots (needs cargo-insta), and write the JSON schemas anew
+# Accept the new snapshots of the tests (needs cargo-insta), and write the JSON schemas again
 bless:
     UPDATE_SCHEMAS=1 cargo test -p cuba-cli --lib json
     cargo insta test --workspace --accept
 
-# The page on the paper's Table 2 anew
+# Write docs/table2.md, the page about the paper's Table 2, again
 table2:
     cargo run --release --bin cuba -- bench models/table2 --format markdown -o docs/table2.md
 
-# The library's documentation
+# Open the documentation of the crates
 doc:
     cargo doc --workspace --no-deps --open
 
-# The documentation as a book (needs mdbook)
+# Open the documentation as a book (needs mdbook)
 book:
     mdbook build docs --open
 
-# The report in a real browser (needs Chromium, and what crates/cuba-cli/tests/browser/requirements.txt lists)
+# Test the report in a browser (needs Chromium and crates/cuba-cli/tests/browser/requirements.txt)
 browser:
     cargo build
     python3 -m pytest crates/cuba-cli/tests/browser
 
-# The BenchExec module (needs what contrib/benchexec/requirements.txt lists)
+# Test the BenchExec module (needs contrib/benchexec/requirements.txt)
 benchexec:
     cargo build
     python3 -m pytest contrib/benchexec
 
-# Mutation testing of a package (needs cargo-mutants), of some files with ARGS: just mutants cuba -f crates/cuba/src/engine/race.rs
+# Test mutants of a package (needs cargo-mutants): just mutants cuba -f crates/cuba/src/answer.rs
 mutants PACKAGE *ARGS:
     CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_CASES=32 cargo mutants --package {{PACKAGE}} --output target/mutants {{ARGS}}
 
-# Fuzz a target for some seconds (needs a nightly compiler and cargo-fuzz; fuzz/README.md lists the targets)
+# Fuzz a target for some seconds (needs nightly Rust and cargo-fuzz; targets: fuzz/README.md)
 fuzz TARGET SECONDS:
     fuzz/run {{TARGET}} {{SECONDS}}
 
-# How long inputs that are built to exhaust take, and how much memory
+# Measure the time and memory that hostile inputs take
 hostile:
     cargo test --release -p cuba-cli --test command_line -- --ignored hostile --nocapture
 
-# N random systems and a tenth as many programs through every engine, against the oracle; what disagrees is kept in crates/campaign/regressions
+# Compare all engines and the oracle on N random systems and N/10 random programs
 campaign N SEED *OPTIONS:
     cargo run --release -p cpds-campaign -- {{N}} {{SEED}} {{OPTIONS}}
 
-# `cuba bench` over N generated models with known answers: nothing wrong, nothing left running, memory flat
+# Run `cuba bench` on N generated models with known answers, and watch its memory and processes
 soak N SEED:
     bash .ci/soak {{N}} {{SEED}}
