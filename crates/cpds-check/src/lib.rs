@@ -127,8 +127,9 @@ pub fn check(
         Evidence::UnparsedTrace { trace, contexts } if claim == Claim::Verdict => {
             replay::check(problem, trace, *contexts)
         }
-        Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => {
-            Err(Rejected::Violated(Condition::Exact, "a trace does not show which visible states are reachable".to_owned()))
-        }
+        Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => Err(Rejected::Violated(
+            Condition::Exact,
+            "a trace does not show which visible states are reachable".to_owned(),
+        )),
     }
 }

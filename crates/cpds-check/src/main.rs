@@ -77,7 +77,9 @@ fn main() -> ExitCode {
         Err(Failure::Usage(message)) => fail(1, &format!("error: {message}\n\nFor help: cuba-check --help")),
         Err(Failure::BadModel(message)) => fail(2, &message),
         Err(Failure::Rejected(rejected @ Rejected::Malformed(_))) => fail(2, &rejected.to_string()),
-        Err(Failure::Rejected(rejected @ Rejected::OtherProblem(_))) => fail(2, &format!("{rejected}\n{SAME_QUESTION}")),
+        Err(Failure::Rejected(rejected @ Rejected::OtherProblem(_))) => {
+            fail(2, &format!("{rejected}\n{SAME_QUESTION}"))
+        }
         Err(Failure::Rejected(rejected)) => fail(10, &rejected.to_string()),
         Err(Failure::Panicked) => fail(
             6,

@@ -38,12 +38,7 @@ pub(super) struct TupleSet<'c> {
 }
 
 impl<'c> TupleSet<'c> {
-    pub(super) fn new(
-        rows: &'c [&'c [u32]],
-        layout: &'c Layout,
-        languages: Languages<'c>,
-        hash_factor: u64,
-    ) -> Self {
+    pub(super) fn new(rows: &'c [&'c [u32]], layout: &'c Layout, languages: Languages<'c>, hash_factor: u64) -> Self {
         TupleSet {
             layout,
             languages,
@@ -66,7 +61,12 @@ impl<'c> TupleSet<'c> {
 
     /// Whether the tuples together contain the image of a row: the row with another shared state,
     /// and with another language at one place.
-    pub(super) fn covers_image(&mut self, row: &[u32], place: usize, (shared, image): (u32, u32)) -> Result<bool, Rejected> {
+    pub(super) fn covers_image(
+        &mut self,
+        row: &[u32],
+        place: usize,
+        (shared, image): (u32, u32),
+    ) -> Result<bool, Rejected> {
         let replaced = |language| {
             let mut row = row.to_vec();
             (row[0], row[place]) = (shared, language);
@@ -150,7 +150,8 @@ impl<'c> TupleSet<'c> {
     /// A sum over the places of a row, so that it does not depend on the order within groups.
     /// Different rows may have the same hash.
     fn hash(&self, row: &[u32]) -> u64 {
-        let hashes = self.layout.group_of.iter().zip(&row[1..]).map(|(&group, &language)| self.hash_of(group, language));
+        let hashes =
+            self.layout.group_of.iter().zip(&row[1..]).map(|(&group, &language)| self.hash_of(group, language));
         hashes.fold(self.hash_of(usize::MAX, row[0]), u64::wrapping_add)
     }
 

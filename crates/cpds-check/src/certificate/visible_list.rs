@@ -22,7 +22,10 @@ impl CertificateChecker<'_> {
         for (at, row) in self.tuples.rows.iter().enumerate() {
             let tops = |&language: &u32| -> Vec<u32> {
                 let empty = self.tuples.languages.is_accepting(language).then_some(0);
-                empty.into_iter().chain(self.tuples.languages.out(language).iter().map(|&(s, _)| number(Some(s)))).collect()
+                empty
+                    .into_iter()
+                    .chain(self.tuples.languages.out(language).iter().map(|&(s, _)| number(Some(s))))
+                    .collect()
             };
             let mut tops: Vec<Vec<u32>> = row[1..].iter().map(tops).collect();
             for group in &layout.groups {
