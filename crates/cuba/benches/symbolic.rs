@@ -10,7 +10,7 @@ use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
-use cuba::{Cancel, Engine, Heads, Ladder, Languages, Psa, PumpingHeads, Rung, Statistics};
+use cuba::{ActionIndex, Cancel, Engine, Ladder, Languages, Psa, PumpingHeads, Rung, Statistics};
 use cuba::{Options, Question, search};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
 fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
     let system = random_system(1, actions, shared, symbols, 1);
     let program = &system.programs()[0];
-    let heads = Heads::new(program);
+    let heads = ActionIndex::new(program);
     let sources: BTreeSet<_> = program.rules().iter().map(|rule| rule.action.source()).collect();
     let best = |work: &mut dyn FnMut()| {
         let time = |_| {

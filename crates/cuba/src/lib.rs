@@ -60,14 +60,14 @@ pub use answer::{
     Answer, AnswerEvent, EvidencePhase, Mistake, MistakeKind, TimedEvidence, Unconfirmed, Verdict, answer, reach,
     verify,
 };
-pub use automata::action_index::Heads;
+pub use automata::action_index::ActionIndex;
 pub use automata::language_table::LanguageId;
 pub use automata::language_table::Languages;
-pub use automata::store_automaton::Inner;
-pub use automata::store_automaton::Made;
+pub use automata::store_automaton::InnerRole;
+pub use automata::store_automaton::InnerState;
 pub use automata::store_automaton::Psa;
 pub use automata::store_automaton::PsaState;
-pub use automata::thread_run::Run;
+pub use automata::thread_run::ThreadRun;
 pub use cpds;
 pub use encoding::StorageError;
 pub use explicit::reachable::Reachable;

@@ -13,7 +13,7 @@ use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use cuba::distributed::Sent;
-use cuba::{Climbed, Conclusion, Count, Engine, Halt, ObservationSequence, Outcome, Pause, PumpingLoop, Run};
+use cuba::{Climbed, Conclusion, Count, Engine, Halt, ObservationSequence, Outcome, Pause, PumpingLoop, ThreadRun};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -359,7 +359,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, re
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
     let found = |program: &Program, found: &PumpingLoop, reachable: Option<bool>| {
         let [start, end] = found.ends();
-        let steps = |run: &Run| {
+        let steps = |run: &ThreadRun| {
             let mut before = run.start.clone();
             let step = |(&rule, to): (&usize, (SharedState, Stack))| {
                 let source = loaded.program.as_ref().map(|of_program| {

@@ -6,7 +6,7 @@ use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::table::{indented, plain_table};
 use cpds::{SharedState, Symbol, ThreadId};
-use cuba::{Heads, Made, Psa, PsaState, TooLarge};
+use cuba::{ActionIndex, InnerRole, Psa, PsaState, TooLarge};
 use std::collections::{BTreeMap, HashSet};
 
 /// An automaton with more transitions than this is not shown.
@@ -99,7 +99,7 @@ impl Automaton {
         most: usize,
     ) -> Result<Self, TooLarge> {
         let system = words.system;
-        let psa = start.saturated(&Heads::new(system.program(thread)), most)?;
+        let psa = start.saturated(&ActionIndex::new(system.program(thread)), most)?;
         Ok(Automaton::new(words, &psa, format!("{}: R({from})", system.thread_name(thread))))
     }
 
@@ -113,7 +113,7 @@ impl Automaton {
             PsaState::Shared(_) => 0,
             PsaState::Inner(inner) => match psa.inner(inner) {
                 (_, true) => 3,
-                (Made::Called(..), _) => 2,
+                (InnerRole::Called(..), _) => 2,
                 _ => 1,
             },
         };
@@ -123,7 +123,7 @@ impl Automaton {
                     PsaState::Shared(q) => (Called::state(words, q, None), NodeKind::Initial),
                     PsaState::Inner(inner) => match psa.inner(inner) {
                         (_, true) => (Called::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
-                        (Made::Called(q, symbol), _) => (Called::state(words, q, Some(symbol)), NodeKind::Inner),
+                        (InnerRole::Called(q, symbol), _) => (Called::state(words, q, Some(symbol)), NodeKind::Inner),
                         _ => {
                             given += 1;
                             (Called::new(words, |_| format!("s{given}")), NodeKind::Inner)

@@ -11,40 +11,40 @@ impl Psa {
         self.path(q, stack).is_some()
     }
 
-    /// A path on which ⟨q|w⟩ is accepted, as numbers of transitions; of several, one whose lengths
-    /// have the least sum.
+    /// An accepting path of ⟨q|w⟩, as numbers of transitions. Of several paths, one with the least
+    /// sum of lengths.
     pub(crate) fn path(&self, q: SharedState, stack: &Stack) -> Option<Vec<u32>> {
         let start = self.state_of(q)?;
-        // The states it gets to, depth by depth.
-        let first = Reached { state: start, sum: 0, by: None, before: 0 };
+        // For each depth of the stack, the states that the automaton reaches there.
+        let first = PartialPath { state: start, sum: 0, last: None, before: 0 };
         let epsilon = self.out(start).filter(|&t| self.transitions[t as usize].label == 0);
-        let epsilon = epsilon.map(|t| first.then(self, t, 0));
-        let mut layers: Vec<Vec<Reached>> = vec![std::iter::once(first).chain(epsilon).collect()];
+        let epsilon = epsilon.map(|t| first.extended(self, t, 0));
+        let mut layers: Vec<Vec<PartialPath>> = vec![std::iter::once(first).chain(epsilon).collect()];
         for symbol in stack.iter() {
             let mut places: FxHashMap<u32, usize> = FxHashMap::default();
-            let mut next: Vec<Reached> = Vec::new();
-            for (place, reached) in layers.last().expect("the first one").iter().enumerate() {
+            let mut next: Vec<PartialPath> = Vec::new();
+            for (place, partial) in layers.last().expect("there is a first layer").iter().enumerate() {
                 let steps =
-                    self.out(reached.state).filter(|&t| self.transitions[t as usize].label == top_number(Some(symbol)));
-                for found in steps.map(|t| reached.then(self, t, place)) {
-                    let known = *places.entry(found.state).or_insert_with(|| {
+                    self.out(partial.state).filter(|&t| self.transitions[t as usize].label == top_number(Some(symbol)));
+                for found in steps.map(|t| partial.extended(self, t, place)) {
+                    let index = *places.entry(found.state).or_insert_with(|| {
                         next.push(found);
                         next.len() - 1
                     });
-                    if found.sum < next[known].sum {
-                        next[known] = found;
+                    if found.sum < next[index].sum {
+                        next[index] = found;
                     }
                 }
             }
             layers.push(next);
         }
-        let last = layers.last().expect("the first one").iter().enumerate();
+        let last = layers.last().expect("there is a first layer").iter().enumerate();
         let (mut place, _) =
-            last.filter(|(_, reached)| self.is_accepting(reached.state)).min_by_key(|(_, reached)| reached.sum)?;
+            last.filter(|(_, partial)| self.is_accepting(partial.state)).min_by_key(|(_, partial)| partial.sum)?;
         let mut path = Vec::new();
-        // An ε-edge is in the first layer, together with the state that it leaves.
+        // The first layer has the ε-edges, and the state that they leave.
         for layer in layers.iter().rev() {
-            path.extend(layer[place].by);
+            path.extend(layer[place].last);
             place = layer[place].before;
         }
         path.reverse();
@@ -52,21 +52,21 @@ impl Psa {
     }
 }
 
-/// A state, with the best way there.
+/// A shortest path to an automaton state, as its last transition.
 #[derive(Clone, Copy)]
-struct Reached {
+struct PartialPath {
     state: u32,
-    /// The lengths of the transitions so far.
+    /// The sum of the lengths on the path.
     sum: u64,
-    /// The last transition.
-    by: Option<u32>,
-    /// The place of the state before, one layer up.
+    /// The last transition, if the path has one.
+    last: Option<u32>,
+    /// The place of the rest of the path in the layer before.
     before: usize,
 }
 
-impl Reached {
-    fn then(&self, psa: &Psa, t: u32, place: usize) -> Reached {
+impl PartialPath {
+    fn extended(&self, psa: &Psa, t: u32, place: usize) -> PartialPath {
         let sum = self.sum.saturating_add(psa.length(t));
-        Reached { state: psa.transitions[t as usize].to, sum, by: Some(t), before: place }
+        PartialPath { state: psa.transitions[t as usize].to, sum, last: Some(t), before: place }
     }
 }

@@ -1,5 +1,4 @@
-//! One regular language: its minimal automaton in canonical numbering, and what can be read off
-//! it, such as the tops of its words (paper, Alg. 4).
+//! One regular language: its canonical minimal automaton, and the tops of its words (Alg. 4).
 
 use crate::automata::minimal_dfa::Dfa;
 use rustc_hash::FxHashMap;
@@ -8,16 +7,17 @@ use serde::{Deserialize, Serialize};
 /// The number of a set of tops.
 pub(crate) type TopsId = u32;
 
-/// A minimal automaton in canonical numbering, in one array: how many states; for each state where
-/// its transitions start, times two, plus one if it is accepting; where the last end, times two;
-/// then label and target of each transition.
+/// A minimal automaton in canonical numbering.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Language {
+    /// The automaton in one array. First the number n of states. Then n numbers, one for each state:
+    /// twice the index of its first transition, plus one if the state accepts. Then twice the number
+    /// of transitions. Then label and target of each transition.
     pub(crate) code: Box<[u32]>,
     pub(crate) tops: TopsId,
-    /// The length of its shortest word; 0 for the empty language.
+    /// The length of the shortest word; 0 for the empty language.
     pub(crate) shortest: u32,
-    /// The length of its longest word, if it has finitely many.
+    /// The length of the longest word, if the language is finite.
     pub(crate) longest: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Language {
         self.code[1 + state as usize] & 1 == 1
     }
 
-    /// Label and target of each transition, sorted by label.
+    /// Label and target of each transition that leaves a state, sorted by label.
     pub(crate) fn out(&self, state: u32) -> &[[u32; 2]] {
         let (transitions, _) = self.code[2 + self.states()..].as_chunks();
         let at = |state: u32| (self.code[1 + state as usize] / 2) as usize;
@@ -69,7 +69,7 @@ impl Language {
         }
     }
 
-    /// Adds the automaton to another one, and gives the number of its start there.
+    /// Appends the states to another automaton, and returns the number of the start there.
     pub(crate) fn add_to(&self, automaton: &mut Dfa) -> u32 {
         let first = small(automaton.len());
         for state in (0..).take(self.states()) {
@@ -88,8 +88,8 @@ pub(crate) fn small(number: usize) -> u32 {
     u32::try_from(number).ok().filter(|&number| number < u32::MAX / 2).expect("the memory ends before")
 }
 
-/// The length of the longest word, if there is one. Since every state leads to a word, there is
-/// none exactly if there is a cycle.
+/// The length of the longest word, if the language is finite. Every state leads to an accepting
+/// state, so the language is infinite exactly if the automaton has a cycle.
 pub(crate) fn longest(language: &Language) -> Option<u32> {
     let n = language.states();
     let mut into = vec![0_u32; n];
@@ -97,7 +97,7 @@ pub(crate) fn longest(language: &Language) -> Option<u32> {
     for [_, to] in states().flat_map(|state| language.out(state)) {
         into[*to as usize] += 1;
     }
-    // States in an order in which transitions only lead on; those on a cycle never come.
+    // The states in a topological order. States on a cycle, and behind one, are not in it.
     let mut order: Vec<u32> = states().filter(|&state| into[state as usize] == 0).collect();
     let mut length = vec![0; n];
     let mut next = 0;
@@ -114,7 +114,7 @@ pub(crate) fn longest(language: &Language) -> Option<u32> {
     (order.len() == n).then(|| length.into_iter().max().unwrap_or(0))
 }
 
-/// States are numbered breadth-first, so by their distance.
+/// The length of the shortest word. States are numbered breadth-first, that is, by distance.
 pub(crate) fn shortest(language: &Language) -> u32 {
     let mut distance = vec![u32::MAX; language.states()];
     if let Some(start) = distance.first_mut() {
@@ -131,12 +131,12 @@ pub(crate) fn shortest(language: &Language) -> u32 {
     0
 }
 
-/// An automaton for the union; its start is the first state.
+/// An automaton for the union of two languages. Its start is the first state.
 pub(crate) fn product(a: &Language, b: &Language) -> Dfa {
-    type Pair = (Option<u32>, Option<u32>);
+    type ProductState = (Option<u32>, Option<u32>);
     let start = |language: &Language| (language.states() > 0).then_some(0);
-    let mut number: FxHashMap<Pair, u32> = FxHashMap::default();
-    let mut order: Vec<Pair> = vec![(start(a), start(b))];
+    let mut number: FxHashMap<ProductState, u32> = FxHashMap::default();
+    let mut order: Vec<ProductState> = vec![(start(a), start(b))];
     number.insert(order[0], 0);
     let mut dfa = Dfa::default();
     let mut next = 0;

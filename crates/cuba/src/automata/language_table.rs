@@ -1,18 +1,19 @@
-//! Regular languages of stacks, each kept once, as its minimal automaton in canonical numbering.
+//! The table of regular languages of stacks: each stored once, as its canonical minimal automaton.
 //!
-//! A language that is asked for twice has the same number both times. So equality is equality of
-//! numbers, and what is known of two languages is remembered for their numbers. A number says
-//! nothing else: it depends on who asked first.
+//! Equal languages have equal numbers, so two languages are compared by their numbers. The table
+//! caches results (inclusions, unions) under these numbers. The numbers follow the order of
+//! insertion, and have no other meaning.
 //!
 //! # Canonical
-//! The minimal automaton of a language, without states that lead nowhere, is unique up to the names
-//! of its states. They are numbered in the order of a breadth-first search from the start that
-//! takes the symbols in their order. Then equal languages have literally equal automata.
+//! The minimal automaton of a language, without states that lead to no accepting state, is unique up
+//! to the names of its states. The table numbers the states in the order of a breadth-first search
+//! from the start that follows the symbols in their order. Then equal languages have identical
+//! automata.
 
 use crate::automata::canonical_language::{Language, TopsId, longest, product, shortest, small};
 use crate::automata::inclusion::Inclusions;
 use crate::automata::minimal_dfa::{Dfa, hash};
-use crate::automata::store_automaton::{Inner, Psa, PsaState};
+use crate::automata::store_automaton::{InnerState, Psa, PsaState};
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::limits::bytes_of_table;
@@ -27,9 +28,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct LanguageId(pub(crate) u32);
 
-/// Every language that was asked for.
+/// The table of languages.
 #[derive(Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(from = "SavedLanguages")]
 pub struct Languages {
     all: Vec<Language>,
     #[serde(skip)]
@@ -40,15 +41,15 @@ pub struct Languages {
     inclusions: Inclusions,
     unions: FxHashMap<(LanguageId, LanguageId), LanguageId>,
     bytes: usize,
-    /// How many transitions automata had before they were minimal.
+    /// The number of transitions of all automata before minimisation.
     built: u64,
     #[serde(skip)]
     cancel: Cancel,
 }
 
-/// What is saved of the languages.
+/// The part of the table that a checkpoint stores.
 #[derive(Deserialize)]
-struct Saved {
+struct SavedLanguages {
     all: Vec<Language>,
     tops: Vec<Box<[u32]>>,
     inclusions: Inclusions,
@@ -57,8 +58,8 @@ struct Saved {
     built: u64,
 }
 
-impl From<Saved> for Languages {
-    fn from(Saved { all, tops, inclusions, unions, bytes, built }: Saved) -> Self {
+impl From<SavedLanguages> for Languages {
+    fn from(SavedLanguages { all, tops, inclusions, unions, bytes, built }: SavedLanguages) -> Self {
         let mut table = HashTable::new();
         for (id, language) in (0..).zip(&all) {
             table.insert_unique(hash(&language.code), id, |&id: &u32| hash(&all[id as usize].code));
@@ -87,28 +88,32 @@ impl Default for Languages {
     }
 }
 
-/// The languages of a saturated store automaton, before they have numbers.
-pub(crate) struct Minimal {
-    /// The shared states, sorted, with the state of the minimal automaton that has the language of
-    /// each.
+/// The languages of a saturated store automaton, before they enter the table.
+pub(crate) struct UnnumberedLanguages {
+    /// For each shared state, sorted, the state of `automaton` with its language.
     classes: Vec<(SharedState, u32)>,
+    /// A minimal automaton.
     automaton: Dfa,
-    /// How many transitions the automaton had before it was minimal, and how many bytes it took.
+    /// The number of transitions before minimisation.
     built: u64,
+    /// The memory that minimisation took.
     bytes: usize,
 }
 
-impl Minimal {
-    /// Computes them; unless that takes more than `room` bytes.
+impl UnnumberedLanguages {
+    /// The languages of a saturated automaton.
+    ///
+    /// # Errors
+    /// If the computation takes more than `room` bytes, or if the caller cancels.
     pub(crate) fn new(psa: &Psa, room: usize, cancel: &Cancel) -> Result<Self, TooLarge> {
         let (shared, starts): (Vec<_>, Vec<_>) = psa.shared_states().into_iter().unzip();
         let (dfa, bytes) = Dfa::of_psa(psa, &starts, room, cancel)?;
         let (minimal, class) = dfa.minimal();
         let classes = shared.into_iter().zip(class).filter_map(|(q, class)| Some((q, class?))).collect();
-        Ok(Minimal { classes, automaton: minimal, built: dfa.transition_count() as u64, bytes })
+        Ok(UnnumberedLanguages { classes, automaton: minimal, built: dfa.transition_count() as u64, bytes })
     }
 
-    /// How many bytes it took.
+    /// The memory that minimisation took, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -119,7 +124,7 @@ impl Languages {
     /// The empty language.
     pub const EMPTY: LanguageId = LanguageId(0);
 
-    /// How many languages there are.
+    /// The number of languages.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -139,20 +144,23 @@ impl Languages {
     }
 
     /// The languages of the shared states of a saturated store automaton, sorted by shared state,
-    /// without empty ones; unless that takes more than `room` bytes.
+    /// without empty ones.
+    ///
+    /// # Errors
+    /// If the computation takes more than `room` bytes, or if it is cancelled.
     pub fn of_psa(&mut self, psa: &Psa, room: usize) -> Result<Vec<(SharedState, LanguageId)>, TooLarge> {
-        let minimal = Minimal::new(psa, room, &self.cancel)?;
-        Ok(self.note(&minimal))
+        let minimal = UnnumberedLanguages::new(psa, room, &self.cancel)?;
+        Ok(self.number_all(&minimal))
     }
 
-    /// The same, from what has been computed.
-    pub(crate) fn note(
+    /// Adds computed languages to the table, and returns their numbers by shared state.
+    pub(crate) fn number_all(
         &mut self,
-        Minimal { classes, automaton, built, .. }: &Minimal,
+        UnnumberedLanguages { classes, automaton, built, .. }: &UnnumberedLanguages,
     ) -> Vec<(SharedState, LanguageId)> {
         self.built += built;
-        let mut known: FxHashMap<u32, LanguageId> = FxHashMap::default();
-        let mut language = |class: u32| *known.entry(class).or_insert_with(|| self.canonical(automaton, class));
+        let mut numbers: FxHashMap<u32, LanguageId> = FxHashMap::default();
+        let mut language = |class: u32| *numbers.entry(class).or_insert_with(|| self.canonical(automaton, class));
         classes.iter().map(|&(q, class)| (q, language(class))).collect()
     }
 
@@ -160,7 +168,7 @@ impl Languages {
     pub fn psa(&self, q: SharedState, language: LanguageId) -> Psa {
         let mut psa = Psa::default();
         let language = &self.all[language.0 as usize];
-        let states: Vec<Inner> =
+        let states: Vec<InnerState> =
             (0..).take(language.states()).map(|state| psa.add_state(language.is_accepting(state))).collect();
         for (state, &from) in (0..).zip(&states) {
             for &[label, to] in language.out(state) {
@@ -173,7 +181,7 @@ impl Languages {
         psa
     }
 
-    /// The language of a state of a minimal automaton.
+    /// The number of the language of a state of a minimal automaton.
     fn canonical(&mut self, minimal: &Dfa, start: u32) -> LanguageId {
         let mut number: FxHashMap<u32, u32> = FxHashMap::default();
         number.insert(start, 0);
@@ -224,8 +232,8 @@ impl Languages {
         let tops: Box<[u32]> = if language.states() == 0 {
             Box::default()
         } else {
-            // ε is a top only if the empty word is accepted. Alg. 4, as printed, takes every ε-edge
-            // for it.
+            // ε is a top only if the automaton accepts the empty word. Alg. 4, as printed, returns
+            // ε for every ε-edge.
             let empty = language.is_accepting(0).then_some(0);
             empty.into_iter().chain(language.out(0).iter().map(|&[label, _]| label)).collect()
         };
@@ -245,27 +253,27 @@ impl Languages {
         self.all[language.0 as usize].tops
     }
 
-    /// The numbers of the tops of a set of them, sorted.
+    /// The numbers of the tops in this set, sorted.
     pub(crate) fn tops_of(&self, tops: TopsId) -> &[u32] {
         &self.tops[tops as usize]
     }
 
-    /// Whether it has finitely many words.
+    /// Whether the language is finite.
     pub fn is_finite(&self, language: LanguageId) -> bool {
         self.all[language.0 as usize].longest.is_some()
     }
 
-    /// How many states its minimal automaton has.
+    /// The number of states of the minimal automaton.
     pub fn states(&self, language: LanguageId) -> usize {
         self.all[language.0 as usize].states()
     }
 
-    /// Whether the word belongs to it.
+    /// Whether the language contains the word.
     pub fn contains(&self, language: LanguageId, word: &Stack) -> bool {
         self.all[language.0 as usize].contains(word.iter().map(|symbol| top_number(Some(symbol))))
     }
 
-    /// The shortest word with this top; of several, the first by its symbols' numbers.
+    /// The shortest word with this top. Of several, the first one in the order of symbol numbers.
     pub fn shortest_word(&self, language: LanguageId, wanted: Option<Option<Symbol>>) -> Option<Stack> {
         let language = &self.all[language.0 as usize];
         let fits = |label: u32| wanted.is_none_or(|wanted| top(label) == wanted);
@@ -275,8 +283,8 @@ impl Languages {
         if fits(0) && language.is_accepting(0) {
             return Some(Stack::default());
         }
-        // How a state is reached with the fewest symbols: the last of them, and from where; `None`
-        // is the start as a start.
+        // For each state on a shortest path, the last symbol and the state before. `None` stands for
+        // the start before the first symbol.
         let mut before: Vec<Option<(u32, Option<u32>)>> = vec![None; language.states()];
         let mut queue = vec![None];
         let mut next = 0;
@@ -300,41 +308,42 @@ impl Languages {
         }
     }
 
-    /// Whether every word of `a` belongs to `b`.
+    /// Whether `b` includes `a`.
     pub fn is_included(&mut self, a: LanguageId, b: LanguageId) -> bool {
         a == b || self.including(a).binary_search(&b).is_ok()
     }
 
-    /// Every language that includes this one, itself too, sorted.
+    /// All languages that include this one, with itself, sorted.
     pub(crate) fn including(&mut self, language: LanguageId) -> &[LanguageId] {
-        self.inclusions.above(&self.all, language)
+        self.inclusions.supersets(&self.all, language)
     }
 
-    /// Every language that this one includes, itself too, sorted.
+    /// All languages that this one includes, with itself, sorted.
     pub(crate) fn included_in(&mut self, language: LanguageId) -> &[LanguageId] {
-        self.inclusions.below(&self.all, language)
+        self.inclusions.subsets(&self.all, language)
     }
 
-    /// How many transitions automata had before they were minimal, all together.
+    /// The number of transitions of all automata before minimisation.
     pub(crate) fn built(&self) -> u64 {
         self.built
     }
 
-    /// Stops in the middle of building an automaton when it is told to.
+    /// From now on, this token cancels the construction of automata.
     pub(crate) fn cancelled_by(&mut self, cancel: &Cancel) {
         self.cancel = cancel.clone();
     }
 
-    /// How many pairs were compared.
+    /// The number of pairs that were compared.
     pub(crate) fn compared(&self) -> u64 {
         self.inclusions.compared()
     }
 
-    /// The words of both. (The exploration does without: it keeps tuples apart.)
+    /// The union of two languages. (The symbolic search does not use unions: it stores separate
+    /// tuples.)
     pub fn union(&mut self, a: LanguageId, b: LanguageId) -> LanguageId {
         let pair = (a.min(b), a.max(b));
-        if let Some(&known) = self.unions.get(&pair) {
-            return known;
+        if let Some(&union) = self.unions.get(&pair) {
+            return union;
         }
         let (minimal, class) = product(&self.all[a.0 as usize], &self.all[b.0 as usize]).minimal();
         let union = class[0].map_or(Languages::EMPTY, |class| self.canonical(&minimal, class));
@@ -342,9 +351,9 @@ impl Languages {
         union
     }
 
-    /// For each word of a language, which of the others have it: every such set of others once, as
-    /// positions in the list. Nothing if it takes more effort than this; what is left of it is
-    /// noted.
+    /// Classifies the words of a language by the set of the other languages that contain them.
+    /// Returns these sets, as positions in `others`. `effort` limits the number of automaton states
+    /// to visit; the call subtracts what it uses. The result is `None` if the effort is used up.
     pub(crate) fn classes(
         &self,
         language: LanguageId,

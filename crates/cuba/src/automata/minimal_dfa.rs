@@ -1,10 +1,10 @@
-//! Deterministic automata: from store automata by the subset construction, and minimised.
+//! Deterministic automata: the subset construction from store automata, and minimisation.
 //!
-//! An automaton has several starts, one for each language that is wanted: they share most of their
-//! states. It is partial: what leads nowhere is left out. Minimising takes O(m log n) for n states
-//! and m transitions; the algorithm is Valmari's (*Fast brief practical DFA minimization*, Inf.
-//! Process. Lett. 112, 2012), which refines a partition of the states and one of the transitions by
-//! each other.
+//! An automaton has several start states, one for each language: the languages share most of their
+//! states. The automaton is partial: the minimal one has no states that lead to no accepting state.
+//! Minimisation takes O(m log n) steps for n states and m transitions. The algorithm is Valmari's
+//! (*Fast brief practical DFA minimization*, Inf. Process. Lett. 112, 2012). It refines a partition
+//! of the states and a partition of the transitions by each other.
 
 use crate::automata::canonical_language::small;
 use crate::automata::store_automaton::Psa;
@@ -26,8 +26,8 @@ pub(crate) struct Dfa {
     transitions: Vec<(u32, u32)>,
 }
 
-/// How many bytes a state or a transition takes while an automaton is minimised, roughly.
-const BYTES: usize = 100;
+/// The approximate number of bytes for a state or a transition during minimisation.
+const BYTES_PER_ITEM: usize = 100;
 
 impl Dfa {
     pub(crate) fn len(&self) -> usize {
@@ -42,13 +42,13 @@ impl Dfa {
         self.accepting[state as usize]
     }
 
-    /// The transitions that leave a state.
+    /// Label and target of the transitions that leave a state.
     pub(crate) fn out(&self, state: u32) -> &[(u32, u32)] {
         &self.transitions[self.first[state as usize]..self.first[state as usize + 1]]
     }
 
-    /// Adds a state with its transitions, sorted by label; they may lead to states that are yet to
-    /// come.
+    /// Appends a state with its transitions, sorted by label. A target may be a state that is
+    /// appended later.
     pub(crate) fn push(&mut self, accepting: bool, transitions: impl IntoIterator<Item = (u32, u32)>) {
         if self.first.is_empty() {
             self.first.push(0);
@@ -58,7 +58,7 @@ impl Dfa {
         self.first.push(self.transitions.len());
     }
 
-    /// Adds all states of another automaton, as they are.
+    /// Appends all states of another automaton.
     pub(crate) fn append(&mut self, other: &Dfa) {
         let first = small(self.len());
         for state in (0..).take(other.len()) {
@@ -66,11 +66,14 @@ impl Dfa {
         }
     }
 
-    /// The subset construction. The first states are those of the shared states of a saturated
-    /// automaton, in this order. An automaton that would take more than `room` bytes, with what it
-    /// takes to minimise it, is not built. Also gives these bytes.
+    /// The subset construction from a saturated automaton. The first states of the result stand for
+    /// `starts`, in this order. Also returns the number of bytes for the result and its
+    /// minimisation.
+    ///
+    /// # Errors
+    /// If this number is more than `room`, or if the caller cancels.
     pub(crate) fn of_psa(psa: &Psa, starts: &[u32], room: usize, cancel: &Cancel) -> Result<(Dfa, usize), TooLarge> {
-        let mut subsets = Subsets { first_number: starts.len(), ..Subsets::default() };
+        let mut subsets = SubsetTable { first_number: starts.len(), ..SubsetTable::default() };
         let mut dfa = Dfa::default();
         let mut moves = Vec::new();
         let (mut next, mut bytes) = (0, 0);
@@ -83,7 +86,8 @@ impl Dfa {
                 for t in psa.out(state) {
                     let t = &psa.transitions[t as usize];
                     if t.label == 0 {
-                        // What its target has, the shared state has by itself.
+                        // The saturated automaton has each transition of the target at the shared
+                        // state, too.
                         accepting |= psa.is_accepting(t.to);
                     } else {
                         moves.push((t.label, t.to));
@@ -96,7 +100,7 @@ impl Dfa {
             dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
             next += 1;
             let is_cancelled = next.is_multiple_of(1 << 10) && cancel.why().is_some();
-            bytes = size_of_val(&*subsets.states) + BYTES * (dfa.len() + dfa.transitions.len());
+            bytes = size_of_val(&*subsets.states) + BYTES_PER_ITEM * (dfa.len() + dfa.transitions.len());
             if is_cancelled || bytes > room {
                 return Err(TooLarge);
             }
@@ -104,16 +108,18 @@ impl Dfa {
         Ok((dfa, bytes))
     }
 
-    /// For each state the number of its class: states from which the same words are accepted. None
-    /// if no word is.
+    /// For each state, the number of its class. The states of a class have the same language. A state
+    /// with the empty language has no class. Also returns the number of classes.
     fn classes(&self) -> (Vec<Option<u32>>, usize) {
         let n = self.len();
         let sources = (0..n).flat_map(|state| std::iter::repeat_n(state, self.first[state + 1] - self.first[state]));
-        let mut edges: Vec<Edge> =
-            sources.zip(&self.transitions).map(|(from, &(label, to))| Edge { from, label, to: to as usize }).collect();
+        let mut edges: Vec<DfaEdge> = sources
+            .zip(&self.transitions)
+            .map(|(from, &(label, to))| DfaEdge { from, label, to: to as usize })
+            .collect();
 
-        // Only what leads to an accepting state counts.
-        let into = Into::new(n, &edges);
+        // Drop the states that lead to no accepting state.
+        let into = IncomingEdges::new(n, &edges);
         let mut useful: Vec<usize> = (0..n).filter(|&state| self.accepting[state]).collect();
         let mut number = vec![usize::MAX; n];
         for (i, &state) in useful.iter().enumerate() {
@@ -140,11 +146,11 @@ impl Dfa {
             blocks.mark(state);
         }
         blocks.split();
-        // Transitions are together if they have the same label and lead to the same block; in the
-        // beginning, to any.
+        // A cord is a set of transitions with the same label that lead to the same block. In the
+        // beginning, there is one cord for each label.
         edges.sort_by_key(|edge| edge.label);
         let mut cords = Partition::of_runs(&edges, |a, b| a.label == b.label);
-        let into = Into::new(useful.len(), &edges);
+        let into = IncomingEdges::new(useful.len(), &edges);
         let (mut block, mut cord) = (1, 0);
         while cord < cords.len() {
             for i in cords.range(cord) {
@@ -170,8 +176,8 @@ impl Dfa {
         ((0..n).map(class).collect(), blocks.len())
     }
 
-    /// The minimal automaton, and for each state of this one the state of that one with the same
-    /// language; none if it is empty.
+    /// The minimal automaton, and for each state of this automaton, the state of the minimal one with
+    /// the same language; `None` for the empty language.
     pub(crate) fn minimal(&self) -> (Dfa, Vec<Option<u32>>) {
         let (class, count) = self.classes();
         let mut representative = vec![0; count];
@@ -189,16 +195,16 @@ impl Dfa {
     }
 }
 
-/// Sets of states, each with a number.
+/// The sets of states of the subset construction, with numbers.
 #[derive(Default)]
-struct Subsets {
+struct SubsetTable {
     states: Vec<u32>,
     ends: Vec<usize>,
     table: HashTable<u32>,
     first_number: usize,
 }
 
-impl Subsets {
+impl SubsetTable {
     fn len(&self) -> usize {
         self.ends.len()
     }
@@ -209,10 +215,10 @@ impl Subsets {
 
     /// The number of a sorted set.
     fn number(&mut self, subset: impl Iterator<Item = u32>) -> u32 {
-        // Put at the end, and taken off again if it was there.
+        // Append the set, and remove it again if the table has it.
         let start = self.states.len();
         self.states.extend(subset);
-        let Subsets { states, ends, table, .. } = self;
+        let SubsetTable { states, ends, table, .. } = self;
         let (known, subset) = states.split_at(start);
         let get = |index: usize| &known[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]];
         let index = match table.entry(hash(subset), |&i| get(i as usize) == subset, |&i| hash(get(i as usize))) {
@@ -241,20 +247,20 @@ pub(crate) fn hash(words: &[u32]) -> u64 {
 }
 
 #[derive(Clone, Copy)]
-struct Edge {
+struct DfaEdge {
     from: usize,
     label: u32,
     to: usize,
 }
 
-/// The transitions that lead to each state.
-struct Into {
+/// For each state, the transitions that lead to it.
+struct IncomingEdges {
     first: Vec<usize>,
     edges: Vec<usize>,
 }
 
-impl Into {
-    fn new(states: usize, edges: &[Edge]) -> Self {
+impl IncomingEdges {
+    fn new(states: usize, edges: &[DfaEdge]) -> Self {
         let mut first = vec![0; states + 1];
         for edge in edges {
             first[edge.to] += 1;
@@ -264,7 +270,7 @@ impl Into {
             sum += *count;
             *count = sum;
         }
-        let mut into = Into { first, edges: vec![0; edges.len()] };
+        let mut into = IncomingEdges { first, edges: vec![0; edges.len()] };
         for (index, edge) in edges.iter().enumerate() {
             into.first[edge.to] -= 1;
             into.edges[into.first[edge.to]] = index;
@@ -277,8 +283,8 @@ impl Into {
     }
 }
 
-/// A partition of 0, 1, … into sets, of which each is a range of `elements`. Marked elements come
-/// first in their set.
+/// A partition of the numbers 0, 1, … into sets. Each set is a range of `elements`. The marked
+/// elements of a set come first in its range.
 struct Partition {
     elements: Vec<usize>,
     place: Vec<usize>,
@@ -290,12 +296,12 @@ struct Partition {
 }
 
 impl Partition {
-    /// One set.
+    /// The partition with one set.
     fn whole(count: usize) -> Self {
         Self::of_runs(&vec![(); count], |(), ()| true)
     }
 
-    /// Neighbours that are alike are in one set.
+    /// The partition into maximal runs of elements that are alike.
     fn of_runs<T>(elements: &[T], alike: impl FnMut(&T, &T) -> bool) -> Self {
         let mut partition = Partition {
             elements: (0..elements.len()).collect(),
@@ -339,7 +345,7 @@ impl Partition {
         self.marked[set] += 1;
     }
 
-    /// Splits every set into its marked and its other elements. The smaller part becomes a new set.
+    /// Splits every set into its marked and its unmarked elements. The smaller part becomes a new set.
     fn split(&mut self) {
         while let Some(set) = self.touched.pop() {
             let (first, middle, past) = (self.first[set], self.first[set] + self.marked[set], self.past[set]);

@@ -1,144 +1,116 @@
-//! Pushdown store automata (PSA) and post* (paper App. C).
+//! Pushdown store automata (PSA, paper App. C).
 //!
-//! A store automaton accepts states ⟨q|w⟩ of one thread: from the state for q, reading w from the
-//! top down, it gets to an accepting state. No transition leads into the state of a shared state,
-//! and ε-edges leave only such states; the types see to both. post* *saturates* the automaton of a
-//! set of states: it adds transitions until the set of accepted states is closed under the steps of
-//! a program. What is added for each action, when the automaton has p –σ→ s:
-//!
-//! | action | is added |
-//! |---|---|
-//! | (p,σ) → (p',ε) | p' –ε→ s |
-//! | (p,σ) → (p',σ') | p' –σ'→ s |
-//! | (p,σ) → (p',ρ₀ρ₁) | p' –ρ₀→ m –ρ₁→ s, where m is one state for each (p',ρ₀) |
-//!
-//! An ε-edge p –ε→ s takes over what s has: with s –σ→ s', also p –σ→ s'. Either of the two may
-//! come later, so ε-edges are found by their target. (The published tool looks by source, and
-//! misses some.)
+//! A store automaton accepts thread states ⟨q|w⟩. It starts in the automaton state of the shared
+//! state q, reads w from the top down, and accepts if it ends in an accepting state. No transition
+//! leads into the automaton state of a shared state, and ε-edges leave only such states. The types
+//! enforce both. `automata/post_star.rs` saturates a store automaton.
 //!
 //! # The empty stack
-//! ⟨p|ε⟩ is accepted exactly if an ε-edge leads from p to an accepting state. From there, an action
-//! (p,ε) → (p',ε) adds p' –ε→ f, and (p,ε) → (p',ρ) adds p' –ρ→ f, where f is an accepting state
-//! with nothing below. So no bottom symbol is needed
-//! (docs/design/005-the-empty-stack-in-store-automata.md).
+//! The automaton accepts ⟨p|ε⟩ exactly if an ε-edge leads from p to an accepting state. So no bottom
+//! symbol is needed (docs/design/005-the-empty-stack-in-store-automata.md).
 //!
-//! # Why each transition is there
-//! is kept with it: the action and the transition that it was applied to. From this a run is
-//! rebuilt (`automata/thread_run.rs`). Where runs should be short, each transition also has a
-//! length, and whatever leads to a smaller one replaces why it is there; transitions whose length
-//! has changed are taken again, until nothing changes. Then the lengths along the best path to a
-//! state add up to those of a shortest run.
+//! # Reasons
+//! Each transition stores why post* added it: the action, and the transition to which post* applied
+//! the action. `automata/thread_run.rs` rebuilds a run from these reasons.
 
-use crate::automata::action_index::Heads;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::automata::post_star::RunLengths;
 use crate::visible::levels::{top, top_number};
-use cpds::{Action, Program, SharedState, Stack, Symbol};
+use cpds::{SharedState, Stack, Symbol};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::{FxHashMap, FxHasher};
-use std::collections::VecDeque;
 use std::hash::Hasher as _;
 
-/// A state of a store automaton that is not a shared state's.
+/// An inner state: a state of a store automaton that belongs to no shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Inner(u32);
+pub struct InnerState(u32);
 
 /// A state of a store automaton.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PsaState {
-    /// That of a shared state: accepted words start here.
+    /// The state of a shared state: accepted words start here.
     Shared(SharedState),
-    /// Another one.
-    Inner(Inner),
+    /// Any other state.
+    Inner(InnerState),
 }
 
-/// What an inner state was made for.
+/// The purpose of an inner state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Made {
-    /// For the automaton that is saturated.
+pub enum InnerRole {
+    /// A state of the given automaton, before post*.
     Given,
-    /// For calls that lead to this thread-visible state: m in the table above.
+    /// The state for calls that lead to this head: m in `automata/post_star.rs`.
     Called(SharedState, Symbol),
-    /// For the empty stack: f above.
+    /// The state for the empty stack: f in `automata/post_star.rs`.
     Bottom,
 }
 
 /// A pushdown store automaton.
 #[derive(Clone, Debug, Default)]
 pub struct Psa {
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<PsaNode>,
     shared: FxHashMap<SharedState, u32>,
     called: FxHashMap<(SharedState, Symbol), u32>,
     bottom: Option<u32>,
-    /// In the order in which they were added.
-    pub(crate) transitions: Vec<Transition>,
-    /// For how many of them everything has been added that follows.
-    taken: usize,
-    lengths: Option<Lengths>,
+    /// In the order of insertion.
+    pub(crate) transitions: Vec<PsaTransition>,
+    /// The number of transitions that post* has processed: these come first.
+    pub(super) processed: usize,
+    pub(super) lengths: Option<RunLengths>,
     table: HashTable<u32>,
 }
 
-/// How long the runs are that the transitions stand for.
-#[derive(Clone, Debug, Default)]
-struct Lengths {
-    of: Vec<u64>,
-    /// Transitions that have been taken and whose length has changed since.
-    again: VecDeque<u32>,
-    waits: Vec<bool>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PsaNode {
+    pub(super) kind: NodeKind,
+    pub(super) accepting: bool,
+    /// The last transition that leaves the state. Each transition names the previous one.
+    pub(super) out: u32,
+    /// The last ε-edge that leads to the state. Each ε-edge names the previous one.
+    pub(super) into: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    kind: Kind,
-    accepting: bool,
-    /// The last transition that leaves it, and the last ε-edge that leads to it; each knows the one
-    /// before.
-    out: u32,
-    into: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum NodeKind {
     Shared(SharedState),
-    Inner(Made),
+    Inner(InnerRole),
 }
 
-/// No transition.
-const NONE: u32 = u32::MAX;
+/// Stands for a missing transition.
+pub(super) const NO_TRANSITION: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Transition {
+pub(crate) struct PsaTransition {
     pub(crate) from: u32,
-    /// The number of the symbol as a top; 0 is ε.
+    /// The number of the symbol as a top; 0 stands for ε.
     pub(crate) label: u32,
     pub(crate) to: u32,
-    before_out: u32,
-    before_into: u32,
-    pub(crate) origin: Origin,
+    pub(super) previous_out: u32,
+    pub(super) previous_into: u32,
+    pub(crate) reason: TransitionReason,
 }
 
-impl Transition {
+impl PsaTransition {
     fn is(&self, from: u32, label: u32, to: u32) -> bool {
         (self.from, self.label, self.to) == (from, label, to)
     }
 }
 
-/// Why a transition is there. All that it names was there before.
+/// Why a transition is in the automaton. All transitions that it names are older.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Origin {
-    /// It was given.
+pub(crate) enum TransitionReason {
+    /// The transition belongs to the given automaton.
     Given,
-    /// This rule was applied to this transition. For a push it leads *out of* m.
+    /// post* applied this rule to this transition. For a push, the new transition *leaves* m.
     Rule { rule: u32, of: u32 },
-    /// It leads into m, for a push; whose, the transition out of m knows.
+    /// The transition leads into m, for a push. The transition that leaves m names the rule.
     Call,
-    /// An ε-edge, and a transition that leaves its target.
+    /// post* joined an ε-edge and a transition that leaves the target of the ε-edge.
     Join { epsilon: u32, then: u32 },
 }
 
 impl Psa {
-    /// How many bytes a transition takes, with the table and the states, roughly.
+    /// The approximate number of bytes for a transition, with its share of the table and the states.
     pub const BYTES_A_TRANSITION: usize = 64;
 
     /// The automaton that accepts exactly these states.
@@ -159,7 +131,7 @@ impl Psa {
         psa
     }
 
-    /// Q × Σ^{≤1}, as Thm. 17 has it.
+    /// The automaton of the given heads: of Q × Σ^{≤1} for Thm. 17.
     pub fn of_heads(heads: impl IntoIterator<Item = (SharedState, Option<Symbol>)>) -> Self {
         let (mut psa, end) = Psa::with_bottom();
         for (q, top) in heads {
@@ -168,166 +140,49 @@ impl Psa {
         psa
     }
 
-    /// An accepting state that nothing leads out of; f above.
-    fn with_bottom() -> (Self, Inner) {
+    /// An automaton with the state for the empty stack, which accepts and which no transition leaves.
+    fn with_bottom() -> (Self, InnerState) {
         let mut psa = Psa::default();
-        let bottom = Inner(psa.bottom());
+        let bottom = InnerState(psa.bottom());
         (psa, bottom)
     }
 
     /// Adds a state.
-    pub fn add_state(&mut self, accepting: bool) -> Inner {
-        Inner(self.add_node(Kind::Inner(Made::Given), accepting))
+    pub fn add_state(&mut self, accepting: bool) -> InnerState {
+        InnerState(self.add_node(NodeKind::Inner(InnerRole::Given), accepting))
     }
 
     /// Adds a transition. An ε-edge leaves a shared state.
     ///
     /// # Panics
     /// If an ε-edge leaves another state.
-    pub fn add(&mut self, from: PsaState, label: Option<Symbol>, to: Inner) {
+    pub fn add(&mut self, from: PsaState, label: Option<Symbol>, to: InnerState) {
         assert!(label.is_some() || matches!(from, PsaState::Shared(_)), "an ε-edge leaves a shared state");
         let from = match from {
             PsaState::Shared(q) => self.shared(q),
-            PsaState::Inner(Inner(state)) => state,
+            PsaState::Inner(InnerState(state)) => state,
         };
-        self.insert(from, top_number(label), to.0, Origin::Given);
-    }
-
-    /// Keeps track of lengths, so that [`run`](Self::run) gives a shortest run.
-    ///
-    /// # Panics
-    /// If it has been saturated, even in part.
-    #[must_use]
-    pub fn with_lengths(mut self) -> Self {
-        assert_eq!(self.taken, 0, "lengths are counted from the beginning");
-        let count = self.transitions.len();
-        self.lengths = Some(Lengths { of: vec![0; count], again: VecDeque::new(), waits: vec![false; count] });
-        self
-    }
-
-    /// post*: the automaton that accepts every state that is reachable from the accepted ones.
-    #[must_use]
-    pub fn post_star(self, program: &Program) -> Psa {
-        self.saturated(&Heads::new(program), usize::MAX).expect("there is no limit")
-    }
-
-    /// The same, with at most so many transitions.
-    pub fn saturated(mut self, heads: &Heads, limit: usize) -> Result<Psa, TooLarge> {
-        self.saturate(heads, limit, &Cancel::default()).map(|()| self)
-    }
-
-    /// Adds transitions until nothing is missing, or until there are more than so many; then one
-    /// can go on.
-    pub(crate) fn saturate(&mut self, heads: &Heads, limit: usize, cancel: &Cancel) -> Result<(), TooLarge> {
-        // What is added comes to the end of the list.
-        loop {
-            while let Some(&Transition { from, label, to, .. }) = self.transitions.get(self.taken) {
-                let look = self.taken.is_multiple_of(1 << 10);
-                if self.transitions.len() > limit || (look && cancel.why().is_some()) {
-                    return Err(TooLarge);
-                }
-                let id = u32::try_from(self.taken).expect("the memory ends before");
-                self.taken += 1;
-                self.take(heads, id, from, label, to);
-            }
-            let Some(id) = self.lengths.as_mut().and_then(|lengths| lengths.again.pop_front()) else { return Ok(()) };
-            self.lengths.as_mut().expect("just used").waits[id as usize] = false;
-            let Transition { from, label, to, .. } = self.transitions[id as usize];
-            self.take(heads, id, from, label, to);
-        }
-    }
-
-    /// The length that a transition has if this is why it is there.
-    fn length_by(lengths: &Lengths, origin: Origin) -> u64 {
-        let of = |t: u32| lengths.of[t as usize];
-        match origin {
-            Origin::Given | Origin::Call => 0,
-            Origin::Rule { of: t, .. } => of(t).saturating_add(1),
-            Origin::Join { epsilon, then } => of(epsilon).saturating_add(of(then)),
-        }
-    }
-
-    /// The length of a transition; 0 if lengths are not kept.
-    pub(crate) fn length(&self, t: u32) -> u64 {
-        self.lengths.as_ref().map_or(0, |lengths| lengths.of[t as usize])
-    }
-
-    /// Adds what follows from one transition and those that are there.
-    fn take(&mut self, heads: &Heads, of: u32, from: u32, label: u32, to: u32) {
-        match self.nodes[from as usize].kind {
-            Kind::Shared(q) if label == 0 => {
-                let mut then = self.nodes[to as usize].out;
-                while then != NONE {
-                    let Transition { label, to, before_out, .. } = self.transitions[then as usize];
-                    self.insert(from, label, to, Origin::Join { epsilon: of, then });
-                    then = before_out;
-                }
-                if self.nodes[to as usize].accepting {
-                    self.apply(heads, q, of, label, to);
-                }
-            }
-            Kind::Shared(q) => self.apply(heads, q, of, label, to),
-            Kind::Inner(_) => {
-                let mut epsilon = self.nodes[from as usize].into;
-                while epsilon != NONE {
-                    let Transition { from, before_into, .. } = self.transitions[epsilon as usize];
-                    self.insert(from, label, to, Origin::Join { epsilon, then: of });
-                    epsilon = before_into;
-                }
-            }
-        }
-    }
-
-    /// Applies every action of (q,σ) to a transition with this label.
-    fn apply(&mut self, heads: &Heads, q: SharedState, of: u32, label: u32, to: u32) {
-        for index in heads.range(q, label) {
-            let (rule, action) = heads.actions[index];
-            let origin = Origin::Rule { rule, of };
-            match action {
-                Action::Pop { to: p, .. } => {
-                    let p = self.shared(p);
-                    self.insert(p, 0, to, origin);
-                }
-                Action::Overwrite { to: p, new, .. } => {
-                    let p = self.shared(p);
-                    self.insert(p, top_number(Some(new)), to, origin);
-                }
-                Action::Push { to: q, callee, return_point, .. } => {
-                    let called = self.called(q, callee);
-                    let p = self.shared(q);
-                    self.insert(p, top_number(Some(callee)), called, Origin::Call);
-                    self.insert(called, top_number(Some(return_point)), to, origin);
-                }
-                Action::EmptyOverwrite { to: p, .. } => {
-                    let (p, bottom) = (self.shared(p), self.bottom());
-                    self.insert(p, 0, bottom, origin);
-                }
-                Action::EmptyPush { to: p, new, .. } => {
-                    let (p, bottom) = (self.shared(p), self.bottom());
-                    self.insert(p, top_number(Some(new)), bottom, origin);
-                }
-            }
-        }
+        self.insert(from, top_number(label), to.0, TransitionReason::Given);
     }
 
     #[inline]
-    fn insert(&mut self, from: u32, label: u32, to: u32, origin: Origin) {
-        let Psa { nodes, transitions, table, lengths, taken, .. } = self;
+    pub(super) fn insert(&mut self, from: u32, label: u32, to: u32, reason: TransitionReason) {
+        let Psa { nodes, transitions, table, lengths, processed, .. } = self;
         let same = |&id: &u32| transitions[id as usize].is(from, label, to);
         let again = |&id: &u32| {
-            let Transition { from, label, to, .. } = transitions[id as usize];
+            let PsaTransition { from, label, to, .. } = transitions[id as usize];
             hash(from, label, to)
         };
         let place = match table.entry(hash(from, label, to), same, again) {
             Entry::Vacant(place) => place,
             Entry::Occupied(known) => {
                 let (id, Some(lengths)) = (*known.get() as usize, lengths) else { return };
-                let length = Self::length_by(lengths, origin);
+                let length = lengths.of_reason(reason);
                 if length < lengths.of[id] {
                     lengths.of[id] = length;
-                    transitions[id].origin = origin;
-                    if id < *taken && !std::mem::replace(&mut lengths.waits[id], true) {
-                        lengths.again.push_back(*known.get());
+                    transitions[id].reason = reason;
+                    if id < *processed && !std::mem::replace(&mut lengths.is_queued[id], true) {
+                        lengths.queue.push_back(*known.get());
                     }
                 }
                 return;
@@ -336,12 +191,13 @@ impl Psa {
         let id = u32::try_from(transitions.len()).expect("the memory ends before");
         place.insert(id);
         if let Some(lengths) = lengths {
-            lengths.of.push(Self::length_by(lengths, origin));
-            lengths.waits.push(false);
+            lengths.of.push(lengths.of_reason(reason));
+            lengths.is_queued.push(false);
         }
-        let before_out = std::mem::replace(&mut nodes[from as usize].out, id);
-        let before_into = if label == 0 { std::mem::replace(&mut nodes[to as usize].into, id) } else { NONE };
-        transitions.push(Transition { from, label, to, before_out, before_into, origin });
+        let previous_out = std::mem::replace(&mut nodes[from as usize].out, id);
+        let previous_into =
+            if label == 0 { std::mem::replace(&mut nodes[to as usize].into, id) } else { NO_TRANSITION };
+        transitions.push(PsaTransition { from, label, to, previous_out, previous_into, reason });
     }
 
     /// The transition from a shared state with this label to this state.
@@ -351,56 +207,56 @@ impl Psa {
         self.table.find(hash(from, label, to), same).copied()
     }
 
-    fn add_node(&mut self, kind: Kind, accepting: bool) -> u32 {
+    fn add_node(&mut self, kind: NodeKind, accepting: bool) -> u32 {
         let id = u32::try_from(self.nodes.len()).expect("the memory ends before");
-        self.nodes.push(Node { kind, accepting, out: NONE, into: NONE });
+        self.nodes.push(PsaNode { kind, accepting, out: NO_TRANSITION, into: NO_TRANSITION });
         id
     }
 
-    fn shared(&mut self, q: SharedState) -> u32 {
+    pub(super) fn shared(&mut self, q: SharedState) -> u32 {
         if let Some(&id) = self.shared.get(&q) {
             return id;
         }
-        let id = self.add_node(Kind::Shared(q), false);
+        let id = self.add_node(NodeKind::Shared(q), false);
         self.shared.insert(q, id);
         id
     }
 
-    fn called(&mut self, q: SharedState, symbol: Symbol) -> u32 {
+    pub(super) fn called(&mut self, q: SharedState, symbol: Symbol) -> u32 {
         if let Some(&id) = self.called.get(&(q, symbol)) {
             return id;
         }
-        let id = self.add_node(Kind::Inner(Made::Called(q, symbol)), false);
+        let id = self.add_node(NodeKind::Inner(InnerRole::Called(q, symbol)), false);
         self.called.insert((q, symbol), id);
         id
     }
 
-    fn bottom(&mut self) -> u32 {
+    pub(super) fn bottom(&mut self) -> u32 {
         if let Some(id) = self.bottom {
             return id;
         }
-        let id = self.add_node(Kind::Inner(Made::Bottom), true);
+        let id = self.add_node(NodeKind::Inner(InnerRole::Bottom), true);
         self.bottom = Some(id);
         id
     }
 
     /// The transitions that leave a state.
     pub(crate) fn out(&self, state: u32) -> impl Iterator<Item = u32> {
-        let some = |t: u32| Some(t).filter(|&t| t != NONE);
+        let some = |t: u32| Some(t).filter(|&t| t != NO_TRANSITION);
         std::iter::successors(some(self.nodes[state as usize].out), move |&t| {
-            some(self.transitions[t as usize].before_out)
+            some(self.transitions[t as usize].previous_out)
         })
     }
 
-    /// The shared states that have a state, sorted, with it.
+    /// The shared states that have an automaton state, sorted, with that state.
     pub(crate) fn shared_states(&self) -> Vec<(SharedState, u32)> {
         let mut states: Vec<_> = self.shared.iter().map(|(&q, &state)| (q, state)).collect();
         states.sort_unstable();
         states
     }
 
-    /// The shared states with the tops of the stacks that are accepted there, without the empty
-    /// one, if every state leads to an accepting one.
+    /// The heads of accepted states with a non-empty stack. Each automaton state has to lead to an
+    /// accepting one.
     pub(crate) fn heads(&self) -> impl Iterator<Item = (SharedState, Symbol)> {
         let of_shared = move |(q, state)| {
             self.out(state).filter_map(move |t| top(self.transitions[t as usize].label)).map(move |symbol| (q, symbol))
@@ -408,7 +264,7 @@ impl Psa {
         self.shared_states().into_iter().flat_map(of_shared)
     }
 
-    /// The state of a shared state, if it has one.
+    /// The automaton state of a shared state, if there is one.
     pub(crate) fn state_of(&self, q: SharedState) -> Option<u32> {
         self.shared.get(&q).copied()
     }
@@ -421,45 +277,45 @@ impl Psa {
         self.nodes.len()
     }
 
-    /// For which thread-visible state this inner state was called, if it was.
+    /// The head of the calls for which post* added this state, if it did.
     pub(crate) fn call(&self, state: u32) -> Option<(SharedState, Symbol)> {
         match self.nodes[state as usize].kind {
-            Kind::Inner(Made::Called(q, symbol)) => Some((q, symbol)),
+            NodeKind::Inner(InnerRole::Called(q, symbol)) => Some((q, symbol)),
             _ => None,
         }
     }
 
-    /// The shared state that a state is for, if it is.
+    /// The shared state to which an automaton state belongs, if any.
     pub(crate) fn shared_of(&self, state: u32) -> Option<SharedState> {
-        if let Kind::Shared(q) = self.nodes[state as usize].kind { Some(q) } else { None }
+        if let NodeKind::Shared(q) = self.nodes[state as usize].kind { Some(q) } else { None }
     }
 
-    /// How many transitions there are.
+    /// The number of transitions.
     pub fn transition_count(&self) -> usize {
         self.transitions.len()
     }
 
-    /// Transitions that make up a loop, as positions in [`transitions`](Self::transitions); none if
-    /// there is no loop. Loops of the automaton that was saturated are not looked for.
+    /// The transitions of a loop, as positions in [`transitions`](Self::transitions); empty if there
+    /// is no loop. Loops of the given automaton do not count.
     pub fn loop_transitions(&self) -> Vec<usize> {
         self.find_loop().into_iter().flatten().map(|t| t as usize).collect()
     }
 
-    /// Every transition, in the order in which they were added.
-    pub fn transitions(&self) -> impl Iterator<Item = (PsaState, Option<Symbol>, Inner)> {
-        self.transitions.iter().map(|t| (self.state(t.from), top(t.label), Inner(t.to)))
+    /// All transitions, in the order of insertion.
+    pub fn transitions(&self) -> impl Iterator<Item = (PsaState, Option<Symbol>, InnerState)> {
+        self.transitions.iter().map(|t| (self.state(t.from), top(t.label), InnerState(t.to)))
     }
 
     fn state(&self, state: u32) -> PsaState {
-        self.shared_of(state).map_or(PsaState::Inner(Inner(state)), PsaState::Shared)
+        self.shared_of(state).map_or(PsaState::Inner(InnerState(state)), PsaState::Shared)
     }
 
-    /// What an inner state was made for, and whether it is accepting.
-    pub fn inner(&self, Inner(state): Inner) -> (Made, bool) {
+    /// The purpose of an inner state, and whether it accepts.
+    pub fn inner(&self, InnerState(state): InnerState) -> (InnerRole, bool) {
         let node = &self.nodes[state as usize];
         match node.kind {
-            Kind::Inner(made) => (made, node.accepting),
-            Kind::Shared(_) => unreachable!("inner states are not for shared ones"),
+            NodeKind::Inner(role) => (role, node.accepting),
+            NodeKind::Shared(_) => unreachable!("an inner state belongs to no shared state"),
         }
     }
 }
@@ -477,7 +333,7 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
-    /// Fig. 7: one state for the calls of each (q,σ), and a loop.
+    /// Fig. 7: one state for the calls of each head (q,σ), and a loop.
     #[test]
     fn the_store_automaton_of_fig_7() {
         let problem: Problem = include_str!("../../../../models/paper/fig7.cpds").parse().unwrap();
@@ -487,9 +343,9 @@ mod tests {
         let name = |state: PsaState| match state {
             PsaState::Shared(q) => system.shared_name(q).to_owned(),
             PsaState::Inner(state) => match psa.inner(state) {
-                (Made::Called(q, s), _) => format!("[{} {}]", system.shared_name(q), system.symbol_name(s)),
+                (InnerRole::Called(q, s), _) => format!("[{} {}]", system.shared_name(q), system.symbol_name(s)),
                 (_, true) => "sF".to_owned(),
-                (_, false) => unreachable!("nothing else is needed here"),
+                (_, false) => unreachable!("post* adds no other inner states"),
             },
         };
         let label = |label: Option<Symbol>| label.map_or("ε", |symbol| system.symbol_name(symbol)).to_owned();

@@ -1,67 +1,68 @@
-//! Runs of one thread, rebuilt from a saturated store automaton.
+//! Runs of one thread, rebuilt from a saturated store automaton (paper App. C).
 //!
-//! A state ⟨q|w⟩ is accepted on some path. The first transition of the path knows why it is there:
-//! by which action, applied to which transition. Undoing the action gives a path for the state
-//! before, and so on, to a state that was accepted from the beginning, or to the call that the path
-//! hangs from. This ends: in the beginning, a transition is there for reasons that are older;
-//! later, for others whose lengths are smaller by one, or add up to its own.
+//! The automaton accepts a state ⟨q|w⟩ on some path. The first transition of the path has a reason:
+//! an action, and the transition to which post* applied it. Undoing the action gives a path of the
+//! previous state of the run. Repeating this leads to a state of the given automaton, or to the call
+//! with which the path starts. The procedure ends. Without lengths, each reason names older
+//! transitions only. With lengths, the length of a transition is one more than the length of the
+//! transition in its reason, or it is the sum of the lengths of the two transitions there.
 
-use crate::automata::store_automaton::{Origin, Psa};
+use crate::automata::store_automaton::{Psa, TransitionReason};
 use crate::visible::levels::top;
 use cpds::{Program, SharedState, Stack};
 
 /// A run of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// Where it starts.
+pub struct ThreadRun {
+    /// The first thread state.
     pub start: (SharedState, Stack),
-    /// The rules that fire, as positions in [`Program::rules`].
+    /// The rules in the order in which they fire, as positions in [`Program::rules`].
     pub rules: Vec<usize>,
 }
 
-/// A run of more steps than this is not written out. (There are programs of n actions whose
-/// shortest run to a state has 2^n steps.)
-const LONGEST: usize = 1 << 20;
+/// The most steps of a run. (There are programs with n actions in which the shortest run to a state
+/// has 2^n steps.)
+const MAX_STEPS: usize = 1 << 20;
 
-/// A run with more stack symbols in all its states than this is not written out either.
-const MOST_SYMBOLS: usize = 1 << 22;
+/// The most stack symbols in all states of a run together.
+const MAX_SYMBOLS: usize = 1 << 22;
 
 impl Psa {
-    /// A run to an accepted state from one that was accepted before the automaton was saturated; a
-    /// shortest one, if lengths were kept. Nothing if it is too long.
+    /// A run from a state of the given automaton to an accepted state; a shortest one if the
+    /// automaton has lengths. `None` if the run is too long.
     ///
     /// # Panics
-    /// If the state is not accepted.
-    pub fn run(&self, q: SharedState, stack: &Stack) -> Option<Run> {
+    /// If the automaton does not accept the state.
+    pub fn run(&self, q: SharedState, stack: &Stack) -> Option<ThreadRun> {
         let mut path = self.path(q, stack).expect("an accepted state");
         let length = path.iter().fold(0_u64, |sum, &t| sum.saturating_add(self.length(t)));
-        if length > LONGEST as u64 {
+        if length > MAX_STEPS as u64 {
             return None;
         }
         path.reverse();
-        let rules = self.undo(&mut path, LONGEST)?;
+        let rules = self.undo(&mut path, MAX_STEPS)?;
         let first = path.last().expect("every path has a transition");
         let shared =
             self.shared_of(self.transitions[*first as usize].from).expect("every path starts in a shared state");
         let word = path.iter().rev().filter_map(|&t| top(self.transitions[t as usize].label));
-        Some(Run { start: (shared, Stack::from_top(word)), rules })
+        Some(ThreadRun { start: (shared, Stack::from_top(word)), rules })
     }
 
-    /// Undoes the actions that led to a path, which is given backwards: the first transition is the
-    /// last of the list. Gives the rules in the order in which they fire, if there are at most so
-    /// many. What is left is a path that was given, or a single call.
+    /// Undoes the actions that lead to a path. The path is reversed: its first transition is the last
+    /// one of the list. Returns the rules in the order in which they fire; `None` if there are more
+    /// than `most`. Afterwards, `path` is a path of the given automaton, or a single call.
     pub(crate) fn undo(&self, path: &mut Vec<u32>, most: usize) -> Option<Vec<usize>> {
         let mut rules = Vec::new();
-        let origin = |t: u32| self.transitions[t as usize].origin;
+        let reason = |t: u32| self.transitions[t as usize].reason;
         while let Some(first) = path.pop() {
-            match origin(first) {
-                Origin::Rule { rule, of } => {
+            match reason(first) {
+                TransitionReason::Rule { rule, of } => {
                     rules.push(rule as usize);
                     path.push(of);
                 }
-                Origin::Join { epsilon, then } => path.extend([then, epsilon]),
-                Origin::Call => match path.pop().map(origin) {
-                    Some(Origin::Rule { rule, of }) => {
+                TransitionReason::Join { epsilon, then } => path.extend([then, epsilon]),
+                TransitionReason::Call => match path.pop().map(reason) {
+                    Some(TransitionReason::Rule { rule, of }) => {
                         rules.push(rule as usize);
                         path.push(of);
                     }
@@ -71,7 +72,7 @@ impl Psa {
                     }
                     Some(_) => unreachable!("only pushes lead out of a call"),
                 },
-                Origin::Given => {
+                TransitionReason::Given => {
                     path.push(first);
                     break;
                 }
@@ -85,8 +86,8 @@ impl Psa {
     }
 }
 
-impl Run {
-    /// The states after each step.
+impl ThreadRun {
+    /// The state after each step.
     ///
     /// # Panics
     /// If a rule is not enabled.
@@ -99,8 +100,8 @@ impl Run {
         })
     }
 
-    /// This run, if its states have few enough stack symbols together to be written out.
-    pub(crate) fn if_short(self, program: &Program) -> Option<Run> {
+    /// This run, if its states together have at most `MAX_SYMBOLS` stack symbols.
+    pub(crate) fn if_short(self, program: &Program) -> Option<ThreadRun> {
         let mut height = self.start.1.height();
         let mut symbols = 0_usize;
         for &rule in &self.rules {
@@ -108,6 +109,6 @@ impl Run {
             height = height + program.rules()[rule].action.target().1.count() - usize::from(read.is_some());
             symbols += height;
         }
-        (symbols <= MOST_SYMBOLS).then_some(self)
+        (symbols <= MAX_SYMBOLS).then_some(self)
     }
 }

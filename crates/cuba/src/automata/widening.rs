@@ -1,16 +1,17 @@
-//! Widening a language: states of its minimal automaton that agree to depth d become one.
+//! Widening W_d of a language: merges the automaton states that agree to depth d, for A_d.
 //!
-//! Two states agree to depth 0 if both accept or neither does. They agree to depth d + 1 if they
-//! agree to depth 0, have transitions with the same labels, and equal labels lead to states that
-//! agree to depth d. The start agrees with nothing but itself.
+//! Two states of the minimal automaton agree to depth 0 if both accept or neither does. They agree
+//! to depth d + 1 if they agree to depth 0, have transitions with the same labels, and equal labels
+//! lead to states that agree to depth d. The start agrees only with itself.
 //!
-//! # What is true of the result W_d(L)
-//! - L ⊆ W_d(L): every path is still there.
-//! - T(W_d(L)) = T(L): the start stands alone, so a first symbol, or none, is what it was.
-//! - W_{d+1}(L) ⊆ W_d(L), since fewer states become one. If no two states agree, W_d(L) = L: so it
-//!   is for every d from some d on.
-//! - For each d and alphabet there are finitely many W_d(L): the automaton has no more states than
-//!   there are kinds of agreement.
+//! # Properties of W_d(L)
+//! - L ⊆ W_d(L): merging keeps every path.
+//! - T(W_d(L)) = T(L): the start is never merged, so the first symbols stay the same, and so does
+//!   acceptance of the empty word.
+//! - W_{d+1}(L) ⊆ W_d(L), because fewer states are merged. If no two states agree, then W_d(L) = L.
+//!   This holds for all d from some d on.
+//! - For each d and alphabet there are finitely many W_d(L): the number of states is limited by the
+//!   number of classes of agreement.
 //!
 //! W_d is *not* monotone: in a larger language fewer states may agree. For d = 0, {xa, yb} is
 //! widened to {xa, xb, ya, yb}, and {x, xa, yb} to less: after x it may end, after y not.
@@ -24,45 +25,48 @@ use cpds::SharedState;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Languages that have been widened to a depth.
+/// The cache of widened languages, for one depth.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Widening {
     depth: usize,
     is_exact: bool,
-    known: FxHashMap<LanguageId, LanguageId>,
+    widened: FxHashMap<LanguageId, LanguageId>,
 }
 
 impl Widening {
     pub(crate) fn new(depth: usize) -> Self {
-        Widening { depth, is_exact: true, known: FxHashMap::default() }
+        Widening { depth, is_exact: true, widened: FxHashMap::default() }
     }
 
-    /// W_d of a language; unless that takes more than `room` bytes.
+    /// W_d of a language.
+    ///
+    /// # Errors
+    /// If the computation takes more than `room` bytes, or if it is cancelled.
     pub(crate) fn widen(
         &mut self,
         languages: &mut Languages,
         language: LanguageId,
         room: usize,
     ) -> Result<LanguageId, TooLarge> {
-        if let Some(&known) = self.known.get(&language) {
-            return Ok(known);
+        if let Some(&widened) = self.widened.get(&language) {
+            return Ok(widened);
         }
         let widened = match merged(languages.get(language), self.depth) {
             Some(psa) => languages.of_psa(&psa, room)?[0].1,
             None => language,
         };
-        self.known.insert(language, widened);
+        self.widened.insert(language, widened);
         self.is_exact &= widened == language;
         Ok(widened)
     }
 
-    /// Whether no language was changed.
+    /// Whether W_d(L) = L for all languages so far.
     pub(crate) fn is_exact(&self) -> bool {
         self.is_exact
     }
 }
 
-/// The automaton in which what agrees is one state; none if nothing does.
+/// The automaton with agreeing states merged; `None` if no two states agree.
 fn merged(language: &Language, depth: usize) -> Option<Psa> {
     let classes = agreeing(language, depth);
     let count = classes.iter().max()? + 1;
@@ -88,7 +92,7 @@ fn merged(language: &Language, depth: usize) -> Option<Psa> {
     Some(psa)
 }
 
-/// For each state the number of those that it agrees with.
+/// For each state, the number of its class of agreeing states.
 fn agreeing(language: &Language, depth: usize) -> Vec<u32> {
     let states = || (0..).take(language.states());
     let mut classes: Vec<u32> =
@@ -107,7 +111,7 @@ fn agreeing(language: &Language, depth: usize) -> Vec<u32> {
             break;
         }
     }
-    // Without gaps: there may be no accepting state but the start.
+    // Renumber without gaps: there may be no accepting state except the start.
     let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
     let mut number = |class: u32| {
         let next = u32::try_from(numbers.len()).expect("no more than states");
@@ -119,7 +123,7 @@ fn agreeing(language: &Language, depth: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::automata::action_index::Heads;
+    use crate::automata::action_index::ActionIndex;
     use cpds::{Problem, Stack, Symbol};
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
@@ -148,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_within_the_depth_stays_apart() {
+    fn states_that_differ_within_the_depth_are_not_merged() {
         let mut languages = Languages::default();
         let given = language(&mut languages, &["xpca", "yqcb", "zpcb"]);
         // x and z lead to the same future up to two symbols, y does not.
@@ -157,10 +161,10 @@ mod tests {
         assert_eq!(widen(&mut languages, given, 3), given);
     }
 
-    /// {xa} stays as it is, {xa, yb} does not; and what has been changed once is not exact any
-    /// more.
+    /// W_0 does not change {xa}, but it changes {xa, yb}. After the first change, the widening stays
+    /// inexact.
     #[test]
-    fn it_is_exact_until_a_language_is_changed() {
+    fn widening_is_exact_until_it_changes_a_language() {
         let mut languages = Languages::default();
         let (same, other) = (language(&mut languages, &["xa"]), language(&mut languages, &["xa", "yb"]));
         let mut widening = Widening::new(0);
@@ -175,14 +179,14 @@ mod tests {
     }
 
     proptest! {
-        /// Of every language that post* comes to: what the module says is true of the result.
+        /// The properties of W_d(L) that the module lists hold for every language that post* gives.
         #[test]
         fn languages_grow_and_keep_their_tops(
             problem in problem(&Shape { programs: 1..=1, copies: 1..=1, actions: 3..=14, ..Shape::default() }),
         ) {
             let check = |problem: &Problem| {
                 let (system, mut languages) = (problem.system(), Languages::default());
-                let heads = Heads::new(&system.programs()[0]);
+                let heads = ActionIndex::new(&system.programs()[0]);
                 for state in system.initial() {
                     let psa = Psa::of_states([(state.shared, &state.stacks[0])]).saturated(&heads, usize::MAX).unwrap();
                     for (_, given) in languages.of_psa(&psa, usize::MAX).unwrap() {

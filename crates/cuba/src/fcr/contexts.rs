@@ -15,7 +15,7 @@
 //! the first context of each thread reaches, which may refute it; and Z, if that is soon finished.
 //! If every R_k is known to be finite, states are explored one by one.
 
-use crate::automata::action_index::Heads;
+use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
 use crate::fcr::pumping_heads::{Head, PumpingHeads, SOON};
 use crate::limits::Cancel;
@@ -191,7 +191,7 @@ impl Fcr {
             } else {
                 let mut psa = Psa::of_states(starts);
                 // What is there is reachable, complete or not.
-                let _ = psa.saturate(&Heads::new(&system.programs()[program]), SOON, cancel);
+                let _ = psa.saturate(&ActionIndex::new(&system.programs()[program]), SOON, cancel);
                 if !psa.heads().any(|head| pumps(&head)) {
                     continue;
                 }

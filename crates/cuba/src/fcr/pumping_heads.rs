@@ -24,7 +24,7 @@
 //! If no head pumps at all, every R_k is finite, whatever is reachable. The converse is false: a
 //! pumping head need not be reachable.
 
-use crate::automata::action_index::Heads;
+use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
 use crate::fcr::pumping_loop::PumpingLoop;
 use crate::limits::Cancel;
@@ -62,7 +62,7 @@ impl PumpingHeads {
     pub fn within(system: &Cpds, limit: usize, soon: usize, cancel: &Cancel) -> Result<PumpingHeads, TooLarge> {
         let mut pumping = PumpingHeads { heads: Vec::new(), loops: Vec::new(), is_complete: true };
         for program in system.programs() {
-            let heads = Heads::new(program);
+            let heads = ActionIndex::new(program);
             let mut psa = Psa::of_heads(heads.sources());
             // What is there is reachable, so that a loop can be seen before everything is there.
             let mut enough = 1 << 10;
@@ -154,7 +154,7 @@ impl PumpingHeads {
 impl PumpingLoop {
     /// A loop from this head, if it pumps and an automaton of so many transitions shows it.
     pub fn at((q, symbol): Head, program: &Program, limit: usize) -> Option<PumpingLoop> {
-        let psa = Psa::of_heads([(q, Some(symbol))]).saturated(&Heads::new(program), limit).ok()?;
+        let psa = Psa::of_heads([(q, Some(symbol))]).saturated(&ActionIndex::new(program), limit).ok()?;
         let call = psa.on_loops().into_iter().find(|&state| psa.call(state) == Some((q, symbol)))?;
         Some(psa.show_loop(&psa.loop_through(call), program).shortened(program))
     }

@@ -5,9 +5,9 @@
 //! →⁺ ⟨q|σw⟩ with w ≠ ε; and if there is such a run, and the automaton has what is reached from
 //! ⟨q|σ⟩, there is a loop through m.
 
-use crate::automata::action_index::Heads;
+use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
-use crate::automata::thread_run::Run;
+use crate::automata::thread_run::ThreadRun;
 use crate::limits::TooLarge;
 use crate::visible::levels::{top, top_number};
 use cpds::{Program, SharedState, Stack, Symbol};
@@ -16,7 +16,7 @@ use cpds::{Program, SharedState, Stack, Symbol};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PumpingLoop {
     /// The run; nothing if it is too long to be written out.
-    pub run: Option<Run>,
+    pub run: Option<ThreadRun>,
     /// q.
     pub shared: SharedState,
     /// σ.
@@ -37,7 +37,7 @@ impl PumpingLoop {
     pub fn shortened(self, program: &Program) -> PumpingLoop {
         let [(q, stack), (_, end)] = self.ends();
         let given = Psa::of_states([(q, &stack)]).with_lengths();
-        match given.saturated(&Heads::new(program), SOON) {
+        match given.saturated(&ActionIndex::new(program), SOON) {
             Ok(psa) => PumpingLoop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
             Err(TooLarge) => self,
         }
@@ -172,7 +172,7 @@ impl Psa {
             });
         }
         let start = (shared, Stack::from_top([symbol]));
-        let run = rules.and_then(|rules| Run { start, rules }.if_short(program));
+        let run = rules.and_then(|rules| ThreadRun { start, rules }.if_short(program));
         PumpingLoop { run, shared, top: symbol, grown }
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(|name| Symbol(problem.system().symbol_names().get(name).unwrap()));
         let a_loop = |shared, word: &[Symbol], rules: &[usize], top, grown: &[Symbol]| {
             let start = (SharedState(shared), Stack::from_top(word.iter().copied()));
-            let run = Some(Run { start, rules: rules.to_vec() });
+            let run = Some(ThreadRun { start, rules: rules.to_vec() });
             PumpingLoop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
         };
         let found = a_loop(0, &[a], &[0, 1], a, &[a]);

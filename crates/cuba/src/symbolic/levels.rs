@@ -23,7 +23,7 @@
 //! One by one, as rows; or, where many threads are unlike, as diagrams
 //! (`symbolic/diagram_levels.rs`): the same tuples, which nothing lists.
 
-use crate::automata::action_index::Heads;
+use crate::automata::action_index::ActionIndex;
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::automata::minimal_dfa::Dfa;
 use crate::automata::widening::Widening;
@@ -60,7 +60,7 @@ pub struct Symbolic<'a> {
     pub(crate) cancel: Cancel,
     pub(crate) ahead: Ahead,
     pub(crate) languages: Languages,
-    pub(crate) heads: Vec<Heads>,
+    pub(crate) heads: Vec<ActionIndex>,
     /// For each program, post* of the shared states and languages it was asked for.
     pub(crate) posts: Vec<Moves>,
     pub(crate) programs: Vec<usize>,
@@ -186,7 +186,7 @@ impl<'a> Symbolic<'a> {
         let n = system.thread_count();
         let mut symbolic = Symbolic {
             tuples: PackedSet::new(Layout::new(system.shared_names().len(), n, languages.len())),
-            heads: system.programs().iter().map(Heads::new).collect(),
+            heads: system.programs().iter().map(ActionIndex::new).collect(),
             posts: system.programs().iter().map(|_| Moves::default()).collect(),
             programs: symmetry.programs(system),
             origins: Vec::new(),
@@ -240,7 +240,7 @@ impl<'a> Symbolic<'a> {
             cancel: Cancel::default(),
             ahead: Ahead::default(),
             languages,
-            heads: system.programs().iter().map(Heads::new).collect(),
+            heads: system.programs().iter().map(ActionIndex::new).collect(),
             posts,
             programs: symmetry.programs(system),
             tuples,
@@ -391,7 +391,7 @@ impl<'a> Symbolic<'a> {
             None => Post::new(&self.languages, &self.heads[program], (shared, language), self.room, &self.cancel)?,
         };
         self.transitions += post.transitions as u64;
-        let mut posts = self.languages.note(&post.minimal);
+        let mut posts = self.languages.number_all(&post.minimal);
         if let Some(widening) = &mut self.widening {
             for (_, language) in &mut posts {
                 *language = widening.widen(&mut self.languages, *language, self.room / 2)?;

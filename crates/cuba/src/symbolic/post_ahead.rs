@@ -6,8 +6,8 @@
 //! *noted*: its languages get their numbers then, and then it is found out whether there is memory
 //! for it. So nothing depends on what was computed ahead, or on how many cores there are.
 
-use crate::automata::action_index::Heads;
-use crate::automata::language_table::{LanguageId, Languages, Minimal};
+use crate::automata::action_index::ActionIndex;
+use crate::automata::language_table::{LanguageId, Languages, UnnumberedLanguages};
 use crate::automata::store_automaton::Psa;
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
@@ -34,7 +34,7 @@ pub(crate) struct Ahead {
 pub(crate) struct Post {
     /// How many transitions the store automaton has.
     pub(crate) transitions: usize,
-    pub(crate) minimal: Minimal,
+    pub(crate) minimal: UnnumberedLanguages,
 }
 
 /// How many are computed at a time, for each thread.
@@ -72,7 +72,7 @@ impl Ahead {
         &mut self,
         asked: &[Asked],
         languages: &Languages,
-        heads: &[Heads],
+        heads: &[ActionIndex],
         room: usize,
         cancel: &Cancel,
     ) {
@@ -150,14 +150,14 @@ impl Post {
     /// automaton, the others for its languages.
     pub(crate) fn new(
         languages: &Languages,
-        heads: &Heads,
+        heads: &ActionIndex,
         (shared, language): (u32, u32),
         room: usize,
         cancel: &Cancel,
     ) -> Result<Self, TooLarge> {
         let mut psa = languages.psa(SharedState(shared), LanguageId(language));
         psa.saturate(heads, most_transitions(room), cancel)?;
-        Ok(Post { transitions: psa.transition_count(), minimal: Minimal::new(&psa, room / 2, cancel)? })
+        Ok(Post { transitions: psa.transition_count(), minimal: UnnumberedLanguages::new(&psa, room / 2, cancel)? })
     }
 
     /// Whether [`new`](Self::new) would have had room for it in so many bytes.
