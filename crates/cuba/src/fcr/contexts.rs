@@ -20,8 +20,9 @@ use crate::automata::store_automaton::Psa;
 use crate::fcr::pumping_heads::{Head, PumpingHeads, SOON};
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
+use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::{Rung, rung_names};
-use crate::overapproximation::z::{Cut, Growing};
+use crate::overapproximation::z::Cut;
 use crate::tuning::Tuning;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::VisibleLevels;
@@ -127,13 +128,15 @@ impl Fcr {
         memory: usize,
         tuning: Tuning,
         cancel: &Cancel,
-    ) -> Result<(Fcr, Option<Growing<'a>>), TooLarge> {
+    ) -> Result<(Fcr, Option<CutOffExploration<'a>>), TooLarge> {
         let mut fcr = Fcr::by_theorem_17(PumpingHeads::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
         fcr.begin(system, cancel);
         if fcr.holds().is_some() || !fcr.pumping.is_complete() {
             return Ok((fcr, None));
         }
-        let Ok(mut z) = Growing::new(system, symmetry.clone(), Cut::Z, memory, tuning) else { return Ok((fcr, None)) };
+        let Ok(mut z) = CutOffExploration::new(system, symmetry.clone(), Cut::Z, memory, tuning) else {
+            return Ok((fcr, None));
+        };
         if z.finishes_within(tuning.z_before_search, memory, cancel) {
             fcr.rule_out(system, symmetry, |bad| {
                 let is_free = bad.first_violation(z.set(), 0..z.set().len()).is_none();

@@ -8,7 +8,7 @@
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::TooLarge;
-use crate::overapproximation::returns::{EmergingSymbols, Returns};
+use crate::overapproximation::emerging_symbols::{EmergingSymbols, Returns};
 use crate::tables::step_cache::{Moves, ThreadState};
 use crate::visible::levels::{top, top_number};
 use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
@@ -44,7 +44,7 @@ pub(crate) struct MoveSummary {
     /// may leave.
     pub(crate) pops: usize,
     /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
-    pub(crate) generates: bool,
+    pub(crate) is_generator: bool,
 }
 
 /// What is saved of M_i.
@@ -157,8 +157,8 @@ impl<'a> CutOff<'a> {
                 others.push((to.0, self.number(&stack)));
             }
         }
-        let generates = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
-        let origin = MoveSummary { pops: pops.len(), generates };
+        let is_generator = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
+        let origin = MoveSummary { pops: pops.len(), is_generator };
         self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
     }
 

@@ -1,8 +1,19 @@
-//! overapproximation
+//! Overapproximations of T(R), the visible states that are reachable with any number of contexts:
+//! Z, matched-Z, Z_z and A_d (paper §4.1, and beyond it).
+//!
+//! In: a system, and limits. Out: sets of visible states that contain T(R), each with tuples of
+//! stack languages as a proof for a certificate. The *ladder* orders the overapproximations, and
+//! the *ceiling* is the intersection of those that are computed.
+//!
+//! Z, matched-Z and Z_z cut off each stack at a height and explore the finite system that is left.
+//! A_d explores tuples of languages and widens each language.
 
 pub mod abstraction;
-pub mod cut_off_stacks;
+pub mod ceiling;
+pub(crate) mod cut_off_exploration;
+pub(crate) mod cut_off_stacks;
+pub(crate) mod cut_off_states;
+pub mod emerging_symbols;
+mod generators;
 pub mod ladder;
-pub mod remaining;
-pub mod returns;
 pub mod z;

@@ -2,8 +2,8 @@
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
+use crate::overapproximation::ceiling::Between;
 use crate::overapproximation::ladder::Rung;
-use crate::overapproximation::remaining::Between;
 use crate::squeeze::levels::Lower;
 use crate::squeeze::observation_sequence::ObservationSequence;
 use crate::squeeze::rung_outcome::Climbed;

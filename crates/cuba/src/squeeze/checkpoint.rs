@@ -11,8 +11,9 @@ use crate::certificate::tuples::{SavedTuples, Tuples};
 use crate::distributed::coordinator::Elsewhere;
 use crate::distributed::worker::Failure;
 use crate::encoding::{StorageError, read, write};
-use crate::overapproximation::remaining::Ceiling;
-use crate::overapproximation::z::{CutOffStates, Growing, SavedGrowing, SavedStates};
+use crate::overapproximation::ceiling::Ceiling;
+use crate::overapproximation::cut_off_exploration::{CutOffExploration, SavedExploration};
+use crate::overapproximation::cut_off_states::{CutOffStates, SavedCutOffStates};
 use crate::squeeze::analysis::{Level, Reason};
 use crate::squeeze::context::{Squeeze, Timed};
 use crate::squeeze::levels::{Lower, SavedLower, Tables};
@@ -181,19 +182,19 @@ impl<'a> Squeeze<'a, '_> {
 /// The tables of an unfinished rung, as they are saved.
 #[derive(Clone, Copy, Serialize)]
 pub(super) enum UnfinishedRungTables<'e> {
-    CutOff(&'e Growing<'e>),
+    CutOff(&'e CutOffExploration<'e>),
     Widened(&'e Symbolic<'e>),
 }
 
 #[derive(Deserialize)]
 pub(super) enum SavedUnfinishedRung {
-    CutOff(Box<SavedGrowing>),
+    CutOff(Box<SavedExploration>),
     Widened(Box<SavedSymbolic>),
 }
 
 #[derive(Deserialize)]
 pub(super) enum SavedInvariant {
-    CutOff(SavedStates),
+    CutOff(SavedCutOffStates),
     Widened(SavedTuples),
 }
 
@@ -258,7 +259,7 @@ impl<'a> Squeeze<'a, '_> {
         });
         let unfinished = unfinished.and_then(|(step, rung)| {
             let rung = match rung {
-                SavedUnfinishedRung::CutOff(saved) => UnfinishedRung::CutOff(Box::new(Growing::restored(
+                SavedUnfinishedRung::CutOff(saved) => UnfinishedRung::CutOff(Box::new(CutOffExploration::restored(
                     system,
                     symmetry.clone(),
                     step.rung.cut()?,

@@ -5,8 +5,8 @@
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
+use crate::overapproximation::ceiling::{Between, Ceiling};
 use crate::overapproximation::ladder::Rung;
-use crate::overapproximation::remaining::{Between, Ceiling};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
 use crate::squeeze::context::{Meeting, Squeeze, Timed};
 use crate::squeeze::levels::Lower;

@@ -10,9 +10,11 @@
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
 use crate::overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
+use crate::overapproximation::ceiling::Ceiling;
+use crate::overapproximation::cut_off_exploration::{CutOffExploration, Progress};
+use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
-use crate::overapproximation::remaining::Ceiling;
-use crate::overapproximation::z::{CutOffStates, Growing, Overapproximation, Progress};
+use crate::overapproximation::z::Overapproximation;
 use crate::squeeze::checkpoint::{SavedUpperEnd, UnfinishedRungTables};
 use crate::squeeze::context::{Squeeze, Timed};
 use crate::squeeze::event::Event;
@@ -49,13 +51,13 @@ pub(super) struct UpperEnd<'a> {
 
 /// A rung that is being computed, as a checkpoint has it.
 pub(super) enum UnfinishedRung<'a> {
-    CutOff(Box<Growing<'a>>),
+    CutOff(Box<CutOffExploration<'a>>),
     Widened(Box<SavedSymbolic>),
 }
 
 /// The tables of a rung.
 enum Tables<'a> {
-    CutOff(Box<Growing<'a>>),
+    CutOff(Box<CutOffExploration<'a>>),
     Widened(Box<Symbolic<'a>>),
 }
 
@@ -65,7 +67,7 @@ impl Tables<'_> {
         match (self, rung) {
             // Z itself is worth all the memory there is.
             (_, Rung::Z | Rung::MatchedZ) => 0,
-            (Tables::CutOff(growing), _) => growing.progress().states,
+            (Tables::CutOff(exploration), _) => exploration.progress().states,
             (Tables::Widened(tuples), _) => tuples.kept(),
         }
     }
@@ -77,7 +79,7 @@ impl<'a> Squeeze<'a, '_> {
     pub(super) fn search_from_above(
         &self,
         start: Option<SavedUpperEnd>,
-        z: Option<Growing<'a>>,
+        z: Option<CutOffExploration<'a>>,
         events: &Sender<Event>,
     ) -> UpperEnd<'a> {
         self.begins(End::Upper);
@@ -129,12 +131,12 @@ impl<'a> Squeeze<'a, '_> {
                 Tables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
             }
             (Rung::Abstract(depth), _) => Tables::Widened(Box::new(Symbolic::new(self.system(), options(depth)))),
-            (_, Some(UnfinishedRung::CutOff(growing))) => Tables::CutOff(growing),
+            (_, Some(UnfinishedRung::CutOff(exploration))) => Tables::CutOff(exploration),
             (_, _) => {
                 let cut = rung.cut().expect("the others are cut off");
                 let (memory, tuning) = (limits.memory, self.options.tuning);
-                let growing = Growing::new(self.system(), self.symmetry.clone(), cut, memory, tuning)?;
-                Tables::CutOff(Box::new(growing))
+                let exploration = CutOffExploration::new(self.system(), self.symmetry.clone(), cut, memory, tuning)?;
+                Tables::CutOff(Box::new(exploration))
             }
         })
     }
@@ -191,7 +193,7 @@ impl<'a> Squeeze<'a, '_> {
         let limits = AbstractionLimits { tuples: step.tuples, memory };
         let (result, work) = match tables {
             Err(TooLarge) => (Err(AbstractionError::TooLarge), 0),
-            Ok(Tables::CutOff(growing)) => self.cut_off(end, step, *growing, limits, events),
+            Ok(Tables::CutOff(exploration)) => self.cut_off(end, step, *exploration, limits, events),
             Ok(Tables::Widened(tuples)) => self.widened(end, step, *tuples, limits, events),
         };
         end.order.clock.add(rung, work);
@@ -292,16 +294,16 @@ impl<'a> Squeeze<'a, '_> {
         &self,
         end: &UpperEnd<'a>,
         step: RungStep,
-        growing: Growing<'a>,
+        exploration: CutOffExploration<'a>,
         limits: AbstractionLimits,
         events: &Sender<Event>,
     ) -> (Result<RungResult<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         // Z itself is worth all the memory there is.
         let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
-        let mut work = growing.progress().taken;
-        let found = Overapproximation::within(growing, limits.memory, &mut |growing| {
-            let Progress { states, taken, bytes } = growing.progress();
+        let mut work = exploration.progress().transitions;
+        let found = Overapproximation::within(exploration, limits.memory, &mut |exploration| {
+            let Progress { states, transitions: taken, bytes } = exploration.progress();
             let bytes = self.in_use(limits, bytes);
             let _ = events.send(Event::Overapproximating { rung, states, bytes });
             work = taken;
@@ -309,9 +311,9 @@ impl<'a> Squeeze<'a, '_> {
                 return ControlFlow::Break(AbstractionError::TooManyTuples);
             }
             self.tick(rung, self.time_after(end, rung, work)).map_break(AbstractionError::Stopped)?;
-            if growing.is_resting() {
+            if exploration.is_between_states() {
                 self.save_if_due(End::Upper, &|out| {
-                    end.write(Some((step, UnfinishedRungTables::CutOff(growing))), out)
+                    end.write(Some((step, UnfinishedRungTables::CutOff(exploration))), out)
                 });
             }
             ControlFlow::Continue(())
@@ -319,7 +321,7 @@ impl<'a> Squeeze<'a, '_> {
         let found = match found {
             Ok((z, taken)) => {
                 work = taken;
-                let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.popped_count()));
+                let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.pop_target_count()));
                 let (set, states) = z.into_states();
                 Ok(RungResult { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
             }

@@ -151,7 +151,7 @@ fn symmetry_is_invisible() {
         let (with, without) = (z(problem, true), z(problem, false));
         assert_eq!(with.states(), without.states());
         assert_eq!(with.generators(), without.generators());
-        assert_eq!(with.popped(), without.popped());
+        assert_eq!(with.pop_targets(), without.pop_targets());
         let (with, without) = (verify(problem, true), verify(problem, false));
         assert_eq!(kind(&with.conclusion), kind(&without.conclusion));
         let groups = problem.system().symmetric_groups();
@@ -166,11 +166,11 @@ fn z_is_the_one_of_the_definition_and_has_all_visible_states() {
         let (z, naive) = (z(problem, true), overapproximation(problem.system()));
         assert_eq!(z.states(), naive.z);
         assert_eq!(z.generators(), naive.generators);
-        assert_eq!(z.popped(), naive.popped);
+        assert_eq!(z.pop_targets(), naive.popped);
         assert!(naive.popped.is_subset(&naive.generators));
         assert_eq!(z.size(), Count::from(naive.z.len()));
         assert_eq!(z.generator_count(), Count::from(naive.generators.len()));
-        assert_eq!(z.popped_count(), Count::from(naive.popped.len()));
+        assert_eq!(z.pop_target_count(), Count::from(naive.popped.len()));
         let bad = naive.z.iter().any(|state| problem.property().violation(state).is_some());
         let safe_at_once = verify(problem, true).conclusion == Conclusion::Safe(Proof::Bounded(vec![Rung::Z]));
         assert_eq!(safe_at_once, !bad, "safe before anything is explored, exactly if Z has no bad state");
@@ -195,7 +195,7 @@ fn both_generator_tests_succeed_exactly_when_everything_of_z_is_reached() {
             if sequence.plateau().is_some() {
                 let everything = visible == z.states();
                 assert_eq!(z.generators().is_subset(&visible), everything);
-                assert_eq!(z.popped().is_subset(&visible), everything);
+                assert_eq!(z.pop_targets().is_subset(&visible), everything);
                 let seen = if everything { &yes } else { &no };
                 seen.set(seen.get() + 1);
             }
