@@ -1,6 +1,6 @@
-//! How long a superstep takes, and how much can be sent in a second: `cargo bench -p cuba-cluster`.
+//! The time of a superstep, and the bytes sent per second: `cargo bench -p cuba-cluster`.
 //!
-//! Each process is this program, started again.
+//! Each process is this same program, started again.
 
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 use cuba_cluster::supersteps::{coordinate, run};
 use cuba_cluster::{Bytes, Hosts, Part, Settings};
 
-/// Each part sends to each other part, or to none.
+/// A part that sends blocks to all other parts.
 struct Load {
     index: usize,
     parts: usize,
 }
 
 impl Part for Load {
-    /// How many blocks to each other part, and how long they are.
+    /// The number of blocks to each other part, and their length.
     type Command = (usize, usize);
     type Block = Bytes;
-    /// How many bytes have arrived.
+    /// The number of received bytes.
     type Reply = usize;
 
     fn step(

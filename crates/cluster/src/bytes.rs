@@ -1,11 +1,11 @@
-//! Bytes that travel as they are.
+//! Byte blocks that are serialized without conversion.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Bytes that are copied at once when they are sent, where a `Vec<u8>` would be written one by one.
+/// Bytes that are sent with one copy. Serde would write the elements of a `Vec<u8>` one by one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -35,8 +35,8 @@ impl<'de> Deserialize<'de> for Bytes {
             }
         }
 
-        // Of the slice that was received, the visitor makes one copy; a buffer would be made by
-        // another, grown while it is filled.
+        // The visitor copies the received slice once. `deserialize_byte_buf` would fill a growing
+        // buffer first.
         deserializer.deserialize_bytes(Whole)
     }
 }

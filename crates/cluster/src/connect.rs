@@ -1,87 +1,83 @@
-//! Making the connections: two between each two processes, one for data and one for signs of life.
+//! Connects the processes: each two get one connection for data and one for heartbeats.
 //!
-//! Of two processes, the one with the larger number connects to the other, which listens at exactly
-//! its address in the list. Once all connections of a process are there it says so to all others,
-//! and goes on when all others have said so. From then on nobody listens.
+//! Of two processes, the one with the larger number connects. The other one listens at its address
+//! in the list. A process that has all its connections reports this to all others, and starts when
+//! all others have reported the same. From then on no process listens.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::hello::{self, Hello, Lane, NoHello};
+use crate::gathering::Gathering;
+use crate::handshake::{self, ConnectionKind, Handshake, HandshakeError};
 use crate::hosts::Hosts;
-use crate::pulse;
 
-/// How long all processes have to find each other, if nothing else is said.
+/// The default time limit for connecting all processes.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a process may be silent before it is taken for dead, if nothing else is said.
-pub const SILENCE: Duration = Duration::from_secs(15);
+/// The default time without a heartbeat after which a process counts as lost.
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long someone who has connected may take to say who it is.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How long one try to connect may take.
-const ATTEMPT: Duration = Duration::from_secs(3);
-/// How many may be asked who they are at the same time. More than that have to wait.
-const UNKNOWN: usize = 64;
-/// How long we stay after we have found that processes are not meant for each other.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How often we look whether something has happened.
-const LOOK: Duration = Duration::from_millis(10);
-/// How long we wait before the first word about waiting, and then for the next.
-const FIRST_WORD: Duration = Duration::from_secs(2);
-const NEXT_WORD: Duration = Duration::from_secs(10);
+/// The time limit for one handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time limit for one attempt to connect.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+/// The most handshakes at the same time. Further connections wait.
+const MAX_HANDSHAKES: usize = 64;
+/// How long a process still answers after a mismatch, so that the others learn of it too.
+const MISMATCH_DELAY: Duration = Duration::from_secs(1);
+/// The time between two polls.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Who works together, on what.
+/// The processes of a run, and what they must agree on.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// All processes.
     pub hosts: Hosts,
-    /// Which of them this one is.
+    /// The number of this process.
     pub process: usize,
-    /// How many parts each process has; the same everywhere.
+    /// The number of parts in each process; the same in all processes.
     pub jobs: usize,
-    /// What all have to agree on: what to say if it differs (`another model`), and a hash. A few
-    /// short words.
+    /// What all processes must agree on: a few short words for the message about a mismatch
+    /// (`another model`), and a hash.
     pub question: Vec<(String, u64)>,
-    /// How long all processes have to find each other.
+    /// The time limit for connecting all processes.
     pub connect_timeout: Duration,
-    /// How long a process may be silent before it is taken for dead.
+    /// The time without a heartbeat after which a process counts as lost.
     pub silence: Duration,
 }
 
 impl Settings {
-    /// The usual limits of time.
+    /// Settings with the default time limits.
     pub fn new(hosts: Hosts, process: usize, jobs: usize, question: Vec<(String, u64)>) -> Self {
-        Self { hosts, process, jobs, question, connect_timeout: CONNECT_TIMEOUT, silence: SILENCE }
+        Self { hosts, process, jobs, question, connect_timeout: CONNECT_TIMEOUT, silence: SILENCE_TIMEOUT }
     }
 
-    /// How many parts there are in all.
+    /// The number of parts in all processes.
     pub fn parts(&self) -> usize {
         self.hosts.processes() * self.jobs
     }
 }
 
-/// What can be said while processes find each other.
+/// A message for the user while the processes connect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// A process is not there yet.
+    /// A process has not connected yet.
     Waiting {
-        /// Which.
+        /// Its number.
         process: usize,
-        /// Where it should be.
+        /// Its address in the list.
         address: String,
     },
-    /// Someone has connected who is none of us.
+    /// Something else than a process of this run has connected.
     Dropped {
-        /// From where.
+        /// Its address.
         from: String,
-        /// How we know; in words.
+        /// The reason, as text.
         why: String,
     },
 }
@@ -95,88 +91,90 @@ impl fmt::Display for Note {
     }
 }
 
-/// Why the processes do not come together.
+/// Why the processes could not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// There is no such process, or it has nothing to do.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// Nobody can reach us.
-    #[error("cannot listen at {address}: {error}; is this the machine of process {process}, and the port free?")]
+    /// This process cannot listen at its address.
+    #[error(
+        "cannot listen at {address}: {error}; check that this is the machine of process {process} and that the port is free"
+    )]
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// Who we are.
+        /// The number of this process.
         process: usize,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// Two processes are not meant for each other; in words.
+    /// Two processes do not belong to the same run. The text says what differs.
     #[error("{0}")]
-    Different(String),
-    /// A process was there, and is no more.
-    #[error("process {process} ({address}) has left before the start; see what it says there")]
+    Mismatch(String),
+    /// A process has ended after it had connected.
+    #[error("process {process} ({address}) has left before the start; see its own error message")]
     Left {
-        /// Which.
+        /// Its number.
         process: usize,
-        /// Where it was.
+        /// Its address in the list.
         address: String,
     },
-    /// Not everyone came.
+    /// Some processes have not connected in time.
     #[error("{}", missing(.0, *.1))]
     Missing(Vec<Missing>, Duration),
-    /// The system does not do what we need.
+    /// An error of the operating system.
     #[error("cannot set up connections: {0}")]
     System(#[from] io::Error),
 }
 
-/// A process that has not come.
+/// A process that has not connected.
 #[derive(Debug)]
 pub struct Missing {
-    /// Which.
+    /// Its number.
     pub process: usize,
-    /// Where it should be.
+    /// Its address in the list.
     pub address: String,
-    /// What was seen of it last; in words.
-    pub seen: String,
+    /// Its last known status, as text.
+    pub status: String,
 }
 
 fn missing(missing: &[Missing], waited: Duration) -> String {
-    let one = |it: &Missing| format!("process {} at {} ({})", it.process, it.address, it.seen);
+    let one = |it: &Missing| format!("process {} at {} ({})", it.process, it.address, it.status);
     let all = missing.iter().map(one).collect::<Vec<_>>().join(", ");
-    format!("waited {} s in vain for {all}", waited.as_secs())
+    format!("waited {} s for {all}", waited.as_secs())
 }
 
 /// All connections of a process.
 #[derive(Debug)]
 pub struct Network {
     pub(crate) settings: Settings,
-    /// By process; none to ourselves.
+    /// By process; `None` for this process.
     pub(crate) data: Vec<Option<TcpStream>>,
-    pub(crate) pulse: Vec<Option<TcpStream>>,
+    pub(crate) heartbeat: Vec<Option<TcpStream>>,
 }
 
-/// What the threads that make connections tell.
-enum Event {
-    Joined(usize, Lane, TcpStream),
+/// A message from the threads that connect.
+pub(crate) enum ConnectEvent {
+    Joined(usize, ConnectionKind, TcpStream),
     Dropped { from: SocketAddr, why: String },
-    Different(String),
-    Seen(usize, String),
+    Mismatch(String),
+    Status(usize, String),
 }
 
-/// What they know.
-struct Shared {
+/// The data of the threads that connect.
+struct ConnectContext {
     settings: Settings,
-    events: Mutex<Sender<Event>>,
+    events: Mutex<Sender<ConnectEvent>>,
     deadline: Instant,
     over: AtomicBool,
-    unknown: AtomicUsize,
+    handshakes: AtomicUsize,
 }
 
-impl Shared {
-    fn tell(&self, event: Event) {
+impl ConnectContext {
+    fn send(&self, event: ConnectEvent) {
         let events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Nobody listens any more once it is over.
+        // At the end, the receiver is gone.
         let _ = events.send(event);
     }
 
@@ -184,14 +182,16 @@ impl Shared {
         self.over.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
-    fn hello(&self, to: usize, lane: Lane) -> Hello {
+    fn handshake(&self, to: usize, kind: ConnectionKind) -> Handshake {
         let Settings { hosts, process, jobs, question, .. } = &self.settings;
-        Hello { processes: hosts.processes(), jobs: *jobs, from: *process, to, lane, question: question.clone() }
+        Handshake { processes: hosts.processes(), jobs: *jobs, from: *process, to, kind, question: question.clone() }
     }
 }
 
-/// Brings all processes together, or says why that is not possible. Then start right away: the
-/// others listen for signs of life.
+/// Connects this process with all others.
+///
+/// The caller must start the run immediately afterwards, because the other processes expect
+/// heartbeats.
 pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Network, ConnectError> {
     let (processes, me) = (settings.hosts.processes(), settings.process);
     if me >= processes {
@@ -205,112 +205,118 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
     let start = Instant::now();
     let deadline = start + settings.connect_timeout;
     let listener = if me + 1 < processes { Some(listen(settings.hosts.address(me), me, deadline)?) } else { None };
-    let (events, told) = mpsc::channel();
-    let shared = Shared {
+    let (sender, events) = mpsc::channel();
+    let context = ConnectContext {
         settings,
-        events: Mutex::new(events),
+        events: Mutex::new(sender),
         deadline,
         over: AtomicBool::new(false),
-        unknown: AtomicUsize::new(0),
+        handshakes: AtomicUsize::new(0),
     };
-    let shared = Arc::new(shared);
+    let context = Arc::new(context);
     let listening = listener.map(|listener| {
-        let shared = Arc::clone(&shared);
-        thread::spawn(move || accept(&shared, &listener))
+        let context = Arc::clone(&context);
+        thread::spawn(move || accept(&context, &listener))
     });
     for peer in 0..me {
-        let shared = Arc::clone(&shared);
-        thread::spawn(move || reach(&shared, peer));
+        let context = Arc::clone(&context);
+        thread::spawn(move || connect_to(&context, peer));
     }
-    let mut gathering = Gathering::new(&shared.settings, start);
-    let gathered = gathering.gather(&told, deadline, note);
-    if matches!(gathered, Err(ConnectError::Different(_))) {
-        // Others may just be about to connect. They should hear it too, and not wait for us in
-        // vain.
-        thread::sleep(FAREWELL.min(deadline.saturating_duration_since(Instant::now())));
+    let mut gathering = Gathering::new(&context.settings, start);
+    let result = gathering.gather(&events, deadline, note);
+    if matches!(result, Err(ConnectError::Mismatch(_))) {
+        // Other processes may be about to connect. They learn of the mismatch too, instead of
+        // waiting for this process until their time limit.
+        thread::sleep(MISMATCH_DELAY.min(deadline.saturating_duration_since(Instant::now())));
     }
-    shared.over.store(true, Ordering::Relaxed);
+    context.over.store(true, Ordering::Relaxed);
     if let Some(listening) = listening {
-        // It ends within one look. From here on the port is closed.
+        // The thread ends within one poll. From here on the port is closed.
         let _ = listening.join();
     }
-    gathered?;
-    let Gathering { data, pulse, .. } = gathering;
-    for stream in data.iter().chain(&pulse).flatten() {
+    result?;
+    let Gathering { data, heartbeat, .. } = gathering;
+    for stream in data.iter().chain(&heartbeat).flatten() {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(None)?;
     }
-    Ok(Network { settings: shared.settings.clone(), data, pulse })
+    Ok(Network { settings: context.settings.clone(), data, heartbeat })
 }
 
-/// Binds our address. Something may be using it for a moment: a connection of the system's choice,
-/// or an earlier run.
+/// Binds the address of this process. Tries again for a while, since the port may still be in use
+/// by an earlier run, or by an outgoing connection to which the system has given this port.
 fn listen(address: &str, process: usize, deadline: Instant) -> Result<TcpListener, ConnectError> {
-    let last = deadline.min(Instant::now() + PATIENCE);
+    let last = deadline.min(Instant::now() + HANDSHAKE_TIMEOUT);
     loop {
         match TcpListener::bind(address) {
             Ok(listener) => {
                 listener.set_nonblocking(true)?;
                 return Ok(listener);
             }
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < last => thread::sleep(LOOK * 10),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < last => {
+                thread::sleep(POLL_INTERVAL * 10)
+            }
             Err(error) => return Err(ConnectError::Listen { address: address.to_owned(), process, error }),
         }
     }
 }
 
-/// Asks everyone who connects who they are, each in a thread: one who says nothing holds up nobody.
-fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
-    while !shared.is_over() {
-        let accepted = if shared.unknown.load(Ordering::Relaxed) < UNKNOWN { listener.accept().ok() } else { None };
+/// Accepts connections. Each handshake has its own thread, so that a silent peer delays no other.
+fn accept(context: &Arc<ConnectContext>, listener: &TcpListener) {
+    while !context.is_over() {
+        let accepted =
+            if context.handshakes.load(Ordering::Relaxed) < MAX_HANDSHAKES { listener.accept().ok() } else { None };
         let Some((stream, from)) = accepted else {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
             continue;
         };
-        shared.unknown.fetch_add(1, Ordering::Relaxed);
-        let shared = Arc::clone(shared);
+        context.handshakes.fetch_add(1, Ordering::Relaxed);
+        let context = Arc::clone(context);
         thread::spawn(move || {
-            shared.tell(answer(&shared, stream, from));
-            shared.unknown.fetch_sub(1, Ordering::Relaxed);
+            context.send(answer(&context, stream, from));
+            context.handshakes.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
 
-/// The side of the one that listens.
-fn answer(shared: &Shared, mut stream: TcpStream, from: SocketAddr) -> Event {
-    let dropped = |why: &str| Event::Dropped { from, why: why.to_owned() };
-    if !is_listed(&shared.settings.hosts, from.ip()) {
-        return dropped("the list of hosts has no such address");
+/// The handshake of the side that listens.
+fn answer(context: &ConnectContext, mut stream: TcpStream, from: SocketAddr) -> ConnectEvent {
+    let dropped = |why: &str| ConnectEvent::Dropped { from, why: why.to_owned() };
+    if !is_listed(&context.settings.hosts, from.ip()) {
+        return dropped("its address is not in the list of hosts");
     }
     if prepare(&stream).is_err() {
-        return dropped("it left");
+        return dropped("it closed the connection");
     }
-    let deadline = Instant::now() + PATIENCE;
-    let theirs = match Hello::receive(&mut stream, deadline) {
-        Ok(hello) => hello,
-        Err(NoHello::Stranger(why)) => return dropped(&why),
-        Err(NoHello::Version(version)) => {
-            let _ = shared.hello(0, Lane::Data).send(&mut stream);
-            return Event::Different(hello::other_version(&format!("the process at {from}"), &version));
+    let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
+    let theirs = match Handshake::receive(&mut stream, deadline) {
+        Ok(handshake) => handshake,
+        Err(HandshakeError::NotAPeer(why)) => return dropped(&why),
+        Err(HandshakeError::OtherVersion(version)) => {
+            let _ = context.handshake(0, ConnectionKind::Data).send(&mut stream);
+            return ConnectEvent::Mismatch(handshake::other_version(&format!("the process at {from}"), &version));
         }
     };
-    let ours = shared.hello(theirs.from, theirs.lane);
+    let ours = context.handshake(theirs.from, theirs.kind);
     if ours.send(&mut stream).is_err() {
-        return dropped("it left");
+        return dropped("it closed the connection");
     }
-    if let Some(difference) = ours.difference(&theirs) {
-        return Event::Different(difference);
+    if let Some(mismatch) = ours.mismatch(&theirs) {
+        return ConnectEvent::Mismatch(mismatch);
     }
     if theirs.from <= ours.from || theirs.from >= ours.processes {
-        return Event::Different(format!("there is another process {}; give each process its own number", theirs.from));
+        return ConnectEvent::Mismatch(format!(
+            "there is another process {}; give each process its own number",
+            theirs.from
+        ));
     }
-    if !hello::confirmed(&mut stream, deadline) {
-        return dropped("it left");
+    if !handshake::confirmed(&mut stream, deadline) {
+        return dropped("it closed the connection");
     }
-    Event::Joined(theirs.from, theirs.lane, stream)
+    ConnectEvent::Joined(theirs.from, theirs.kind, stream)
 }
 
-/// Whether an address is ours, or that of one of the hosts.
+/// Whether an address is one of this machine or of a host in the list.
 fn is_listed(hosts: &Hosts, ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     let is_it = |address: &str| {
@@ -320,24 +326,24 @@ fn is_listed(hosts: &Hosts, ip: IpAddr) -> bool {
     ip.is_loopback() || hosts.addresses().any(is_it)
 }
 
-/// Both connections to a process, tried until they are there.
-fn reach(shared: &Shared, peer: usize) {
-    for lane in [Lane::Data, Lane::Pulse] {
-        let mut pause = LOOK * 5;
+/// Makes both connections to a process; tries again until they exist.
+fn connect_to(context: &ConnectContext, peer: usize) {
+    for kind in [ConnectionKind::Data, ConnectionKind::Heartbeat] {
+        let mut pause = POLL_INTERVAL * 5;
         loop {
-            if shared.is_over() {
+            if context.is_over() {
                 return;
             }
-            match call(shared, peer, lane) {
+            match connect_once(context, peer, kind) {
                 Ok(event) => {
-                    let is_joined = matches!(event, Event::Joined(..));
-                    shared.tell(event);
+                    let is_joined = matches!(event, ConnectEvent::Joined(..));
+                    context.send(event);
                     if is_joined {
                         break;
                     }
                     return;
                 }
-                Err(seen) => shared.tell(Event::Seen(peer, seen)),
+                Err(status) => context.send(ConnectEvent::Status(peer, status)),
             }
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(500));
@@ -345,18 +351,18 @@ fn reach(shared: &Shared, peer: usize) {
     }
 }
 
-/// The side of the one that connects; an error if it may be better next time.
-fn call(shared: &Shared, peer: usize, lane: Lane) -> Result<Event, String> {
-    let address = shared.settings.hosts.address(peer);
-    let said = |error: io::Error| error.to_string();
+/// One attempt of the side that connects. An error means that another attempt may succeed.
+fn connect_once(context: &ConnectContext, peer: usize, kind: ConnectionKind) -> Result<ConnectEvent, String> {
+    let address = context.settings.hosts.address(peer);
+    let text = |error: io::Error| error.to_string();
     let mut last = "its host has no address".to_owned();
-    let addresses = address.to_socket_addrs().map_err(said)?;
+    let addresses = address.to_socket_addrs().map_err(text)?;
     let mut connected = None;
     for address in addresses {
-        match TcpStream::connect_timeout(&address, ATTEMPT) {
-            // A connection to a port that nobody listens at can end where it began.
+        match TcpStream::connect_timeout(&address, ATTEMPT_TIMEOUT) {
+            // A connection to a local port without a listener can be connected to itself.
             Ok(stream) if stream.local_addr().ok() == stream.peer_addr().ok() => {
-                "nobody listens".clone_into(&mut last);
+                "no process listens".clone_into(&mut last);
             }
             Ok(stream) => {
                 connected = Some(stream);
@@ -366,162 +372,25 @@ fn call(shared: &Shared, peer: usize, lane: Lane) -> Result<Event, String> {
         }
     }
     let mut stream = connected.ok_or(last)?;
-    prepare(&stream).map_err(said)?;
-    let ours = shared.hello(peer, lane);
-    ours.send(&mut stream).map_err(said)?;
-    let theirs = match Hello::receive(&mut stream, Instant::now() + PATIENCE) {
-        Ok(hello) => hello,
-        Err(NoHello::Stranger(why)) => return Err(format!("someone answers, but {why}")),
-        Err(NoHello::Version(version)) => {
-            return Ok(Event::Different(hello::other_version(&format!("process {peer}"), &version)));
+    prepare(&stream).map_err(text)?;
+    let ours = context.handshake(peer, kind);
+    ours.send(&mut stream).map_err(text)?;
+    let theirs = match Handshake::receive(&mut stream, Instant::now() + HANDSHAKE_TIMEOUT) {
+        Ok(handshake) => handshake,
+        Err(HandshakeError::NotAPeer(why)) => return Err(format!("something else answers: {why}")),
+        Err(HandshakeError::OtherVersion(version)) => {
+            return Ok(ConnectEvent::Mismatch(handshake::other_version(&format!("process {peer}"), &version)));
         }
     };
-    if let Some(difference) = ours.difference(&theirs) {
-        return Ok(Event::Different(difference));
+    if let Some(mismatch) = ours.mismatch(&theirs) {
+        return Ok(ConnectEvent::Mismatch(mismatch));
     }
-    hello::confirm(&mut stream).map_err(said)?;
-    Ok(Event::Joined(peer, lane, stream))
+    handshake::confirm(&mut stream).map_err(text)?;
+    Ok(ConnectEvent::Joined(peer, kind, stream))
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(PATIENCE))
-}
-
-/// The connections that are there so far.
-struct Gathering<'a> {
-    settings: &'a Settings,
-    start: Instant,
-    data: Vec<Option<TcpStream>>,
-    pulse: Vec<Option<TcpStream>>,
-    /// What was seen last of each process.
-    seen: Vec<String>,
-    /// Which processes have all their connections.
-    ready: BTreeSet<usize>,
-}
-
-impl<'a> Gathering<'a> {
-    fn new(settings: &'a Settings, start: Instant) -> Self {
-        let none = || (0..settings.hosts.processes()).map(|_| None).collect();
-        let seen = vec!["it has not connected".to_owned(); settings.hosts.processes()];
-        Self { settings, start, data: none(), pulse: none(), seen, ready: BTreeSet::new() }
-    }
-
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let me = self.settings.process;
-        (0..self.settings.hosts.processes()).filter(move |&process| process != me)
-    }
-
-    fn gather(
-        &mut self,
-        told: &mpsc::Receiver<Event>,
-        deadline: Instant,
-        note: &mut dyn FnMut(&Note),
-    ) -> Result<(), ConnectError> {
-        let mut next_word = self.start + FIRST_WORD;
-        let mut is_said = false;
-        loop {
-            match told.recv_timeout(LOOK) {
-                Ok(event) => self.hear(event, note)?,
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-            self.look()?;
-            let absent = self.absent();
-            if absent.is_empty() && !is_said {
-                self.say_ready()?;
-                is_said = true;
-            }
-            let unready: Vec<usize> = self.others().filter(|process| !self.ready.contains(process)).collect();
-            if is_said && unready.is_empty() {
-                break;
-            }
-            let waiting = if absent.is_empty() { &unready } else { &absent };
-            if Instant::now() >= deadline {
-                let missing = waiting.iter().map(|&process| self.missing(process)).collect();
-                return Err(ConnectError::Missing(missing, self.settings.connect_timeout));
-            }
-            if Instant::now() >= next_word {
-                next_word += NEXT_WORD;
-                for &process in waiting {
-                    note(&Note::Waiting { process, address: self.address(process) });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn hear(&mut self, event: Event, note: &mut dyn FnMut(&Note)) -> Result<(), ConnectError> {
-        match event {
-            Event::Joined(process, lane, stream) => {
-                let place = if lane == Lane::Data { &mut self.data[process] } else { &mut self.pulse[process] };
-                if place.is_some() {
-                    let text = format!("there is a second process {process}; give each process its own number");
-                    return Err(ConnectError::Different(text));
-                }
-                // Until the start we only look whether something has come.
-                stream.set_nonblocking(true)?;
-                *place = Some(stream);
-                "it waits for others".clone_into(&mut self.seen[process]);
-            }
-            Event::Dropped { from, why } => note(&Note::Dropped { from: from.to_string(), why }),
-            Event::Different(text) => return Err(ConnectError::Different(text)),
-            Event::Seen(process, seen) => self.seen[process] = seen,
-        }
-        Ok(())
-    }
-
-    /// Who is ready, and whether everyone who came is still there.
-    fn look(&mut self) -> Result<(), ConnectError> {
-        for process in self.others() {
-            let left = || ConnectError::Left { process, address: self.settings.hosts.address(process).to_owned() };
-            let mut word = [0];
-            if let Some(stream) = &self.data[process] {
-                something(stream.peek(&mut word)).map_err(|()| left())?;
-            }
-            let Some(mut stream) = self.pulse[process].as_ref() else { continue };
-            if self.ready.contains(&process) {
-                // What comes after that word is for later.
-                something(stream.peek(&mut word)).map_err(|()| left())?;
-            } else if something(stream.read(&mut word)).map_err(|()| left())? {
-                if word != [pulse::READY] {
-                    return Err(left());
-                }
-                self.ready.insert(process);
-            }
-        }
-        Ok(())
-    }
-
-    fn say_ready(&mut self) -> Result<(), ConnectError> {
-        for process in self.others() {
-            let Some(mut stream) = self.pulse[process].as_ref() else { continue };
-            if stream.write_all(&[pulse::READY]).is_err() {
-                return Err(ConnectError::Left { process, address: self.address(process) });
-            }
-        }
-        Ok(())
-    }
-
-    fn absent(&self) -> Vec<usize> {
-        self.others().filter(|&process| self.data[process].is_none() || self.pulse[process].is_none()).collect()
-    }
-
-    fn address(&self, process: usize) -> String {
-        self.settings.hosts.address(process).to_owned()
-    }
-
-    fn missing(&self, process: usize) -> Missing {
-        Missing { process, address: self.address(process), seen: self.seen[process].clone() }
-    }
-}
-
-/// Whether there is something to read, or nothing yet; an error if the connection has ended.
-fn something(read: io::Result<usize>) -> Result<bool, ()> {
-    match read {
-        Ok(0) => Err(()),
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(false),
-        Err(_) => Err(()),
-    }
+    stream.set_write_timeout(Some(HANDSHAKE_TIMEOUT))
 }

@@ -1,7 +1,7 @@
-//! Which processes there are: a hosts file, or free ports of this machine.
+//! The list of all processes: from a hosts file, or from free ports of this machine.
 //!
-//! A process is known by its line: the first is process 0. Nothing outside this list is ever
-//! contacted.
+//! The first line is process 0, the next one process 1, and so on. Connections go only to addresses
+//! in this list.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,34 +12,34 @@ use std::path::Path;
 
 use cpds::diagnostic::{printable, shortened};
 
-/// No more of a hosts file is read: it may be a device that never ends. A line is shorter than 100
-/// bytes, so this is room for 10,000 hosts.
+/// The most bytes read from a hosts file, which may be an endless device. A line has fewer than 100
+/// bytes, so this is enough for 10,000 hosts.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// So many mistakes are written out; the others are counted.
+/// The most mistakes in an error message; the message has the number of the others.
 const SHOWN: usize = 20;
 
-/// The addresses of all processes, by their numbers. There is at least one, and no two are equal.
+/// The addresses of all processes, by their numbers. There is at least one, and all differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hosts(Vec<String>);
 
-/// What is wrong with a hosts file: all of it, with the lines.
+/// All mistakes in a hosts file, with their lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct HostsError {
-    /// The file, as it was named.
+    /// The path of the file, as the user wrote it.
     pub file: String,
-    /// What is wrong, and what to do, in the order of the lines.
+    /// The mistakes, in the order of the lines.
     pub mistakes: Vec<Mistake>,
 }
 
-/// One thing that is wrong with a hosts file.
+/// One mistake in a hosts file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// The line, from 1 on; none if it is the whole file.
+    /// The line, counted from 1; `None` if the mistake concerns the whole file.
     pub line: Option<usize>,
     /// What is wrong.
     pub what: String,
-    /// What to do about it.
+    /// How to correct it.
     pub help: String,
 }
 
@@ -63,8 +63,8 @@ impl fmt::Display for HostsError {
 }
 
 impl Hosts {
-    /// Reads a file with one `host:port` a line, of 1 MiB at most. Blank lines and what follows a
-    /// `#` do not count.
+    /// Reads a file of at most 1 MiB, with one `host:port` per line. Blank lines and comments (from
+    /// `#` on) are ignored.
     pub fn read(path: &Path) -> Result<Self, HostsError> {
         let file = printable(&path.display().to_string());
         let text = File::open(path).and_then(bounded);
@@ -78,10 +78,10 @@ impl Hosts {
         }
     }
 
-    /// Reads the text of such a file.
+    /// Parses the text of a hosts file.
     pub fn parse(file: &str, text: &str) -> Result<Self, HostsError> {
         let mut found: Vec<String> = Vec::new();
-        // Where each address stands; host names do not tell case apart.
+        // The line of each address. Host names are not case-sensitive.
         let mut lines: HashMap<String, usize> = HashMap::new();
         let mut mistakes = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -109,10 +109,11 @@ impl Hosts {
         if mistakes.is_empty() { Ok(Self(found)) } else { Err(HostsError { file: file.to_owned(), mistakes }) }
     }
 
-    /// As many free ports of this machine as there are to be processes (at least one).
+    /// One free port of this machine for each process (at least one).
     ///
-    /// All are bound at once, so that no two are equal; then they are let go for the processes to
-    /// bind. Something else may take one in between: its process then cannot listen, and says so.
+    /// All ports are bound at the same time, so that they differ. Then they are released, and each
+    /// process binds its port. If another program takes a port in between, the process reports that
+    /// it cannot listen.
     pub fn local(processes: usize) -> io::Result<Self> {
         let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
         let listeners = (0..processes.max(1)).map(bind).collect::<io::Result<Vec<_>>>()?;
@@ -120,12 +121,12 @@ impl Hosts {
         Ok(Self(listeners.iter().map(name).collect::<io::Result<_>>()?))
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn processes(&self) -> usize {
         self.0.len()
     }
 
-    /// The address of a process, as it was written.
+    /// The address of a process, as in the hosts file.
     pub fn address(&self, process: usize) -> &str {
         &self.0[process]
     }
@@ -136,14 +137,14 @@ impl Hosts {
     }
 }
 
-/// As a hosts file.
+/// Writes a hosts file.
 impl fmt::Display for Hosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|address| writeln!(f, "{address}"))
     }
 }
 
-/// The text of a hosts file, which may be a device or a pipe.
+/// Reads the text of a hosts file, with a limit on its size.
 fn bounded(file: impl Read) -> io::Result<String> {
     let mut text = String::new();
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -153,15 +154,15 @@ fn bounded(file: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether a line is an address; otherwise what is wrong, and what to do.
+/// Checks that a line is an address. An error has the mistake and the help.
 fn address(line: &str) -> Result<(), (String, String)> {
     let mistake = |what: String, help: String| Err((what, help));
-    // Nothing else is ever shown of the line.
+    // Messages show only this form of the line, without control characters.
     let text = &*shortened(line);
     if printable(line) != line {
-        return mistake(format!("a character that cannot be seen: `{text}`"), "write one host:port a line".to_owned());
+        return mistake(format!("an invisible character: `{text}`"), "write one host:port a line".to_owned());
     }
-    // No name of a host is longer, nor is a port.
+    // Host names and ports are shorter.
     if line.len() > 300 {
         return mistake(format!("too long for an address: `{text}`"), "write one host:port a line".to_owned());
     }
@@ -185,9 +186,10 @@ fn address(line: &str) -> Result<(), (String, String)> {
         return mistake(format!("more than one colon: `{text}`"), format!("write, say, `[{host}]:{port}`"));
     }
     match port.parse::<u16>() {
-        Ok(0) => {
-            mistake(format!("port 0: `{text}`"), "the others have to know the port: name one from 1 on".to_owned())
-        }
+        Ok(0) => mistake(
+            format!("port 0: `{text}`"),
+            "the other processes need to know the port: write one from 1 on".to_owned(),
+        ),
         Ok(_) => Ok(()),
         Err(_) => mistake(format!("`{port}` is no port"), "a port is a number from 1 to 65535".to_owned()),
     }
@@ -235,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there() {
-        let error = Hosts::read(Path::new("no/such/hosts.txt")).expect_err("it is not there").to_string();
+    fn a_missing_file() {
+        let error = Hosts::read(Path::new("no/such/hosts.txt")).expect_err("the file does not exist").to_string();
         assert!(error.starts_with("no/such/hosts.txt: cannot read the hosts file: "), "{error}");
     }
 
-    /// Reads zeros or a text again and again, and counts how much it was asked for.
+    /// An endless file, which counts the bytes read from it.
     struct Endless(u64);
 
     impl Read for Endless {
@@ -275,10 +277,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn control_characters_are_escaped() {
         let text = complaints("\u{1b}[2Ja:1\nb\u{202e}:2\n");
-        let expected = "hosts.txt:1: a character that cannot be seen: `\\u{1b}[2Ja:1`; write one host:port a line\n\
-                        hosts.txt:2: a character that cannot be seen: `b\\u{202e}:2`; write one host:port a line";
+        let expected = "hosts.txt:1: an invisible character: `\\u{1b}[2Ja:1`; write one host:port a line\n\
+                        hosts.txt:2: an invisible character: `b\\u{202e}:2`; write one host:port a line";
         assert_eq!(text, expected);
     }
 

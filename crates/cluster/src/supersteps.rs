@@ -1,8 +1,8 @@
-//! Supersteps: all parts compute, and what they send each other arrives before the next one.
+//! Supersteps: all parts compute, and the blocks that they send arrive before the next superstep.
 //!
-//! One dataflow with a loop: commands come from process 0, blocks go from parts to parts and arrive
-//! a superstep later, replies go back to process 0. A part steps when the frontier says that it has
-//! everything that was sent to it: timely counts all messages of all workers.
+//! The dataflow has a loop. Commands go from process 0 to all parts, blocks go from part to part
+//! and arrive one superstep later, and replies go to process 0. A part steps when its frontier
+//! shows that all blocks for it have arrived: Timely counts all messages of all workers.
 //!
 //! ```text
 //! commands ──▶ part ──▶ replies (to part 0)
@@ -31,24 +31,26 @@ use timely::worker::Worker;
 use timely::{ExchangeData, WorkerConfig};
 
 use crate::connect::Network;
-use crate::parcel::{Parcel, route};
-use crate::pulse::{Beating, Loss, Pulse, Why, Wire, forever};
+use crate::data_connection::DataConnection;
+use crate::envelope::{Envelope, route};
+use crate::heartbeat::{Heartbeat, HeartbeatThreads, Loss, LossReason, park_forever};
 
-/// What one part of the computation does. There are as many parts as jobs in all processes,
-/// numbered from 0 on; each is in a thread of its own.
+/// One part of the computation. Each job of each process is a part with its own thread. Parts are
+/// numbered from 0 on.
 pub trait Part: 'static {
-    /// What process 0 wants from all parts; the same for all.
+    /// A command from process 0; the same one for all parts.
     type Command: ExchangeData + Clone;
-    /// What parts send each other. Each travels by itself, so it should be no single item but a
-    /// block of them: best between some kilobytes and half a megabyte, and as
-    /// [`Bytes`](crate::Bytes).
+    /// A block of data from one part to another. Each block is one message, so it should have many
+    /// items: between some kilobytes and half a megabyte, best as [`Bytes`](crate::Bytes).
     type Block: ExchangeData;
-    /// What a part answers.
+    /// The answer to a command.
     type Reply: ExchangeData;
 
-    /// One superstep: what process 0 wants, and what the parts have sent to this one in the
-    /// superstep before, with who sent it: by sender, and then in the order in which it was sent.
-    /// What is given to `send` arrives at that part in the next superstep.
+    /// Runs one superstep.
+    ///
+    /// `received` has the blocks sent to this part in the previous superstep, each with the number
+    /// of its sender: sorted by sender, and then in the order of sending. `send` takes the number
+    /// of a part and a block, which arrives there in the next superstep.
     fn step(
         &mut self,
         command: Self::Command,
@@ -57,20 +59,20 @@ pub trait Part: 'static {
     ) -> Self::Reply;
 }
 
-/// What process 0 sends to all parts.
+/// A message from the coordinator to all parts.
 #[derive(Clone, Serialize, Deserialize)]
-enum Order<C> {
+enum CoordinatorCommand<C> {
     Step(C),
-    /// The end. No part steps any more.
-    Last(C),
+    /// The last command. No part steps for it.
+    Finish(C),
 }
 
 type Time = u64;
 
-/// The run as process 0 sees it. If it is dropped before it is [finished](Coordinator::finish), the
-/// run is given up, and all other processes end as if this one were gone.
+/// Controls the run from process 0. If it is dropped before it is [finished](Coordinator::finish),
+/// the run is aborted: all other processes report process 0 as lost, and end.
 pub struct Coordinator<P: Part> {
-    orders: Sender<Order<P::Command>>,
+    orders: Sender<CoordinatorCommand<P::Command>>,
     replies: Receiver<Vec<P::Reply>>,
     wake: SyncActivator,
     parts: usize,
@@ -80,22 +82,22 @@ pub struct Coordinator<P: Part> {
 /// The threads of a process.
 struct Running<C: Send + 'static> {
     workers: WorkerGuards<Option<C>>,
-    pulse: Arc<Pulse>,
-    beating: Beating,
+    heartbeat: Arc<Heartbeat>,
+    heartbeat_threads: HeartbeatThreads,
 }
 
 /// The ends of the channels at worker 0.
 struct Ends<P: Part> {
-    orders: Receiver<Order<P::Command>>,
+    orders: Receiver<CoordinatorCommand<P::Command>>,
     replies: Sender<Vec<P::Reply>>,
     wake: Sender<SyncActivator>,
 }
 
-/// Starts the parts of process 0, which says what all do.
+/// Starts the parts of process 0, and returns the coordinator of all parts.
 ///
-/// `make` makes a part from its number and how many there are. `lost` is called once if a process
-/// is lost: it says so, and the number that it returns is the exit code of this process, which ends
-/// there and then.
+/// `make` creates a part from its number and the number of parts. `lost` is called once if a
+/// process is lost. It reports the loss and returns the exit code with which this process then
+/// ends.
 pub fn coordinate<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
@@ -108,12 +110,12 @@ pub fn coordinate<P: Part>(
     let (wake, waker) = mpsc::channel();
     let ends = Ends { orders: ordered, replies: answer, wake };
     let running = start::<P>(network, make, lost, Some(ends))?;
-    // Without it, the worker has panicked, and the process is about to end.
-    let wake = waker.recv().unwrap_or_else(|_| forever());
+    // If the channel is closed, the worker has panicked, and the process is about to end.
+    let wake = waker.recv().unwrap_or_else(|_| park_forever());
     Ok(Coordinator { orders, replies, wake, parts, running: Some(running) })
 }
 
-/// Runs the parts of any other process, until process 0 finishes: returns its last command.
+/// Runs the parts of another process until process 0 finishes. Returns the last command.
 pub fn run<P: Part>(
     network: Network,
     make: impl Fn(usize, usize) -> P + Send + Sync + 'static,
@@ -124,30 +126,30 @@ pub fn run<P: Part>(
 }
 
 impl<P: Part> Coordinator<P> {
-    /// How many parts there are.
+    /// The number of parts.
     pub fn parts(&self) -> usize {
         self.parts
     }
 
-    /// One superstep of all parts; their replies, by part. Waits for all of them.
+    /// Runs one superstep of all parts. Waits for all replies, and returns them by part.
     pub fn superstep(&mut self, command: P::Command) -> Vec<P::Reply> {
-        self.order(Order::Step(command));
-        // Without replies, the process is about to end.
-        self.replies.recv().unwrap_or_else(|_| forever())
+        self.order(CoordinatorCommand::Step(command));
+        // If the channel is closed, the process is about to end.
+        self.replies.recv().unwrap_or_else(|_| park_forever())
     }
 
-    /// Ends the run in all processes. All of them have this command when it returns, and no part
-    /// has stepped for it.
+    /// Ends the run in all processes. When it returns, all processes have received this command,
+    /// and no part has stepped for it.
     pub fn finish(mut self, command: P::Command) {
-        self.order(Order::Last(command));
+        self.order(CoordinatorCommand::Finish(command));
         if let Some(running) = self.running.take() {
             running.join();
         }
     }
 
-    fn order(&self, order: Order<P::Command>) {
+    fn order(&self, order: CoordinatorCommand<P::Command>) {
         if self.orders.send(order).is_err() || self.wake.activate().is_err() {
-            forever();
+            park_forever();
         }
     }
 }
@@ -155,23 +157,23 @@ impl<P: Part> Coordinator<P> {
 impl<P: Part> Drop for Coordinator<P> {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
-            running.pulse.give_up();
-            // Its threads may be in the middle of a superstep. They stay there.
+            running.heartbeat.abort();
+            // Its threads may be in the middle of a superstep. They are not joined.
             std::mem::forget(running);
         }
     }
 }
 
 impl<C: Send + 'static> Running<C> {
-    /// Waits for the end of all threads, and with that for all other processes.
+    /// Waits until all threads have ended, and so all other processes.
     fn join(self) -> C {
-        // The connections are joined by dropping what `join` consumes.
+        // `join` consumes and drops the guards, which joins the connections.
         let mut last = None;
         for result in self.workers.join() {
             last = result.ok().flatten().or(last);
         }
-        self.beating.stop();
-        last.unwrap_or_else(|| forever())
+        self.heartbeat_threads.stop();
+        last.unwrap_or_else(|| park_forever())
     }
 }
 
@@ -181,43 +183,45 @@ fn start<P: Part>(
     lost: impl Fn(&Loss) -> i32 + Send + Sync + 'static,
     ends: Option<Ends<P>>,
 ) -> io::Result<Running<P::Command>> {
-    let Network { settings, data, pulse } = network;
+    let Network { settings, data, heartbeat } = network;
     let (me, jobs) = (settings.process, settings.jobs);
     let end = Box::new(move |loss: &Loss| std::process::exit(lost(loss)));
-    let (pulse, beating) = Pulse::start(me, &settings.hosts, settings.silence, pulse, end)?;
+    let (heartbeat, heartbeat_threads) = Heartbeat::start(me, &settings.hosts, settings.silence, heartbeat, end)?;
 
     let mut hooks = Hooks::default();
-    // Buffers that were needed once are given back, but for a few.
+    // Only a few unused buffers are kept for reuse.
     hooks.refill.limit = Some(8);
     let builders = ProcessBuilder::new_typed_vector(jobs, hooks.refill.clone(), None);
-    let (builders, threads): (Vec<_>, Box<dyn std::any::Any + Send>) = if data.len() == 1 {
+    let (builders, guard): (Vec<_>, Box<dyn std::any::Any + Send>) = if data.len() == 1 {
         (builders.into_iter().map(AllocatorBuilder::Process).collect(), Box::new(()))
     } else {
-        let wire =
-            |(process, stream): (usize, Option<_>)| stream.map(|stream| Wire::new(stream, process, &pulse)).transpose();
+        let wire = |(process, stream): (usize, Option<_>)| {
+            stream.map(|stream| DataConnection::new(stream, process, &heartbeat)).transpose()
+        };
         let wires = data.into_iter().enumerate().map(wire).collect::<io::Result<Vec<_>>>()?;
         let (builders, guard) = initialize_networking_from_sockets(builders, wires, me, jobs, hooks)?;
         (builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard))
     };
 
     let ends = Mutex::new(ends);
-    let watch = Arc::clone(&pulse);
+    let watch = Arc::clone(&heartbeat);
     let work = move |worker: &mut Worker| {
         let ends = if worker.index() == 0 { ends.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
         let worked = panic::catch_unwind(AssertUnwindSafe(|| work(worker, &make, ends)));
         worked.unwrap_or_else(|_| {
-            // The message is out. Unwinding further would make timely's other threads panic too.
-            watch.lose(me, Why::Panicked);
-            forever()
+            // The panic message is printed. Unwinding further would make Timely's other threads
+            // panic.
+            watch.lose(me, LossReason::Panicked);
+            park_forever()
         })
     };
     let config = WorkerConfig::default();
-    let workers = timely::execute::execute_from(builders, threads, config, work).map_err(io::Error::other)?;
-    Ok(Running { workers, pulse, beating })
+    let workers = timely::execute::execute_from(builders, guard, config, work).map_err(io::Error::other)?;
+    Ok(Running { workers, heartbeat, heartbeat_threads })
 }
 
-/// What each worker does, up to the end: builds the dataflow, and sleeps while there is nothing to
-/// do.
+/// The main function of each worker: builds the dataflow and runs it to its end. The thread sleeps
+/// while the worker has no work.
 fn work<P: Part>(worker: &mut Worker, make: &impl Fn(usize, usize) -> P, ends: Option<Ends<P>>) -> Option<P::Command> {
     let (index, parts) = (worker.index(), worker.peers());
     let part = make(index, parts);
@@ -228,7 +232,7 @@ fn work<P: Part>(worker: &mut Worker, make: &impl Fn(usize, usize) -> P, ends: O
     };
     let source = worker.dataflow::<Time, _, _>(|scope| {
         let (commands, source) = source(scope, orders, parts);
-        let (again, blocks) = scope.feedback::<Parcel<P::Block>>(1);
+        let (again, blocks) = scope.feedback::<Envelope<P::Block>>(1);
         let (sent, answers) = step(scope, commands, blocks, (index, parts), part, Rc::clone(&last));
         sent.connect_loop(again);
         collect(scope, answers, parts, replies);
@@ -243,14 +247,14 @@ fn work<P: Part>(worker: &mut Worker, make: &impl Fn(usize, usize) -> P, ends: O
     last.take()
 }
 
-/// Commands, from the coordinator to all parts. Only worker 0 has any.
+/// The operator that sends commands from the coordinator to all parts. Only worker 0 sends any.
 fn source<C: ExchangeData + Clone>(
     scope: Scope<'_, Time>,
-    orders: Option<Receiver<Order<C>>>,
+    orders: Option<Receiver<CoordinatorCommand<C>>>,
     parts: usize,
-) -> (Stream<'_, Time, Parcel<Order<C>>>, OperatorInfo) {
+) -> (Stream<'_, Time, Envelope<CoordinatorCommand<C>>>, OperatorInfo) {
     let mut builder = OperatorBuilder::new("commands".to_owned(), scope);
-    let (mut output, stream) = builder.new_output::<Parcel<Order<C>>>();
+    let (mut output, stream) = builder.new_output::<Envelope<CoordinatorCommand<C>>>();
     let info = builder.operator_info();
     builder.build(move |mut capabilities| {
         let mut ours = orders.and_then(|orders| Some((orders, capabilities.pop()?)));
@@ -259,10 +263,10 @@ fn source<C: ExchangeData + Clone>(
             let Some((orders, capability)) = &mut ours else { return };
             let mut is_last = false;
             while let Ok(order) = orders.try_recv() {
-                is_last = matches!(order, Order::Last(_));
+                is_last = matches!(order, CoordinatorCommand::Finish(_));
                 let mut output = output.activate();
                 for to in 0..parts {
-                    output.give(&*capability, &mut Parcel::new(0, to, 0, order.clone()));
+                    output.give(&*capability, &mut Envelope::new(0, to, 0, order.clone()));
                 }
                 drop(output);
                 capability.downgrade(&(*capability.time() + 1));
@@ -275,39 +279,39 @@ fn source<C: ExchangeData + Clone>(
     (stream, info)
 }
 
-/// A command that has come, with the right to send blocks and a reply at its time.
+/// A received command, with the capabilities to send blocks and a reply at its time.
 struct Due<C> {
-    order: Order<C>,
+    order: CoordinatorCommand<C>,
     blocks: Capability<Time>,
     reply: Capability<Time>,
 }
 
-/// The part itself.
+/// The operator that runs a part.
 #[expect(clippy::type_complexity, reason = "the two streams that an operator has")]
 fn step<'scope, P: Part>(
     scope: Scope<'scope, Time>,
-    commands: Stream<'scope, Time, Parcel<Order<P::Command>>>,
-    blocks: Stream<'scope, Time, Parcel<P::Block>>,
+    commands: Stream<'scope, Time, Envelope<CoordinatorCommand<P::Command>>>,
+    blocks: Stream<'scope, Time, Envelope<P::Block>>,
     (index, parts): (usize, usize),
     mut part: P,
     last: Rc<RefCell<Option<P::Command>>>,
-) -> (Stream<'scope, Time, Parcel<P::Block>>, Stream<'scope, Time, Parcel<P::Reply>>) {
+) -> (Stream<'scope, Time, Envelope<P::Block>>, Stream<'scope, Time, Envelope<P::Reply>>) {
     let mut builder = OperatorBuilder::new("part".to_owned(), scope);
     let mut commands = builder.new_input(commands, route());
     let mut blocks = builder.new_input(blocks, route());
-    let (mut sent, blocks_out) = builder.new_output::<Parcel<P::Block>>();
-    let (mut replied, replies_out) = builder.new_output::<Parcel<P::Reply>>();
+    let (mut sent, blocks_out) = builder.new_output::<Envelope<P::Block>>();
+    let (mut replied, replies_out) = builder.new_output::<Envelope<P::Reply>>();
     builder.build(move |_| {
         let mut due: Option<Due<P::Command>> = None;
         let mut received: BTreeMap<Time, Vec<Vec<P::Block>>> = BTreeMap::new();
         move |frontiers| {
-            commands.for_each(|capability, parcel| {
+            commands.for_each(|capability, envelope| {
                 let blocks = capability.retain(sent.output_index());
                 let reply = capability.retain(replied.output_index());
-                due = parcel.open().map(|command| Due { order: command.what, blocks, reply });
+                due = envelope.open().map(|command| Due { order: command.what, blocks, reply });
             });
-            blocks.for_each(|capability, parcel| {
-                let Some(block) = parcel.open() else { return };
+            blocks.for_each(|capability, envelope| {
+                let Some(block) = envelope.open() else { return };
                 let senders =
                     received.entry(*capability.time()).or_insert_with(|| (0..parts).map(|_| Vec::new()).collect());
                 let sender = &mut senders[block.from];
@@ -317,8 +321,8 @@ fn step<'scope, P: Part>(
             let is_complete = |time: &Time| frontiers.iter().all(|frontier| !frontier.less_equal(time));
             let Some(Due { order, blocks, reply }) = due.take_if(|due| is_complete(due.blocks.time())) else { return };
             let command = match order {
-                Order::Step(command) => command,
-                Order::Last(command) => {
+                CoordinatorCommand::Step(command) => command,
+                CoordinatorCommand::Finish(command) => {
                     last.replace(Some(command));
                     return;
                 }
@@ -331,39 +335,39 @@ fn step<'scope, P: Part>(
             let mut numbers = vec![0; parts];
             let answer = part.step(command, arrived, &mut |to, block| {
                 assert!(to < parts, "there is no part {to}");
-                output.give(&blocks, &mut Parcel::new(index, to, numbers[to], block));
+                output.give(&blocks, &mut Envelope::new(index, to, numbers[to], block));
                 numbers[to] += 1;
             });
             drop(output);
-            replied.activate().give(&reply, &mut Parcel::new(index, 0, 0, answer));
+            replied.activate().give(&reply, &mut Envelope::new(index, 0, 0, answer));
         }
     });
     (blocks_out, replies_out)
 }
 
-/// Replies, from all parts to the coordinator. Only worker 0 gets any.
+/// The operator that collects the replies of all parts. Only worker 0 receives any.
 fn collect<'scope, R: ExchangeData>(
     scope: Scope<'scope, Time>,
-    answers: Stream<'scope, Time, Parcel<R>>,
+    answers: Stream<'scope, Time, Envelope<R>>,
     parts: usize,
     replies: Option<Sender<Vec<R>>>,
 ) {
     let mut builder = OperatorBuilder::new("replies".to_owned(), scope);
     let mut answers = builder.new_input(answers, route());
     builder.build(move |_| {
-        // There is one superstep at a time, so all are of the same.
-        let mut those: BTreeMap<usize, R> = BTreeMap::new();
+        // One superstep runs at a time, so all replies belong to the same one.
+        let mut received: BTreeMap<usize, R> = BTreeMap::new();
         move |_| {
-            answers.for_each(|_, parcel| {
-                if let Some(reply) = parcel.open() {
-                    those.insert(reply.from, reply.what);
+            answers.for_each(|_, envelope| {
+                if let Some(reply) = envelope.open() {
+                    received.insert(reply.from, reply.what);
                 }
             });
-            if those.len() == parts
+            if received.len() == parts
                 && let Some(replies) = &replies
             {
-                // The coordinator may have given up.
-                let _ = replies.send(std::mem::take(&mut those).into_values().collect());
+                // If the coordinator has been dropped, there is no receiver.
+                let _ = replies.send(std::mem::take(&mut received).into_values().collect());
             }
         }
     });
@@ -374,7 +378,7 @@ mod tests {
     use super::*;
     use crate::{Hosts, Settings};
 
-    /// Sends its number and a count to everyone, as often as it is told.
+    /// Sends its number and a count to all parts, as often as the command says.
     struct Echo {
         index: usize,
         parts: usize,
@@ -401,7 +405,7 @@ mod tests {
     fn alone(jobs: usize) -> Coordinator<Echo> {
         let hosts = Hosts::local(1).expect("there are free ports");
         let network = crate::connect::connect(Settings::new(hosts, 0, jobs, Vec::new()), &mut |_| ());
-        let network = network.expect("nobody has to be found");
+        let network = network.expect("there is no other process");
         coordinate(network, |index, parts| Echo { index, parts }, |_| 1).expect("threads")
     }
 
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_right_away_and_one_without_finish() {
+    fn finish_and_drop_end_the_run() {
         alone(2).finish(0);
         let mut echo = alone(2);
         echo.superstep(1);

@@ -1,5 +1,5 @@
-//! Blocks of every size over sockets, unchanged and in order. The processes are threads here:
-//! nothing of a process is shared.
+//! Blocks of every size arrive over sockets, unchanged and in order. Here, threads without shared
+//! data stand in for the processes.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use cuba_cluster::connect::connect;
 use cuba_cluster::supersteps::{coordinate, run};
 use cuba_cluster::{Bytes, Hosts, Loss, Network, Part, Settings};
 
-/// Around the sizes that timely aligns to, and beyond the buffers that it starts with.
+/// Sizes near those to which Timely aligns, and sizes above that of its first buffers.
 const LENGTHS: [usize; 9] = [0, 1, 7, 8, 9, 100_000, (1 << 20) - 100, 1 << 20, 3 << 20];
 
 struct Post {
@@ -16,7 +16,7 @@ struct Post {
     step: u8,
 }
 
-/// What the block with this number is, so that no two are alike.
+/// The block with this number. All blocks differ.
 fn block(step: u8, from: usize, to: usize, number: usize) -> Bytes {
     let seed = usize::from(step) + 7 * from + 31 * to + 101 * number;
     let mut bytes = vec![u8::try_from(seed % 251).expect("less than 251"); LENGTHS[number]];
@@ -37,7 +37,7 @@ impl Part for Post {
             let expected = (0..parts).flat_map(|from| (0..LENGTHS.len()).map(move |number| (from, number)));
             let expected: Vec<_> =
                 expected.map(|(from, number)| (from, block(self.step, from, index, number))).collect();
-            // Not by assert_eq: it would print megabytes.
+            // `assert_eq` would print megabytes.
             assert!(received == expected, "other blocks than were sent");
         }
         self.step += 1;

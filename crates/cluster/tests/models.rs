@@ -1,5 +1,5 @@
-//! Every model, with 1, 2 and 4 processes: real ones, with sockets, each with its own share of the
-//! states.
+//! Every model with 1, 2 and 4 processes. They are real processes with sockets, each with its own
+//! share of the states.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-/// What an answer says of itself that depends on where the states are, or on time.
+/// The fields of an answer that depend on the distribution of the states, or on time.
 const ELSEWHERE: [&str; 8] = [
     "/time_s",
     "/peak_memory_bytes",
@@ -20,10 +20,11 @@ const ELSEWHERE: [&str; 8] = [
     "/evidence/check_time_s",
 ];
 
-/// Without optimisation this takes minutes, and all of it in process 0: its contexts are infinite.
+/// A model that takes minutes without optimisation. Its contexts are infinite, so process 0 does
+/// all the work.
 const SLOW: &str = "walker=8";
 
-/// The exit code, and what was answered, without that; and in how many shares the states were.
+/// The exit code, the answer without these fields, and the number of shares.
 fn answer(arguments: &[String]) -> ((Option<i32>, Value), Option<u64>) {
     let output = Command::new(env!("CARGO_BIN_EXE_cuba-cluster")).args(arguments).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -39,7 +40,7 @@ fn answer(arguments: &[String]) -> ((Option<i32>, Value), Option<u64>) {
     ((output.status.code(), answer), shares)
 }
 
-/// The answer, with all its numbers and its trace, is that of one process.
+/// The answer, with all its counts and its trace, equals that of one process.
 #[test]
 fn many_processes_answer_as_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -50,7 +51,7 @@ fn many_processes_answer_as_one() {
                 println!("skipped: {} --instances {SLOW}", model.display());
                 continue;
             }
-            // Tuples of languages are all in process 0.
+            // Tuples of languages are not distributed.
             let is_shared = run.expected.as_ref().is_some_and(|expected| expected.fcr == Some(true));
             let contexts = format!("--max-contexts={}", if is_shared { 12 } else { 3 });
             let mut model = vec![model.display().to_string(), "--json".to_owned(), contexts];
@@ -67,11 +68,11 @@ fn many_processes_answer_as_one() {
         for _ in 0..2 {
             scope.spawn(|| {
                 loop {
-                    let Some((number, question)) = next.lock().expect("nobody panics").next() else { break };
+                    let Some((number, question)) = next.lock().expect("no thread panics").next() else { break };
                     let (one, here) = answer(question);
                     assert_eq!(here, None);
                     let is_shared = one.1["engine"] == "explicit";
-                    *shared.lock().expect("nobody panics") += usize::from(is_shared);
+                    *shared.lock().expect("no thread panics") += usize::from(is_shared);
                     for (processes, jobs) in [(1, 2), (2, 1), (4, 1)] {
                         let more = ["--processes", "--jobs", "--partition"].into_iter().zip([processes, jobs, number]);
                         let more = more.map(|(name, value)| format!("{name}={value}"));
@@ -83,6 +84,6 @@ fn many_processes_answer_as_one() {
             });
         }
     });
-    let shared = shared.into_inner().expect("nobody panics");
+    let shared = shared.into_inner().expect("no thread panics");
     assert!(shared > 40, "only {shared} have states one by one");
 }

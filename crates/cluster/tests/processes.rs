@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 use common::{APART, Ended, LONG, LOST, Running, Task};
 use cuba_cluster::Hosts;
 
-/// What the others start: see `common::main`. By itself it does nothing.
+/// The main function of the processes that the tests start: see `common::main`. As a test it does
+/// nothing.
 #[test]
 fn a_process() {
     common::main();
 }
 
-/// Free ports that no other test has: those are not bound yet, or never.
+/// Free ports that no other test uses. Ports of other tests may still be unbound.
 fn hosts(processes: usize) -> Hosts {
     static TAKEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut taken = TAKEN.lock().expect("no panics");
@@ -40,7 +41,7 @@ fn all(hosts: &Hosts, change: impl Fn(&mut Task)) -> Vec<Running> {
     (0..hosts.processes()).map(task).collect()
 }
 
-/// Ends with the message, once, and with nothing that looks like a mistake of ours.
+/// Checks that a process has reported the loss once, without a panic.
 fn is_lost(ended: &Ended, gone: usize, hosts: &Hosts) {
     let message = format!("error: process {gone} ({}) is gone", hosts.address(gone));
     assert_eq!(ended.code, Some(LOST), "{ended:?}");
@@ -96,7 +97,7 @@ fn a_process_that_is_stopped() {
         is_lost(ended, 1, &hosts);
     }
     assert!(ended.iter().any(|ended| ended.stderr.contains("is gone (silent for 5 s)")), "{ended:?}");
-    // When it goes on, the others are gone, and have said why.
+    // When it continues, the other processes have ended.
     stopped.signal("-CONT");
     is_lost(&stopped.end(), 1, &hosts);
 }
@@ -122,7 +123,7 @@ fn another_model() {
     let ended: Vec<Ended> = running.into_iter().map(Running::end).collect();
     assert!(ended.iter().all(|ended| ended.code == Some(APART)), "{ended:?}");
     let says = |process: usize, what: &str| ended[process].stderr.contains(what);
-    // Who learns of it first differs; nobody is left waiting.
+    // Any process may notice it first. No process keeps waiting.
     let both = says(0, "error: process 2 has another model;") || says(1, "error: process 2 has another model;");
     assert!(both, "{ended:?}");
     assert!(
@@ -160,8 +161,8 @@ fn strangers_at_the_port() {
     let mut chatty = connect();
     chatty.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it is connected");
     first.says("note: dropped a connection from 127.0.0.1:");
-    first.says("it speaks something else");
-    // These never say a word, and one leaves in the middle of one.
+    first.says("it uses another protocol");
+    // These send nothing, and one closes its connection within the handshake.
     let silent: Vec<TcpStream> = (0..5).map(|_| connect()).collect();
     connect().write_all(b"cuba").expect("it is connected");
     let second = Task::new(&hosts, 1).start();
@@ -183,9 +184,8 @@ fn a_process_that_never_comes() {
     running[0].says(&format!("note: waiting for process 2 at {}", hosts.address(2)));
     for ended in running.map(Running::end) {
         assert_eq!(ended.code, Some(APART), "{ended:?}");
-        let is_missing =
-            ended.stderr.contains("error: waited 6 s in vain for ") && ended.stderr.contains("process 2 at ");
-        // The other one may have left a moment before.
+        let is_missing = ended.stderr.contains("error: waited 6 s for ") && ended.stderr.contains("process 2 at ");
+        // The other process may have ended a moment before.
         assert!(is_missing || ended.stderr.contains("has left before the start"), "{ended:?}");
     }
 }
@@ -195,8 +195,8 @@ fn a_process_that_leaves_while_others_wait() {
     let hosts = hosts(3);
     let first = Task::new(&hosts, 0).start();
     let second = Task::new(&hosts, 1).start();
-    // Both wait for the third one. That they have met cannot be seen from outside, but takes no
-    // long time.
+    // Both wait for process 2. The test cannot observe that they are connected, but this takes
+    // little time.
     first.says("note: waiting for process 2");
     second.says("note: waiting for process 2");
     drop(second);
@@ -208,7 +208,7 @@ fn a_process_that_leaves_while_others_wait() {
 
 #[test]
 fn a_port_that_is_taken() {
-    // A connection of another test may have got a port that was free a moment ago.
+    // A connection of another test may use a port that was free before.
     let (hosts, taken) = std::iter::repeat_with(|| hosts(2))
         .take(100)
         .find_map(|hosts| std::net::TcpListener::bind(hosts.address(0)).ok().map(|taken| (hosts, taken)))

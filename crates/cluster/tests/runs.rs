@@ -1,4 +1,4 @@
-//! Whole runs of many processes: what each says, and what becomes of one that ends too early.
+//! Whole runs of many processes: the output of each, and the loss of a process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cuba_cluster::Hosts;
 use tempfile::TempDir;
 
-/// Much longer than anything takes, even on a busy machine.
+/// A time limit that no test reaches, even on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
 
 /// Eleven levels, with 93,484 states.
@@ -26,7 +26,7 @@ fn run(arguments: &[&str]) -> Output {
     end(cuba(arguments).spawn().expect("it starts"))
 }
 
-/// Waits for its end, and for what it says, which is not much. It is not waited for in vain.
+/// Waits for the end of a process with little output, with a time limit.
 fn end(mut child: Child) -> Output {
     let start = Instant::now();
     while child.try_wait().expect("it can be waited for").is_none() {
@@ -47,7 +47,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A list of so many processes on this machine, in a folder.
+/// A hosts file for this number of processes on this machine, in a folder.
 fn list(processes: usize) -> (TempDir, Hosts, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let hosts = Hosts::local(processes).expect("free ports");
@@ -56,7 +56,7 @@ fn list(processes: usize) -> (TempDir, Hosts, PathBuf) {
     (folder, hosts, file)
 }
 
-/// The list of the processes is an input, under whatever name.
+/// The hosts file is never overwritten, whatever its name.
 #[cfg(unix)]
 #[test]
 fn the_list_is_never_an_output() {
@@ -74,7 +74,7 @@ fn the_list_is_never_an_output() {
         ("--checkpoint", "hard.html"),
     ] {
         let [output, hosts] = [path(name), file.clone()].map(|path| path.to_str().expect("UTF-8").to_owned());
-        // Where the list of the processes is an input, a checkpoint is a folder.
+        // With a hosts file, a checkpoint is a folder.
         let refused = run(&["verify", MODEL[0], MODEL[1], "--process=0", "--hosts", &hosts, option, &output]);
         assert_eq!((refused.status.code(), stdout(&refused)), (Some(1), String::new()), "{option} {name}");
         let is_input = stderr(&refused).contains(" is an input; write to another file");
@@ -83,7 +83,7 @@ fn the_list_is_never_an_output() {
     assert_eq!(fs::read(&file).expect("it is there"), before);
 }
 
-/// The processes of a list, each started by itself.
+/// Starts each process of a list.
 fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child> {
     let one = |process: usize| {
         let process = process.to_string();
@@ -100,16 +100,16 @@ fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child>
     (0..processes).map(one).collect()
 }
 
-/// Has process 0 not come to an end: what it hears of levels it does not hear.
+/// Makes process 0 hang, since it ignores reports of levels.
 const HELD: &str = "--checkpoint-every=0s";
 
 fn code(status: ExitStatus) -> i32 {
     status.code().expect("it was not killed")
 }
 
-/// Process 0 answers; the others say nothing, and end as it does.
+/// Process 0 prints the answer. The others print nothing and end with the same exit code.
 #[test]
-fn only_one_answers() {
+fn only_process_0_answers() {
     for verb in ["reach", "verify"] {
         let one = run(&[&[verb], &MODEL[..]].concat());
         let (_folder, _, file) = list(3);
@@ -120,7 +120,7 @@ fn only_one_answers() {
     }
 }
 
-/// Those that have other models, or another number of jobs, do not work together.
+/// Processes with different models, or different numbers of jobs, refuse to start.
 #[test]
 fn all_have_the_same_question() {
     let (_folder, _, file) = list(2);
@@ -130,13 +130,14 @@ fn all_have_the_same_question() {
         cuba(&["verify", model, "--jobs=1", "--hosts", file, "--process", process]).spawn().expect("it starts")
     });
     for (process, ended) in both.map(end).into_iter().enumerate() {
-        let message = format!("error: process {} has another model; give all the same question\n", 1 - process);
+        let message =
+            format!("error: process {} has another model; use the same model and options everywhere\n", 1 - process);
         assert_eq!((code(ended.status), stderr(&ended)), (1, message));
     }
 }
 
 #[test]
-fn what_is_not_possible_is_said() {
+fn wrong_arguments_are_reported() {
     let said = |arguments: &[&str]| {
         let output = run(&[&["verify", "models/paper/fig1.cpds"], arguments].concat());
         (code(output.status), stderr(&output))
@@ -155,7 +156,7 @@ fn what_is_not_possible_is_said() {
     assert!(status == 1 && text.contains("wrong.txt:2: "), "{text}");
 }
 
-/// If one is killed, all others say which within seconds, and none has a verdict.
+/// If one process is killed, all others report which one within seconds, and none prints a verdict.
 #[cfg(unix)]
 #[test]
 fn a_dead_process_ends_the_others() {
@@ -182,16 +183,15 @@ fn a_dead_process_ends_the_others() {
     }
 }
 
-/// Also while process 0 has all to do, or has an answer and looks for evidence: with tuples, both
-/// ends notice by themselves.
+/// A loss is also noticed while only process 0 works: on tuples, or on evidence.
 #[test]
 fn a_dead_process_ends_one_that_does_not_need_it() {
     let (_folder, hosts, file) = list(2);
     let file = file.to_str().expect("UTF-8");
     let mut both = ["0", "1"].map(|process| {
-        let asked = ["reach", "models/squeeze/mirror.cpds", "--engine=symbolic", "--max-contexts=100000"];
-        let asked = [&asked[..], &["--jobs=1", "--hosts", file, "--process", process]].concat();
-        cuba(&asked).spawn().expect("it starts")
+        let arguments = ["reach", "models/squeeze/mirror.cpds", "--engine=symbolic", "--max-contexts=100000"];
+        let arguments = [&arguments[..], &["--jobs=1", "--hosts", file, "--process", process]].concat();
+        cuba(&arguments).spawn().expect("it starts")
     });
     thread::sleep(Duration::from_secs(2));
     both[1].kill().expect("it is there");
@@ -201,10 +201,10 @@ fn a_dead_process_ends_one_that_does_not_need_it() {
     assert!(stdout(&ended[0]).contains(&message), "{ended:?}");
 }
 
-/// What is there of processes on one machine ends with process 0, whenever that is.
+/// The processes that process 0 has started end with it, at any time.
 #[cfg(target_os = "linux")]
 #[test]
-fn nobody_is_left_behind() {
+fn started_processes_end_with_process_0() {
     let mut first = cuba(&[&["reach"], &MODEL[..], &["--processes=3", "--jobs=1", "--partition=424242"]].concat());
     let mut first = first.spawn().expect("it starts");
     let others = || {
@@ -223,8 +223,8 @@ fn nobody_is_left_behind() {
     }
 }
 
-/// Waits until everything was kept after this level or a later one: until then, no part is kept
-/// twice.
+/// Waits until a complete checkpoint of this level or a later one exists. Before that, no part has
+/// two checkpoints.
 fn wait_for_level(folder: &Path, part: usize, level: usize) {
     let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
     loop {
@@ -240,9 +240,9 @@ fn wait_for_level(folder: &Path, part: usize, level: usize) {
     }
 }
 
-/// As many processes go on from what was kept, and come to the same.
+/// The same number of processes resumes from a checkpoint, and gives the same answer.
 #[test]
-fn the_same_number_of_processes_goes_on() {
+fn the_same_number_of_processes_resumes() {
     if cfg!(not(debug_assertions)) {
         eprintln!("skipped: there are no faults on purpose in a release build");
         return;
@@ -252,12 +252,12 @@ fn the_same_number_of_processes_goes_on() {
         let folder = tempfile::tempdir().expect("a folder");
         let checkpoint = folder.path().join("checkpoint");
         let name = checkpoint.to_str().expect("UTF-8");
-        let asked = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
-        let mut first = cuba(&asked).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+        let arguments = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
+        let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
         wait_for_level(&checkpoint, 1, level);
         first.kill().expect("it is there");
         first.wait().expect("it ends");
-        let again = run(&asked);
+        let again = run(&arguments);
         assert!(stderr(&again).contains("go on from it with `cuba resume"), "{again:?}");
         let resumed = run(&["resume", name]);
         assert_eq!((stdout(&resumed), resumed.status), (stdout(&one), one.status), "{}", stderr(&resumed));
@@ -265,9 +265,9 @@ fn the_same_number_of_processes_goes_on() {
     }
 }
 
-/// Without what one process has kept, there is no going on.
+/// If the checkpoint of one process is missing, no process resumes.
 #[test]
-fn a_part_that_is_missing_is_missed() {
+fn a_missing_part_is_reported() {
     if cfg!(not(debug_assertions)) {
         eprintln!("skipped: there are no faults on purpose in a release build");
         return;
@@ -275,8 +275,8 @@ fn a_part_that_is_missing_is_missed() {
     let folder = tempfile::tempdir().expect("a folder");
     let checkpoint = folder.path().join("checkpoint");
     let name = checkpoint.to_str().expect("UTF-8");
-    let asked = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
-    let mut first = cuba(&asked).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+    let arguments = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
+    let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
     wait_for_level(&checkpoint, 1, 2);
     first.kill().expect("it is there");
     first.wait().expect("it ends");

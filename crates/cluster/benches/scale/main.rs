@@ -1,11 +1,11 @@
-//! Whatever is large: `cargo bench -p cuba-cluster --bench scale`, or `-- states`, `-- processes`,
-//! `-- threads` or `-- unlike` for a part.
+//! Large systems: `cargo bench -p cuba-cluster --bench scale`, or one of its parts with `--
+//! states`, `-- processes`, `-- threads` or `-- unlike`.
 //!
 //! - `states`: 20 and 50 million states on one core and on two.
-//! - `processes`: the same 20 million, in 1, 2 and 4 processes; what is sent, and what it takes
-//!   more than one job in one process.
-//! - `threads`: how far each engine gets with more and more threads that are all the same.
-//! - `unlike`: how far each engine gets with more and more threads that are all different.
+//! - `processes`: the same 20 million states in 1, 2 and 4 processes: the data sent, and the cost
+//!   compared with one job in one process.
+//! - `threads`: the largest number of equal threads that each engine can analyse.
+//! - `unlike`: the largest number of different threads that each engine can analyse.
 
 mod processes;
 mod states;

@@ -1,8 +1,8 @@
-//! The same states in one process, and in several: what that takes more, and what is sent.
+//! The same states in one process and in several: the additional cost, and the data sent.
 //!
-//! All processes are on this machine, so more of them than cores are not quicker. What counts is
-//! the work of all of them together, in seconds of a processor, against that of one job in one
-//! process; and what is sent for each new state.
+//! All processes run on this machine, so more processes than cores do not save time. The table
+//! compares the CPU time of all processes with that of one job in one process, and has the data
+//! sent for each new state.
 
 use crate::states::{family, figures, table};
 use cuba::Ladder;
@@ -12,26 +12,26 @@ use cuba::{Control, Options, Question, Tuning, search, search_with};
 use cuba_cli::running::cluster::{End, JoinRequest, Joined, Transport, Where};
 use cuba_cli::running::console::Console;
 use cuba_cli::running::run::Run;
-use cuba_cluster::join::Network;
+use cuba_cluster::transport::ClusterTransport;
 use std::ffi::OsString;
 use std::fs;
 use std::time::Instant;
 
-/// The argument that asks for one run.
+/// The argument for a single run.
 pub(crate) const ONE: &str = "shared";
 
-/// How often each is run.
+/// The number of runs of each kind.
 const TIMES: usize = 3;
 
 /// 20 million states.
 const SHARED: u64 = 77;
 
-/// Runs them all, and prints a table.
+/// Runs all kinds and prints a table.
 pub(crate) fn compare() {
     let heading = ["states", "processes", "s", "CPU s", "CPU/one job", "supersteps", "sent/state", "bytes/state"];
     let mut table = table(heading.into_iter().chain(["blocks/level", "bytes/state in tables"]));
     let mut alone = f64::INFINITY;
-    // None: one job in one process, without supersteps.
+    // `None`: one job in one process, without supersteps.
     for processes in [0, 1, 2, 4] {
         let mut best = [f64::INFINITY; 8];
         for _ in 0..TIMES {
@@ -70,7 +70,7 @@ fn request(shared: u64, r#where: Where) -> JoinRequest {
     JoinRequest { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }
 
-/// One run as process 0, which prints its figures.
+/// One run as process 0. Prints its figures.
 pub(crate) fn one(shared: u64, processes: usize) {
     let problem = family(shared).problem();
     let options = Options { symmetry: false, memory: 64 << 30, jobs: 1, ladder: Ladder::None, ..Options::default() };
@@ -78,7 +78,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
         let arguments =
             |process: usize| [ONE, &shared.to_string(), "as", &process.to_string()].map(OsString::from).to_vec();
         let arguments = (1..processes).map(arguments).collect();
-        match Network.join(request(shared, Where::Here { arguments, folder: None })) {
+        match ClusterTransport.join(request(shared, Where::Here { arguments, folder: None })) {
             Ok(Joined::First(others)) => others,
             Ok(Joined::Over(_)) => unreachable!("this is process 0"),
             Err(why) => panic!("{why}"),
@@ -115,17 +115,16 @@ pub(crate) fn one(shared: u64, processes: usize) {
 
 /// Another process of such a run.
 pub(crate) fn other(shared: u64, process: usize) {
-    if let Err(why) = Network.join(request(shared, Where::Started { process })) {
+    if let Err(why) = ClusterTransport.join(request(shared, Where::Started { process })) {
         panic!("{why}");
     }
 }
 
-/// What this process and those that it has started and waited for took of the processors. Nothing
-/// where there is no `/proc`.
+/// The CPU time of this process and of its children that have ended. Zero if there is no `/proc`.
 fn processor_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    // User and system, of us and of those; in hundredths of a second.
+    // User time and system time, of this process and of its children; in hundredths of a second.
     let ticks = fields.get(11..15).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0
 }

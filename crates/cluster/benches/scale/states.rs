@@ -1,8 +1,8 @@
-//! One large system after the other, each in a process of its own, so that its memory is its own.
+//! Large systems, each in a separate process, so that its memory can be measured.
 //!
-//! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact, and those
-//! of the closed form. Runs with one and with two jobs come in turns, and of each the quickest
-//! counts.
+//! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact and equal
+//! to the closed form. Runs with one and with two jobs alternate; the table has the fastest of
+//! each.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds_testing::families::Recursion;
@@ -12,20 +12,20 @@ use cuba_cli::running::machine::peak_memory_bytes;
 use std::process::Command;
 use std::time::Instant;
 
-/// The argument that asks for one run.
+/// The argument for a single run.
 pub(crate) const ONE: &str = "one";
 
-/// How often each is run.
+/// The number of runs of each kind.
 const TIMES: usize = 9;
 
-/// What a run says of itself: seconds, and bytes in tables and at the peak of the process.
+/// The figures of a run: seconds, bytes in tables, and the peak memory of the process.
 type Figures = [f64; 3];
 
 pub(crate) fn family(shared: u64) -> Recursion {
     Recursion { threads: 2, depth: 7, shared }
 }
 
-/// Runs them all, and prints a table.
+/// Runs all systems and prints a table.
 pub(crate) fn compare() {
     let heading = ["states", "expansions", "jobs", "s", "expansions/µs", "states/µs", "speed-up"];
     let mut table = table(heading.into_iter().chain(["bytes/state in tables", "at the peak"]));
@@ -68,7 +68,7 @@ pub(crate) fn table(heading: impl IntoIterator<Item = &'static str>) -> Table {
     table
 }
 
-/// What a run with these arguments says of itself.
+/// Starts a run with these arguments and returns its figures.
 pub(crate) fn figures<const N: usize>(arguments: &[&str]) -> [f64; N] {
     let this = std::env::current_exe().expect("this program");
     let output = Command::new(this).args(arguments).output().expect("it runs");
@@ -78,7 +78,7 @@ pub(crate) fn figures<const N: usize>(arguments: &[&str]) -> [f64; N] {
     figures.try_into().expect("all of them")
 }
 
-/// One run, which prints its figures.
+/// One run. Prints its figures.
 pub(crate) fn one(shared: u64, jobs: usize) {
     let problem = family(shared).problem();
     let before = peak_memory_bytes();

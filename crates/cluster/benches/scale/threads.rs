@@ -1,10 +1,10 @@
-//! How far each engine gets with more and more threads that are all the same: in finite contexts,
-//! and in infinite ones.
+//! The largest number of equal threads that each engine can analyse, with finite contexts and with
+//! infinite ones.
 
 use crate::unlike::compare_all;
 use cpds_testing::families::{Recursion, stefan};
 
-/// Runs them all, and prints a table for each number of threads.
+/// Runs all engines and prints a table for each family.
 pub(crate) fn compare() {
     for threads in [2, 4, 6, 8, 10] {
         let families =

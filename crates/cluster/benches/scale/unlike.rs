@@ -1,10 +1,9 @@
-//! How far each engine gets where many threads are unlike.
+//! The largest number of different threads that each engine can analyse.
 //!
-//! Each has the same memory, and tuples one by one stop after a number of expansions as well;
-//! nothing is limited by time. So all figures but the last column are the same in each run. What is
-//! kept of diagrams is what the finished levels need; bytes are the most that were in use when
-//! somebody looked. A row says whether the engine came to the end, or with how many contexts it had
-//! to stop.
+//! Each engine has the same memory limit. Listed tuples have a limit on expansions, too. There is
+//! no time limit. So all figures but the last column are the same in each run. For diagrams, the
+//! stored nodes are those of the finished levels. Bytes are the most memory in use when a limit was
+//! checked. A row says whether the engine finished, or with how many contexts it stopped.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
@@ -17,7 +16,7 @@ use std::time::Instant;
 const MEMORY: usize = 256 << 20;
 const EXPANSIONS: u64 = 1_000_000;
 
-/// Runs them all, and prints a table for each number of threads.
+/// Runs all families and prints a table for each.
 pub(crate) fn compare() {
     for threads in [4, 6, 8, 10] {
         let families = [
@@ -30,7 +29,7 @@ pub(crate) fn compare() {
     }
 }
 
-/// Runs all engines on all of these, and prints a table.
+/// Runs all engines on these systems and prints a table.
 pub(crate) fn compare_all(threads: u32, families: &[(&str, Problem)]) {
     let mut table = Table::new();
     let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
@@ -64,13 +63,13 @@ fn measure(table: &mut Table, name: &str, problem: &Problem) {
 
 fn explicit(problem: &Problem) -> Vec<String> {
     let start = Instant::now();
-    // The ladder would have a quarter.
+    // The ladder of overapproximations would use a quarter of the memory.
     let (memory, ladder) = (MEMORY / 3 * 4, Ladder::None);
     let options = Options { engine: Some(Engine::Explicit), ladder, memory, ..Options::default() };
     let found = search(problem, Question::Reachable, &options, |_| ());
     let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = found.statistics
     else {
-        unreachable!("asked for")
+        unreachable!("the options select this engine")
     };
     let last = found.levels.last().expect("R_0 at least");
     let came_to = came_to(matches!(found.conclusion, Conclusion::Converged(_)), last.k);

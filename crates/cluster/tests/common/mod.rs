@@ -1,5 +1,5 @@
-//! Processes to test with: each is this same program, started again with its task in the
-//! environment.
+//! Processes for tests: each is the test program itself, started again with a task in an
+//! environment variable.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use cuba_cluster::{Bytes, Hosts, Loss, Part, Settings};
 use serde::{Deserialize, Serialize};
 
-/// The exit code where a process is lost, and where the processes do not come together.
+/// The exit codes if a process is lost, and if the processes cannot connect.
 pub(crate) const LOST: i32 = 40;
 pub(crate) const APART: i32 = 41;
-/// How long anything may take. Much longer than it does, even on a busy machine.
+/// A time limit that no test reaches, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
-/// What a process is to do.
+/// The task of a process.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub(crate) hosts: Hosts,
@@ -27,7 +27,7 @@ pub(crate) struct Task {
     pub(crate) model: u64,
     pub(crate) connect: Duration,
     pub(crate) silence: Duration,
-    /// How long each superstep takes, so that something can happen meanwhile.
+    /// The minimum duration of a superstep.
     pub(crate) pause: Duration,
     /// The part that panics in superstep 2.
     pub(crate) panics: Option<usize>,
@@ -117,7 +117,7 @@ impl Gathered {
     }
 }
 
-/// How a process ended.
+/// The exit code and the output of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -136,7 +136,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     pub(crate) fn end(mut self) -> Ended {
         let start = Instant::now();
         let status = loop {
@@ -150,7 +150,7 @@ impl Running {
         Ended { code: status.code(), stdout: self.stdout.all(), stderr: self.stderr.all() }
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the process.
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(sent.expect("there is a `kill`").success());
@@ -164,15 +164,16 @@ impl Drop for Running {
     }
 }
 
-/// The numbers below this are the nodes of a graph; each part has those that are its number modulo
-/// the number of parts.
+/// The number of nodes of a graph. A part stores the nodes equal to its number modulo the number of
+/// parts.
 const NODES: u64 = 50_000;
 
 fn successors(node: u64) -> [u64; 3] {
     [(node * 7 + 1) % NODES, (node / 2 + 3) % NODES, (node * node) % NODES]
 }
 
-/// The levels of a search from node 0, without any of this: how many nodes, and the sum of all.
+/// The levels of a search from node 0 in one process: for each level, the number of nodes and their
+/// sum.
 pub(crate) fn expected() -> String {
     let (mut seen, mut level, mut levels) = (BTreeSet::from([0]), vec![0], 0);
     while !level.is_empty() {
@@ -200,7 +201,7 @@ struct Search {
 impl Part for Search {
     type Command = Order;
     type Block = Bytes;
-    /// How many nodes are new, and the sum of those.
+    /// The number of new nodes, and their sum.
     type Reply = (u64, u64);
 
     fn step(&mut self, order: Order, received: Vec<(usize, Bytes)>, send: &mut dyn FnMut(usize, Bytes)) -> (u64, u64) {
@@ -221,7 +222,7 @@ impl Part for Search {
         for node in arrived.iter().flat_map(|&node| successors(node)) {
             let to = usize::try_from(node).expect("small numbers") % self.parts;
             blocks[to].extend(node.to_le_bytes());
-            // Small blocks, so that there are many.
+            // Small blocks, so that many are sent.
             if blocks[to].len() >= 200 {
                 send(to, Bytes(std::mem::take(&mut blocks[to])));
             }
@@ -235,7 +236,7 @@ impl Part for Search {
     }
 }
 
-/// What a process does that was started with a task.
+/// The main function of a process with a task.
 pub(crate) fn main() {
     let Ok(task) = std::env::var("CUBA_CLUSTER_TASK") else { return };
     let task = Task::decode(&task);
@@ -282,8 +283,7 @@ pub(crate) fn main() {
         levels += 1;
         order = Order::Level;
     }
-    // The superstep that found nothing is no level; that with node 0 alone is not counted here
-    // either.
+    // The supersteps that found nothing, and only node 0, are not counted.
     println!("{nodes} nodes of sum {total} in {levels} levels");
     coordinator.finish(Order::Stop(7));
     println!("finished");

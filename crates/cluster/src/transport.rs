@@ -1,4 +1,5 @@
-//! cuba's [`Transport`]: in each process some shares of the states, as parts of supersteps.
+//! Implements cuba's [`Transport`] for many processes: each process has some shares of the states,
+//! and each share is a part in the supersteps.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -9,43 +10,48 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use cuba::distributed::{Command as ShareCommand, Failure, Reply, Share, Supersteps};
 use cuba_cli::running::cluster::{End, JoinRequest, Joined, Others, Transport, Where};
 use cuba_cli::running::run::Run as CubaRun;
 use serde::{Deserialize, Serialize};
 
-use crate::pulse::lock;
+use crate::heartbeat::lock;
 use crate::supersteps::{coordinate, run};
 use crate::{Bytes, Coordinator, Hosts, Loss, Part, Settings, connect};
 
-/// What process 0 says to all.
+/// A command from process 0 to all parts.
 #[derive(Clone, Serialize, Deserialize)]
-pub enum Order {
-    /// To all shares.
-    Do(ToShares),
-    /// Everything is over: the exit code, and whether nobody will go on.
+pub enum ClusterCommand {
+    /// A command to all shares.
+    Run(ShareCommand),
+    /// The end of the run: the exit code, and whether no later run continues this one.
     End(u8, bool),
 }
 
-/// One share of the states.
-struct Shared(Share<'static>);
+/// A share of the states as a part.
+struct SharePart(Share<'static>);
 
-impl Part for Shared {
-    type Command = Order;
+impl Part for SharePart {
+    type Command = ClusterCommand;
     type Block = Bytes;
     type Reply = Reply;
 
-    fn step(&mut self, order: Order, received: Vec<(usize, Bytes)>, send: &mut dyn FnMut(usize, Bytes)) -> Reply {
-        let Order::Do(command) = order else { return Reply::Failed(Failure::Command) };
+    fn step(
+        &mut self,
+        order: ClusterCommand,
+        received: Vec<(usize, Bytes)>,
+        send: &mut dyn FnMut(usize, Bytes),
+    ) -> Reply {
+        let ClusterCommand::Run(command) = order else { return Reply::Failed(Failure::Command) };
         let received = received.into_iter().map(|(from, Bytes(block))| (from, block)).collect();
         self.0.step(command, received, &mut |to, block| send(to, Bytes(block)))
     }
 }
 
-/// Connections between processes.
-pub struct Network;
+/// Runs cuba in many processes.
+pub struct ClusterTransport;
 
-impl Transport for Network {
+impl Transport for ClusterTransport {
     fn join(&self, request: JoinRequest) -> Result<Joined, String> {
         let JoinRequest { r#where, jobs, question, share, quiet, run: this } = request;
         let (hosts, process) = match &r#where {
@@ -53,11 +59,11 @@ impl Transport for Network {
             Where::Here { arguments, .. } => (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0),
             Where::Started { process } => (from_stdin(&this)?, *process),
         };
-        // The process that started this one prints what became of others.
+        // The process that started this one reports the loss of other processes.
         let is_silent = matches!(r#where, Where::Started { .. });
         let children = match r#where {
-            Where::Here { arguments, folder } => Children::start(&this, &hosts, &arguments, folder.as_deref())?,
-            _ => Children::default(),
+            Where::Here { arguments, folder } => ChildProcesses::start(&this, &hosts, &arguments, folder.as_deref())?,
+            _ => ChildProcesses::default(),
         };
         let mut note = |note: &crate::Note| {
             if !quiet {
@@ -66,35 +72,35 @@ impl Transport for Network {
         };
         let connected = connect::connect(Settings::new(hosts, process, jobs, question), &mut note);
         let network = connected.map_err(|error| error.to_string())?;
-        children.have_joined();
-        let make = move |part, parts| Shared(share(part, parts));
-        let of_lost = Arc::clone(&this);
+        children.set_joined();
+        let make = move |part, parts| SharePart(share(part, parts));
+        let reporter = Arc::clone(&this);
         let lost = move |loss: &Loss| -> i32 {
             let what = loss.to_string();
-            if process == 0 { of_lost.lost(&what) } else { of_lost.other_lost(Some(&*what).filter(|_| !is_silent)) }
+            if process == 0 { reporter.lost(&what) } else { reporter.other_lost(Some(&*what).filter(|_| !is_silent)) }
         };
         if process > 0 {
-            let last = run::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
-            let Order::End(code, is_done) = last else { unreachable!("the last order is the end") };
+            let last = run::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
+            let ClusterCommand::End(code, is_done) = last else { unreachable!("the last order is the end") };
             return Ok(Joined::Over(End { code, is_done }));
         }
-        let coordinator = coordinate::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
+        let coordinator = coordinate::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
         let coordinator = Mutex::new(Some(coordinator));
-        Ok(Joined::First(Arc::new(Everyone { run: this, coordinator, parts, here: jobs, children })))
+        Ok(Joined::First(Arc::new(AllProcesses { run: this, coordinator, parts, here: jobs, children })))
     }
 }
 
-/// All processes, as process 0 sees them.
-struct Everyone {
+/// All processes, controlled by process 0.
+struct AllProcesses {
     run: Arc<CubaRun>,
-    coordinator: Mutex<Option<Coordinator<Shared>>>,
+    coordinator: Mutex<Option<Coordinator<SharePart>>>,
     parts: usize,
     here: usize,
-    children: Children,
+    children: ChildProcesses,
 }
 
-impl Supersteps for Everyone {
+impl Supersteps for AllProcesses {
     fn parts(&self) -> usize {
         self.parts
     }
@@ -103,30 +109,31 @@ impl Supersteps for Everyone {
         self.here
     }
 
-    fn superstep(&self, command: ToShares) -> Vec<Reply> {
+    fn superstep(&self, command: ShareCommand) -> Vec<Reply> {
         match &mut *lock(&self.coordinator) {
-            Some(coordinator) => coordinator.superstep(Order::Do(command)),
+            Some(coordinator) => coordinator.superstep(ClusterCommand::Run(command)),
             None => vec![Reply::Failed(Failure::Command)],
         }
     }
 
     fn give_up(&self, why: &Failure) {
-        // The others hear that this process is gone.
+        // The other processes report this one as lost.
         drop(lock(&self.coordinator).take());
         self.run.lost(&why.to_string())
     }
 }
 
-impl Others for Everyone {
+impl Others for AllProcesses {
     fn finish(&self, End { code, is_done }: End) {
         if let Some(coordinator) = lock(&self.coordinator).take() {
-            coordinator.finish(Order::End(code, is_done));
+            coordinator.finish(ClusterCommand::End(code, is_done));
         }
         self.children.wait();
     }
 }
 
-/// The processes, as the one that has started this one lists them. If it ends, so does this one.
+/// Reads the list of processes from the process that has started this one. When that process ends,
+/// this one ends too.
 fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
     let mut text = String::new();
     loop {
@@ -143,16 +150,16 @@ fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
     Hosts::parse("standard input", &text).map_err(|error| error.to_string())
 }
 
-/// Processes that this one has started. Their standard input stays open as long as this one is
-/// there.
+/// The processes that this one has started. Their standard input stays open until this process
+/// ends.
 #[derive(Default)]
-struct Children {
+struct ChildProcesses {
     all: Arc<Mutex<Vec<Child>>>,
-    /// Whether all are connected. From then on, who ends is lost.
+    /// Whether all are connected. From then on, heartbeats notice when one ends.
     joined: Arc<AtomicBool>,
 }
 
-impl Children {
+impl ChildProcesses {
     /// Starts all processes but process 0.
     fn start(
         run: &Arc<CubaRun>,
@@ -168,7 +175,7 @@ impl Children {
             if let Some(folder) = folder {
                 command.current_dir(folder);
             }
-            // Ctrl-C is for process 0, which tells the others.
+            // Only process 0 receives Ctrl-C; it informs the others.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
             let started = command.spawn().and_then(|mut child| {
@@ -183,13 +190,13 @@ impl Children {
         Ok(children)
     }
 
-    fn have_joined(&self) {
+    fn set_joined(&self) {
         self.joined.store(true, Ordering::Relaxed);
     }
 
     fn wait(&self) {
         for child in lock(&self.all).iter_mut() {
-            // `wait` would close its standard input.
+            // `Child::wait` would close the standard input.
             while let Ok(None) = child.try_wait() {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -197,7 +204,7 @@ impl Children {
     }
 }
 
-/// Whether one ends before it was connected: then there is no need to wait for it.
+/// Ends the run if a child process ends before it is connected.
 fn watch(run: &CubaRun, all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
     while !joined.load(Ordering::Relaxed) {
         let ended = |(number, child): (usize, &mut Child)| Some((number, child.try_wait().ok().flatten()?));
