@@ -91,7 +91,7 @@ fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certifi
 fn is_short(answer: &Answer, found: &Analysis<'_>, truth: &Truth, trace: &Trace, tally: &mut Tally) -> Checked {
     let Some(fewest) = truth.steps.filter(|_| truth.bad == Some(trace.contexts.len())) else { return Ok(()) };
     let steps: usize = trace.contexts.iter().map(|context| context.steps.len()).sum();
-    let most = match found.lower.engine() {
+    let most = match found.level_store.engine() {
         _ if truth.finite.up_to < trace.contexts.len() => usize::MAX,
         Engine::Explicit => fewest,
         Engine::Symbolic => 2 * fewest,

@@ -52,7 +52,7 @@ impl Answer {
             conclusion: found.conclusion.clone(),
             levels: found.levels.iter().map(|it| (it.reachable.and_then(Count::exact), it.visible.exact())).collect(),
             upper: found.levels.iter().map(|level| level.upper.and_then(|(count, _)| count.exact())).collect(),
-            visible: (0..levels_told).flat_map(|k| found.lower.visible().states(k)).collect(),
+            visible: (0..levels_told).flat_map(|k| found.level_store.visible().states(k)).collect(),
             collapse_of_states: found.collapse_of_states,
             collapse_of_visible: found.visible_sequence.collapse(),
             between: all.map(|between| between.states.clone()),

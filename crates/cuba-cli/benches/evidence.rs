@@ -87,7 +87,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
         let Evidence::Certificate(certificate) = &evidence else { unreachable!("made above") };
         let bytes =
             serde_json::to_vec(&json::certificate(problem, proved_by.clone(), certificate)).expect("plain data");
-        let kept = analysis.lower.glimpse().kept;
+        let kept = analysis.level_store.snapshot().kept;
         let new = (proved_by, kept, certificate.tuples().len(), certificate.automaton.len(), bytes.len());
         assert!(counters.is_none_or(|counters| counters == new) || question != Question::Reachable, "exact");
         counters = Some(new);

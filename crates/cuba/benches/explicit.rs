@@ -55,7 +55,7 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
         let start = Instant::now();
         let found = search(problem, Question::Reachable, &options, |_| ());
         times.push(start.elapsed().as_secs_f64());
-        let seen = found.lower.glimpse();
+        let seen = found.level_store.snapshot();
         let size = found.levels.last().expect("R_0 at least").reachable.expect("states are counted");
         let new = (seen.k, size, seen.kept, seen.expansions, seen.bytes);
         assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");

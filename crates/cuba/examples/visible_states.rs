@@ -12,7 +12,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("T(R) is not known".into());
     };
     for level in &answer.analysis.levels {
-        let visible = answer.analysis.lower.visible().states(level.k);
+        let visible = answer.analysis.level_store.visible().states(level.k);
         let new: Vec<String> = visible.iter().map(|state| system.paper(state).to_string()).collect();
         println!("T(R_{}) has {} states; new: {}", level.k, level.visible, new.join(" "));
     }

@@ -201,7 +201,7 @@ pub fn answer<'a>(
     match make(problem, &answer.analysis, options, &cancel, &mut event) {
         Ok(made) => answer.evidence = made,
         Err(NoEvidence::Limit(phase)) => {
-            let lost = answer.analysis.lower.is_lost().then_some(Halt::Lost);
+            let lost = answer.analysis.level_store.is_lost().then_some(Halt::Lost);
             // What was not stopped lacks memory.
             let why = lost.or(cancel.why()).unwrap_or(Halt::Memory);
             answer.leave_unconfirmed(why, phase);
@@ -246,7 +246,7 @@ fn make(
             let is_exact = matches!(analysis.conclusion, Conclusion::Converged(_));
             let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
             // The tables are still there, and have three quarters of the memory at most.
-            let tables = analysis.statistics.table_bytes().saturating_sub(analysis.lower.bytes_elsewhere());
+            let tables = analysis.statistics.table_bytes().saturating_sub(analysis.level_store.bytes_elsewhere());
             let room = (options.memory / 3 * 4).saturating_sub(tables);
             match analysis.certificate(proof, room, cancel) {
                 Ok(certificate) => (Evidence::Certificate(certificate), claim),

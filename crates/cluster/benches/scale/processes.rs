@@ -6,7 +6,7 @@
 
 use crate::states::{family, figures, table};
 use cuba::Ladder;
-use cuba::checkpoint::Start;
+use cuba::checkpoint::StartPoint;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
 use cuba::{Control, Options, Question, Tuning, search, search_with};
 use cuba_cli::running::cluster::{End, JoinRequest, Joined, Transport, Where};
@@ -89,18 +89,18 @@ pub(crate) fn one(shared: u64, processes: usize) {
         None => search(&problem, Question::Reachable, &options, |_| ()),
         Some(others) => {
             let elsewhere: Elsewhere = others.clone();
-            let mut start = Start::default();
+            let mut start = StartPoint::default();
             start.elsewhere = Some(elsewhere);
             let control = Control { start, ..Control::default() };
             search_with(control, &problem, Question::Reachable, &options, |_| ())
         }
     };
     let seconds = start.elapsed().as_secs_f64();
-    let seen = found.lower.glimpse();
+    let seen = found.level_store.snapshot();
     let closed = (family(shared).states(), family(shared).steps());
     assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
     let (bytes, levels) = (seen.bytes, found.levels.len());
-    let (_, supersteps, sent) = found.lower.sent().unwrap_or((1, 0, Sent::default()));
+    let (_, supersteps, sent) = found.level_store.sent().unwrap_or((1, 0, Sent::default()));
     if let Some(others) = others {
         others.finish(End { code: 0, is_done: true });
     }

@@ -86,7 +86,7 @@ pub(crate) fn one(shared: u64, jobs: usize) {
     let start = Instant::now();
     let found = search(&problem, Question::Reachable, &options, |_| ());
     let seconds = start.elapsed().as_secs_f64();
-    let seen = found.lower.glimpse();
+    let seen = found.level_store.snapshot();
     let closed = (family(shared).states(), family(shared).steps());
     assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
     let peak = peak_memory_bytes().zip(before).map_or(0, |(after, before)| after - before);

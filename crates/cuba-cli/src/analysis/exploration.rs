@@ -74,7 +74,7 @@ impl Exploration<'_> {
         Summary {
             levels: &analysis.levels,
             rungs: &analysis.rungs,
-            engine: Some(analysis.lower.engine()),
+            engine: Some(analysis.level_store.engine()),
             fcr: analysis.fcr.as_ref().and_then(Fcr::holds),
             fcr_by: analysis.fcr.as_ref().and_then(Fcr::by),
             lower_sequence: analysis.lower_sequence.clone(),
@@ -92,7 +92,7 @@ impl Exploration<'_> {
 
 /// The name of the levels: R_k, or S_k.
 pub(crate) fn levels(analysis: &Analysis<'_>) -> char {
-    match analysis.lower.engine() {
+    match analysis.level_store.engine() {
         Engine::Explicit => 'R',
         Engine::Symbolic => 'S',
     }

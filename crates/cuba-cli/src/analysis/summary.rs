@@ -8,7 +8,7 @@ use crate::analysis::finding::{Finding, Unconfirmed};
 use crate::analysis::limits::RunLimits;
 use crate::analysis::phase::Ended;
 use cpds::Cpds;
-use cuba::{Between, Climbed, Count, Engine, Level, ObservationSequence, Options, Outcome, Reason};
+use cuba::{Between, Count, Engine, Level, ObservationSequence, Options, Outcome, Reason, RungResult};
 
 /// What is listed of many: so many at the beginning and as many at the end, and what matters in
 /// between. Nothing stands for what is left out.
@@ -25,7 +25,7 @@ pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -
 }
 
 /// Whether a rung has ruled out what none before it had.
-pub(crate) fn rules_out(climbed: &Climbed) -> bool {
+pub(crate) fn rules_out(climbed: &RungResult) -> bool {
     matches!(climbed.outcome, Outcome::Bound(bound) if bound.ruled_out != Count::ZERO)
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Summary<'a> {
     /// The levels that are finished.
     pub(crate) levels: &'a [Level],
     /// The rungs that are done with.
-    pub(crate) rungs: &'a [Climbed],
+    pub(crate) rungs: &'a [RungResult],
     /// What the levels are made of, once that is known.
     pub(crate) engine: Option<Engine>,
     /// Whether finite context reachability holds, if that is known.

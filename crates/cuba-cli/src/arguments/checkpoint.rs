@@ -6,7 +6,7 @@ use crate::arguments::values::duration;
 use crate::running::checkpoint::{Checkpoint, Header, RUN, Resumed, SharesFolder};
 use crate::running::run::Run;
 use clap::Args;
-use cuba::checkpoint::Start;
+use cuba::checkpoint::StartPoint;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl CheckpointArgs {
         run: &Arc<Run>,
         problem: &cpds::Problem,
         is_shared: bool,
-    ) -> Result<(Start, Option<Checkpoint>), String> {
+    ) -> Result<(StartPoint, Option<Checkpoint>), String> {
         let every = self.checkpoint_every;
         match (&self.resumed, &self.checkpoint) {
             (Some(resumed), _) => {
@@ -63,9 +63,9 @@ impl CheckpointArgs {
             (None, Some(path)) => {
                 let path = if is_shared { &path.join(RUN) } else { path };
                 let header = Header::new(run, problem)?;
-                Ok((Start::default(), Some(Checkpoint::new(run, path, every, header)?)))
+                Ok((StartPoint::default(), Some(Checkpoint::new(run, path, every, header)?)))
             }
-            (None, None) => Ok((Start::default(), None)),
+            (None, None) => Ok((StartPoint::default(), None)),
         }
     }
 }

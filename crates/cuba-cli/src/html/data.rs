@@ -9,7 +9,7 @@ use crate::text::style::plain;
 use boolprog::{ProgramStep, Synchronisation};
 use cpds::diagnostic::printable_lines;
 use cpds::{GlobalState, SharedState, Stack, Symbol, ThreadId, Trace};
-use cuba::{Count, Engine, Lower};
+use cuba::{Count, Engine, LevelStore};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -176,11 +176,11 @@ impl Numbering<'_> {
     /// The levels of a table, as far as they are not too many.
     fn table(
         &mut self,
-        count: fn(&Lower<'_>, usize) -> Count,
-        states: fn(&Lower<'_>, usize) -> Vec<GlobalState>,
+        count: fn(&LevelStore<'_>, usize) -> Count,
+        states: fn(&LevelStore<'_>, usize) -> Vec<GlobalState>,
         mut symbols: usize,
     ) -> Table {
-        let (lower, of_levels) = (&self.explored.analysis.lower, self.explored.analysis.levels.len());
+        let (lower, of_levels) = (&self.explored.analysis.level_store, self.explored.analysis.levels.len());
         let mut rows = ROWS.min(ENTRIES / (1 + self.explored.system().thread_count())) as u128;
         let mut levels: Vec<Vec<usize>> = Vec::new();
         for k in 0..of_levels {
@@ -200,7 +200,7 @@ impl Numbering<'_> {
 }
 
 /// Visible states as states: what is not seen is left out.
-fn visible(lower: &Lower<'_>, k: usize) -> Vec<GlobalState> {
+fn visible(lower: &LevelStore<'_>, k: usize) -> Vec<GlobalState> {
     let stack = |top: &Option<Symbol>| Stack::from_top(*top);
     let states = lower.visible().states(k).into_iter();
     states.map(|state| GlobalState { shared: state.shared, stacks: state.tops.iter().map(stack).collect() }).collect()
@@ -212,9 +212,9 @@ impl Data {
         let mut numbering =
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
         let visible = numbering.table(|lower, k| lower.visible().count(k), visible, usize::MAX);
-        let states = (explored.analysis.lower.engine() == Engine::Explicit).then(|| {
-            let count = |lower: &Lower<'_>, k: usize| lower.new_states(k).unwrap_or(Count::ZERO);
-            let states = |lower: &Lower<'_>, k: usize| lower.states(k).into_iter().flatten().collect();
+        let states = (explored.analysis.level_store.engine() == Engine::Explicit).then(|| {
+            let count = |lower: &LevelStore<'_>, k: usize| lower.new_states(k).unwrap_or(Count::ZERO);
+            let states = |lower: &LevelStore<'_>, k: usize| lower.states(k).into_iter().flatten().collect();
             numbering.table(count, states, SYMBOLS)
         });
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));

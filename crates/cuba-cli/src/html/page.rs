@@ -18,7 +18,7 @@ use crate::text::style::plain;
 use crate::text::{levels, pumping_loop, statistics};
 use cpds::diagnostic::printable_lines;
 use cpds::{ActionKind, Program, Source, ThreadId};
-use cuba::{Climbed, Conclusion, Outcome, PumpingLoop};
+use cuba::{Conclusion, Outcome, PumpingLoop, RungResult};
 use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
@@ -263,8 +263,8 @@ fn evidence(explored: &Exploration<'_>) -> EvidenceFact {
     }
 }
 
-fn rung(climbed: Option<&Climbed>) -> RungRow {
-    let Some(Climbed { rung, outcome }) = climbed else {
+fn rung(climbed: Option<&RungResult>) -> RungRow {
+    let Some(RungResult { rung, outcome }) = climbed else {
         let [visible, left, remark] = [(); 3].map(|()| String::new());
         return RungRow { name: "…".to_owned(), visible, left, remark };
     };

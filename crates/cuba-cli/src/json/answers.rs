@@ -13,7 +13,7 @@ use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
 use cuba::distributed::Sent;
-use cuba::{Climbed, Conclusion, Count, Engine, Halt, ObservationSequence, Outcome, Pause, PumpingLoop, ThreadRun};
+use cuba::{Conclusion, Count, Engine, Halt, ObservationSequence, Outcome, Pause, PumpingLoop, RungResult, ThreadRun};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -424,7 +424,7 @@ pub(crate) fn analysis(
     usage: Usage,
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
-    let lower = &analysis.lower;
+    let lower = &analysis.level_store;
     let verdict = match &analysis.conclusion {
         Conclusion::Safe(_) => "safe",
         Conclusion::Converged(_) => "converged",
@@ -590,7 +590,7 @@ fn evidence(made: &cuba::TimedEvidence) -> EvidenceJson {
     }
 }
 
-fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
+fn upper(RungResult { rung, outcome }: &RungResult) -> UpperJson {
     let (bound, given_up) = match outcome {
         Outcome::Bound(bound) => (Some(bound), None),
         Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => (None, Some("tuples")),

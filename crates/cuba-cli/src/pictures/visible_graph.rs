@@ -18,7 +18,7 @@ use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use cpds::{Action, Certificate, Cpds, GlobalState, Problem, Symbol, ThreadId, VisibleState};
 use cpds_check::Evidence;
-use cuba::{Conclusion, Lower, Proof, below};
+use cuba::{Conclusion, LevelStore, Proof, below};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph with more visible states than this is not drawn, or with more steps.
@@ -52,7 +52,7 @@ pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Pic
 }
 
 /// R_k, if it can be listed.
-fn tuples(lower: &Lower<'_>, k: usize) -> Result<Certificate, TooLarge> {
+fn tuples(lower: &LevelStore<'_>, k: usize) -> Result<Certificate, TooLarge> {
     lower.up_to(k).map_err(|_| TooLarge(format!("R_{k} has more tuples than fit into the memory")))
 }
 
@@ -63,7 +63,7 @@ struct TooLarge(String);
 impl Graph {
     fn new(explored: &Exploration<'_>) -> Result<Self, TooLarge> {
         let (system, analysis) = (explored.system(), &explored.analysis);
-        let (lower, k) = (&analysis.lower, analysis.k());
+        let (lower, k) = (&analysis.level_store, analysis.k());
         let count = analysis.levels[k].visible;
         if count.exact().is_none_or(|count| count > MOST_STATES) {
             return Err(TooLarge(format!("R_{k} has {count} visible states, more than {MOST_STATES}")));
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use cpds_testing::oracle;
     use cpds_testing::random::{Shape, problem};
-    use cuba::checkpoint::Start;
+    use cuba::checkpoint::StartPoint;
     use cuba::{Cancel, Control, Engine, Options, Question};
     use proptest::prelude::*;
     use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -184,7 +184,7 @@ mod tests {
 
     /// The graph of an analysis with its evidence.
     fn graph(problem: &Problem, options: Options) -> Graph {
-        let control = Control { start: Start::default(), cancel: Cancel::new(), keeper: None };
+        let control = Control { start: StartPoint::default(), cancel: Cancel::new(), keeper: None };
         let answer = cuba::answer(problem, Question::Visible, &options, control, |_| ());
         let answer = answer.ok().expect("no engine is wrong");
         let question = (problem, Question::Visible);

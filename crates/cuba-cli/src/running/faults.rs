@@ -6,8 +6,8 @@
 
 use crate::running::console::Console;
 use crate::running::run::Run;
-use cuba::checkpoint::Keeper;
-use cuba::{End, StorageError};
+use cuba::checkpoint::CheckpointWriter;
+use cuba::{Side, StorageError};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -54,8 +54,8 @@ impl Faults {
 
 impl Run {
     /// An end of the search begins in this thread.
-    pub(crate) fn fault_of_search(&self, end: End) {
-        self.fault(if end == End::Upper { "upper end" } else { "lower end" });
+    pub(crate) fn fault_of_search(&self, end: Side) {
+        self.fault(if end == Side::Upper { "upper end" } else { "lower end" });
     }
 
     /// For a search without a checkpoint, if a fault is wanted: faults at the beginning of its
@@ -68,16 +68,16 @@ impl Run {
 /// Saves nothing.
 pub(crate) struct FaultKeeper<'r>(&'r Run);
 
-impl Keeper for FaultKeeper<'_> {
-    fn begins(&self, end: End) {
+impl CheckpointWriter for FaultKeeper<'_> {
+    fn begins(&self, end: Side) {
         self.0.fault_of_search(end);
     }
 
-    fn is_due(&self, _: End) -> bool {
+    fn is_due(&self, _: Side) -> bool {
         false
     }
 
-    fn keep(&self, _: End, _: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+    fn keep(&self, _: Side, _: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         false
     }
 }

@@ -13,7 +13,7 @@ use crate::running::checkpoint::Checkpoint;
 use crate::running::lock::lock;
 use crate::running::run::Run;
 use crate::text::style;
-use cuba::{Analysis, Climbed, Count, Engine, Event, Level, ObservationSequence, Options, Outcome, Rung};
+use cuba::{Analysis, Count, Engine, Event, Level, ObservationSequence, Options, Outcome, Rung, RungResult};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ struct Record {
     options: Options,
     fcr: Option<(bool, String)>,
     levels: Vec<Level>,
-    rungs: Vec<Climbed>,
+    rungs: Vec<RungResult>,
     /// How many visible states are left above, and by which rung.
     left: Option<(Count, Rung)>,
     /// What the search has come to, if it is over.
@@ -102,7 +102,7 @@ impl InterimResults {
             record.levels.clone_from(&analysis.levels);
             record.rungs.clone_from(&analysis.rungs);
             record.over = Some(Over {
-                engine: analysis.lower.engine(),
+                engine: analysis.level_store.engine(),
                 sequences: (analysis.lower_sequence.clone(), analysis.visible_sequence.clone()),
                 collapse_of_states: analysis.collapse_of_states,
                 finding,
@@ -166,7 +166,7 @@ impl Record {
                     None => self.levels.push(level),
                 }
             }
-            Event::Climbed(climbed) => {
+            Event::Rung(climbed) => {
                 if let Outcome::Bound(bound) = climbed.outcome
                     && (self.left.is_none() || bound.ruled_out != Count::ZERO)
                 {

@@ -59,7 +59,7 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
 
 /// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
 pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) -> String {
-    let lower = &explored.analysis.lower;
+    let lower = &explored.analysis.level_store;
     let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
     if lower.engine() == Engine::Explicit {
         heading.push("R_k \\ R_{k-1}".to_owned());

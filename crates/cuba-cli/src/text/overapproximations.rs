@@ -7,7 +7,7 @@ use crate::text::table::{indented, plain_table};
 use crate::text::terminal::fitted;
 use boolprog::SourceMap;
 use comfy_table::CellAlignment;
-use cuba::{Between, Climbed, Engine, Ladder, Level, Outcome, Reason, Rung};
+use cuba::{Between, Engine, Ladder, Level, Outcome, Reason, Rung, RungResult};
 use std::fmt::Write as _;
 
 /// Of more rows of overapproximations, so many are shown at the beginning, and as many at the end.
@@ -71,16 +71,16 @@ impl Summary<'_> {
         let mut table = plain_table();
         // Rungs that come to the same and rule out nothing more are told together; so are those
         // that were given up for the same reason.
-        let is_idle = |climbed: &Climbed| !rules_out(climbed);
-        let visible = |climbed: &Climbed| match climbed.outcome {
+        let is_idle = |climbed: &RungResult| !rules_out(climbed);
+        let visible = |climbed: &RungResult| match climbed.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),
             _ => "–".to_owned(),
         };
-        let is_bound = |climbed: &Climbed| matches!(climbed.outcome, Outcome::Bound(_));
-        let is_the_same = |a: &Climbed, b: &Climbed| {
+        let is_bound = |climbed: &RungResult| matches!(climbed.outcome, Outcome::Bound(_));
+        let is_the_same = |a: &RungResult, b: &RungResult| {
             is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
         };
-        let rows: Vec<&[Climbed]> = self.rungs.chunk_by(is_the_same).collect();
+        let rows: Vec<&[RungResult]> = self.rungs.chunk_by(is_the_same).collect();
         for together in listed(&rows, ROWS, |row| rules_out(&row[0])) {
             let Some(together) = together else {
                 table.add_row(["…", "", ""]);
@@ -123,8 +123,8 @@ impl Summary<'_> {
         }
         let examples = format!("  {}", examples.join("  "));
         let _ = writeln!(out, ":\n{}", fitted(&examples, width));
-        let is_exact = |climbed: &&Climbed| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
-        if let Some(Climbed { rung, .. }) = self.rungs.iter().find(is_exact) {
+        let is_exact = |climbed: &&RungResult| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
+        if let Some(RungResult { rung, .. }) = self.rungs.iter().find(is_exact) {
             let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");
         }
         out += &self.what_to_try();
@@ -142,7 +142,7 @@ impl Summary<'_> {
             _ => {}
         }
         let is_blown =
-            |climbed: &Climbed| matches!(climbed.outcome, Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_));
+            |climbed: &RungResult| matches!(climbed.outcome, Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_));
         if self.rungs.iter().any(is_blown) {
             hints.push("more tuples (--max-tuples)".to_owned());
         }

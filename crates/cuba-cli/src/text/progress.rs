@@ -2,7 +2,7 @@
 
 use crate::text::numbers::{bytes, clock, grouped, short};
 use crate::text::overapproximations::outcome_words;
-use cuba::{Climbed, Count, Engine, Event, Level, LevelProgress, Outcome, Rung};
+use cuba::{Count, Engine, Event, Level, LevelProgress, Outcome, Rung, RungResult};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl ProgressLines {
                 self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
                 self.bytes_above = *bytes;
             }
-            Event::Climbed(Climbed { rung, outcome }) => {
+            Event::Rung(RungResult { rung, outcome }) => {
                 let what = match outcome {
                     Outcome::Bound(bound) => {
                         if self.left.is_none() || bound.ruled_out != Count::ZERO {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     /// What an analysis of the paper's Fig. 1 comes to: levels, and rungs.
-    fn fig1(options: Options) -> (Vec<Level>, Vec<Climbed>) {
+    fn fig1(options: Options) -> (Vec<Level>, Vec<RungResult>) {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let analysis = search(&problem, Question::Visible, &options, |_| ());
         (analysis.levels, analysis.rungs)
@@ -194,12 +194,12 @@ mod tests {
                 "1:02 elapsed, tables of 1.25 GiB (at most 4.00 GiB)",
             ]
         );
-        heard.hear(&Event::Climbed(rungs[0].clone()), now);
+        heard.hear(&Event::Rung(rungs[0].clone()), now);
         assert_eq!(heard.lines(now)[1], "Z: 8 visible; 7 ≤ |T(R)| ≤ 8 (by Z)");
         heard.hear(&Event::Overapproximating { rung: Rung::MatchedZ, states: 5, bytes: 1 << 28 }, now);
         assert_eq!(heard.lines(now)[1], "matched-Z: 5 kept; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        let given_up = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
-        heard.hear(&Event::Climbed(given_up), now);
+        let given_up = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
+        heard.hear(&Event::Rung(given_up), now);
         assert_eq!(heard.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
         heard.doing = Some("making and checking the evidence".to_owned());
         assert_eq!(heard.lines(now)[0], "making and checking the evidence");
@@ -212,7 +212,7 @@ mod tests {
         let problem: cpds::Problem = include_str!("../../../../models/squeeze/mirror.cpds").parse().unwrap();
         let options = Options { max_contexts: Some(20), max_depth: Some(4), ..Options::default() };
         let rungs = search(&problem, Question::Verify, &options, |_| ()).rungs;
-        let heard = heard(rungs.into_iter().map(|climbed| (Event::Climbed(climbed), SECOND)));
+        let heard = heard(rungs.into_iter().map(|climbed| (Event::Rung(climbed), SECOND)));
         assert_eq!(heard.above().unwrap(), "A_4: 10 visible; |T(R)| ≤ 10 (by matched-Z)");
     }
 

@@ -28,7 +28,7 @@ impl Exploration<'_> {
 
     /// What was sent, if the states are in several processes.
     pub(crate) fn sent(&self) -> String {
-        let Some((parts, supersteps, sent)) = self.analysis.lower.sent() else { return String::new() };
+        let Some((parts, supersteps, sent)) = self.analysis.level_store.sent() else { return String::new() };
         let what = [plural(sent.states, "state"), plural(sent.stacks, "stack")].join(" and ");
         let (supersteps, blocks) = (plural(supersteps, "superstep"), plural(sent.blocks, "block"));
         let bytes = numbers::bytes(usize::try_from(sent.bytes).unwrap_or(usize::MAX));

@@ -20,7 +20,7 @@ use crate::running::run::Run;
 use crate::text::file_names::shown;
 use crate::text::{progress, statistics};
 use crate::verbs::evidence_files::write_certificate;
-use cuba::checkpoint::{Keeper, Start};
+use cuba::checkpoint::{CheckpointWriter, StartPoint};
 use cuba::distributed::Elsewhere;
 use cuba::{AnswerEvent, Control, Engine, Event, Fcr, Mistake, MistakeKind, Options, Question};
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub(crate) struct Setup<'s> {
     pub(crate) results: &'s InterimResults,
     pub(crate) quiet: bool,
     /// What both searches start with, and where they save what they have.
-    pub(crate) start: Start,
+    pub(crate) start: StartPoint,
     pub(crate) checkpoint: Option<&'s Checkpoint>,
 }
 
@@ -149,7 +149,7 @@ impl SearchArgs {
                 None => "note: it is not known whether every context is finite; see `cuba fcr`\n",
             };
         }
-        if self.cluster.is_wanted() && explored.analysis.lower.engine() == Engine::Symbolic {
+        if self.cluster.is_wanted() && explored.analysis.level_store.engine() == Engine::Symbolic {
             remarks += "note: only states one by one are shared out; tuples of languages are all in process 0\n";
         }
         remarks += explored.checkpoint_note.as_deref().unwrap_or_default();
@@ -204,8 +204,8 @@ pub(crate) fn explore<'a>(
     run.enter(Phase::Searching);
     let faults = run.fault_keeper();
     let keeper = match checkpoint {
-        Some(checkpoint) => Some(checkpoint as &dyn Keeper),
-        None => faults.as_ref().map(|faults| faults as &dyn Keeper),
+        Some(checkpoint) => Some(checkpoint as &dyn CheckpointWriter),
+        None => faults.as_ref().map(|faults| faults as &dyn CheckpointWriter),
     };
     let control = Control { start, cancel: run.cancel.clone(), keeper };
     let mut finding = None;

@@ -24,7 +24,7 @@ use crate::text::{program_trace, progress, pumping_loop, style, system_trace};
 use crate::verbs::exploration::{Setup, explore};
 use clap::Args;
 use cpds::{Cpds, Problem, Property, Stack, ThreadId, Wild};
-use cuba::checkpoint::Start;
+use cuba::checkpoint::StartPoint;
 use cuba::{
     Conclusion, ContextFiniteness, FinitenessProof, Halt, Head, Options, Proof, Psa, PumpingHeads, PumpingLoop,
     Question,
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
             evidence: &EvidenceArgs::default(),
             results: &InterimResults::new(),
             quiet: self.quiet,
-            start: Start::default(),
+            start: StartPoint::default(),
             checkpoint: None,
         };
         explore(question, Question::Verify, setup, |_| self.loaded.warnings())

@@ -20,7 +20,7 @@ use crate::text::{model_summary, program_trace};
 use crate::verbs::exploration::{Setup, explore};
 use clap::Args;
 use cpds::{Cpds, GlobalState, ThreadId, print_cpds};
-use cuba::checkpoint::Start;
+use cuba::checkpoint::StartPoint;
 use cuba::{Options, Psa, Question, TooLarge};
 use std::sync::Arc;
 
@@ -178,6 +178,6 @@ fn explore_graph<'a>(
     };
     let (problem, remarks) = (loaded.problem(), |_: &Exploration<'_>| loaded.warnings());
     let (evidence, results) = (&EvidenceArgs::default(), &InterimResults::new());
-    let setup = Setup { run, options, evidence, results, quiet, start: Start::default(), checkpoint: None };
+    let setup = Setup { run, options, evidence, results, quiet, start: StartPoint::default(), checkpoint: None };
     explore(problem, Question::Visible, setup, remarks)
 }

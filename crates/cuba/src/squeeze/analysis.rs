@@ -4,9 +4,9 @@ use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
 use crate::overapproximation::ceiling::Between;
 use crate::overapproximation::ladder::Rung;
-use crate::squeeze::levels::Lower;
+use crate::squeeze::level_store::LevelStore;
 use crate::squeeze::observation_sequence::ObservationSequence;
-use crate::squeeze::rung_outcome::Climbed;
+use crate::squeeze::rung_outcome::RungResult;
 use crate::squeeze::upper_search::Invariant;
 use crate::statistics::Statistics;
 use crate::visible::count::Count;
@@ -55,14 +55,14 @@ pub struct Analysis<'a> {
     /// Each complete level.
     pub levels: Vec<Level>,
     /// R_k or S_k, and T(R_k); there may be further levels.
-    pub lower: Lower<'a>,
+    pub level_store: LevelStore<'a>,
     /// What the levels took.
     pub statistics: Statistics,
     /// What is known of finite context reachability; nothing if the memory is too small to find the
     /// pumping heads.
     pub fcr: Option<Fcr>,
     /// The rungs that were computed or given up.
-    pub rungs: Vec<Climbed>,
+    pub rungs: Vec<RungResult>,
     /// For each rung, the proof that it has all that is reachable, if there is one.
     pub(super) invariants: Vec<Option<Invariant<'a>>>,
     /// What is known of (R_k) or (S_k), which may collapse later.

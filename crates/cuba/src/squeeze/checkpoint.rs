@@ -15,13 +15,13 @@ use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::{CutOffExploration, SavedExploration};
 use crate::overapproximation::cut_off_states::{CutOffStates, SavedCutOffStates};
 use crate::squeeze::analysis::{Level, Reason};
-use crate::squeeze::context::{Squeeze, Timed};
-use crate::squeeze::levels::{Lower, SavedLower, Tables};
-use crate::squeeze::lower_search::{LowerEnd, LowerOutcome};
-use crate::squeeze::race::End;
+use crate::squeeze::context::{Squeeze, Timestamped};
+use crate::squeeze::level_store::{LevelStore, LevelTables, SavedLevelStore};
+use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
+use crate::squeeze::race::Side;
 use crate::squeeze::rung_order::{RungOrder, RungStep};
-use crate::squeeze::rung_outcome::Climbed;
-use crate::squeeze::upper_search::{Invariant, UnfinishedRung, UpperEnd};
+use crate::squeeze::rung_outcome::RungResult;
+use crate::squeeze::upper_search::{Invariant, UnfinishedRung, UpperSearch};
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
@@ -31,33 +31,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Saves what the searches have, where the caller wants it.
-pub trait Keeper: Sync {
+pub trait CheckpointWriter: Sync {
     /// A search begins, in the thread that calls this.
-    fn begins(&self, _end: End) {}
+    fn begins(&self, _end: Side) {}
 
     /// Whether it is time to save what a search has.
-    fn is_due(&self, end: End) -> bool;
+    fn is_due(&self, end: Side) -> bool;
 
     /// Saves what `write` writes, and says whether it is saved.
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
+    fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
 }
 
 /// What the searches start with: what another run has saved, or nothing.
 #[derive(Default)]
-pub struct Start {
-    pub(super) lower: Option<SavedLowerEnd>,
-    pub(super) upper: Option<SavedUpperEnd>,
+pub struct StartPoint {
+    pub(super) lower: Option<SavedLowerSearch>,
+    pub(super) upper: Option<SavedUpperSearch>,
     /// The processes that have the states, if this one does not have them all.
     pub elsewhere: Option<Elsewhere>,
 }
 
-impl Start {
+impl StartPoint {
     /// Reads what a search has saved. The problem has to be that of the run that saved it, and so
     /// have the options; only limits may differ.
-    pub fn read(&mut self, end: End, input: &mut dyn Read) -> Result<(), StorageError> {
+    pub fn read(&mut self, end: Side, input: &mut dyn Read) -> Result<(), StorageError> {
         match end {
-            End::Lower => self.lower = Some(read(input)?),
-            End::Upper => self.upper = Some(read(input)?),
+            Side::Lower => self.lower = Some(read(input)?),
+            Side::Upper => self.upper = Some(read(input)?),
         }
         Ok(())
     }
@@ -65,20 +65,20 @@ impl Start {
 
 impl Squeeze<'_, '_> {
     /// A search begins in this thread.
-    pub(super) fn begins(&self, end: End) {
+    pub(super) fn begins(&self, end: Side) {
         if let Some(keeper) = self.keeper {
             keeper.begins(end);
         }
     }
 
     /// Saves what a search has, if it is time. Says whether it did.
-    pub(super) fn save_if_due(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+    pub(super) fn save_if_due(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
     }
 
     /// A search is over. If the other one is not before it is time to save, saves what this one
     /// has, once.
-    pub(super) fn save_when_over(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
+    pub(super) fn save_when_over(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
         let Some(keeper) = self.keeper else { return };
         self.race.leaves(end);
         while self.race.is_at_work(end.other()) {
@@ -93,9 +93,9 @@ impl Squeeze<'_, '_> {
 
 /// What is saved of the lower search in the middle of a level.
 pub(super) struct LevelInProgress<'e> {
-    pub(super) levels: &'e [Timed<(Level, Statistics)>],
-    pub(super) lower: Tables<'e>,
-    pub(super) states: Option<&'e Lower<'e>>,
+    pub(super) levels: &'e [Timestamped<(Level, Statistics)>],
+    pub(super) lower: LevelTables<'e>,
+    pub(super) states: Option<&'e LevelStore<'e>>,
     pub(super) before: u64,
     pub(super) compared: usize,
 }
@@ -104,7 +104,8 @@ pub(super) struct LevelInProgress<'e> {
 type SavedLevel = (u64, Level, (Engine, [u64; 7]));
 
 /// What is saved of the lower search.
-pub(super) type SavedLowerEnd = (Vec<SavedLevel>, SavedLower, Option<SavedLower>, u64, usize, Option<SavedOutcome>);
+pub(super) type SavedLowerSearch =
+    (Vec<SavedLevel>, SavedLevelStore, Option<SavedLevelStore>, u64, usize, Option<SavedOutcome>);
 
 /// What the lower search came to, if the other one still works.
 #[derive(Serialize, Deserialize)]
@@ -120,8 +121,8 @@ impl LevelInProgress<'_> {
     }
 }
 
-fn saved_levels(levels: &[Timed<(Level, Statistics)>]) -> Vec<SavedLevel> {
-    levels.iter().map(|Timed { time, what: (level, statistics) }| (*time, *level, statistics.numbers())).collect()
+fn saved_levels(levels: &[Timestamped<(Level, Statistics)>]) -> Vec<SavedLevel> {
+    levels.iter().map(|Timestamped { time, what: (level, statistics) }| (*time, *level, statistics.numbers())).collect()
 }
 
 impl LowerOutcome {
@@ -139,13 +140,13 @@ impl LowerOutcome {
     }
 }
 
-impl LowerEnd<'_> {
+impl LowerSearch<'_> {
     /// Writes what is saved between two levels, or when the search is over.
     pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), StorageError> {
-        let LowerEnd { levels, lower, states, before, compared, .. } = self;
+        let LowerSearch { levels, level_store, states, before, compared, .. } = self;
         // First all shares, then the level that they belong to.
-        lower.keep_shares()?;
-        write(&(saved_levels(levels), lower, states, before, compared, outcome), out)
+        level_store.keep_shares()?;
+        write(&(saved_levels(levels), level_store, states, before, compared, outcome), out)
     }
 }
 
@@ -154,21 +155,21 @@ impl<'a> Squeeze<'a, '_> {
     ///
     /// # Errors
     /// If its states are in other processes, which do not have them.
-    pub(super) fn restored_lower(&self, saved: SavedLowerEnd) -> Result<LowerEnd<'a>, Failure> {
+    pub(super) fn restored_lower(&self, saved: SavedLowerSearch) -> Result<LowerSearch<'a>, Failure> {
         let (levels, lower, states, before, compared, outcome) = saved;
         let (options, memory) = (&self.options, self.lower_memory(states.is_some()));
         let elsewhere = self.elsewhere.as_ref();
-        let restored = |lower| Lower::restored(self.system(), options, memory, elsewhere, lower);
-        let level = |(time, level, numbers)| Timed { time, what: (level, Statistics::of(numbers)) };
+        let restored = |lower| LevelStore::restored(self.system(), options, memory, elsewhere, lower);
+        let level = |(time, level, numbers)| Timestamped { time, what: (level, Statistics::of(numbers)) };
         let is_over = outcome.is_some();
         let outcome = match outcome {
             Some(SavedOutcome::Collapsed(time)) => LowerOutcome::Collapsed(time),
             Some(SavedOutcome::Unknown(reason)) => LowerOutcome::Unknown(reason),
             None => LowerOutcome::Unknown(Reason::ContextBound),
         };
-        Ok(LowerEnd {
+        Ok(LowerSearch {
             levels: levels.into_iter().map(level).collect(),
-            lower: restored(lower)?,
+            level_store: restored(lower)?,
             states: states.map(restored).transpose()?,
             before,
             compared,
@@ -212,19 +213,19 @@ pub(super) enum SavedCeilingSet {
 }
 
 /// What is saved of the upper search.
-pub(super) type SavedUpperEnd = (
-    (Vec<Timed<Climbed>>, Vec<Option<SavedInvariant>>, Option<SavedCeilingSet>, Vec<u32>),
+pub(super) type SavedUpperSearch = (
+    (Vec<Timestamped<RungResult>>, Vec<Option<SavedInvariant>>, Option<SavedCeilingSet>, Vec<u32>),
     (Option<usize>, RungOrder, Option<(RungStep, SavedUnfinishedRung)>, bool),
 );
 
-impl UpperEnd<'_> {
+impl UpperSearch<'_> {
     /// Writes what is saved, with the unfinished rung, if there is one.
     pub(super) fn write(
         &self,
         unfinished: Option<(RungStep, UnfinishedRungTables<'_>)>,
         out: &mut dyn Write,
     ) -> Result<(), StorageError> {
-        let UpperEnd { rungs, invariants, ceiling, safe, order, is_over, .. } = self;
+        let UpperSearch { rungs, invariants, ceiling, safe, order, is_over, .. } = self;
         let set = ceiling.set().map(|set| {
             let same = |invariant: &Option<Invariant<'_>>| match invariant {
                 Some(Invariant::CutOff(states)) => Arc::ptr_eq(states.set(), set),
@@ -238,11 +239,11 @@ impl UpperEnd<'_> {
 
 impl<'a> Squeeze<'a, '_> {
     /// The upper search, as it was when it was saved.
-    pub(super) fn restored_upper(&self, saved: SavedUpperEnd) -> UpperEnd<'a> {
+    pub(super) fn restored_upper(&self, saved: SavedUpperSearch) -> UpperSearch<'a> {
         let symmetry = &self.symmetry;
         let ((rungs, invariants, set, marks), (safe, order, unfinished, is_over)) = saved;
         let system = self.system();
-        let cut = |step: Option<&Timed<Climbed>>| step.and_then(|step| step.what.rung.cut());
+        let cut = |step: Option<&Timestamped<RungResult>>| step.and_then(|step| step.what.rung.cut());
         let invariant = |(number, invariant): (usize, Option<SavedInvariant>)| match invariant? {
             SavedInvariant::CutOff(states) => {
                 Some(Invariant::CutOff(CutOffStates::restored(system, symmetry, cut(rungs.get(number))?, states)))
@@ -271,7 +272,7 @@ impl<'a> Squeeze<'a, '_> {
             Some((step, rung))
         });
         let ceiling = Ceiling::restored(symmetry.clone(), set, marks);
-        UpperEnd { rungs, invariants, ceiling, safe, halted: None, order, unfinished, is_over }
+        UpperSearch { rungs, invariants, ceiling, safe, halted: None, order, unfinished, is_over }
     }
 }
 
@@ -305,13 +306,13 @@ mod tests {
         }
     }
 
-    impl Keeper for Often {
-        fn is_due(&self, end: End) -> bool {
+    impl CheckpointWriter for Often {
+        fn is_due(&self, end: Side) -> bool {
             let asked = 1 + self.asked[end as usize].fetch_add(1, Ordering::Relaxed);
             asked.is_multiple_of(self.first) && (asked / self.first).is_power_of_two()
         }
 
-        fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+        fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
             let mut content = Vec::new();
             write(&mut content).unwrap();
             self.kept.lock().unwrap()[end as usize].push(content);
@@ -331,7 +332,7 @@ mod tests {
             }
             _ => String::new(),
         };
-        let engine = found.lower.engine();
+        let engine = found.level_store.engine();
         let Analysis { levels, statistics, rungs, visible_sequence, collapse_of_states, between, conclusion, .. } =
             found;
         let sequences = (visible_sequence, collapse_of_states);
@@ -351,8 +352,8 @@ mod tests {
         let mut runs = 0;
         for lower in picked(&lower) {
             for upper in picked(&upper) {
-                let mut start = Start::default();
-                for (end, kept) in [(End::Lower, &lower), (End::Upper, &upper)] {
+                let mut start = StartPoint::default();
+                for (end, kept) in [(Side::Lower, &lower), (Side::Upper, &upper)] {
                     if let Some(kept) = kept {
                         start.read(end, &mut &**kept).unwrap();
                     }
@@ -365,7 +366,7 @@ mod tests {
                     options,
                     |event| match event {
                         Event::Level(level) => _ = levels.insert(level.k),
-                        Event::Climbed(climbed) => ladder.push(climbed),
+                        Event::Rung(climbed) => ladder.push(climbed),
                         _ => {}
                     },
                 );
@@ -422,10 +423,10 @@ mod tests {
         let keeper = Often::new(1);
         let options = Options { tuning: Tuning::SMALL, ..Options::default() };
         let _ = search_with(watched(&keeper), &problem, Question::Visible, &options, |_| ());
-        for (end, kept) in [End::Upper, End::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
+        for (end, kept) in [Side::Upper, Side::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
             let kept = kept.last().expect("something was kept");
-            assert!(Start::default().read(end, &mut &kept[..kept.len() / 2]).is_err());
-            Start::default().read(end, &mut &kept[..]).unwrap();
+            assert!(StartPoint::default().read(end, &mut &kept[..kept.len() / 2]).is_err());
+            StartPoint::default().read(end, &mut &kept[..]).unwrap();
         }
     }
 }

@@ -8,14 +8,14 @@ use crate::limits::Halt;
 use crate::overapproximation::ceiling::{Between, Ceiling};
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
-use crate::squeeze::context::{Meeting, Squeeze, Timed};
-use crate::squeeze::levels::Lower;
-use crate::squeeze::lower_search::{LowerEnd, LowerOutcome};
+use crate::squeeze::context::{Meeting, Squeeze, Timestamped};
+use crate::squeeze::level_store::LevelStore;
+use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
 use crate::squeeze::observation_sequence::ObservationSequence;
 use crate::squeeze::question::Question;
-use crate::squeeze::race::End;
-use crate::squeeze::rung_outcome::{Climbed, Outcome};
-use crate::squeeze::upper_search::UpperEnd;
+use crate::squeeze::race::Side;
+use crate::squeeze::rung_outcome::{Outcome, RungResult};
+use crate::squeeze::upper_search::UpperSearch;
 use crate::statistics::Statistics;
 use crate::visible::bad_patterns::BadPatterns;
 
@@ -23,17 +23,18 @@ use crate::visible::bad_patterns::BadPatterns;
 pub(super) fn conclude<'a>(
     squeeze: &Squeeze<'a, '_>,
     fcr: Option<Fcr>,
-    upper: UpperEnd<'a>,
-    lower: LowerEnd<'a>,
+    upper: UpperSearch<'a>,
+    lower: LowerSearch<'a>,
 ) -> Analysis<'a> {
-    let UpperEnd { mut rungs, mut invariants, ceiling, safe, halted, .. } = upper;
-    let LowerEnd { mut levels, lower, states, outcome, enough, .. } = lower;
+    let UpperSearch { mut rungs, mut invariants, ceiling, safe, halted, .. } = upper;
+    let LowerSearch { mut levels, level_store: lower, states, outcome, enough, .. } = lower;
     // Searches that contradict each other do so whichever was first.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
     // A bad state is reported at once, without anything that the upper search had found by then.
     let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
-    let is_in_time =
-        |rung: &&Timed<Climbed>| squeeze.is_worth_it(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough);
+    let is_in_time = |rung: &&Timestamped<RungResult>| {
+        squeeze.is_worth_it(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough)
+    };
     rungs.truncate(if is_bad { 0 } else { rungs.iter().take_while(is_in_time).count() });
     let met = met(&levels, &rungs);
     let safe = safe.filter(|&number| number < rungs.len());
@@ -76,7 +77,7 @@ pub(super) fn conclude<'a>(
     });
     let between = if conclusion.is_open() && !is_all { findings.between(&lower, reached) } else { None };
     Analysis {
-        lower,
+        level_store: lower,
         statistics,
         fcr,
         rungs: rungs.into_iter().map(|rung| rung.what).collect(),
@@ -91,24 +92,24 @@ pub(super) fn conclude<'a>(
 }
 
 /// Since when both searches have the same visible states, if they have.
-fn met(levels: &[Timed<(Level, Statistics)>], rungs: &[Timed<Climbed>]) -> Option<u64> {
+fn met(levels: &[Timestamped<(Level, Statistics)>], rungs: &[Timestamped<RungResult>]) -> Option<u64> {
     let mut meeting = Meeting::default();
-    for Timed { time, what } in rungs {
+    for Timestamped { time, what } in rungs {
         if let Some(bound) = what.bound() {
-            meeting.report(End::Upper, *time, bound.sorted_left);
+            meeting.report(Side::Upper, *time, bound.sorted_left);
         }
     }
-    for Timed { time, what: (_, statistics) } in levels {
-        meeting.report(End::Lower, *time, statistics.visible_kept());
+    for Timestamped { time, what: (_, statistics) } in levels {
+        meeting.report(Side::Lower, *time, statistics.visible_kept());
     }
     meeting.time()
 }
 
 /// A state that was reached and ruled out, if there is one.
 fn contradiction(
-    rungs: &[Timed<Climbed>],
+    rungs: &[Timestamped<RungResult>],
     ceiling: &Ceiling,
-    lower: &Lower<'_>,
+    lower: &LevelStore<'_>,
     outcome: &LowerOutcome,
 ) -> Option<Contradiction> {
     if let LowerOutcome::Disagree(k) = *outcome {
@@ -128,7 +129,7 @@ fn contradiction(
 /// What was found up to the time of the first answer.
 struct Findings<'f, 'a> {
     squeeze: &'f Squeeze<'a, 'f>,
-    rungs: &'f [Timed<Climbed>],
+    rungs: &'f [Timestamped<RungResult>],
     ceiling: &'f Ceiling,
     /// The rung after which no bad state was left.
     safe: Option<usize>,
@@ -140,7 +141,7 @@ struct Findings<'f, 'a> {
 
 impl Findings<'_, '_> {
     /// A level, with what was left above at its time, and the rung that last ruled something out.
-    fn level(&self, level: &Timed<(Level, Statistics)>) -> Level {
+    fn level(&self, level: &Timestamped<(Level, Statistics)>) -> Level {
         let rungs = self.rungs.iter().filter(|rung| rung.time <= level.time);
         Level { upper: rungs.fold(None, |upper, rung| rung.what.left_after(upper)), ..level.what.0 }
     }
@@ -158,7 +159,7 @@ impl Findings<'_, '_> {
     }
 
     /// What is neither reached nor ruled out.
-    fn between(&self, lower: &Lower<'_>, reached: usize) -> Option<Between> {
+    fn between(&self, lower: &LevelStore<'_>, reached: usize) -> Option<Between> {
         let bad = self.squeeze.bad.as_ref().map(|bad| (bad, self.squeeze.problem.property()));
         let last = self.rungs.iter().rposition(|rung| rung.what.bound().is_some())?;
         self.ceiling.between(last, (lower.visible().set(), reached), bad)
@@ -234,7 +235,7 @@ impl Findings<'_, '_> {
 
     /// Rungs that have no such state in common, if there are any.
     fn without(&self, bad: &BadPatterns) -> Option<Vec<Rung>> {
-        let is_bound = |rung: &Timed<Climbed>| rung.what.bound().is_some();
+        let is_bound = |rung: &Timestamped<RungResult>| rung.what.bound().is_some();
         let (first, last) = (self.rungs.iter().position(is_bound)?, self.rungs.iter().rposition(is_bound)?);
         let others = self.ceiling.without_bad(bad, last)?;
         let first = if others.is_empty() { Some(first) } else { self.first_but_z() };

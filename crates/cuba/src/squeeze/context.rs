@@ -5,9 +5,9 @@
 //! sets. Then both searches have met, and T(R) is known.
 
 use crate::distributed::Elsewhere;
-use crate::squeeze::checkpoint::Keeper;
+use crate::squeeze::checkpoint::CheckpointWriter;
 use crate::squeeze::question::{Options, Question};
-use crate::squeeze::race::{End, Race};
+use crate::squeeze::race::{Race, Side};
 use crate::statistics::Engine;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::symmetry::Symmetry;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Something that happened at a time.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Timed<T> {
+pub(super) struct Timestamped<T> {
     pub(super) time: u64,
     pub(super) what: T,
 }
@@ -33,11 +33,13 @@ pub(super) struct Meeting {
 
 impl Meeting {
     /// A search has this many visible states at this time.
-    pub(super) fn report(&mut self, end: End, time: u64, states: usize) {
+    pub(super) fn report(&mut self, end: Side, time: u64, states: usize) {
         match end {
-            End::Lower if self.reached.is_none_or(|(_, before)| before < states) => self.reached = Some((time, states)),
-            End::Upper if self.left.is_none_or(|(_, before)| before > states) => self.left = Some((time, states)),
-            End::Lower | End::Upper => {}
+            Side::Lower if self.reached.is_none_or(|(_, before)| before < states) => {
+                self.reached = Some((time, states))
+            }
+            Side::Upper if self.left.is_none_or(|(_, before)| before > states) => self.left = Some((time, states)),
+            Side::Lower | Side::Upper => {}
         }
     }
 
@@ -64,7 +66,7 @@ pub(super) struct Squeeze<'a, 'k> {
     /// The bad patterns, if the question is about them.
     pub(super) bad: Option<BadPatterns>,
     pub(super) race: Race,
-    pub(super) keeper: Option<&'k dyn Keeper>,
+    pub(super) keeper: Option<&'k dyn CheckpointWriter>,
     /// The processes that have the states, if this one does not have them all.
     pub(super) elsewhere: Option<Elsewhere>,
     meeting: Mutex<Meeting>,
@@ -77,7 +79,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         options: Options,
         engine: Engine,
         race: Race,
-        keeper: Option<&'k dyn Keeper>,
+        keeper: Option<&'k dyn CheckpointWriter>,
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
         let bad = (question == Question::Verify).then(|| BadPatterns::new(problem.property(), &symmetry));
@@ -101,7 +103,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
 
     /// A search has this many visible states at this time. If both have met, that answers
     /// [`Question::Visible`].
-    pub(super) fn report(&self, end: End, time: u64, states: usize) {
+    pub(super) fn report(&self, end: Side, time: u64, states: usize) {
         let mut meeting = self.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         meeting.report(end, time, states);
         if meeting.is_contradiction() {

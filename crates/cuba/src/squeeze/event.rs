@@ -2,8 +2,8 @@
 
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::analysis::Level;
-use crate::squeeze::levels::Glimpse;
-use crate::squeeze::rung_outcome::Climbed;
+use crate::squeeze::level_store::LevelSnapshot;
+use crate::squeeze::rung_outcome::RungResult;
 use crate::statistics::Engine;
 
 /// What happened. Events of the two searches come in any order.
@@ -22,7 +22,7 @@ pub enum Event {
         bytes: usize,
     },
     /// A rung is computed, or given up.
-    Climbed(Climbed),
+    Rung(RungResult),
     /// A level is being computed.
     Exploring(LevelProgress),
     /// A level is complete.
@@ -45,7 +45,7 @@ pub struct LevelProgress {
 }
 
 impl LevelProgress {
-    pub(crate) fn of(&Glimpse { engine, k, kept, expansions, bytes, .. }: &Glimpse<'_>) -> Self {
+    pub(crate) fn of(&LevelSnapshot { engine, k, kept, expansions, bytes, .. }: &LevelSnapshot<'_>) -> Self {
         LevelProgress { engine, k, kept, expansions, bytes }
     }
 }

@@ -11,11 +11,11 @@
 
 use crate::limits::{Halt, Unfinished};
 use crate::squeeze::analysis::{Level, Reason};
-use crate::squeeze::checkpoint::{LevelInProgress, SavedLowerEnd};
-use crate::squeeze::context::{Squeeze, Timed};
+use crate::squeeze::checkpoint::{LevelInProgress, SavedLowerSearch};
+use crate::squeeze::context::{Squeeze, Timestamped};
 use crate::squeeze::event::{Event, LevelProgress};
-use crate::squeeze::levels::{Glimpse, Lower};
-use crate::squeeze::race::End;
+use crate::squeeze::level_store::{LevelSnapshot, LevelStore};
+use crate::squeeze::race::Side;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::SYMBOLIC;
 use crate::trace::fewest_steps::Patience;
@@ -27,11 +27,11 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
 /// What the lower search has, in the middle or at its end.
-pub(super) struct LowerEnd<'a> {
-    pub(super) levels: Vec<Timed<(Level, Statistics)>>,
-    pub(super) lower: Lower<'a>,
+pub(super) struct LowerSearch<'a> {
+    pub(super) levels: Vec<Timestamped<(Level, Statistics)>>,
+    pub(super) level_store: LevelStore<'a>,
     /// The levels as states, if these did not fit into their memory and tuples came after.
-    pub(super) states: Option<Lower<'a>>,
+    pub(super) states: Option<LevelStore<'a>>,
     /// The time at which the current tables were begun.
     pub(super) before: u64,
     /// How many visible states have been compared with the bad patterns.
@@ -88,86 +88,86 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Computes level after level, from a checkpoint if there is one.
-    pub(super) fn search_from_below(&self, start: Option<SavedLowerEnd>, events: &Sender<Event>) -> LowerEnd<'a> {
-        self.begins(End::Lower);
-        let cancel = self.race.cancel(End::Lower);
-        let new = |engine, memory| Lower::new(self.system(), engine, &self.options, memory, cancel);
+    pub(super) fn run_lower_search(&self, start: Option<SavedLowerSearch>, events: &Sender<Event>) -> LowerSearch<'a> {
+        self.begins(Side::Lower);
+        let cancel = self.race.cancel(Side::Lower);
+        let new = |engine, memory| LevelStore::new(self.system(), engine, &self.options, memory, cancel);
         let end = match (start, self.engine, &self.elsewhere) {
             (Some(saved), _, _) => self.restored_lower(saved),
             (None, Engine::Explicit, Some(elsewhere)) => {
-                Lower::in_shares(self.system(), &self.options, elsewhere).map(LowerEnd::new)
+                LevelStore::in_shares(self.system(), &self.options, elsewhere).map(LowerSearch::new)
             }
-            (None, engine, _) => Ok(LowerEnd::new(new(engine, self.lower_memory(false)))),
+            (None, engine, _) => Ok(LowerSearch::new(new(engine, self.lower_memory(false)))),
         };
         let Ok(mut end) = end else {
-            let mut end = LowerEnd::new(new(Engine::Explicit, self.lower_memory(false)));
+            let mut end = LowerSearch::new(new(Engine::Explicit, self.lower_memory(false)));
             (end.is_over, end.outcome) = (true, self.lose());
             return end;
         };
-        end.lower.works_for(cancel, self.race.workers(End::Lower));
+        end.level_store.works_for(cancel, self.race.workers(Side::Lower));
         self.report_restored_levels(&end, events);
         if !end.is_over {
             end.outcome = self.compute_levels(&mut end, events);
         }
         let is_full = matches!(end.outcome, LowerOutcome::Unknown(Reason::Memory));
         if self.may_change() && end.states.is_none() && is_full {
-            end.before = work(&end.lower.glimpse());
+            end.before = work(&end.level_store.snapshot());
             end.compared = 0;
             let tuples = new(Engine::Symbolic, self.lower_memory(true));
-            end.states = Some(std::mem::replace(&mut end.lower, tuples));
-            end.lower.works_for(cancel, self.race.workers(End::Lower));
+            end.states = Some(std::mem::replace(&mut end.level_store, tuples));
+            end.level_store.works_for(cancel, self.race.workers(Side::Lower));
             end.outcome = self.compute_levels(&mut end, events);
         }
         end.is_over = true;
         // A caller that names a depth wants to see it.
         if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
-            let time = end.before + work(&end.lower.glimpse());
+            let time = end.before + work(&end.level_store.snapshot());
             end.enough = Some(self.race.gives_up(time, self.options.tuning.upper_grace));
         }
         if let Some(outcome) = end.outcome.saved().filter(|_| end.can_be_saved()) {
-            self.save_when_over(End::Lower, &|out| end.write(Some(&outcome), out));
+            self.save_when_over(Side::Lower, &|out| end.write(Some(&outcome), out));
         }
         end
     }
 
     /// Another process is gone: no search has an answer.
     fn lose(&self) -> LowerOutcome {
-        self.race.cancel(End::Upper).stop(Halt::Lost);
+        self.race.cancel(Side::Upper).stop(Halt::Lost);
         LowerOutcome::Halted(Halt::Lost)
     }
 
     /// Reports what a checkpoint has, as it was reported when it was found.
-    fn report_restored_levels(&self, end: &LowerEnd<'a>, events: &Sender<Event>) {
-        for Timed { time, what: (level, statistics) } in &end.levels {
+    fn report_restored_levels(&self, end: &LowerSearch<'a>, events: &Sender<Event>) {
+        for Timestamped { time, what: (level, statistics) } in &end.levels {
             let _ = events.send(Event::Level(*level));
-            self.report(End::Lower, *time, statistics.visible_kept());
+            self.report(Side::Lower, *time, statistics.visible_kept());
         }
         if let (true, LowerOutcome::Collapsed(time)) = (end.is_over, &end.outcome) {
             self.race.concludes(*time);
         }
     }
 
-    fn compute_levels(&self, end: &mut LowerEnd<'a>, events: &Sender<Event>) -> LowerOutcome {
+    fn compute_levels(&self, end: &mut LowerSearch<'a>, events: &Sender<Event>) -> LowerOutcome {
         let memory = self.lower_memory(end.states.is_some());
         loop {
             // An incomplete level from a checkpoint comes first.
-            if !end.lower.is_going()
+            if !end.level_store.is_going()
                 && let Some(outcome) = self.finish_level(end, events)
             {
                 return outcome;
             }
-            if end.can_be_saved() && self.save_if_due(End::Lower, &|out| end.write(None, out)) {
-                end.lower.all_are_saved();
+            if end.can_be_saved() && self.save_if_due(Side::Lower, &|out| end.write(None, out)) {
+                end.level_store.all_are_saved();
             }
 
-            let others = end.levels.len() * 2 * size_of::<Timed<(Level, Statistics)>>();
-            let is_full = |seen: &Glimpse<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
+            let others = end.levels.len() * 2 * size_of::<Timestamped<(Level, Statistics)>>();
+            let is_full = |seen: &LevelSnapshot<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be complete before the first check.
-            let _ = events.send(Event::Exploring(LevelProgress::of(&end.lower.glimpse())));
-            if is_full(&end.lower.glimpse()) {
+            let _ = events.send(Event::Exploring(LevelProgress::of(&end.level_store.snapshot())));
+            if is_full(&end.level_store.snapshot()) {
                 return LowerOutcome::Unknown(Reason::Memory);
             }
-            let done = end.lower.advance(&mut |seen| {
+            let done = end.level_store.advance(&mut |seen| {
                 let _ = events.send(Event::Exploring(LevelProgress::of(&seen)));
                 if is_full(&seen) {
                     return ControlFlow::Break(Interrupt::Memory);
@@ -178,25 +178,25 @@ impl<'a> Squeeze<'a, '_> {
                 {
                     return ControlFlow::Break(Interrupt::BadPatterns(violation));
                 }
-                self.race.tick(End::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
+                self.race.tick(Side::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
                 let (levels, states) = (&*end.levels, end.states.as_ref());
-                if let Some(lower) = seen.tables.filter(|_| !matches!(states, Some(Lower::Shares(_)))) {
+                if let Some(lower) = seen.tables.filter(|_| !matches!(states, Some(LevelStore::Shares(_)))) {
                     let level = LevelInProgress { levels, lower, states, before: end.before, compared: end.compared };
-                    self.save_if_due(End::Lower, &|out| level.write(out));
+                    self.save_if_due(Side::Lower, &|out| level.write(out));
                 }
                 ControlFlow::Continue(())
             });
             match done {
                 Ok(()) => {}
                 Err(Unfinished::Stopped(Interrupt::BadPatterns(violation))) => return self.unsafe_by(end, &violation),
-                Err(_) if end.lower.is_lost() => return self.lose(),
+                Err(_) if end.level_store.is_lost() => return self.lose(),
                 Err(unfinished) => {
                     // What was found of the level is reachable in any case.
-                    return match (self.find_bad(end.lower.visible(), &mut end.compared), unfinished) {
+                    return match (self.find_bad(end.level_store.visible(), &mut end.compared), unfinished) {
                         (Some(violation), _) => self.unsafe_by(end, &violation),
                         (None, Unfinished::Stopped(Interrupt::Halted(why))) => LowerOutcome::Halted(why),
                         // A store automaton that was cancelled calls itself too large.
-                        (None, _) => match self.race.cancel(End::Lower).why() {
+                        (None, _) => match self.race.cancel(Side::Lower).why() {
                             Some(why) => LowerOutcome::Halted(why),
                             None => LowerOutcome::Unknown(Reason::Memory),
                         },
@@ -207,24 +207,25 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports the level that is now complete; gives what the search came to, if that ends it.
-    fn finish_level(&self, end: &mut LowerEnd<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
+    fn finish_level(&self, end: &mut LowerSearch<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
         // The initial states take no time.
-        let (k, time) = (end.lower.k(), end.before + work(&end.lower.glimpse()) * u64::from(end.lower.k() > 0));
-        if let Some(violation) = self.find_bad(end.lower.visible(), &mut end.compared) {
+        let (k, time) =
+            (end.level_store.k(), end.before + work(&end.level_store.snapshot()) * u64::from(end.level_store.k() > 0));
+        if let Some(violation) = self.find_bad(end.level_store.visible(), &mut end.compared) {
             return Some(self.unsafe_by(end, &violation));
         }
         if !end.add_level(time) {
             self.race.cancel_both();
             return Some(LowerOutcome::Disagree(k));
         }
-        if let ControlFlow::Break(why) = self.race.tick(End::Lower, time) {
+        if let ControlFlow::Break(why) = self.race.tick(Side::Lower, time) {
             return Some(LowerOutcome::Halted(why));
         }
         // Without a receiver, events are dropped.
         let _ = events.send(Event::Level(end.levels[k].what.0));
-        self.report(End::Lower, time, end.lower.visible().kept());
+        self.report(Side::Lower, time, end.level_store.visible().kept());
         // Scheme 1, line 4.
-        if k > 0 && !end.lower.grew(k) {
+        if k > 0 && !end.level_store.grew(k) {
             self.race.concludes(time);
             return Some(LowerOutcome::Collapsed(time));
         }
@@ -240,50 +241,59 @@ impl<'a> Squeeze<'a, '_> {
         found.map(|(visible, pattern)| Violation { visible, pattern })
     }
 
-    fn unsafe_by(&self, end: &mut LowerEnd<'a>, violation: &Violation) -> LowerOutcome {
-        self.race.cancel_other(End::Lower);
+    fn unsafe_by(&self, end: &mut LowerSearch<'a>, violation: &Violation) -> LowerOutcome {
+        self.race.cancel_other(Side::Lower);
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
-        let patience = Patience::within(self.options.memory, self.race.cancel(End::Lower));
-        let trace = end.lower.trace(bad, visible, pattern, &patience);
+        let patience = Patience::within(self.options.memory, self.race.cancel(Side::Lower));
+        let trace = end.level_store.trace(bad, visible, pattern, &patience);
         match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
             Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
-            None if end.lower.is_lost() => self.lose(),
+            None if end.level_store.is_lost() => self.lose(),
             None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),
         }
     }
 }
 
 /// The time of the lower search.
-fn work(seen: &Glimpse<'_>) -> u64 {
+fn work(seen: &LevelSnapshot<'_>) -> u64 {
     match seen.engine {
         Engine::Explicit => seen.work,
         Engine::Symbolic => seen.work * SYMBOLIC,
     }
 }
 
-impl<'a> LowerEnd<'a> {
+impl<'a> LowerSearch<'a> {
     /// The initial states alone.
-    fn new(lower: Lower<'a>) -> Self {
+    fn new(lower: LevelStore<'a>) -> Self {
         let outcome = LowerOutcome::Unknown(Reason::ContextBound);
         let (levels, states) = (Vec::new(), None);
-        LowerEnd { levels, lower, states, before: 0, compared: 0, is_over: false, outcome, enough: None }
+        LowerSearch {
+            levels,
+            level_store: lower,
+            states,
+            before: 0,
+            compared: 0,
+            is_over: false,
+            outcome,
+            enough: None,
+        }
     }
 
     /// Whether it can be saved now. Shares cannot in the middle of a level.
     fn can_be_saved(&self) -> bool {
-        match (&self.states, &self.lower) {
-            (Some(Lower::Shares(_)), _) => false,
-            (_, Lower::Shares(shares)) => !shares.is_going(),
+        match (&self.states, &self.level_store) {
+            (Some(LevelStore::Shares(_)), _) => false,
+            (_, LevelStore::Shares(shares)) => !shares.is_going(),
             _ => true,
         }
     }
 
     /// Adds the level that is now complete. If it was computed before, says whether it is the same.
     fn add_level(&mut self, time: u64) -> bool {
-        let (k, lower) = (self.lower.k(), &self.lower);
+        let (k, lower) = (self.level_store.k(), &self.level_store);
         let new_visible = lower.visible().count(k);
-        if let Some(Timed { what: (level, _), .. }) = self.levels.get_mut(k) {
+        if let Some(Timestamped { what: (level, _), .. }) = self.levels.get_mut(k) {
             level.tuples = lower.tuples(k);
             return level.new_visible == new_visible;
         }
@@ -301,7 +311,7 @@ impl<'a> LowerEnd<'a> {
             visible_grew: lower.visible().grew(k),
             upper: None,
         };
-        self.levels.push(Timed { time, what: (level, lower.statistics()) });
+        self.levels.push(Timestamped { time, what: (level, lower.statistics()) });
         true
     }
 }
@@ -346,9 +356,9 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, SYMBOLIC)] {
             let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
-            let end = squeeze(&problem, engine, options).search_from_below(None, &channel().0);
+            let end = squeeze(&problem, engine, options).run_lower_search(None, &channel().0);
             let (first, last) = (end.levels.first().unwrap().time, end.levels.last().unwrap().time);
-            assert_eq!((first, last), (0, end.lower.glimpse().work * unit));
+            assert_eq!((first, last), (0, end.level_store.snapshot().work * unit));
             assert!(last > 64, "{last}");
             assert_eq!(end.enough, Some(last));
         }
@@ -372,8 +382,9 @@ mod tests {
     #[test]
     fn a_level_that_differs_is_found_out() {
         let problem: Problem = FIG_1.parse().unwrap();
-        let lower = Lower::new(problem.system(), Engine::Explicit, &Options::default(), usize::MAX, &Cancel::default());
-        let mut end = LowerEnd::new(lower);
+        let lower =
+            LevelStore::new(problem.system(), Engine::Explicit, &Options::default(), usize::MAX, &Cancel::default());
+        let mut end = LowerSearch::new(lower);
         assert!(end.add_level(0) && end.add_level(0));
         assert_eq!(end.levels.len(), 1);
         end.levels[0].what.0.new_visible = Count::ZERO;

@@ -10,7 +10,7 @@ pub mod checkpoint;
 mod conclude;
 mod context;
 pub mod event;
-pub mod levels;
+pub mod level_store;
 mod lower_search;
 pub mod observation_sequence;
 mod proof;
@@ -22,4 +22,4 @@ pub mod search;
 mod upper_search;
 mod work_clock;
 
-pub use race::End;
+pub use race::Side;

@@ -5,7 +5,7 @@ use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
-use crate::squeeze::levels::Lower;
+use crate::squeeze::level_store::LevelStore;
 use cpds::Certificate;
 
 impl Analysis<'_> {
@@ -18,7 +18,7 @@ impl Analysis<'_> {
     pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
         let room = &Room::new(memory, cancel);
         let mut certificate = match proof {
-            Proof::LowerCollapsed => self.lower.invariant(memory)?.certificate(room)?,
+            Proof::LowerCollapsed => self.level_store.invariant(memory)?.certificate(room)?,
             Proof::Bounded(rungs) => {
                 let invariant = |rung: &Rung| {
                     let found =
@@ -33,7 +33,7 @@ impl Analysis<'_> {
             }
         };
         if let Conclusion::Converged(_) = self.conclusion {
-            certificate.visible = Some(self.lower.visible().sorted_states(self.k()));
+            certificate.visible = Some(self.level_store.visible().sorted_states(self.k()));
         }
         Ok(certificate)
     }
@@ -45,9 +45,9 @@ impl Analysis<'_> {
             Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {
                 Some(rung_names(rungs))
             }
-            Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.lower {
-                Lower::Explicit(_) | Lower::Shares(_) => "R_k".to_owned(),
-                Lower::Symbolic(_) => "S_k".to_owned(),
+            Conclusion::Safe(_) | Conclusion::Converged(_) => Some(match self.level_store {
+                LevelStore::Explicit(_) | LevelStore::Shares(_) => "R_k".to_owned(),
+                LevelStore::Symbolic(_) => "S_k".to_owned(),
             }),
             _ => None,
         }

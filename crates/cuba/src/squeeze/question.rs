@@ -2,7 +2,7 @@
 
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
-use crate::squeeze::checkpoint::{Keeper, Start};
+use crate::squeeze::checkpoint::{CheckpointWriter, StartPoint};
 use crate::statistics::Engine;
 use crate::tuning::Tuning;
 use std::time::Duration;
@@ -82,9 +82,9 @@ pub enum EvidencePolicy {
 #[derive(Default)]
 pub struct Control<'c> {
     /// What the search starts with: what another run has saved, or nothing.
-    pub start: Start,
+    pub start: StartPoint,
     /// Stops the search.
     pub cancel: Cancel,
     /// Saves what the search has, now and then.
-    pub keeper: Option<&'c dyn Keeper>,
+    pub keeper: Option<&'c dyn CheckpointWriter>,
 }

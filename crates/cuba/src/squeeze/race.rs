@@ -20,16 +20,16 @@ use std::time::Duration;
 
 /// Which of the two searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
+pub enum Side {
     /// The one on the ladder of overapproximations.
     Upper = 0,
     /// The one on the levels.
     Lower = 1,
 }
 
-impl End {
-    pub(super) fn other(self) -> End {
-        if self == End::Upper { End::Lower } else { End::Upper }
+impl Side {
+    pub(super) fn other(self) -> Side {
+        if self == Side::Upper { Side::Lower } else { Side::Upper }
     }
 }
 
@@ -53,12 +53,12 @@ pub(super) struct Race {
     workers: [Arc<AtomicUsize>; 2],
     jobs: usize,
     /// The search whose turn it is, if only one may work at a time.
-    turn: Option<(Mutex<End>, Condvar)>,
+    turn: Option<(Mutex<Side>, Condvar)>,
 }
 
 impl Race {
     pub(super) fn new(jobs: usize, cancel: &Cancel) -> Self {
-        let turn = (jobs < 2).then(|| (Mutex::new(End::Upper), Condvar::new()));
+        let turn = (jobs < 2).then(|| (Mutex::new(Side::Upper), Condvar::new()));
         Race {
             time: [AtomicU64::new(0), AtomicU64::new(0)],
             first: AtomicU64::new(DONE),
@@ -71,7 +71,7 @@ impl Race {
     }
 
     /// A search has come to this time. Waits for its turn, and says whether it has to stop.
-    pub(super) fn tick(&self, end: End, time: u64) -> ControlFlow<Halt> {
+    pub(super) fn tick(&self, end: Side, time: u64) -> ControlFlow<Halt> {
         self.time[end as usize].store(time, Ordering::Relaxed);
         let ahead = || time > self.time[end.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
         if let Some((turn, changed)) = &self.turn {
@@ -101,7 +101,7 @@ impl Race {
     }
 
     /// Stops a search in the middle of what it does.
-    pub(super) fn cancel(&self, end: End) -> &Cancel {
+    pub(super) fn cancel(&self, end: Side) -> &Cancel {
         &self.cancels[end as usize]
     }
 
@@ -111,7 +111,7 @@ impl Race {
     }
 
     /// Stops the other search at once.
-    pub(super) fn cancel_other(&self, end: End) {
+    pub(super) fn cancel_other(&self, end: Side) {
         self.cancel(end.other()).stop(Halt::Superseded);
     }
 
@@ -134,12 +134,12 @@ impl Race {
     }
 
     /// How many threads a search may use, at the moment.
-    pub(super) fn workers(&self, end: End) -> Arc<AtomicUsize> {
+    pub(super) fn workers(&self, end: Side) -> Arc<AtomicUsize> {
         self.workers[end as usize].clone()
     }
 
     /// A search is over, and does not keep the other one waiting.
-    pub(super) fn leaves(&self, end: End) {
+    pub(super) fn leaves(&self, end: Side) {
         self.time[end as usize].store(DONE, Ordering::Relaxed);
         self.workers[end.other() as usize].store(self.jobs, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.turn {
@@ -149,13 +149,13 @@ impl Race {
     }
 
     /// Whether a search still works.
-    pub(super) fn is_at_work(&self, end: End) -> bool {
+    pub(super) fn is_at_work(&self, end: Side) -> bool {
         self.time[end as usize].load(Ordering::Relaxed) != DONE
     }
 
     /// Runs a search. However it ends, the other one does not wait for it; if it panics, the other
     /// one stops, too.
-    pub(super) fn run<T>(&self, end: End, work: impl FnOnce() -> T) -> T {
+    pub(super) fn run<T>(&self, end: Side, work: impl FnOnce() -> T) -> T {
         let _leaves = Leaves { race: self, end };
         work()
     }
@@ -163,7 +163,7 @@ impl Race {
 
 struct Leaves<'r> {
     race: &'r Race,
-    end: End,
+    end: Side,
 }
 
 impl Drop for Leaves<'_> {
@@ -181,7 +181,7 @@ mod tests {
     use std::thread;
 
     /// A search: an answer after so much work, in steps.
-    fn finish(race: &Race, end: End, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
+    fn finish(race: &Race, end: Side, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
         race.run(end, || {
             let mut time = 0;
             loop {
@@ -205,8 +205,8 @@ mod tests {
             for _ in 0..50 {
                 let race = Race::new(jobs, &Cancel::default());
                 let (upper, lower) = thread::scope(|scope| {
-                    let upper = scope.spawn(|| finish(&race, End::Upper, 1000, Some(100_000)));
-                    let lower = scope.spawn(|| finish(&race, End::Lower, 10, Some(70_000)));
+                    let upper = scope.spawn(|| finish(&race, Side::Upper, 1000, Some(100_000)));
+                    let lower = scope.spawn(|| finish(&race, Side::Lower, 10, Some(70_000)));
                     (upper.join().unwrap(), lower.join().unwrap())
                 });
                 assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
@@ -226,8 +226,8 @@ mod tests {
         for jobs in [1, 2] {
             let race = Race::new(jobs, &Cancel::default());
             thread::scope(|scope| {
-                scope.spawn(|| race.run(End::Upper, || ()));
-                let lower = scope.spawn(|| finish(&race, End::Lower, 1000, Some(10_000_000)));
+                scope.spawn(|| race.run(Side::Upper, || ()));
+                let lower = scope.spawn(|| finish(&race, Side::Lower, 1000, Some(10_000_000)));
                 assert_eq!(lower.join().unwrap(), (10_000_000, None));
             });
         }
@@ -239,7 +239,7 @@ mod tests {
             let cancel = Cancel::new();
             let race = Race::new(jobs, &cancel);
             thread::scope(|scope| {
-                let ends = [End::Upper, End::Lower].map(|end| {
+                let ends = [Side::Upper, Side::Lower].map(|end| {
                     let race = &race;
                     scope.spawn(move || finish(race, end, 1, None))
                 });
@@ -250,6 +250,6 @@ mod tests {
             });
         }
         let race = Race::new(2, &Cancel::new().child(Some(Duration::ZERO)));
-        assert_eq!(finish(&race, End::Lower, 1, None).1, Some(Halt::TimeOut));
+        assert_eq!(finish(&race, Side::Lower, 1, None).1, Some(Halt::TimeOut));
     }
 }

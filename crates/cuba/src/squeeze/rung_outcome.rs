@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rung that was computed, or given up.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Climbed {
+pub struct RungResult {
     /// Which one.
     pub rung: Rung,
     /// What came of it.
@@ -47,7 +47,7 @@ pub struct Bound {
     pub(crate) is_safe: bool,
 }
 
-impl Climbed {
+impl RungResult {
     /// The bound, if the rung was computed.
     pub fn bound(&self) -> Option<&Bound> {
         if let Outcome::Bound(bound) = &self.outcome { Some(bound) } else { None }

@@ -22,12 +22,12 @@
 use crate::fcr::contexts::Fcr;
 use crate::limits::TooLarge;
 use crate::squeeze::analysis::Analysis;
-use crate::squeeze::checkpoint::Start;
+use crate::squeeze::checkpoint::StartPoint;
 use crate::squeeze::conclude::conclude;
 use crate::squeeze::context::Squeeze;
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Control, Options, Question};
-use crate::squeeze::race::{End, Race};
+use crate::squeeze::race::{Race, Side};
 use crate::statistics::Engine;
 use crate::visible::symmetry::Symmetry;
 use cpds::Problem;
@@ -67,13 +67,13 @@ pub fn search_with<'a>(
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
     let mut squeeze = Squeeze::new(problem, question, *options, engine, race, keeper);
-    let Start { upper, lower, elsewhere } = start;
+    let StartPoint { upper, lower, elsewhere } = start;
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
         let (squeeze, of_lower) = (&squeeze, events.clone());
-        let upper = scope.spawn(move || squeeze.race.run(End::Upper, || squeeze.search_from_above(upper, z, &events)));
-        let lower = scope.spawn(move || squeeze.race.run(End::Lower, || squeeze.search_from_below(lower, &of_lower)));
+        let upper = scope.spawn(move || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(upper, z, &events)));
+        let lower = scope.spawn(move || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(lower, &of_lower)));
         received.into_iter().for_each(&mut event);
         // A panic in one of them continues here.
         (

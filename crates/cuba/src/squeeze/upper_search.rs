@@ -15,13 +15,13 @@ use crate::overapproximation::cut_off_exploration::{CutOffExploration, Progress}
 use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::z::Overapproximation;
-use crate::squeeze::checkpoint::{SavedUpperEnd, UnfinishedRungTables};
-use crate::squeeze::context::{Squeeze, Timed};
+use crate::squeeze::checkpoint::{SavedUpperSearch, UnfinishedRungTables};
+use crate::squeeze::context::{Squeeze, Timestamped};
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Options, Question};
-use crate::squeeze::race::End;
+use crate::squeeze::race::Side;
 use crate::squeeze::rung_order::{RungOrder, RungStep};
-use crate::squeeze::rung_outcome::{Bound, Climbed, Outcome};
+use crate::squeeze::rung_outcome::{Bound, Outcome, RungResult};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
 use crate::visible::bad_patterns::BadPatterns;
@@ -33,8 +33,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 /// What the upper search has, in the middle or at its end.
-pub(super) struct UpperEnd<'a> {
-    pub(super) rungs: Vec<Timed<Climbed>>,
+pub(super) struct UpperSearch<'a> {
+    pub(super) rungs: Vec<Timestamped<RungResult>>,
     /// For each rung, the proof that it has all that is reachable, if there is one.
     pub(super) invariants: Vec<Option<Invariant<'a>>>,
     pub(super) ceiling: Ceiling,
@@ -56,19 +56,19 @@ pub(super) enum UnfinishedRung<'a> {
 }
 
 /// The tables of a rung.
-enum Tables<'a> {
+enum RungTables<'a> {
     CutOff(Box<CutOffExploration<'a>>),
     Widened(Box<Symbolic<'a>>),
 }
 
-impl Tables<'_> {
+impl RungTables<'_> {
     /// How many tuples or states there are, of those that are limited.
     fn limited(&self, rung: Rung) -> usize {
         match (self, rung) {
             // Z itself is worth all the memory there is.
             (_, Rung::Z | Rung::MatchedZ) => 0,
-            (Tables::CutOff(exploration), _) => exploration.progress().states,
-            (Tables::Widened(tuples), _) => tuples.kept(),
+            (RungTables::CutOff(exploration), _) => exploration.progress().states,
+            (RungTables::Widened(tuples), _) => tuples.kept(),
         }
     }
 }
@@ -76,16 +76,16 @@ impl Tables<'_> {
 impl<'a> Squeeze<'a, '_> {
     /// Computes rung after rung, from a checkpoint if there is one. `z` is Z as far as it was
     /// explored before.
-    pub(super) fn search_from_above(
+    pub(super) fn run_upper_search(
         &self,
-        start: Option<SavedUpperEnd>,
+        start: Option<SavedUpperSearch>,
         z: Option<CutOffExploration<'a>>,
         events: &Sender<Event>,
-    ) -> UpperEnd<'a> {
-        self.begins(End::Upper);
+    ) -> UpperSearch<'a> {
+        self.begins(Side::Upper);
         let mut end = match start {
             Some(saved) => self.restored_upper(saved),
-            None => UpperEnd::new(self.symmetry.clone()),
+            None => UpperSearch::new(self.symmetry.clone()),
         };
         if let Some(z) = z
             && end.is_new()
@@ -100,17 +100,17 @@ impl<'a> Squeeze<'a, '_> {
         }
         end.is_over = true;
         if end.halted.is_none() {
-            self.save_when_over(End::Upper, &|out| end.write(None, out));
+            self.save_when_over(Side::Upper, &|out| end.write(None, out));
         }
         end
     }
 
     /// Reports what a checkpoint has, as it was reported when it was found.
-    fn report_restored_rungs(&self, end: &UpperEnd<'a>, events: &Sender<Event>) {
-        for Timed { time, what } in &end.rungs {
-            let _ = events.send(Event::Climbed(what.clone()));
+    fn report_restored_rungs(&self, end: &UpperSearch<'a>, events: &Sender<Event>) {
+        for Timestamped { time, what } in &end.rungs {
+            let _ = events.send(Event::Rung(what.clone()));
             if let Some(bound) = what.bound() {
-                self.report(End::Upper, *time, bound.sorted_left);
+                self.report(Side::Upper, *time, bound.sorted_left);
             }
         }
         if let Some(number) = end.safe {
@@ -124,27 +124,27 @@ impl<'a> Squeeze<'a, '_> {
         rung: Rung,
         unfinished: Option<UnfinishedRung<'a>>,
         limits: AbstractionLimits,
-    ) -> Result<Tables<'a>, TooLarge> {
+    ) -> Result<RungTables<'a>, TooLarge> {
         let options = |depth| Abstraction::options(depth, self.options.symmetry, limits, self.options.tuning);
         Ok(match (rung, unfinished) {
             (Rung::Abstract(depth), Some(UnfinishedRung::Widened(saved))) => {
-                Tables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
+                RungTables::Widened(Box::new(Symbolic::restored(self.system(), options(depth), *saved)))
             }
-            (Rung::Abstract(depth), _) => Tables::Widened(Box::new(Symbolic::new(self.system(), options(depth)))),
-            (_, Some(UnfinishedRung::CutOff(exploration))) => Tables::CutOff(exploration),
+            (Rung::Abstract(depth), _) => RungTables::Widened(Box::new(Symbolic::new(self.system(), options(depth)))),
+            (_, Some(UnfinishedRung::CutOff(exploration))) => RungTables::CutOff(exploration),
             (_, _) => {
                 let cut = rung.cut().expect("the others are cut off");
                 let (memory, tuning) = (limits.memory, self.options.tuning);
                 let exploration = CutOffExploration::new(self.system(), self.symmetry.clone(), cut, memory, tuning)?;
-                Tables::CutOff(Box::new(exploration))
+                RungTables::CutOff(Box::new(exploration))
             }
         })
     }
 
-    fn compute_rungs(&self, end: &mut UpperEnd<'a>, events: &Sender<Event>) {
+    fn compute_rungs(&self, end: &mut UpperSearch<'a>, events: &Sender<Event>) {
         loop {
             if end.unfinished.is_none() {
-                self.save_if_due(End::Upper, &|out| end.write(None, out));
+                self.save_if_due(Side::Upper, &|out| end.write(None, out));
             }
             let (step, unfinished) = match end.unfinished.take() {
                 Some((step, unfinished)) => (step, Some(unfinished)),
@@ -161,7 +161,7 @@ impl<'a> Squeeze<'a, '_> {
                 }
             };
             let is_last = Self::is_last(end, step.rung, &outcome);
-            if self.finish_rung(end, Climbed { rung: step.rung, outcome }, events) || is_last {
+            if self.finish_rung(end, RungResult { rung: step.rung, outcome }, events) || is_last {
                 return;
             }
         }
@@ -173,7 +173,7 @@ impl<'a> Squeeze<'a, '_> {
     /// If the search has to stop.
     fn compute_rung(
         &self,
-        end: &mut UpperEnd<'a>,
+        end: &mut UpperSearch<'a>,
         mut step: RungStep,
         unfinished: Option<UnfinishedRung<'a>>,
         events: &Sender<Event>,
@@ -193,8 +193,8 @@ impl<'a> Squeeze<'a, '_> {
         let limits = AbstractionLimits { tuples: step.tuples, memory };
         let (result, work) = match tables {
             Err(TooLarge) => (Err(AbstractionError::TooLarge), 0),
-            Ok(Tables::CutOff(exploration)) => self.cut_off(end, step, *exploration, limits, events),
-            Ok(Tables::Widened(tuples)) => self.widened(end, step, *tuples, limits, events),
+            Ok(RungTables::CutOff(exploration)) => self.cut_off(end, step, *exploration, limits, events),
+            Ok(RungTables::Widened(tuples)) => self.widened(end, step, *tuples, limits, events),
         };
         end.order.clock.add(rung, work);
         let why = match result {
@@ -229,7 +229,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Whether no rung after this one is worth computing.
-    fn is_last(end: &UpperEnd<'a>, rung: Rung, outcome: &Outcome) -> bool {
+    fn is_last(end: &UpperSearch<'a>, rung: Rung, outcome: &Outcome) -> bool {
         let is_deep = |rung| !matches!(rung, Rung::Z | Rung::MatchedZ);
         match outcome {
             // Nothing is left to rule out.
@@ -244,13 +244,13 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports a rung. Says whether no bad state is left.
-    fn finish_rung(&self, end: &mut UpperEnd<'a>, climbed: Climbed, events: &Sender<Event>) -> bool {
+    fn finish_rung(&self, end: &mut UpperSearch<'a>, climbed: RungResult, events: &Sender<Event>) -> bool {
         let (time, number) = (end.order.clock.time(self.options.tuning.z_head_start), end.rungs.len());
-        let _ = events.send(Event::Climbed(climbed.clone()));
+        let _ = events.send(Event::Rung(climbed.clone()));
         let left = climbed.bound().map(|bound| bound.sorted_left);
-        end.rungs.push(Timed { time, what: climbed });
+        end.rungs.push(Timestamped { time, what: climbed });
         let Some(left) = left else { return false };
-        self.report(End::Upper, time, left);
+        self.report(Side::Upper, time, left);
         let is_safe = self.bad.as_ref().is_some_and(|bad| end.ceiling.without_bad(bad, number).is_some());
         if is_safe {
             end.safe = Some(number);
@@ -260,12 +260,12 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// The time after more work for a rung.
-    fn time_after(&self, end: &UpperEnd<'_>, rung: Rung, work: u64) -> u64 {
+    fn time_after(&self, end: &UpperSearch<'_>, rung: Rung, work: u64) -> u64 {
         end.order.clock.after(rung, work, self.options.tuning.z_head_start)
     }
 
     fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
-        self.race.tick(End::Upper, time)?;
+        self.race.tick(Side::Upper, time)?;
         // Where both searches have met, nothing is left to rule out.
         let is_enough = time > self.race.enough() && !self.is_worth_it(rung);
         let is_over = is_enough || self.met().is_some_and(|met| time > met);
@@ -292,12 +292,12 @@ impl<'a> Squeeze<'a, '_> {
     /// Explores M^n to the end, within limits; also gives what that took.
     fn cut_off(
         &self,
-        end: &UpperEnd<'a>,
+        end: &UpperSearch<'a>,
         step: RungStep,
         exploration: CutOffExploration<'a>,
         limits: AbstractionLimits,
         events: &Sender<Event>,
-    ) -> (Result<RungResult<'a>, AbstractionError<Halt>>, u64) {
+    ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         // Z itself is worth all the memory there is.
         let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
@@ -312,7 +312,7 @@ impl<'a> Squeeze<'a, '_> {
             }
             self.tick(rung, self.time_after(end, rung, work)).map_break(AbstractionError::Stopped)?;
             if exploration.is_between_states() {
-                self.save_if_due(End::Upper, &|out| {
+                self.save_if_due(Side::Upper, &|out| {
                     end.write(Some((step, UnfinishedRungTables::CutOff(exploration))), out)
                 });
             }
@@ -323,7 +323,7 @@ impl<'a> Squeeze<'a, '_> {
                 work = taken;
                 let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.pop_target_count()));
                 let (set, states) = z.into_states();
-                Ok(RungResult { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
+                Ok(ComputedRung { generators, is_exact: false, set, invariant: Invariant::CutOff(states) })
             }
             Err(Unfinished::TooLarge) => Err(AbstractionError::TooLarge),
             Err(Unfinished::Stopped(why)) => Err(why),
@@ -334,14 +334,14 @@ impl<'a> Squeeze<'a, '_> {
     /// Computes A_d to the end, likewise.
     fn widened(
         &self,
-        end: &UpperEnd<'a>,
+        end: &UpperSearch<'a>,
         step: RungStep,
         mut tuples: Symbolic<'a>,
         limits: AbstractionLimits,
         events: &Sender<Event>,
-    ) -> (Result<RungResult<'a>, AbstractionError<Halt>>, u64) {
+    ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
-        tuples.works_for(self.race.cancel(End::Upper), self.race.workers(End::Upper));
+        tuples.works_for(self.race.cancel(Side::Upper), self.race.workers(Side::Upper));
         let mut work = tuples.work();
         let mut watch = |tuples: &Symbolic<'_>| {
             let bytes = self.in_use(limits, tuples.bytes());
@@ -350,7 +350,7 @@ impl<'a> Squeeze<'a, '_> {
             self.tick(rung, self.time_after(end, rung, work))?;
             // The last call may come when the tables are too large to continue.
             if tuples.can_go_on() {
-                self.save_if_due(End::Upper, &|out| {
+                self.save_if_due(Side::Upper, &|out| {
                     end.write(Some((step, UnfinishedRungTables::Widened(tuples))), out)
                 });
             }
@@ -358,7 +358,7 @@ impl<'a> Squeeze<'a, '_> {
         };
         let found = Abstraction::watched(tuples, limits, &mut watch);
         let work = found.as_ref().map_or(work, |found| found.work);
-        let found = found.map(|Abstraction { is_exact, visible, largest, .. }| RungResult {
+        let found = found.map(|Abstraction { is_exact, visible, largest, .. }| ComputedRung {
             generators: None,
             is_exact,
             set: Arc::new(visible),
@@ -369,7 +369,7 @@ impl<'a> Squeeze<'a, '_> {
 }
 
 /// What a rung has found.
-struct RungResult<'a> {
+struct ComputedRung<'a> {
     set: Arc<PackedSet>,
     invariant: Invariant<'a>,
     generators: Option<(Count, Count)>,
@@ -399,10 +399,10 @@ impl Invariant<'_> {
     }
 }
 
-impl<'a> UpperEnd<'a> {
+impl<'a> UpperSearch<'a> {
     /// Nothing is ruled out.
     fn new(symmetry: Symmetry) -> Self {
-        UpperEnd {
+        UpperSearch {
             rungs: Vec::new(),
             invariants: Vec::new(),
             ceiling: Ceiling::new(symmetry),
@@ -425,8 +425,8 @@ impl<'a> UpperEnd<'a> {
     }
 
     /// Rules out what the next rung has not.
-    fn add(&mut self, found: RungResult<'a>, bad: Option<&BadPatterns>, symmetry: &Symmetry) -> Bound {
-        let RungResult { set, invariant, generators, is_exact } = found;
+    fn add(&mut self, found: ComputedRung<'a>, bad: Option<&BadPatterns>, symmetry: &Symmetry) -> Bound {
+        let ComputedRung { set, invariant, generators, is_exact } = found;
         self.invariants.push(Some(invariant));
         let number = self.rungs.len();
         let (sorted, visible) = (set.len(), symmetry.sum_of_orbits(set.rows(0..set.len())));
@@ -460,11 +460,11 @@ mod tests {
         Squeeze::new(problem, question, options, Engine::Explicit, Race::new(2, &Cancel::default()), None)
     }
 
-    fn climbed<'a>(squeeze: &Squeeze<'a, '_>) -> UpperEnd<'a> {
-        squeeze.search_from_above(None, None, &channel().0)
+    fn climbed<'a>(squeeze: &Squeeze<'a, '_>) -> UpperSearch<'a> {
+        squeeze.run_upper_search(None, None, &channel().0)
     }
 
-    fn outcomes(end: &UpperEnd<'_>) -> Vec<(String, Outcome)> {
+    fn outcomes(end: &UpperSearch<'_>) -> Vec<(String, Outcome)> {
         end.rungs.iter().map(|rung| (rung.what.rung.to_string(), rung.what.outcome.clone())).collect()
     }
 
@@ -485,18 +485,19 @@ mod tests {
             }
         }
         let squeeze = squeeze(&problem, Question::Reachable, Options::default());
-        for (end, time, states) in [(End::Upper, 5, 9), (End::Lower, 7, 6), (End::Upper, 6, 8), (End::Lower, 9, 8)] {
+        for (end, time, states) in [(Side::Upper, 5, 9), (Side::Lower, 7, 6), (Side::Upper, 6, 8), (Side::Lower, 9, 8)]
+        {
             assert_eq!(squeeze.met(), None);
             squeeze.report(end, time, states);
         }
         // That nothing changes any more is no news.
-        squeeze.report(End::Lower, 11, 8);
-        squeeze.report(End::Upper, 12, 8);
+        squeeze.report(Side::Lower, 11, 8);
+        squeeze.report(Side::Upper, 12, 8);
         assert_eq!(squeeze.met(), Some(9));
         assert!(goes_on(&squeeze, Rung::Z, 9) && !goes_on(&squeeze, Rung::Z, 10));
         // More than is left cannot have been reached: both stop at once.
-        squeeze.report(End::Lower, 13, 9);
-        assert!([End::Upper, End::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Superseded)));
+        squeeze.report(Side::Lower, 13, 9);
+        assert!([Side::Upper, Side::Lower].iter().all(|&end| squeeze.race.cancel(end).why() == Some(Halt::Superseded)));
     }
 
     /// Z may be as large as it gets; what comes after matched-Z has a limit. There is one initial

@@ -3,7 +3,7 @@
 use crate::evidence::checked;
 use cpds_testing::artifact::{KNOWN, Known, names};
 use cpds_testing::corpus::artifact;
-use cuba::{Abstraction, AbstractionLimits, Count, Engine, Fcr, Lower, PumpingHeads};
+use cuba::{Abstraction, AbstractionLimits, Count, Engine, Fcr, LevelStore, PumpingHeads};
 use cuba::{Conclusion, Options, Question, search};
 
 /// All of Table 2, each program with the engine that finite context reachability calls for, and all
@@ -19,7 +19,7 @@ fn table_2() {
             assert_eq!(reached.visible_sequence.collapse(), Some(collapse), "{file}");
             assert_eq!(reached.fcr.as_ref().and_then(Fcr::holds), Some(fcr), "{file}");
             let chosen = if fcr { Engine::Explicit } else { Engine::Symbolic };
-            assert_eq!(reached.lower.engine(), engine.unwrap_or(chosen), "{file}");
+            assert_eq!(reached.level_store.engine(), engine.unwrap_or(chosen), "{file}");
             assert_eq!(reached.levels.last().unwrap().visible, Count::from(visible), "{file}");
             assert!(matches!(reached.conclusion, Conclusion::Converged(_)), "{file}");
             checked(&problem, &reached);
@@ -62,7 +62,7 @@ fn expansions_of_bluetooth_and_bst() {
     ] {
         let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
         let options = Options { symmetry, ..Options::default() };
-        let Lower::Explicit(reached) = search(&problem, Question::Reachable, &options, |_| ()).lower else {
+        let LevelStore::Explicit(reached) = search(&problem, Question::Reachable, &options, |_| ()).level_store else {
             panic!("explicit")
         };
         assert_eq!((reached.kept(), reached.expansions()), (states, expansions), "{file}");
@@ -94,6 +94,6 @@ fn tuples_of_bluetooth_and_stefan() {
         let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
         let reached = search(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(reached.lower_sequence.collapse(), Some(k), "{file}");
-        assert_eq!(reached.lower.tuples(k), Some(Count::from(tuples)), "{file}");
+        assert_eq!(reached.level_store.tuples(k), Some(Count::from(tuples)), "{file}");
     }
 }

@@ -25,10 +25,10 @@ fn the_counters_are_those_of_the_closed_form() {
                 "{family:?}"
             );
             if symmetry {
-                assert_eq!(found.lower.glimpse().kept as u64, family.sorted_states(), "{family:?}");
+                assert_eq!(found.level_store.snapshot().kept as u64, family.sorted_states(), "{family:?}");
             } else {
-                assert_eq!(found.lower.glimpse().kept as u64, family.states(), "{family:?}");
-                assert_eq!(found.lower.glimpse().expansions, family.steps(), "{family:?}");
+                assert_eq!(found.level_store.snapshot().kept as u64, family.states(), "{family:?}");
+                assert_eq!(found.level_store.snapshot().expansions, family.steps(), "{family:?}");
             }
         }
     }

@@ -129,7 +129,7 @@ fn a_loop_that_is_not_reachable_refutes_nothing() {
     assert_eq!((fcr.holds(), fcr.by().as_deref()), (Some(true), Some("Z")));
     assert_eq!(fcr.programs[0], ContextFiniteness::Finite(FinitenessProof::Theorem17));
     let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
-    assert_eq!(found.lower.engine(), cuba::Engine::Explicit);
+    assert_eq!(found.level_store.engine(), cuba::Engine::Explicit);
     let problem: Problem =
         text("(3,a) -> (2,a) }\nthread C { symbols c; (1,c) -> (3,c)").replace("a,b", "a,c,b").parse().unwrap();
     let fcr = Fcr::new(problem.system());

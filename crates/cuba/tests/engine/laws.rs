@@ -6,7 +6,7 @@ use cpds_testing::overapproximation::overapproximation;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::renaming::renamed;
 use cuba::{Analysis, Conclusion, Options, Proof, Question, search};
-use cuba::{Count, Fcr, Lower, ObservationSequence, Overapproximation, Reachable, Rung, Tuning};
+use cuba::{Count, Fcr, LevelStore, ObservationSequence, Overapproximation, Reachable, Rung, Tuning};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::cell::Cell;
@@ -240,14 +240,14 @@ fn verdicts_are_those_of_the_oracle() {
                 assert_eq!(trace.replay(problem.system()), Ok(()));
                 assert!(problem.property().bad[*pattern].matches(&trace.last().visible()));
                 let contexts = trace.contexts.len();
-                assert!(contexts == found.lower.k() || contexts == found.lower.k() + 1);
+                assert!(contexts == found.level_store.k() || contexts == found.level_store.k() + 1);
                 if let Some(before) = contexts.checked_sub(1) {
                     // No higher stack has been seen up to that level; where languages are infinite,
                     // up to some height.
-                    let height = match &found.lower {
-                        Lower::Explicit(reachable) => reachable.highest() as usize,
-                        Lower::Symbolic(_) => 4,
-                        Lower::Shares(_) => unreachable!("all states are here"),
+                    let height = match &found.level_store {
+                        LevelStore::Explicit(reachable) => reachable.highest() as usize,
+                        LevelStore::Symbolic(_) => 4,
+                        LevelStore::Shares(_) => unreachable!("all states are here"),
                     };
                     let levels = oracle::levels(problem.system(), before, height);
                     assert_eq!(levels.first_violation(problem), None, "fewer contexts do not do");
@@ -260,7 +260,7 @@ fn verdicts_are_those_of_the_oracle() {
                 count(&safe);
             }
             Conclusion::Unknown(_) => {
-                let k = found.lower.k();
+                let k = found.level_store.k();
                 let levels = oracle::levels(problem.system(), k.min(3), 4);
                 assert_eq!(levels.first_violation(problem), None, "safe up to {k} contexts");
                 count(&unknown);

@@ -2,7 +2,7 @@
 
 use cpds::{Problem, VisibleState};
 use cuba::{Analysis, Conclusion, Options, Proof, Question, Reason, search};
-use cuba::{Count, Engine, Lower, Outcome, Rung};
+use cuba::{Count, Engine, LevelStore, Outcome, Rung};
 use std::collections::BTreeSet;
 
 fn problem(text: &str) -> Problem {
@@ -25,7 +25,7 @@ fn safe_up_to_a_bound_is_not_safe() {
     for k in 0..=3 {
         let bounded = verify(&problem, Options { max_contexts: Some(k), ..Options::default() });
         assert_eq!(bounded.conclusion, Conclusion::Unknown(Reason::ContextBound), "k = {k}");
-        assert_eq!(bounded.lower.k(), k);
+        assert_eq!(bounded.level_store.k(), k);
     }
     let enough = verify(&problem, Options { max_contexts: Some(4), ..Options::default() });
     assert!(matches!(enough.conclusion, Conclusion::Unsafe { .. }));
@@ -52,7 +52,7 @@ fn no_bad_state_in_z_is_an_answer_before_anything_is_explored() {
     let problem = problem(&text);
     let found = verify(&problem, Options { max_contexts: Some(0), ..Options::default() });
     assert_eq!(found.conclusion, by(Rung::Z));
-    assert_eq!((found.lower.k(), found.lower.glimpse().expansions), (0, 0));
+    assert_eq!((found.level_store.k(), found.level_store.snapshot().expansions), (0, 0));
     assert_eq!(found.between, None, "there is an answer");
 }
 
@@ -90,13 +90,13 @@ fn an_infinite_context_is_one_language() {
     assert_eq!(found.conclusion, by(Rung::Z), "y is never seen");
     let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
-    let Lower::Symbolic(tuples) = &found.lower else { panic!("finite context reachability does not hold") };
+    let LevelStore::Symbolic(tuples) = &found.level_store else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
     assert_eq!(found.collapse_of_states, Some(1));
     // With states one by one, there is what fits into the memory.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
     let found = search(&problem, Question::Reachable, &options, |_| ());
-    assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));
+    assert_eq!((found.conclusion, found.level_store.k()), (Conclusion::Unknown(Reason::Memory), 0));
     // And yet T(R) is known before: only a is ever on top.
     let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!((found.k(), found.conclusion), (0, Conclusion::Converged(Proof::Bounded(vec![Rung::Z]))));
@@ -127,7 +127,7 @@ fn the_memory_is_limited() {
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     let z = found.rungs.iter().find(|climbed| climbed.rung == Rung::Z).expect("it comes first");
     assert_eq!(z.outcome, Outcome::TooLarge, "Z takes as much");
-    assert!(found.lower.glimpse().bytes < 1 << 24);
+    assert!(found.level_store.snapshot().bytes < 1 << 24);
     let enough = verify(&problem, Options { memory: 1 << 27, ..Options::default() });
     let Conclusion::Unsafe { trace, .. } = enough.conclusion else { panic!("unsafe") };
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 200));
@@ -216,7 +216,7 @@ fn too_many_visible_states() {
     let options = Options { memory: 1 << 24, ..Options::default() };
     let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
-    assert!(found.lower.glimpse().bytes < 1 << 25);
+    assert!(found.level_store.snapshot().bytes < 1 << 25);
 }
 
 /// Below the top lie words over l and r with an l at the 40th place from the bottom. To read them
@@ -234,6 +234,6 @@ fn a_language_that_blows_up() {
     );
     let problem = problem(&text);
     let found = search(&problem, Question::Reachable, &Options { memory: 1 << 24, ..Options::default() }, |_| ());
-    assert_eq!((found.conclusion, found.lower.k()), (Conclusion::Unknown(Reason::Memory), 0));
-    assert!(found.lower.glimpse().bytes < 1 << 24);
+    assert_eq!((found.conclusion, found.level_store.k()), (Conclusion::Unknown(Reason::Memory), 0));
+    assert!(found.level_store.snapshot().bytes < 1 << 24);
 }

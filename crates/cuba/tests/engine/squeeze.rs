@@ -9,8 +9,8 @@ use cpds_testing::oracle;
 use cpds_testing::overapproximation::cut_off;
 use cpds_testing::renaming::renamed;
 use cuba::{
-    Abstraction, AbstractionError, AbstractionLimits, Climbed, Count, Cut, Engine, Halt, Ladder, Outcome,
-    Overapproximation, Rung,
+    Abstraction, AbstractionError, AbstractionLimits, Count, Cut, Engine, Halt, Ladder, Outcome, Overapproximation,
+    Rung, RungResult,
 };
 use cuba::{Analysis, Cancel, Conclusion, Control, Event, Options, Question, Reason, search, search_with};
 use std::cell::Cell;
@@ -121,7 +121,8 @@ fn exact_is_exact() {
             if !is_closed {
                 return false;
             }
-            let visible: BTreeSet<_> = (0..=reached.k()).flat_map(|k| reached.lower.visible().states(k)).collect();
+            let visible: BTreeSet<_> =
+                (0..=reached.k()).flat_map(|k| reached.level_store.visible().states(k)).collect();
             assert_eq!(found.states(), visible);
         }
         found.is_exact
@@ -196,7 +197,7 @@ fn what_is_decided_is_so() {
             other => panic!("{other:?}"),
         }
         let found = search(problem, Question::Visible, &options(2), |_| ());
-        let visible: BTreeSet<_> = (0..=found.k()).flat_map(|k| found.lower.visible().states(k)).collect();
+        let visible: BTreeSet<_> = (0..=found.k()).flat_map(|k| found.level_store.visible().states(k)).collect();
         let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
         match found.conclusion {
             Conclusion::Converged(proof) => {
@@ -242,7 +243,7 @@ fn an_endless_run_can_be_stopped() {
             let (mut k, mut depth) = seen.get();
             match event {
                 Event::Level(level) => k = level.k,
-                Event::Climbed(Climbed { rung: Rung::Abstract(d), .. }) => depth = d,
+                Event::Rung(RungResult { rung: Rung::Abstract(d), .. }) => depth = d,
                 _ => {}
             }
             seen.set((k, depth));

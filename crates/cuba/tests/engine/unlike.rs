@@ -230,7 +230,7 @@ fn evidence_from_diagrams_is_accepted() {
         assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
         checked(&problem, &found).expect("a certificate");
         for level in &found.levels {
-            for state in found.lower.visible().states(level.k).iter().step_by(7).take(10) {
+            for state in found.level_store.visible().states(level.k).iter().step_by(7).take(10) {
                 let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
                 let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
                 let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();

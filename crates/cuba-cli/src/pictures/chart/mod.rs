@@ -6,8 +6,8 @@ mod scale;
 
 use crate::analysis::exploration::Exploration;
 use crate::pictures::svg::escaped;
-use cuba::{Climbed, Count, ObservationSequence, Outcome, Pause};
 use cuba::{Conclusion, Level, Proof};
+use cuba::{Count, ObservationSequence, Outcome, Pause, RungResult};
 use scale::{Scale, brief, ratio, round_step, value};
 use std::fmt::Write as _;
 
@@ -90,7 +90,7 @@ const FEW: usize = 24;
 impl Chart {
     pub(crate) fn new(file: &str, explored: &Exploration<'_>) -> Self {
         let analysis = &explored.analysis;
-        let left = |climbed: &Climbed| match climbed.outcome {
+        let left = |climbed: &RungResult| match climbed.outcome {
             Outcome::Bound(bound) => Some((climbed.rung.to_string(), bound.left)),
             Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) | Outcome::TooLarge => None,
         };

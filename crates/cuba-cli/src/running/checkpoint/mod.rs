@@ -21,8 +21,8 @@ use crate::running::output_files;
 use crate::running::run::Run;
 use crate::text::diagnostics;
 use crate::text::file_names::shown;
-use cuba::checkpoint::Keeper;
-use cuba::{Conclusion, End, Reason, StorageError};
+use cuba::checkpoint::CheckpointWriter;
+use cuba::{Conclusion, Reason, Side, StorageError};
 use format::write;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -71,7 +71,7 @@ struct Kept {
 }
 
 /// The ends, in the order in which they are in the file.
-const ENDS: [End; 2] = [End::Upper, End::Lower];
+const ENDS: [Side; 2] = [Side::Upper, Side::Lower];
 
 impl Checkpoint {
     /// A new file for a run that begins.
@@ -129,7 +129,7 @@ impl Checkpoint {
     }
 
     /// Writes the file anew: what one end has to keep now, and what the other one has kept before.
-    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
+    fn write(&self, end: Side, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
         let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
         let mut parts = [0..0, 0..0];
@@ -154,18 +154,18 @@ impl Checkpoint {
     }
 }
 
-impl Keeper for Checkpoint {
-    fn begins(&self, end: End) {
+impl CheckpointWriter for Checkpoint {
+    fn begins(&self, end: Side) {
         self.run.fault_of_search(end);
     }
 
-    fn is_due(&self, end: End) -> bool {
+    fn is_due(&self, end: Side) -> bool {
         let kept = &lock(&self.ends)[end as usize];
         // The other one may be writing; then there is something better to do than to wait.
         kept.last.elapsed() >= self.every.max(kept.took) && self.file.try_lock().is_ok()
     }
 
-    fn keep(&self, end: End, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+    fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         let start = Instant::now();
         let error = self.write(end, write).err().map(|error| error.to_string());
         let is_kept = error.is_none();

@@ -7,7 +7,7 @@ use crate::running::checkpoint::{Checkpoint, ENDS, Parts, RUN};
 use crate::running::output_files;
 use crate::running::run::Run;
 use crate::text::file_names::shown;
-use cuba::checkpoint::Start;
+use cuba::checkpoint::StartPoint;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,11 +60,11 @@ impl Resumed {
         run: &Arc<Run>,
         problem: &cpds::Problem,
         every: Duration,
-    ) -> Result<(Start, Checkpoint), String> {
+    ) -> Result<(StartPoint, Checkpoint), String> {
         self.must_be_of(&problem.fingerprint())?;
         let path = shown(&self.path);
         let parts = read_parts(&self.file).map_err(|why| format!("`{path}` {why}"))?;
-        let mut start = Start::default();
+        let mut start = StartPoint::default();
         for (&end, part) in ENDS.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
             let read = Unblocked::of(&self.file, part).and_then(|mut input| start.read(end, &mut input));
             read.map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;

@@ -26,7 +26,7 @@ fn small() -> Options {
 }
 
 /// A rung that has ruled out so many states, and left so many.
-fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed> {
+fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timestamped<RungResult> {
     let bound = Bound {
         visible: Count::ZERO,
         ruled_out: Count::from(ruled_out),
@@ -37,7 +37,7 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timed<Climbed>
         sorted_left: left,
         is_safe: true,
     };
-    Timed { time, what: Climbed { rung, outcome: Outcome::Bound(bound) } }
+    Timestamped { time, what: RungResult { rung, outcome: Outcome::Bound(bound) } }
 }
 
 /// A rung without any state is noticed, whichever search is first.
@@ -49,8 +49,8 @@ fn a_rung_that_is_wrong_is_found_out() {
         let race = Race::new(2, &Cancel::default());
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
         let (events, _) = channel();
-        let lower = squeeze.search_from_below(None, &events);
-        let mut upper = squeeze.search_from_above(None, None, &events);
+        let lower = squeeze.run_lower_search(None, &events);
+        let mut upper = squeeze.run_upper_search(None, None, &events);
         let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
         for _ in 0..2 {
             upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
@@ -72,10 +72,10 @@ fn a_level_knows_what_was_left_at_its_time() {
     let race = Race::new(2, &Cancel::default());
     let options = Options { max_contexts: Some(0), ..small() };
     let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
-    let mut level = squeeze.search_from_below(None, &channel().0).levels.remove(0);
-    let too_large = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
+    let mut level = squeeze.run_lower_search(None, &channel().0).levels.remove(0);
+    let too_large = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
-        Timed { time: 1, what: too_large },
+        Timestamped { time: 1, what: too_large },
         bound(2, Rung::Z, 0, 10),
         bound(5, Rung::MatchedZ, 0, 10),
         bound(9, Rung::CutOff(2), 4, 6),
@@ -109,7 +109,8 @@ fn a_proof_names_the_rungs_that_it_takes() {
         ceiling.lower(number, Arc::new(visible.into_set()));
     }
     let proofs = |first: Rung, is_safe: bool| {
-        let too_large = Timed { time: 0, what: Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooLarge } };
+        let too_large =
+            Timestamped { time: 0, what: RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge } };
         let mut rungs =
             [bound(0, first, 0, 4), too_large, bound(0, Rung::CutOff(2), 1, 4), bound(0, Rung::CutOff(3), 1, 4)];
         for rung in &mut rungs {
@@ -143,10 +144,10 @@ fn whoever_got_further_is_told() {
         for memory in (1..20).map(|i| step * i) {
             let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small() };
             let found = search(&problem, Question::Reachable, &options, |_| ());
-            let is_symbolic = found.lower.engine() == Engine::Symbolic;
-            assert!(found.lower.k() >= found.k(), "{memory}");
+            let is_symbolic = found.level_store.engine() == Engine::Symbolic;
+            assert!(found.level_store.k() >= found.k(), "{memory}");
             assert!(found.levels.iter().all(|level| level.tuples.is_some() == is_symbolic), "{memory}");
-            told += usize::from(found.lower.engine() == engine);
+            told += usize::from(found.level_store.engine() == engine);
         }
         assert!(told > 3, "{engine:?}: {told}");
     }
@@ -160,8 +161,8 @@ fn one_after_the_other(problem: &Problem, question: Question, options: &Options,
     let race = Race::new(2, &Cancel::default());
     let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
     let (events, _) = channel();
-    let above = || squeeze.race.run(End::Upper, || squeeze.search_from_above(None, None, &events));
-    let below = || squeeze.race.run(End::Lower, || squeeze.search_from_below(None, &events));
+    let above = || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(None, None, &events));
+    let below = || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(None, &events));
     let (upper, lower) = if upper_first {
         let upper = above();
         (upper, below())
@@ -170,7 +171,7 @@ fn one_after_the_other(problem: &Problem, question: Question, options: &Options,
         (above(), lower)
     };
     let found = conclude(&squeeze, Some(fcr), upper, lower);
-    let engine = found.lower.engine();
+    let engine = found.level_store.engine();
     let Analysis { levels, statistics, rungs, visible_sequence, between, conclusion, .. } = found;
     format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{visible_sequence:?}\n{between:?}")
 }

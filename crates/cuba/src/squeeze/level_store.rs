@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicUsize;
 
 /// The levels as far as they were computed.
 #[derive(Serialize)]
-pub enum Lower<'a> {
+pub enum LevelStore<'a> {
     /// R_k.
     Explicit(Box<Reachable<'a>>),
     /// S_k.
@@ -37,7 +37,7 @@ pub enum Lower<'a> {
 
 /// What is saved of levels.
 #[derive(Deserialize)]
-pub(crate) enum SavedLower {
+pub(crate) enum SavedLevelStore {
     Explicit(Box<SavedReachable>),
     Symbolic(Box<SavedSymbolic>),
     Shares(Box<SavedShares>),
@@ -45,14 +45,14 @@ pub(crate) enum SavedLower {
 
 /// The tables of levels that are being computed, as they are saved: like [`Lower`].
 #[derive(Clone, Copy, Serialize)]
-pub(crate) enum Tables<'e> {
+pub(crate) enum LevelTables<'e> {
     Explicit(&'e Reachable<'e>),
     Symbolic(&'e Symbolic<'e>),
 }
 
 /// What can be read of the levels while one is computed.
 #[derive(Clone, Copy)]
-pub struct Glimpse<'e> {
+pub struct LevelSnapshot<'e> {
     /// What it is made of.
     pub engine: Engine,
     /// The last complete level.
@@ -72,20 +72,20 @@ pub struct Glimpse<'e> {
     /// Whether what is found of the next level depends on no order.
     pub(crate) is_between_waves: bool,
     /// The tables, if they can be saved now.
-    pub(crate) tables: Option<Tables<'e>>,
+    pub(crate) tables: Option<LevelTables<'e>>,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> LevelStore<'a> {
     /// Level 0.
     pub fn new(system: &'a Cpds, engine: Engine, options: &Options, memory: usize, cancel: &Cancel) -> Self {
         let Options { symmetry, tuning, .. } = *options;
         match engine {
-            Engine::Explicit => Lower::Explicit(Box::new(Reachable::new(system, symmetry, tuning))),
+            Engine::Explicit => LevelStore::Explicit(Box::new(Reachable::new(system, symmetry, tuning))),
             Engine::Symbolic => {
                 let options = SymbolicOptions::exact(symmetry, memory, tuning);
                 let mut tuples = Symbolic::new(system, options);
                 tuples.works_for(cancel, Arc::new(AtomicUsize::new(1)));
-                Lower::Symbolic(Box::new(tuples))
+                LevelStore::Symbolic(Box::new(tuples))
             }
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Lower<'a> {
     /// Level 0 of R_k, with its states in these shares.
     pub(crate) fn in_shares(system: &'a Cpds, options: &Options, elsewhere: &Elsewhere) -> Result<Self, Failure> {
         let shares = Shares::new(system, options.symmetry, elsewhere.clone(), options.tuning);
-        shares.map(|shares| Lower::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
+        shares.map(|shares| LevelStore::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
     }
 
     /// As it was when it was saved.
@@ -105,58 +105,58 @@ impl<'a> Lower<'a> {
         options: &Options,
         memory: usize,
         elsewhere: Option<&Elsewhere>,
-        saved: SavedLower,
+        saved: SavedLevelStore,
     ) -> Result<Self, Failure> {
         let Options { symmetry, tuning, .. } = *options;
         Ok(match saved {
-            SavedLower::Shares(saved) => {
+            SavedLevelStore::Shares(saved) => {
                 let nowhere = || Failure::Restore { part: 0, why: "there are no other processes".to_owned() };
                 let elsewhere = elsewhere.ok_or_else(nowhere)?;
                 let shares = Shares::restored(system, symmetry, elsewhere.clone(), *saved, tuning);
-                Lower::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
+                LevelStore::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
             }
-            SavedLower::Explicit(saved) => {
-                Lower::Explicit(Box::new(Reachable::restored(system, symmetry, *saved, tuning)))
+            SavedLevelStore::Explicit(saved) => {
+                LevelStore::Explicit(Box::new(Reachable::restored(system, symmetry, *saved, tuning)))
             }
-            SavedLower::Symbolic(saved) => {
+            SavedLevelStore::Symbolic(saved) => {
                 let options = SymbolicOptions::exact(symmetry, memory, tuning);
-                Lower::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
+                LevelStore::Symbolic(Box::new(Symbolic::restored(system, options, *saved)))
             }
         })
     }
 
     /// Whether another process that had some of the states is gone. Then no level can be computed.
     pub(crate) fn is_lost(&self) -> bool {
-        if let Lower::Shares(shares) = self { shares.is_lost() } else { false }
+        if let LevelStore::Shares(shares) = self { shares.is_lost() } else { false }
     }
 
     /// Whether the next level is incomplete, as a checkpoint had it.
     pub(crate) fn is_going(&self) -> bool {
         match self {
-            Lower::Explicit(reachable) => reachable.is_going(),
-            Lower::Symbolic(tuples) => tuples.is_going(),
-            Lower::Shares(shares) => shares.is_going(),
+            LevelStore::Explicit(reachable) => reachable.is_going(),
+            LevelStore::Symbolic(tuples) => tuples.is_going(),
+            LevelStore::Shares(shares) => shares.is_going(),
         }
     }
 
     /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
     pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
         match self {
-            Lower::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
-            Lower::Symbolic(tuples) => tuples.works_for(cancel, hands),
+            LevelStore::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
+            LevelStore::Symbolic(tuples) => tuples.works_for(cancel, hands),
             // They have threads of their own, and stop between supersteps.
-            Lower::Shares(_) => {}
+            LevelStore::Shares(_) => {}
         }
     }
 
     /// Saves the states that are in other processes, if there are any.
     pub(crate) fn keep_shares(&self) -> Result<(), StorageError> {
-        if let Lower::Shares(shares) = self { shares.keep() } else { Ok(()) }
+        if let LevelStore::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
     /// Everything is saved: earlier checkpoints of other processes are not needed any more.
     pub(crate) fn all_are_saved(&self) {
-        if let Lower::Shares(shares) = self {
+        if let LevelStore::Shares(shares) = self {
             shares.is_kept();
         }
     }
@@ -164,8 +164,8 @@ impl<'a> Lower<'a> {
     /// What the levels are made of.
     pub fn engine(&self) -> Engine {
         match self {
-            Lower::Explicit(_) | Lower::Shares(_) => Engine::Explicit,
-            Lower::Symbolic(_) => Engine::Symbolic,
+            LevelStore::Explicit(_) | LevelStore::Shares(_) => Engine::Explicit,
+            LevelStore::Symbolic(_) => Engine::Symbolic,
         }
     }
 
@@ -174,14 +174,17 @@ impl<'a> Lower<'a> {
     /// # Errors
     /// If the level is not complete. What was found of it stays, and no further level can be
     /// computed.
-    pub fn advance<B>(&mut self, watch: &mut impl FnMut(Glimpse<'_>) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
+    pub fn advance<B>(
+        &mut self,
+        watch: &mut impl FnMut(LevelSnapshot<'_>) -> ControlFlow<B>,
+    ) -> Result<(), Unfinished<B>> {
         match self {
-            Lower::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
+            LevelStore::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
             },
-            Lower::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
-            Lower::Shares(shares) => match shares.advance(&mut |shares| watch(in_shares(shares))) {
+            LevelStore::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
+            LevelStore::Shares(shares) => match shares.advance(&mut |shares| watch(in_shares(shares))) {
                 Ok(()) => Ok(()),
                 Err(Interrupted::Stopped(why)) => Err(Unfinished::Stopped(why)),
                 Err(Interrupted::Failed(why)) => {
@@ -193,63 +196,63 @@ impl<'a> Lower<'a> {
     }
 
     /// What can be read at the moment.
-    pub fn glimpse(&self) -> Glimpse<'_> {
+    pub fn snapshot(&self) -> LevelSnapshot<'_> {
         match self {
-            Lower::Explicit(reachable) => explicit(reachable),
-            Lower::Symbolic(tuples) => symbolic(tuples),
-            Lower::Shares(shares) => in_shares(shares),
+            LevelStore::Explicit(reachable) => explicit(reachable),
+            LevelStore::Symbolic(tuples) => symbolic(tuples),
+            LevelStore::Shares(shares) => in_shares(shares),
         }
     }
 
     /// The last complete level.
     pub fn k(&self) -> usize {
-        self.glimpse().k
+        self.snapshot().k
     }
 
     /// T(R_0) ⊆ … ⊆ T(R_k); what is found of an incomplete level comes last.
     pub fn visible(&self) -> &VisibleLevels {
-        self.glimpse().visible
+        self.snapshot().visible
     }
 
     /// Whether level k has something that the one before has not.
     pub fn grew(&self, k: usize) -> bool {
         match self {
-            Lower::Explicit(reachable) => reachable.has_new_states(k),
-            Lower::Symbolic(tuples) => tuples.grew(k),
-            Lower::Shares(shares) => shares.has_new_states(k),
+            LevelStore::Explicit(reachable) => reachable.has_new_states(k),
+            LevelStore::Symbolic(tuples) => tuples.grew(k),
+            LevelStore::Shares(shares) => shares.has_new_states(k),
         }
     }
 
     /// |R_k \ R_{k-1}|, if states are counted.
     pub fn new_states(&self, k: usize) -> Option<Count> {
         match self {
-            Lower::Explicit(reachable) => Some(reachable.new_states(k)),
-            Lower::Symbolic(_) => None,
-            Lower::Shares(shares) => Some(shares.new_states(k)),
+            LevelStore::Explicit(reachable) => Some(reachable.new_states(k)),
+            LevelStore::Symbolic(_) => None,
+            LevelStore::Shares(shares) => Some(shares.new_states(k)),
         }
     }
 
     /// R_k \ R_{k-1}, if states are stored one by one.
     pub fn states(&self, k: usize) -> Option<BTreeSet<GlobalState>> {
         match self {
-            Lower::Explicit(reachable) => Some(reachable.states(k)),
-            Lower::Symbolic(_) => None,
-            Lower::Shares(shares) => answered(shares, shares.states(k)),
+            LevelStore::Explicit(reachable) => Some(reachable.states(k)),
+            LevelStore::Symbolic(_) => None,
+            LevelStore::Shares(shares) => answered(shares, shares.states(k)),
         }
     }
 
     /// How many tuples S_k has that no other one covers, if there are tuples.
     pub fn tuples(&self, k: usize) -> Option<Count> {
         match self {
-            Lower::Explicit(_) | Lower::Shares(_) => None,
-            Lower::Symbolic(tuples) => Some(tuples.count(k)),
+            LevelStore::Explicit(_) | LevelStore::Shares(_) => None,
+            LevelStore::Symbolic(tuples) => Some(tuples.count(k)),
         }
     }
 
     /// What the levels took so far.
     pub fn statistics(&self) -> Statistics {
         match self {
-            Lower::Explicit(reachable) => Statistics::Explicit {
+            LevelStore::Explicit(reachable) => Statistics::Explicit {
                 states_kept: reachable.kept(),
                 visible_states_kept: reachable.visible().kept(),
                 expansions: reachable.expansions(),
@@ -258,7 +261,7 @@ impl<'a> Lower<'a> {
                 table_bytes: reachable.bytes(),
                 bytes_per_state: reachable.bytes().div_ceil(reachable.kept().max(1)),
             },
-            Lower::Symbolic(tuples) => Statistics::Symbolic {
+            LevelStore::Symbolic(tuples) => Statistics::Symbolic {
                 tuples_kept: tuples.kept(),
                 visible_states_kept: tuples.visible().kept(),
                 expansions: tuples.expansions(),
@@ -267,29 +270,29 @@ impl<'a> Lower<'a> {
                 transitions: tuples.transitions(),
                 table_bytes: tuples.bytes(),
             },
-            Lower::Shares(shares) => shares.statistics(),
+            LevelStore::Shares(shares) => shares.statistics(),
         }
     }
 
     /// Where (R_k) collapses, if these levels collapse here and it is known.
     pub(super) fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
         match self {
-            Lower::Explicit(_) | Lower::Shares(_) => Some(collapse),
-            Lower::Symbolic(tuples) => tuples.collapse_of_states(collapse),
+            LevelStore::Explicit(_) | LevelStore::Shares(_) => Some(collapse),
+            LevelStore::Symbolic(tuples) => tuples.collapse_of_states(collapse),
         }
     }
 
     /// The memory that other processes have in use for these levels.
     pub fn bytes_elsewhere(&self) -> usize {
-        if let Lower::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
+        if let LevelStore::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
     /// If the states are in several processes: how many parts, how many supersteps, and what was
     /// sent.
     pub fn sent(&self) -> Option<(usize, u64, Sent)> {
         match self {
-            Lower::Explicit(_) | Lower::Symbolic(_) => None,
-            Lower::Shares(shares) => Some((shares.counters().len(), shares.supersteps(), shares.total().sent)),
+            LevelStore::Explicit(_) | LevelStore::Symbolic(_) => None,
+            LevelStore::Shares(shares) => Some((shares.counters().len(), shares.supersteps(), shares.total().sent)),
         }
     }
 
@@ -297,19 +300,19 @@ impl<'a> Lower<'a> {
     /// bytes.
     pub(crate) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
         match self {
-            Lower::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
-            Lower::Symbolic(tuples) => tuples.largest(room),
-            Lower::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
-            Lower::Shares(shares) => answered(shares, shares.tuples(shares.k())).ok_or(TooLarge),
+            LevelStore::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
+            LevelStore::Symbolic(tuples) => tuples.largest(room),
+            LevelStore::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
+            LevelStore::Shares(shares) => answered(shares, shares.tuples(shares.k())).ok_or(TooLarge),
         }
     }
 
     /// R_k, as tuples of languages; unless there are more than fit into the memory.
     pub fn up_to(&self, k: usize) -> Result<Certificate, TooLarge> {
         let tuples = match self {
-            Lower::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
-            Lower::Symbolic(tuples) => tuples.up_to(k)?,
-            Lower::Shares(shares) => answered(shares, shares.tuples(k)).ok_or(TooLarge)?,
+            LevelStore::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
+            LevelStore::Symbolic(tuples) => tuples.up_to(k)?,
+            LevelStore::Shares(shares) => answered(shares, shares.tuples(k)).ok_or(TooLarge)?,
         };
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
@@ -325,9 +328,9 @@ impl<'a> Lower<'a> {
         patience: &Patience,
     ) -> Option<Trace> {
         match self {
-            Lower::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
-            Lower::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
-            Lower::Shares(shares) => {
+            LevelStore::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
+            LevelStore::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
+            LevelStore::Shares(shares) => {
                 let trace = shares.trace_to_bad(bad, visible, pattern, patience);
                 answered(shares, trace).flatten()
             }
@@ -340,9 +343,9 @@ fn answered<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Op
     answer.inspect_err(|why| shares.give_up(why)).ok()
 }
 
-fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> Glimpse<'e> {
+fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> LevelSnapshot<'e> {
     let total = shares.total();
-    Glimpse {
+    LevelSnapshot {
         engine: Engine::Explicit,
         k: shares.k(),
         kept: total.kept,
@@ -357,8 +360,8 @@ fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> Glimpse<'e> {
     }
 }
 
-fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
-    Glimpse {
+fn explicit<'e>(reachable: &'e Reachable<'_>) -> LevelSnapshot<'e> {
+    LevelSnapshot {
         engine: Engine::Explicit,
         k: reachable.k(),
         kept: reachable.kept(),
@@ -368,12 +371,12 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> Glimpse<'e> {
         bytes_at_next_look: reachable.bytes_at_next_look(),
         visible: reachable.visible(),
         is_between_waves: reachable.is_between_waves(),
-        tables: Some(Tables::Explicit(reachable)),
+        tables: Some(LevelTables::Explicit(reachable)),
     }
 }
 
-fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
-    Glimpse {
+fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> LevelSnapshot<'e> {
+    LevelSnapshot {
         engine: Engine::Symbolic,
         k: tuples.k(),
         kept: tuples.kept(),
@@ -383,6 +386,6 @@ fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> Glimpse<'e> {
         bytes_at_next_look: tuples.bytes_at_next_look(),
         visible: tuples.visible(),
         is_between_waves: true,
-        tables: Some(Tables::Symbolic(tuples)),
+        tables: Some(LevelTables::Symbolic(tuples)),
     }
 }
