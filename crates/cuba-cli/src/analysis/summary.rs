@@ -8,7 +8,7 @@ use crate::analysis::finding::{Finding, Unconfirmed};
 use crate::analysis::limits::RunLimits;
 use crate::analysis::phase::Ended;
 use cpds::Cpds;
-use cuba::{Between, Count, Engine, Level, ObservationSequence, Options, Outcome, Reason, RungResult};
+use cuba::{Between, Engine, Level, ObservationSequence, Options, Reason, RungResult};
 
 /// What is listed of many: so many at the beginning and as many at the end, and what matters in
 /// between. Nothing stands for what is left out.
@@ -22,11 +22,6 @@ pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -
         }
     }
     listed
-}
-
-/// Whether a rung has ruled out what none before it had.
-pub(crate) fn rules_out(climbed: &RungResult) -> bool {
-    matches!(climbed.outcome, Outcome::Bound(bound) if bound.ruled_out != Count::ZERO)
 }
 
 pub(crate) struct Summary<'a> {

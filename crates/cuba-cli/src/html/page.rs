@@ -6,7 +6,7 @@
 use super::data::Data;
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
-use crate::analysis::summary::{listed, rules_out};
+use crate::analysis::summary::listed;
 use crate::json;
 use crate::pictures;
 use crate::pictures::automaton::Automaton;
@@ -180,7 +180,7 @@ impl<'a> Page<'a> {
             k: analysis.k(),
             chart,
             levels: plain(&levels::table(&explored.summary())),
-            rungs: listed(&analysis.rungs, RUNGS, rules_out).into_iter().map(rung).collect(),
+            rungs: listed(&analysis.rungs, RUNGS, RungResult::rules_out).into_iter().map(rung).collect(),
             squeezed: explored.is_open().then(|| plain(&explored.summary().squeezed(None, words.map))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),

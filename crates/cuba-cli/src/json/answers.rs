@@ -8,7 +8,7 @@ use crate::analysis::fcr_answer::FcrAnswer;
 use crate::analysis::finding::{Check, Unconfirmed};
 use crate::analysis::model::Loaded;
 use crate::analysis::phase::Phase;
-use crate::analysis::summary::{Summary, listed, rules_out};
+use crate::analysis::summary::{Summary, listed};
 use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack, VisibleState};
 use cpds_check::Evidence;
@@ -516,7 +516,8 @@ fn summarised(file: String, summary: &Summary<'_>, reason: &str, usage: Usage) -
         new_states: None,
         new_visible_states: None,
     });
-    let upper: Vec<UpperJson> = listed(summary.rungs, ENDS, rules_out).into_iter().flatten().map(upper).collect();
+    let upper: Vec<UpperJson> =
+        listed(summary.rungs, ENDS, RungResult::rules_out).into_iter().flatten().map(upper).collect();
     let left_out = summary.rungs.len() - upper.len();
     let pauses_if = |wanted: bool| if wanted { pauses(&summary.lower_sequence) } else { Vec::new() };
     AnalysisJson {

@@ -13,7 +13,7 @@ use crate::running::checkpoint::Checkpoint;
 use crate::running::lock::lock;
 use crate::running::run::Run;
 use crate::text::style;
-use cuba::{Analysis, Count, Engine, Event, Level, ObservationSequence, Options, Outcome, Rung, RungResult};
+use cuba::{Analysis, Count, Engine, Event, Level, ObservationSequence, Options, Rung, RungResult};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -167,11 +167,7 @@ impl Record {
                 }
             }
             Event::Rung(climbed) => {
-                if let Outcome::Bound(bound) = climbed.outcome
-                    && (self.left.is_none() || bound.ruled_out != Count::ZERO)
-                {
-                    self.left = Some((bound.left, climbed.rung));
-                }
+                self.left = climbed.left_after(self.left);
                 self.rungs.push(climbed.clone());
             }
             Event::Exploring(_) | Event::Overapproximating { .. } => {}

@@ -1,6 +1,6 @@
 //! The overapproximations of an analysis, and why there is no answer, in words.
 
-use crate::analysis::summary::{Summary, listed, rules_out};
+use crate::analysis::summary::{Summary, listed};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::table::{indented, plain_table};
@@ -71,7 +71,7 @@ impl Summary<'_> {
         let mut table = plain_table();
         // Rungs that come to the same and rule out nothing more are told together; so are those
         // that were given up for the same reason.
-        let is_idle = |climbed: &RungResult| !rules_out(climbed);
+        let is_idle = |climbed: &RungResult| !climbed.rules_out();
         let visible = |climbed: &RungResult| match climbed.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),
             _ => "–".to_owned(),
@@ -81,7 +81,7 @@ impl Summary<'_> {
             is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
         };
         let rows: Vec<&[RungResult]> = self.rungs.chunk_by(is_the_same).collect();
-        for together in listed(&rows, ROWS, |row| rules_out(&row[0])) {
+        for together in listed(&rows, ROWS, |row| row[0].rules_out()) {
             let Some(together) = together else {
                 table.add_row(["…", "", ""]);
                 continue;

@@ -65,14 +65,10 @@ impl ProgressLines {
                 self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
                 self.bytes_above = *bytes;
             }
-            Event::Rung(RungResult { rung, outcome }) => {
+            Event::Rung(result @ RungResult { rung, outcome }) => {
+                self.left = result.left_after(self.left);
                 let what = match outcome {
-                    Outcome::Bound(bound) => {
-                        if self.left.is_none() || bound.ruled_out != Count::ZERO {
-                            self.left = Some((bound.left, *rung));
-                        }
-                        format!("{} visible", grouped(bound.visible))
-                    }
+                    Outcome::Bound(bound) => format!("{} visible", grouped(bound.visible)),
                     given_up => outcome_words(given_up),
                 };
                 self.rung = Some((*rung, what));
