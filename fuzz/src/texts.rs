@@ -1,7 +1,7 @@
 //! Texts: each is read, or refused with errors that can be shown; what was read is printed, and
 //! read back as the same.
 
-use boolprog::Asked;
+use boolprog::BadStates;
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
 use cuba_cli::text::diagnostics;
 
@@ -46,7 +46,7 @@ pub fn bp(bytes: &[u8]) {
     // With many variables it may be worth the time that it takes.
     let locals = program.functions.iter().map(|function| function.parameters.len() + function.locals.len());
     if program.variables.len() + locals.max().unwrap_or(0) <= 8 {
-        lowered(text, Vec::new(), Asked::Errors);
+        lowered(text, Vec::new(), BadStates::Errors);
     }
 }
 
@@ -70,8 +70,8 @@ pub fn patterns(bytes: &[u8]) {
     match option {
         b'i' => system.replace_initial([text]),
         b'b' => system.replace_bad([text]),
-        b't' => return lowered(PROGRAM.into(), Vec::new(), Asked::Targets(vec![text])),
-        b'l' => return lowered(PROGRAM.into(), Vec::new(), Asked::Labels(vec![text.text])),
+        b't' => return lowered(PROGRAM.into(), Vec::new(), BadStates::Targets(vec![text])),
+        b'l' => return lowered(PROGRAM.into(), Vec::new(), BadStates::Labels(vec![text.text])),
         b'n' => {
             // Hundreds of copies, all written out, take the fuzzer seconds; too many are refused.
             let is_quick = |&number: &u32| !(50..=1024).contains(&number);
@@ -80,15 +80,15 @@ pub fn patterns(bytes: &[u8]) {
                 Some((function.to_owned(), number.parse().ok().filter(is_quick)?))
             };
             let instances = text.text.split(',').map(instance).collect::<Option<_>>();
-            return instances.map_or((), |instances| lowered(PROGRAM.into(), instances, Asked::Errors));
+            return instances.map_or((), |instances| lowered(PROGRAM.into(), instances, BadStates::Errors));
         }
         _ => return,
     }
     is_read_back(system.finish());
 }
 
-fn lowered(text: Source, instances: Vec<(String, u32)>, asked: Asked) {
-    let options = boolprog::Options { instances, threads: Some(2), asked, memory: 256 << 20 };
+fn lowered(text: Source, instances: Vec<(String, u32)>, bad_states: BadStates) {
+    let options = boolprog::Options { instances, threads: Some(2), bad_states, memory: 256 << 20 };
     if let Some(lowered) = answered(boolprog::read(text, &options)) {
         is_read_back(Ok(lowered.reading));
     }

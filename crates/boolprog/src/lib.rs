@@ -4,7 +4,7 @@
 //! The language and its meaning are described in `docs/boolean-programs.md`. Data flows one way:
 //!
 //! ```text
-//! text ── lex, parse ── syntax ── check ── graph ── unfold (state, step, store) ── lower ── cpds::Problem
+//! text ── lex, parse ── syntax ── check ── graph ── explore (state, step, store) ── lower ── cpds::Problem
 //! code ── tree, print ────┘          threads ┘                                └──── SourceMap: the way back
 //! ```
 //!
@@ -22,10 +22,10 @@ pub mod syntax;
 mod text;
 pub mod threads;
 
-pub use lowering::Asked;
+pub use lowering::BadStates;
 pub use source_map::{
     Change, FramePlace, FrameView, HeldLock, ProgramContext, ProgramStep, ProgramTrace, SourceError, SourceFrame,
-    SourceMap, SourceStep, StepKind, Synchronisation, Synchronised, VariableKind, View,
+    SourceMap, SourceStep, StepKind, Synchronisation, SynchronisationEvent, VariableKind, View,
 };
 pub use text::print;
 
@@ -35,15 +35,15 @@ use std::collections::BTreeSet;
 use std::fmt;
 use syntax::Program;
 
-/// Which threads there are, and what is asked.
+/// Which threads there are, and what is bad_states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Functions to start instead of `main`, and in how many threads.
     pub instances: Vec<(String, u32)>,
     /// How many threads that were created may be there at a time, where the program does not say.
     pub threads: Option<u32>,
-    /// What is asked.
-    pub asked: Asked,
+    /// What is bad_states.
+    pub bad_states: BadStates,
     /// About how many bytes the system may take while it is made. A program that takes more is
     /// refused.
     pub memory: u64,
@@ -51,7 +51,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { instances: Vec::new(), threads: None, asked: Asked::Errors, memory: 4 << 30 }
+        Options { instances: Vec::new(), threads: None, bad_states: BadStates::Errors, memory: 4 << 30 }
     }
 }
 
@@ -100,8 +100,8 @@ pub fn parse(source: &Source) -> (Program, Diagnostics) {
 /// Reads a program, and writes it again in its own dialect. Comments are lost.
 pub fn format(source: Source) -> Result<String, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, unclear) = text::parse(&source, &mut diagnostics);
-    graph::resolve(&program, &unclear, &mut diagnostics);
+    let (program, possibly_declared) = text::parse(&source, &mut diagnostics);
+    graph::resolve(&program, &possibly_declared, &mut diagnostics);
     if diagnostics.is_ok() {
         return Ok(print(&program));
     }
@@ -112,8 +112,8 @@ pub fn format(source: Source) -> Result<String, ReadError> {
 /// Reads a program and lowers it.
 pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    let (program, unclear) = text::parse(&source, &mut diagnostics);
-    lowered((program, &unclear), source, options, diagnostics)
+    let (program, possibly_declared) = text::parse(&source, &mut diagnostics);
+    lowered((program, &possibly_declared), source, options, diagnostics)
 }
 
 /// Lowers a program that was built in code.
@@ -128,7 +128,7 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 /// too deep.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
-    text::check(program, &mut diagnostics);
+    text::check_built_tree(program, &mut diagnostics);
     if !diagnostics.is_ok() {
         return Err(ReadError { sources: Vec::new(), diagnostics });
     }
@@ -139,21 +139,21 @@ pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError>
     lowered((program, &BTreeSet::new()), Source::new("program", text), options, diagnostics)
 }
 
-/// Lowers a program with its places in a text. `unclear` are names that may have been declared
+/// Lowers a program with its places in a text. `possibly_declared` are names that may have been declared
 /// where the text was not understood.
 fn lowered(
-    (program, unclear): (Program, &BTreeSet<String>),
+    (program, possibly_declared): (Program, &BTreeSet<String>),
     source: Source,
     options: &Options,
     mut diagnostics: Diagnostics,
 ) -> Result<Lowered, ReadError> {
-    let graph = graph::resolve(&program, unclear, &mut diagnostics);
+    let graph = graph::resolve(&program, possibly_declared, &mut diagnostics);
     let (mut sources, mut lowered) = (vec![source], None);
     if diagnostics.is_ok() {
         let threads = threads::plan(&graph, &options.instances, options.threads, &mut diagnostics);
         if diagnostics.is_ok() {
-            let asked = (&options.asked, program.dialect);
-            lowered = lowering::lower(graph, threads, asked, options.memory, &mut sources, &mut diagnostics);
+            let bad_states = (&options.bad_states, program.dialect);
+            lowered = lowering::lower(graph, threads, bad_states, options.memory, &mut sources, &mut diagnostics);
         }
     }
     diagnostics.sort();

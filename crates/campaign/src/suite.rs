@@ -72,7 +72,7 @@ fn system(kinds: &Kinds, case: Case) -> Model {
     (print_cpds(&problem), known(&problem), "cpds")
 }
 
-/// Asked for the empty stack of the first thread, if nothing is bad.
+/// BadStates for the empty stack of the first thread, if nothing is bad.
 fn with_something_bad(problem: Problem) -> Problem {
     if !problem.property().bad.is_empty() {
         return problem;

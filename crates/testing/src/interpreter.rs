@@ -148,7 +148,7 @@ impl<'a> Machine<'a> {
     pub fn new(program: &'a Program, threads: &'a Threads) -> Self {
         let roots = threads.roots.iter().flat_map(|&(_, copies)| (0..copies).map(|_| None));
         let places = threads.pools.iter().enumerate();
-        let places = places.flat_map(|(i, pool)| (0..pool.places).map(move |_| Some(i)));
+        let places = places.flat_map(|(i, pool)| (0..pool.slots).map(move |_| Some(i)));
         let functions = program.functions.iter().map(Code::new).collect();
         Machine { program, threads, functions, pool_of: roots.chain(places).collect() }
     }

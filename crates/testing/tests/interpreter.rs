@@ -23,9 +23,9 @@ fn run_with(text: &str, roots: &[&str], pools: Vec<Pool>, limit: Option<u32>) ->
     (0..=LIMITS.contexts).map(|k| levels.projections(k).iter().map(|state| show(text, state)).collect()).collect()
 }
 
-/// A place for each thread that the function with this number starts.
-fn pool(function: usize, places: u32) -> Pool {
-    Pool { starts: vec![Start::Function(function)], places }
+/// A slot for each thread that the function with this number starts.
+fn pool(function: usize, slots: u32) -> Pool {
+    Pool { starts: vec![Start::Function(function)], slots }
 }
 
 /// `shared | thread | …`, then `+ pending`. A thread is its calls from the innermost on, with
@@ -169,7 +169,7 @@ fn end_thread_ends_the_outer_calls_too() {
 fn a_thread_started_at_a_label_has_copies() {
     let text = "decl thread_local t = 0; void f() { decl x = 0; t, x := 1, 1; start_thread goto l; t, x := 0, 0; end_thread; \
                 l: skip; }";
-    let pools = vec![Pool { starts: vec![Start::Label(0, "l".to_string())], places: 1 }];
+    let pools = vec![Pool { starts: vec![Start::Label(0, "l".to_string())], slots: 1 }];
     let levels = run_with(text, &["f"], pools, None);
     assert!(levels[1].contains("end_thread 00 | - + skip 11") && levels[1].contains("- | - + skip 11"));
     assert!(levels[2].contains("- | skip 11") && levels[2].contains("- | end 11"));

@@ -1,8 +1,8 @@
-//! Lists of numbers.
+//! LinkedLists of numbers.
 
 /// A list of numbers for each number, all in one piece of memory.
 #[derive(Debug, Default)]
-pub(crate) struct Lists {
+pub(crate) struct LinkedLists {
     /// The first item of each list, and the last one.
     ends: Vec<(u32, u32)>,
     /// Numbers, and the item behind each.
@@ -12,7 +12,7 @@ pub(crate) struct Lists {
 /// Where there is no item.
 const NONE: u32 = u32::MAX;
 
-impl Lists {
+impl LinkedLists {
     /// Adds to the end of a list.
     pub(crate) fn push(&mut self, list: u32, number: u32) {
         let (list, item) = (list as usize, u32::try_from(self.items.len()).expect("limited"));
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn lists_keep_their_order() {
-        let mut lists = Lists::default();
+        let mut lists = LinkedLists::default();
         for (list, number) in [(3, 7), (0, 1), (3, 5), (0, 2), (3, 7)] {
             lists.push(list, number);
         }

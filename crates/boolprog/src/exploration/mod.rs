@@ -7,28 +7,28 @@
 //! cannot, which do no harm.
 
 mod linked_lists;
-mod machine;
 mod search;
+mod step_relation;
 
-pub(crate) use machine::Machine;
+pub(crate) use step_relation::StepRelation;
 
-use crate::states::{Enough, Frame, SharedStates, Table};
-use machine::MOST_CASES;
+use crate::states::{Cutoff, Frame, SharedStates, Table};
 use search::Exploration;
+use step_relation::MOST_CASES;
 
 /// What a program's threads can do.
-pub(crate) struct Unfolded {
+pub(crate) struct ExploredSystem {
     /// Shared states, the initial one first.
     pub(crate) shared: SharedStates,
     pub(crate) frames: Table<Frame>,
     /// The actions of each program.
-    pub(crate) actions: Vec<Vec<Unfold>>,
+    pub(crate) actions: Vec<Vec<NumberedAction>>,
 }
 
 /// An action, by numbers of shared states and frames: (from,top) → (to,written), top first; without
 /// a top, from the empty stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Unfold {
+pub(crate) struct NumberedAction {
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// The top, then what is written; [`NO_FRAME`] where there is nothing. There are millions of
@@ -38,9 +38,9 @@ pub(crate) struct Unfold {
 
 const NO_FRAME: u32 = u32::MAX;
 
-impl Unfold {
+impl NumberedAction {
     fn new((from, top): (u32, Option<u32>), (to, written): (u32, [Option<u32>; 2])) -> Self {
-        Unfold { from, to, frames: [top, written[0], written[1]].map(|frame| frame.unwrap_or(NO_FRAME)) }
+        NumberedAction { from, to, frames: [top, written[0], written[1]].map(|frame| frame.unwrap_or(NO_FRAME)) }
     }
 
     pub(crate) fn top(&self) -> Option<u32> {
@@ -81,16 +81,16 @@ pub(crate) enum TooLarge {
     Memory(u64),
 }
 
-impl From<Enough> for TooLarge {
-    fn from(Enough: Enough) -> Self {
+impl From<Cutoff> for TooLarge {
+    fn from(Cutoff: Cutoff) -> Self {
         TooLarge::Many { what: "choices of open variables in one statement", limit: MOST_CASES }
     }
 }
 
 /// Explores all programs, if their system does not take more than so many bytes.
-pub(crate) fn unfold(machine: &Machine<'_>, roles: &[Role], memory: u64) -> Result<Unfolded, TooLarge> {
-    let mut exploration = Exploration::new(machine, roles, memory);
+pub(crate) fn explore(relation: &StepRelation<'_>, roles: &[Role], memory: u64) -> Result<ExploredSystem, TooLarge> {
+    let mut exploration = Exploration::new(relation, roles, memory);
     exploration.run()?;
     let Exploration { shared, frames, programs, .. } = exploration;
-    Ok(Unfolded { shared, frames, actions: programs.into_iter().map(|program| program.actions).collect() })
+    Ok(ExploredSystem { shared, frames, actions: programs.into_iter().map(|program| program.actions).collect() })
 }

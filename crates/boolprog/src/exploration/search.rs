@@ -1,9 +1,9 @@
 //! The exploration of all programs.
 
-use super::linked_lists::Lists;
-use super::machine::{Effect, Machine};
-use super::{Role, RoleStart, TooLarge, Unfold};
-use crate::states::{ENTRY, Frame, FrameKind, Section, Set, Shared, SharedStates, Table};
+use super::linked_lists::LinkedLists;
+use super::step_relation::{Effect, StepRelation};
+use super::{NumberedAction, Role, RoleStart, TooLarge};
+use crate::states::{ENTRY, Frame, FrameKind, NumberSet, Section, Shared, SharedStates, Table};
 use cpds::limits;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -15,14 +15,14 @@ const MOST_COMBINATIONS: u64 = 2 * limits::ACTIONS;
 const MOST_CHANGES: u64 = 1 << 31;
 
 pub(super) struct Exploration<'m, 'a> {
-    machine: &'m Machine<'a>,
+    relation: &'m StepRelation<'a>,
     pub(super) shared: SharedStates,
     pub(super) frames: Table<Frame>,
     /// What frames take beside the table.
     frame_heap_bytes: usize,
-    pub(super) programs: Vec<Explored>,
+    pub(super) programs: Vec<ProgramExploration>,
     /// Changes of the shared state that threads make, and which of the programs do.
-    changes: FxHashMap<(u32, u32), Changes>,
+    changes: FxHashMap<(u32, u32), ChangingPrograms>,
     /// How many combinations there are.
     found: u64,
     /// How many actions there are, all threads together.
@@ -35,31 +35,31 @@ pub(super) struct Exploration<'m, 'a> {
 
 /// The programs that change a shared state into a certain other one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Changes {
+enum ChangingPrograms {
     Only(u32),
     Several,
 }
 
 /// One program.
-pub(super) struct Explored {
+pub(super) struct ProgramExploration {
     role: Role,
-    found: Pairs,
+    found: PairSet,
     /// For each shared state, the frames that were found with it.
-    frames_with: Lists,
+    frames_with: LinkedLists,
     /// For each shared state, what others make of it.
-    others: Lists,
+    others: LinkedLists,
     /// For each function, who awaits its return, and the shared states in which it returns.
-    awaiting: FxHashMap<Returning, (Table<u32>, Table<u32>)>,
-    pub(super) actions: Vec<Unfold>,
+    awaiting: FxHashMap<ReturnKey, (Table<u32>, Table<u32>)>,
+    pub(super) actions: Vec<NumberedAction>,
 }
 
 /// A set of pairs of a shared state and a frame: for each frame, 64 shared states a word. Where
 /// there are many, they are close to each other, and nearly all of the questions are about pairs
 /// that are there.
 #[derive(Default)]
-struct Pairs(FxHashMap<(u32, u32), u64>);
+struct PairSet(FxHashMap<(u32, u32), u64>);
 
-impl Pairs {
+impl PairSet {
     /// Adds a pair; whether it is new.
     fn insert(&mut self, shared: u32, frame: u32) -> bool {
         let (word, bit) = (self.0.entry((frame, shared >> 6)).or_default(), 1 << (shared & 63));
@@ -76,24 +76,24 @@ impl Pairs {
 
 /// A return: of which function, and of what kind of thread.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Returning {
+struct ReturnKey {
     function: usize,
     is_atomic: bool,
-    held: Set,
+    held: NumberSet,
 }
 
 impl<'m, 'a> Exploration<'m, 'a> {
-    pub(super) fn new(machine: &'m Machine<'a>, roles: &[Role], memory: u64) -> Self {
-        let explored = |&role: &Role| Explored {
+    pub(super) fn new(relation: &'m StepRelation<'a>, roles: &[Role], memory: u64) -> Self {
+        let explored = |&role: &Role| ProgramExploration {
             role,
-            found: Pairs::default(),
-            frames_with: Lists::default(),
-            others: Lists::default(),
+            found: PairSet::default(),
+            frames_with: LinkedLists::default(),
+            others: LinkedLists::default(),
             awaiting: FxHashMap::default(),
             actions: Vec::new(),
         };
         Exploration {
-            machine,
+            relation,
             shared: SharedStates::default(),
             frames: Table::default(),
             frame_heap_bytes: 0,
@@ -109,10 +109,10 @@ impl<'m, 'a> Exploration<'m, 'a> {
 
 impl Exploration<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), TooLarge> {
-        let initial = self.number(self.machine.initial())?;
+        let initial = self.number(self.relation.initial())?;
         for program in 0..self.programs.len() {
             if let RoleStart::Root(function) = self.programs[program].role.start {
-                let frame = self.machine.first_frame(function, FrameKind::Root);
+                let frame = self.relation.first_frame(function, FrameKind::Root);
                 let frame = self.frame(frame)?;
                 self.add(program, initial, frame);
             }
@@ -141,14 +141,14 @@ impl Exploration<'_, '_> {
 
     /// About how many bytes the tables take, and the system that is made of them.
     fn bytes(&self) -> u64 {
-        let of_program = |program: &Explored| {
-            let Explored { found, frames_with, others, awaiting, actions, .. } = program;
+        let of_program = |program: &ProgramExploration| {
+            let ProgramExploration { found, frames_with, others, awaiting, actions, .. } = program;
             let awaited = awaiting.values().map(|(callers, returns)| callers.capacity() + returns.capacity());
             let lists = found.bytes() + frames_with.bytes() + others.bytes();
-            lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<Unfold>()
+            lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<NumberedAction>()
         };
         let programs: usize = self.programs.iter().map(of_program).sum();
-        let changes = self.changes.capacity() * (size_of::<((u32, u32), Changes)>() + 2);
+        let changes = self.changes.capacity() * (size_of::<((u32, u32), ChangingPrograms)>() + 2);
         let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
         let tables = self.shared.bytes() + frames + programs + changes + self.queue.capacity() * 12;
         let actions: usize = self.programs.iter().map(|program| program.actions.len()).sum();
@@ -173,7 +173,7 @@ impl Exploration<'_, '_> {
         Ok(u32::try_from(number).expect("limited"))
     }
 
-    fn action(&mut self, program: usize, action: Unfold) -> Result<(), TooLarge> {
+    fn action(&mut self, program: usize, action: NumberedAction) -> Result<(), TooLarge> {
         self.programs[program].actions.push(action);
         self.actions += u64::from(self.programs[program].role.copies);
         limited("actions", self.actions, limits::ACTIONS)
@@ -188,7 +188,7 @@ impl Exploration<'_, '_> {
             Shared::Running(running) => {
                 // Those that were created are there: this one, if it is one, and those that have
                 // not started.
-                let is_counted = self.machine.threads.limit.is_some();
+                let is_counted = self.relation.threads.limit.is_some();
                 let there = running.pending.len() + usize::from(frame.kind == FrameKind::Created);
                 running.locked.includes(&frame.held) && (!is_counted || running.created as usize >= there)
             }
@@ -197,7 +197,7 @@ impl Exploration<'_, '_> {
 
     /// Whether a thread with this frame on top is the only one that can take a step.
     fn is_alone(&self, shared: u32, frame: u32) -> bool {
-        self.machine.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
+        self.relation.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
     }
 
     /// Notes a combination, and those that others make of it.
@@ -230,10 +230,10 @@ impl Exploration<'_, '_> {
         // The programs that do not know of this change, apart from this one.
         let mut first = None;
         match self.changes.entry((from, to)) {
-            Entry::Vacant(new) => drop(new.insert_entry(Changes::Only(number))),
+            Entry::Vacant(new) => drop(new.insert_entry(ChangingPrograms::Only(number))),
             Entry::Occupied(mut known) => match *known.get() {
-                Changes::Only(only) if only != number => {
-                    known.insert(Changes::Several);
+                ChangingPrograms::Only(only) if only != number => {
+                    known.insert(ChangingPrograms::Several);
                     first = Some(only as usize);
                 }
                 _ => return,
@@ -246,13 +246,13 @@ impl Exploration<'_, '_> {
                 Some(first) => other == first && !has_copies,
             };
             if is_new {
-                self.learn(other, from, to);
+                self.change_by_others(other, from, to);
             }
         }
     }
 
     /// Notes that others of the threads than one of this program can change the shared state.
-    fn learn(&mut self, program: usize, from: u32, to: u32) {
+    fn change_by_others(&mut self, program: usize, from: u32, to: u32) {
         self.programs[program].others.push(from, to);
         // What is added meanwhile has this shared state already.
         let mut next = self.programs[program].frames_with.first(from);
@@ -268,7 +268,7 @@ impl Exploration<'_, '_> {
     /// The steps of a combination.
     fn expand(&mut self, program: usize, from: u32, top: u32) -> Result<(), TooLarge> {
         let mut steps =
-            self.machine.steps((self.shared.rest(from), self.shared.variables(from)), &self.frames[top as usize])?;
+            self.relation.steps((self.shared.rest(from), self.shared.variables(from)), &self.frames[top as usize])?;
         // Mostly few, and rarely twice.
         if steps.len() > 64 {
             steps = Table::from_iter(steps).into_iter().collect();
@@ -290,7 +290,7 @@ impl Exploration<'_, '_> {
                 Effect::To(frame) => [Some(self.frame(frame)?), None],
                 Effect::Push(callee, below) => [Some(self.frame(callee)?), Some(self.frame(below)?)],
             };
-            self.action(program, Unfold::new((from, Some(top)), (to, written)))?;
+            self.action(program, NumberedAction::new((from, Some(top)), (to, written)))?;
             self.change(program, from, to);
             match (returning, written) {
                 (Some(returning), [Some(top), Some(below)]) => {
@@ -320,21 +320,21 @@ impl Exploration<'_, '_> {
 
     /// What is known of the frame below. If nothing is handed over, the thread is what it was when
     /// it was called.
-    fn returning(&self, frame: &Frame) -> Returning {
-        let function = self.machine.graph.nodes[frame.node].function;
-        if self.machine.hands_over(function) {
-            return Returning { function, is_atomic: false, held: Set::EMPTY };
+    fn returning(&self, frame: &Frame) -> ReturnKey {
+        let function = self.relation.graph.nodes[frame.node].function;
+        if self.relation.hands_over(function) {
+            return ReturnKey { function, is_atomic: false, held: NumberSet::EMPTY };
         }
-        Returning { function, is_atomic: frame.section == Section::Inherited, held: frame.held.clone() }
+        ReturnKey { function, is_atomic: frame.section == Section::Inherited, held: frame.held.clone() }
     }
 
     /// The threads that can start in this shared state.
     fn start_in(&mut self, from: u32) -> Result<(), TooLarge> {
         for program in 0..self.programs.len() {
             let RoleStart::Pool(pool) = self.programs[program].role.start else { continue };
-            for (to, frame) in Machine::pick_up((self.shared.rest(from), self.shared.variables(from)), pool) {
+            for (to, frame) in StepRelation::pick_up((self.shared.rest(from), self.shared.variables(from)), pool) {
                 let (to, frame) = (self.number(to)?, self.frame(frame)?);
-                self.action(program, Unfold::new((from, None), (to, [Some(frame), None])))?;
+                self.action(program, NumberedAction::new((from, None), (to, [Some(frame), None])))?;
                 self.change(program, from, to);
                 self.add(program, to, frame);
             }

@@ -16,9 +16,9 @@ use rustc_hash::FxBuildHasher;
 #[derive(Debug)]
 pub(crate) struct Graph {
     /// Shared variables.
-    pub(crate) shared: Vec<Declared>,
+    pub(crate) shared: Vec<Declaration>,
     /// Thread-local variables; in a frame they come before all others.
-    pub(crate) thread_locals: Vec<Declared>,
+    pub(crate) thread_locals: Vec<Declaration>,
     /// Locks by name; the one without a name is called `lock`.
     pub(crate) locks: Vec<String>,
     pub(crate) functions: Vec<FunctionGraph>,
@@ -27,7 +27,7 @@ pub(crate) struct Graph {
 
 /// A variable and what it starts with.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
+pub(crate) struct Declaration {
     pub(crate) name: String,
     pub(crate) value: Option<bool>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct FunctionGraph {
     pub(crate) results: usize,
     pub(crate) parameters: usize,
     /// Parameters, then the other variables.
-    pub(crate) locals: Vec<Declared>,
+    pub(crate) locals: Vec<Declaration>,
     pub(crate) enforce: Option<Formula>,
     pub(crate) entry: usize,
     /// Its end, where there is no `return`.

@@ -1,15 +1,15 @@
-//! From a graph to a pushdown system: what was unfolded, with names, and the property.
+//! From a graph to a pushdown system: what was explored, with names, and the property.
 
 mod naming;
 mod property;
 mod system;
 
-pub use property::Asked;
+pub use property::BadStates;
 
-use crate::exploration::{Machine, Role, RoleStart, TooLarge, Unfolded, unfold};
+use crate::exploration::{ExploredSystem, Role, RoleStart, StepRelation, TooLarge, explore};
 use crate::graph::{Graph, Step};
-use crate::source_map::{Lines, Meaning, Places, SourceMap};
-use crate::states::{Shared, live};
+use crate::source_map::{LineStarts, Meaning, Places, SourceMap};
+use crate::states::{Shared, live_variables};
 use crate::syntax::Dialect;
 use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics};
@@ -21,40 +21,40 @@ use system::{numbered, system};
 pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
-    (asked, dialect): (&Asked, Dialect),
+    (bad_states, dialect): (&BadStates, Dialect),
     memory: u64,
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Problem, SourceMap)> {
-    let live = live(&graph);
-    let machine = Machine::new(&graph, &threads, &live, *asked == Asked::Errors);
+    let live = live_variables(&graph);
+    let relation = StepRelation::new(&graph, &threads, &live, *bad_states == BadStates::Errors);
     let roots = threads.roots.iter().map(|&(function, copies)| Role { start: RoleStart::Root(function), copies });
-    let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.places });
+    let pools = (0..).zip(&threads.pools).map(|(pool, it)| Role { start: RoleStart::Pool(pool), copies: it.slots });
     let roles: Vec<Role> = roots.chain(pools).collect();
-    let mut unfolded = match unfold(&machine, &roles, memory) {
-        Ok(unfolded) => unfolded,
+    let mut explored = match explore(&relation, &roles, memory) {
+        Ok(explored) => explored,
         Err(error) => {
             diagnostics.error(|| too_large(&error));
             return None;
         }
     };
     let may_run = may_run(&graph, &threads);
-    if machine.has_errors {
+    if relation.has_errors {
         // Every error that the program speaks of has its state, whether it is ever reached or not.
         for node in errors(&graph, &may_run) {
-            unfolded.shared.insert(Shared::Error(node));
+            explored.shared.insert(Shared::Error(node));
         }
     }
     let naming = Naming::new(&graph, &sources[0]);
-    let (symbols, frames) = numbered(&unfolded, &machine, &roles);
+    let (symbols, frames) = numbered(&explored, &relation, &roles);
     let mut symbol_names = Names::default();
     for frame in &frames {
         naming.symbol(&mut symbol_names, frame);
     }
-    let names = naming.of_all(&unfolded.shared);
-    let Unfolded { shared, frames: found, actions } = unfolded;
-    let system = system(names, symbol_names, (&found, actions), &symbols, &machine, &roles);
-    let lines = Lines::new(&sources[0].text);
+    let names = naming.of_all(&explored.shared);
+    let ExploredSystem { shared, frames: found, actions } = explored;
+    let system = system(names, symbol_names, (&found, actions), &symbols, &relation, &roles);
+    let lines = LineStarts::new(&sources[0].text);
     let places = Places::new(&graph, &lines);
     let meaning = Meaning { shared, frames, lines, places };
     let system = match system {
@@ -65,7 +65,7 @@ pub(crate) fn lower(
             return None;
         }
     };
-    let context = property::Context {
+    let context = property::PatternBuilder {
         system: &system,
         graph: &graph,
         map: &meaning,
@@ -73,12 +73,12 @@ pub(crate) fn lower(
         may_run: &may_run,
         dialect,
     };
-    let bad = property::patterns(&context, asked, sources, diagnostics);
+    let bad = property::patterns(&context, bad_states, sources, diagnostics);
     match Problem::new(system, Property { bad }) {
         Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning, live))),
         Err(error) => {
             diagnostics.error(|| {
-                Diagnostic::error(format!("too many states are asked for: {error}")).help("say more about them")
+                Diagnostic::error(format!("too many states are bad_states for: {error}")).help("say more about them")
             });
             None
         }

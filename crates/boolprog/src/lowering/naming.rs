@@ -3,13 +3,15 @@
 //! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a
 //! name would be too long, it is a number.
 
-use crate::graph::{Declared, Graph, Step};
-use crate::source_map::{Lines, Places};
-use crate::states::{Bits, Frame, FrameKind, Handed, Handover, Running, Section, Set, Shared, SharedStates};
+use crate::graph::{Declaration, Graph, Step};
+use crate::source_map::{LineStarts, Places};
+use crate::states::{
+    Frame, FrameKind, Handover, NumberSet, ReturnData, Running, Section, Shared, SharedStates, Valuation,
+};
 use cpds::{MAX_NAME, Names, Source, is_name};
 
 /// Of more shared states than this, names that say what they are would take too much memory.
-const MOST_NAMED: usize = 1 << 20;
+const MOST_NAMED_STATES: usize = 1 << 20;
 
 /// Names for the nodes of a graph: function and line, with a number where several are on one line.
 pub(crate) struct Naming<'a> {
@@ -20,12 +22,12 @@ pub(crate) struct Naming<'a> {
 
 /// A name in the making. What it says is cut where it is too long to be a name.
 #[derive(Default)]
-struct Parts {
+struct NameBuilder {
     text: String,
     is_begun: bool,
 }
 
-impl Parts {
+impl NameBuilder {
     fn is_too_long(&self) -> bool {
         self.text.len() > MAX_NAME
     }
@@ -43,7 +45,7 @@ impl Parts {
     }
 
     /// `x=1`, `y=?`.
-    fn variables(&mut self, before: &str, declared: &[Declared], values: &Bits, from: usize) {
+    fn variables(&mut self, before: &str, declared: &[Declaration], values: &Valuation, from: usize) {
         for (number, variable) in (from..).zip(declared) {
             if self.is_too_long() {
                 return;
@@ -57,7 +59,7 @@ impl Parts {
     }
 
     /// Locks of this set.
-    fn locks(&mut self, before: &str, graph: &Graph, locks: &Set, after: &str) {
+    fn locks(&mut self, before: &str, graph: &Graph, locks: &NumberSet, after: &str) {
         for lock in locks.iter().take_while(|_| self.text.len() <= MAX_NAME).collect::<Vec<_>>() {
             let text = self.next();
             text.push_str(before);
@@ -69,7 +71,7 @@ impl Parts {
 
 impl<'a> Naming<'a> {
     pub(crate) fn new(graph: &'a Graph, source: &Source) -> Self {
-        let places = Places::new(graph, &Lines::new(&source.text));
+        let places = Places::new(graph, &LineStarts::new(&source.text));
         let mut nodes = vec![String::new(); graph.nodes.len()];
         for (node, it) in graph.nodes.iter().enumerate() {
             let (line, number) = places.of(node);
@@ -90,7 +92,7 @@ impl<'a> Naming<'a> {
     /// The names of all shared states: what they are, or numbers if they are very many.
     pub(crate) fn of_all(&self, shared: &SharedStates) -> Names {
         let mut names = Names::default();
-        if shared.len() > MOST_NAMED {
+        if shared.len() > MOST_NAMED_STATES {
             return (0..shared.len()).map(|number| format!("s{number}")).collect();
         }
         for shared in shared.iter() {
@@ -110,7 +112,7 @@ impl<'a> Naming<'a> {
     }
 
     fn running(&self, running: &Running) -> String {
-        let mut parts = Parts::default();
+        let mut parts = NameBuilder::default();
         parts.variables("", &self.graph.shared, &running.variables, 0);
         parts.locks("", self.graph, &running.locked, ".locked");
         if running.is_atomic {
@@ -120,7 +122,7 @@ impl<'a> Naming<'a> {
             Handover::Nothing => {}
             Handover::End => parts.push("ending"),
             Handover::Results(handed) => {
-                let Handed { results, section, held, thread_locals } = &**handed;
+                let ReturnData { results, section, held, thread_locals } = &**handed;
                 // A shared state says nothing of how many there are: as many as any function has.
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 parts.push("return");
@@ -156,7 +158,7 @@ impl<'a> Naming<'a> {
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let count = self.graph.thread_locals.len();
         if count + function.locals.len() > 0 {
-            let mut parts = Parts { text: text + "/", is_begun: false };
+            let mut parts = NameBuilder { text: text + "/", is_begun: false };
             parts.variables("", &self.graph.thread_locals, &frame.local, 0);
             parts.variables("", &function.locals, &frame.local, count);
             text = parts.text;
@@ -187,7 +189,7 @@ fn digit(value: Option<bool>) -> char {
     value.map_or('?', |value| if value { '1' } else { '0' })
 }
 
-fn digits(values: &Bits, count: usize) -> String {
+fn digits(values: &Valuation, count: usize) -> String {
     (0..count).map(|number| digit(values.get(number))).collect()
 }
 

@@ -1,17 +1,17 @@
-//! What is asked: which states are bad.
+//! What is bad_states: which states are bad.
 
 use crate::graph::{Formula, Graph, Var, formula};
 use crate::source_map::Meaning;
-use crate::states::{Bits, Frame, Handover, Shared, Stop, Store, evaluate};
+use crate::states::{Frame, Handover, Shared, Stop, Store, Valuation, evaluate};
 use crate::syntax::Dialect;
 use crate::text::parse_expression;
 use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
-/// What is asked about a program.
+/// What is bad_states about a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Asked {
+pub enum BadStates {
     /// Whether an error can happen: a failed `assert`, or an `unlock` of what is not held.
     #[default]
     Errors,
@@ -26,10 +26,10 @@ pub enum Asked {
 type Choice = Wild<Vec<Option<Symbol>>>;
 
 /// More patterns than this are not written down.
-const MOST: usize = 1 << 19;
+const MOST_PATTERNS: usize = 1 << 19;
 
-/// The program that is asked about, and its system.
-pub(crate) struct Context<'a> {
+/// The program that is bad_states about, and its system.
+pub(crate) struct PatternBuilder<'a> {
     pub(crate) system: &'a Cpds,
     pub(crate) graph: &'a Graph,
     pub(crate) map: &'a Meaning,
@@ -41,19 +41,19 @@ pub(crate) struct Context<'a> {
 
 /// The bad patterns. What is wrong with the question is reported.
 pub(crate) fn patterns(
-    context: &Context<'_>,
-    asked: &Asked,
+    context: &PatternBuilder<'_>,
+    bad_states: &BadStates,
     sources: &mut Vec<Source>,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Pattern> {
-    let Context { system, map, .. } = context;
+    let PatternBuilder { system, map, .. } = context;
     let any = || vec![Wild::Any; system.thread_count()];
-    match asked {
-        Asked::Errors => {
+    match bad_states {
+        BadStates::Errors => {
             let shared = map.rests().filter(|(_, shared)| matches!(shared, Shared::Error(_)));
             shared.map(|(q, _)| Pattern { shared: Wild::Is(q), tops: any() }).collect()
         }
-        Asked::Labels(labels) => {
+        BadStates::Labels(labels) => {
             let mut patterns = Vec::new();
             for label in labels {
                 let Some(nodes) = context.graph.labelled(label) else {
@@ -79,7 +79,7 @@ pub(crate) fn patterns(
             }
             patterns
         }
-        Asked::Targets(targets) => {
+        BadStates::Targets(targets) => {
             let mut patterns = Vec::new();
             for target in targets {
                 let source = u32::try_from(sources.len()).expect("a handful of sources");
@@ -91,11 +91,11 @@ pub(crate) fn patterns(
     }
 }
 
-impl Context<'_> {
+impl PatternBuilder<'_> {
     /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when
     /// the program runs, `main` comes there.
     fn is_run(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
-        let Context { graph, threads, may_run, .. } = self;
+        let PatternBuilder { graph, threads, may_run, .. } = self;
         let named = |node: usize| {
             let name = &graph.functions[graph.nodes[node].function].name;
             let label = label.split_once(':').map_or(label, |(_, label)| label).trim();
@@ -208,10 +208,10 @@ impl Context<'_> {
         let Some(shared) = self.shared(shared, source, diagnostics) else { return };
         let size = |choice: &Choice| if let Wild::Is(symbols) = choice { symbols.len() } else { 1 };
         let total = choices.iter().map(size).fold(shared.len(), usize::saturating_mul);
-        if total > MOST {
+        if total > MOST_PATTERNS {
             diagnostics.error(|| {
                 Diagnostic::error(format!("the target stands for {total} patterns"))
-                    .at(whole, format!("more than {MOST}"))
+                    .at(whole, format!("more than {MOST_PATTERNS}"))
                     .help("say more about it: labels instead of functions, `*` for what does not matter")
             });
             return;
@@ -253,10 +253,10 @@ impl Context<'_> {
             }
             found.map(|number| Formula::Variable(Var::Shared(number)))
         });
-        let is_true = |variables: &Bits| {
+        let is_true = |variables: &Valuation| {
             // The first case is enough.
-            let cases = Store { shared: variables.clone(), local: Bits::default() }.cases(&mut |store| {
-                if evaluate(&condition, store, store)?.yes { Err(Stop::Enough) } else { Ok(()) }
+            let cases = Store { shared: variables.clone(), local: Valuation::default() }.cases(&mut |store| {
+                if evaluate(&condition, store, store)?.yes { Err(Stop::Cutoff) } else { Ok(()) }
             });
             cases.is_err()
         };

@@ -1,6 +1,6 @@
 //! The system: programs, alphabets and the initial state.
 
-use crate::exploration::{Machine, Role, RoleStart, Unfold, Unfolded};
+use crate::exploration::{ExploredSystem, NumberedAction, Role, RoleStart, StepRelation};
 use crate::states::{Frame, FrameKind, Table};
 use crate::threads::Start;
 use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Program, Rule, SharedState, Stack, Symbol};
@@ -8,16 +8,16 @@ use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Program, Rule, SharedStat
 /// The symbol of each frame, and the frame of each symbol: in the order in which the programs
 /// mention them.
 pub(super) fn numbered(
-    unfolded: &Unfolded,
-    machine: &Machine<'_>,
+    explored: &ExploredSystem,
+    relation: &StepRelation<'_>,
     roles: &[Role],
 ) -> (Vec<Option<Symbol>>, Vec<Frame>) {
-    let (mut symbols, mut frames) = (vec![None; unfolded.frames.len()], Vec::new());
-    for (role, actions) in roles.iter().zip(&unfolded.actions) {
-        for frame in mentioned(&unfolded.frames, machine, *role, actions) {
+    let (mut symbols, mut frames) = (vec![None; explored.frames.len()], Vec::new());
+    for (role, actions) in roles.iter().zip(&explored.actions) {
+        for frame in mentioned(&explored.frames, relation, *role, actions) {
             if symbols[frame].is_none() {
                 symbols[frame] = Some(Symbol(u32::try_from(frames.len()).expect("limited")));
-                frames.push(unfolded.frames[frame].clone());
+                frames.push(explored.frames[frame].clone());
             }
         }
     }
@@ -27,17 +27,17 @@ pub(super) fn numbered(
 /// The frames of a program, as it mentions them.
 fn mentioned<'u>(
     frames: &Table<Frame>,
-    machine: &Machine<'_>,
+    relation: &StepRelation<'_>,
     role: Role,
-    actions: &'u [Unfold],
+    actions: &'u [NumberedAction],
 ) -> impl Iterator<Item = usize> + use<'u> {
-    let first = first_frame(machine, role).and_then(|frame| frames.get_index_of(&frame));
-    first.into_iter().chain(actions.iter().flat_map(Unfold::frames).map(|frame| frame as usize))
+    let first = first_frame(relation, role).and_then(|frame| frames.get_index_of(&frame));
+    first.into_iter().chain(actions.iter().flat_map(NumberedAction::frames).map(|frame| frame as usize))
 }
 
-fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
+fn first_frame(relation: &StepRelation<'_>, role: Role) -> Option<Frame> {
     match role.start {
-        RoleStart::Root(function) => Some(machine.first_frame(function, FrameKind::Root)),
+        RoleStart::Root(function) => Some(relation.first_frame(function, FrameKind::Root)),
         RoleStart::Pool(_) => None,
     }
 }
@@ -45,16 +45,16 @@ fn first_frame(machine: &Machine<'_>, role: Role) -> Option<Frame> {
 pub(super) fn system(
     shared: Names,
     symbol_names: Names,
-    (frames, actions): (&Table<Frame>, Vec<Vec<Unfold>>),
+    (frames, actions): (&Table<Frame>, Vec<Vec<NumberedAction>>),
     symbols: &[Option<Symbol>],
-    machine: &Machine<'_>,
+    relation: &StepRelation<'_>,
     roles: &[Role],
 ) -> Result<Cpds, cpds::ModelError> {
     let symbol = |frame: u32| symbols[frame as usize].expect("every frame that is mentioned has a symbol");
     let mut names = Names::default();
     let (mut programs, mut stacks) = (Vec::new(), Vec::new());
     for (role, actions) in roles.iter().zip(actions) {
-        let rule = |action: &Unfold| {
+        let rule = |action: &NumberedAction| {
             let read = action.top().map(symbol);
             let (mut written, mut count) = ([Symbol(0); 2], 0);
             for frame in action.written() {
@@ -65,12 +65,12 @@ pub(super) fn system(
             let action = Action::new(from, to);
             Rule { label: None, action: action.expect("a step reads one symbol and writes two at most") }
         };
-        let alphabet = Alphabet::new(mentioned(frames, machine, *role, &actions).filter_map(|frame| symbols[frame]));
-        let name = program_name(machine, role.start, &mut names);
+        let alphabet = Alphabet::new(mentioned(frames, relation, *role, &actions).filter_map(|frame| symbols[frame]));
+        let name = program_name(relation, role.start, &mut names);
         let all = actions.iter().map(rule).collect();
         drop(actions);
         programs.push(Program::new(&name, role.copies, alphabet, all)?);
-        let first = first_frame(machine, *role).and_then(|frame| frames.get_index_of(&frame));
+        let first = first_frame(relation, *role).and_then(|frame| frames.get_index_of(&frame));
         let stack = Stack::from_top(first.and_then(|frame| symbols[frame]));
         stacks.extend(std::iter::repeat_n(stack, role.copies as usize));
     }
@@ -78,11 +78,11 @@ pub(super) fn system(
 }
 
 /// A program is called after what it starts with.
-fn program_name(machine: &Machine<'_>, start: RoleStart, names: &mut Names) -> String {
-    let function = |function: usize| machine.graph.functions[function].name.clone();
+fn program_name(relation: &StepRelation<'_>, start: RoleStart, names: &mut Names) -> String {
+    let function = |function: usize| relation.graph.functions[function].name.clone();
     let name = match start {
         RoleStart::Root(root) => function(root),
-        RoleStart::Pool(pool) => match machine.threads.pools[pool as usize].starts.as_slice() {
+        RoleStart::Pool(pool) => match relation.threads.pools[pool as usize].starts.as_slice() {
             [Start::Function(started)] => function(*started),
             [Start::Label(within, label)] => format!("{}.{label}", function(*within)),
             _ => "created".to_owned(),

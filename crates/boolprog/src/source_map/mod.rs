@@ -8,14 +8,14 @@ mod step;
 mod synchronisation;
 mod view;
 
-pub(crate) use places::{Lines, Places};
+pub(crate) use places::{LineStarts, Places};
 pub use program_trace::{ProgramContext, ProgramStep, ProgramTrace};
 pub use step::{Change, SourceStep, StepKind, VariableKind};
-pub use synchronisation::{HeldLock, Synchronisation, Synchronised};
+pub use synchronisation::{HeldLock, Synchronisation, SynchronisationEvent};
 pub use view::{FramePlace, FrameView, View};
 
 use crate::graph::{Graph, Step};
-use crate::states::{Frame, Set, Shared, SharedStates};
+use crate::states::{Frame, NumberSet, Shared, SharedStates};
 use crate::syntax::{Origin, StatementId};
 use crate::threads::Threads;
 use cpds::diagnostic::Span;
@@ -28,7 +28,7 @@ pub struct SourceMap {
     threads: Threads,
     pub(crate) meaning: Meaning,
     /// For each node, the local variables that matter there.
-    pub(crate) live: Vec<Set>,
+    pub(crate) live: Vec<NumberSet>,
 }
 
 /// A frame on a thread's stack.
@@ -68,7 +68,7 @@ pub struct SourceError<'m> {
 pub(crate) struct Meaning {
     pub(crate) shared: SharedStates,
     pub(crate) frames: Vec<Frame>,
-    pub(crate) lines: Lines,
+    pub(crate) lines: LineStarts,
     pub(crate) places: Places,
 }
 
@@ -85,7 +85,7 @@ impl Meaning {
 }
 
 impl SourceMap {
-    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<Set>) -> Self {
+    pub(crate) fn new(graph: Graph, threads: Threads, meaning: Meaning, live: Vec<NumberSet>) -> Self {
         SourceMap { graph, threads, meaning, live }
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn new(graph: &Graph, lines: &Lines) -> Self {
+    pub(crate) fn new(graph: &Graph, lines: &LineStarts) -> Self {
         let mut order: Vec<usize> = (0..graph.nodes.len()).collect();
         order.sort_by_key(|&node| (graph.nodes[node].span, node));
         let mut on_line: BTreeMap<(usize, usize), Vec<u32>> = BTreeMap::new();
@@ -78,13 +78,13 @@ impl Places {
 
 /// Where the lines of a text start.
 #[derive(Debug)]
-pub(crate) struct Lines(Vec<u32>);
+pub(crate) struct LineStarts(Vec<u32>);
 
-impl Lines {
+impl LineStarts {
     pub(crate) fn new(text: &str) -> Self {
         let starts =
             text.match_indices('\n').map(|(at, _)| u32::try_from(at + 1).expect("a source is shorter than 4 GiB"));
-        Lines(std::iter::once(0).chain(starts).collect())
+        LineStarts(std::iter::once(0).chain(starts).collect())
     }
 
     /// The line of a place, counted from 1.

@@ -1,4 +1,4 @@
-//! Reading a state of a program: which shared state, and which symbols, the words mean.
+//! StateReader a state of a program: which shared state, and which symbols, the words mean.
 //!
 //! What is said must be so. Variables that are not said may be left out where one state only fits;
 //! what is not said of locks, atomic sections and waiting threads is not so. If nothing fits, or
@@ -7,29 +7,29 @@
 use super::SourceMap;
 use super::state_text::results_text;
 use crate::graph::Step;
-use crate::states::{Frame, FrameKind, Handover, Running, Section, Set, Shared};
+use crate::states::{Frame, FrameKind, Handover, NumberSet, Running, Section, Shared};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use cpds::{Alphabet, Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId};
 
 /// Of more that fits, so many are named.
-const NAMED: usize = 4;
+const MOST_SHOWN: usize = 4;
 
 /// Variables with the values that are said of them; nothing is any value.
 type Values<'t> = Vec<(&'t str, Option<bool>)>;
 
 /// What is said of a frame.
-struct Said<'t> {
+struct FrameDescription<'t> {
     nodes: Vec<usize>,
     variables: Values<'t>,
-    held: Set,
-    section: Option<SaidSection>,
+    held: NumberSet,
+    section: Option<SectionDescription>,
     is_calling: bool,
     results: Option<&'t str>,
     span: Span,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SaidSection {
+enum SectionDescription {
     /// One that a block began; or another one, if nothing else fits.
     Any,
     Begun,
@@ -38,24 +38,24 @@ enum SaidSection {
 
 /// What is said before `|`.
 #[derive(Default)]
-struct SaidShared<'t> {
+struct SharedDescription<'t> {
     variables: Values<'t>,
-    locked: Set,
+    locked: NumberSet,
     is_atomic: bool,
-    waiting: Vec<Said<'t>>,
+    waiting: Vec<FrameDescription<'t>>,
     created: Option<u32>,
     error: Option<(bool, Vec<usize>)>,
 }
 
 impl SourceMap {
     /// The state that a text means, as [`SourceMap::state_text`] writes it; of one thread alone, as
-    /// [`SourceMap::own_text`] does.
+    /// [`SourceMap::thread_state_text`] does.
     ///
     /// # Errors
     /// If it means none, or more than one.
     pub fn read_state(&self, system: &Cpds, alone: Option<ThreadId>, source: Source) -> Result<GlobalState, ReadError> {
         let mut diagnostics = Diagnostics::default();
-        let read = Reading { map: self, system, text: &source.text, diagnostics: &mut diagnostics }.state(alone);
+        let read = StateReader { map: self, system, text: &source.text, diagnostics: &mut diagnostics }.state(alone);
         match read {
             Some(state) if diagnostics.is_ok() => Ok(state),
             _ => Err(ReadError { sources: vec![source], diagnostics }),
@@ -63,14 +63,14 @@ impl SourceMap {
     }
 }
 
-struct Reading<'r, 't> {
+struct StateReader<'r, 't> {
     map: &'r SourceMap,
     system: &'r Cpds,
     text: &'t str,
     diagnostics: &'r mut Diagnostics,
 }
 
-impl<'t> Reading<'_, 't> {
+impl<'t> StateReader<'_, 't> {
     /// Where a part of the text stands.
     fn span(&self, part: &str) -> Span {
         let start = part.as_ptr().addr() - self.text.as_ptr().addr();
@@ -106,7 +106,7 @@ impl<'t> Reading<'_, 't> {
         }
         let stacks: Vec<Option<Stack>> =
             threads.iter().zip(places).map(|(&thread, text)| self.stack(thread, text)).collect();
-        let said = self.said_of_shared(shared);
+        let said = self.shared_description(shared);
         let stacks: Vec<Stack> = stacks.into_iter().collect::<Option<_>>()?;
         let shared = self.shared(&said?, &stacks, self.span(shared))?;
         Some(GlobalState { shared, stacks })
@@ -129,24 +129,24 @@ impl<'t> Reading<'_, 't> {
             .into_iter()
             .enumerate()
             .map(|(depth, frame)| {
-                let said = self.said_of_frame(frame)?;
+                let said = self.frame_description(frame)?;
                 self.symbol(thread, alphabet, &said, (depth == 0, depth + 1 == height))
             })
             .collect();
         symbols.into_iter().collect::<Option<Vec<Symbol>>>().map(Stack::from_top)
     }
 
-    fn said_of_frame(&mut self, text: &'t str) -> Option<Said<'t>> {
+    fn frame_description(&mut self, text: &'t str) -> Option<FrameDescription<'t>> {
         let (place, items) = match text.split_once('(') {
             Some((place, items)) => (place, items.trim_end().strip_suffix(')').unwrap_or(items)),
             None => (text, ""),
         };
         let span = self.span(text);
         let nodes = self.nodes(place.trim())?;
-        let mut said = Said {
+        let mut said = FrameDescription {
             nodes,
             variables: Vec::new(),
-            held: Set::EMPTY,
+            held: NumberSet::EMPTY,
             section: None,
             is_calling: false,
             results: None,
@@ -156,9 +156,9 @@ impl<'t> Reading<'_, 't> {
             match item {
                 "calling" => said.is_calling = true,
                 "results" => said.results = Some(item),
-                "in atomic" => said.section = Some(SaidSection::Any),
-                "called in atomic" => said.section = Some(SaidSection::Inherited),
-                "after atomic_begin" => said.section = Some(SaidSection::Begun),
+                "in atomic" => said.section = Some(SectionDescription::Any),
+                "called in atomic" => said.section = Some(SectionDescription::Inherited),
+                "after atomic_begin" => said.section = Some(SectionDescription::Begun),
                 _ => match item.split_once(' ').map(|(first, rest)| (first, rest.trim())) {
                     Some(("holds", lock)) => said.held.insert(self.lock(lock)?),
                     Some(("results", _)) => said.results = Some(item),
@@ -171,7 +171,7 @@ impl<'t> Reading<'_, 't> {
         let mut known: Vec<&str> = functions.flat_map(|function| &function.locals).map(|it| it.name.as_str()).collect();
         known.extend(map.graph.thread_locals.iter().map(|it| it.name.as_str()));
         for (name, _) in said.variables.clone() {
-            self.is_known(name, &known, "local variable")?;
+            self.check_declared(name, &known, "local variable")?;
         }
         Some(said)
     }
@@ -220,7 +220,7 @@ impl<'t> Reading<'_, 't> {
         Some((name, value))
     }
 
-    fn is_known(&mut self, name: &'t str, known: &[&str], what: &str) -> Option<()> {
+    fn check_declared(&mut self, name: &'t str, known: &[&str], what: &str) -> Option<()> {
         if known.contains(&name) {
             return Some(());
         }
@@ -236,12 +236,12 @@ impl<'t> Reading<'_, 't> {
     fn lock(&mut self, name: &'t str) -> Option<usize> {
         let map = self.map;
         let known: Vec<&str> = map.graph.locks.iter().map(String::as_str).collect();
-        self.is_known(name, &known, "lock")?;
+        self.check_declared(name, &known, "lock")?;
         known.iter().position(|lock| *lock == name)
     }
 
-    fn said_of_shared(&mut self, text: &'t str) -> Option<SaidShared<'t>> {
-        let mut said = SaidShared::default();
+    fn shared_description(&mut self, text: &'t str) -> Option<SharedDescription<'t>> {
+        let mut said = SharedDescription::default();
         let map = self.map;
         let known: Vec<&str> = map.graph.shared.iter().map(|it| it.name.as_str()).collect();
         for item in split(text, '&').into_iter().map(str::trim).filter(|item| !item.is_empty() && *item != "*") {
@@ -252,13 +252,13 @@ impl<'t> Reading<'_, 't> {
             } else if let Some(lock) = item.strip_suffix(" held") {
                 said.locked.insert(self.lock(lock.trim())?);
             } else if let Some(frame) = item.strip_suffix(" waits") {
-                let frame = self.said_of_frame(frame.trim())?;
+                let frame = self.frame_description(frame.trim())?;
                 said.waiting.push(frame);
             } else if let Some(Ok(created)) = item.strip_suffix(" created").map(|number| number.trim().parse()) {
                 said.created = Some(created);
             } else {
                 let (name, value) = self.value(item)?;
-                self.is_known(name, &known, "shared variable")?;
+                self.check_declared(name, &known, "shared variable")?;
                 said.variables.push((name, value));
             }
         }
@@ -270,7 +270,7 @@ impl<'t> Reading<'_, 't> {
         &mut self,
         thread: ThreadId,
         alphabet: &Alphabet,
-        said: &Said<'t>,
+        said: &FrameDescription<'t>,
         (is_top, is_lowest): (bool, bool),
     ) -> Option<Symbol> {
         let map = self.map;
@@ -291,7 +291,7 @@ impl<'t> Reading<'_, 't> {
             fitting.retain(is_block);
         }
         let name = self.system.thread_name(thread);
-        let told = |symbols: &[Symbol]| -> Vec<String> {
+        let shown = |symbols: &[Symbol]| -> Vec<String> {
             symbols.iter().map(|symbol| map.frame_text(frame(symbol), None)).collect()
         };
         match fitting[..] {
@@ -302,13 +302,13 @@ impl<'t> Reading<'_, 't> {
                 let help = if there.is_empty() {
                     "no run brings it to this place".to_owned()
                 } else {
-                    format!("at this place there is {}", named(&told(&there)))
+                    format!("at this place there is {}", first_few(&shown(&there)))
                 };
                 self.wrong(format!("thread `{name}` is never like this"), said.span, "not in any run", help);
                 None
             }
             _ => {
-                let help = format!("say which: {}", named(&told(&fitting)));
+                let help = format!("say which: {}", first_few(&shown(&fitting)));
                 self.wrong(
                     format!("thread `{name}` may be at several places like this"),
                     said.span,
@@ -321,7 +321,7 @@ impl<'t> Reading<'_, 't> {
     }
 
     /// The shared state, with threads that have these stacks.
-    fn shared(&mut self, said: &SaidShared<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
+    fn shared(&mut self, said: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
         let locked = tops().fold(said.locked.clone(), |locked, top| locked.union(&top.held));
@@ -356,7 +356,7 @@ impl<'t> Reading<'_, 't> {
             map.meaning.rests().filter(|&(q, rest)| fits(q, rest)).map(|(q, _)| q).collect()
         };
         let fitting = of(&fits);
-        let told = |states: &[SharedState]| named(&states.iter().map(|&q| map.shared_text(q)).collect::<Vec<_>>());
+        let shown = |states: &[SharedState]| first_few(&states.iter().map(|&q| map.shared_text(q)).collect::<Vec<_>>());
         match fitting[..] {
             [q] => Some(q),
             [] => {
@@ -364,13 +364,13 @@ impl<'t> Reading<'_, 't> {
                 let help = if near.is_empty() {
                     "no run has these values".to_owned()
                 } else {
-                    format!("with these values there is {}", told(&near))
+                    format!("with these values there is {}", shown(&near))
                 };
                 self.wrong("there is no state like this".to_owned(), span, "not in any run", help);
                 None
             }
             _ => {
-                let help = format!("say which: {}", told(&fitting));
+                let help = format!("say which: {}", shown(&fitting));
                 self.wrong("this is said of several states".to_owned(), span, "not enough", help);
                 None
             }
@@ -380,7 +380,7 @@ impl<'t> Reading<'_, 't> {
 
 impl SourceMap {
     /// Whether what is said is so of a frame.
-    fn fits(&self, said: &Said<'_>, frame: &Frame) -> bool {
+    fn fits(&self, said: &FrameDescription<'_>, frame: &Frame) -> bool {
         if !said.nodes.contains(&frame.node) || said.held != frame.held {
             return false;
         }
@@ -393,9 +393,9 @@ impl SourceMap {
         };
         let section = match said.section {
             None => frame.section == Section::Outside,
-            Some(SaidSection::Any) => frame.section != Section::Outside,
-            Some(SaidSection::Begun) => frame.section == Section::Begun,
-            Some(SaidSection::Inherited) => frame.section == Section::Inherited,
+            Some(SectionDescription::Any) => frame.section != Section::Outside,
+            Some(SectionDescription::Begun) => frame.section == Section::Begun,
+            Some(SectionDescription::Inherited) => frame.section == Section::Inherited,
         };
         section && results.as_deref() == said.results && self.has_values(&said.variables, frame)
     }
@@ -416,8 +416,8 @@ impl SourceMap {
     }
 
     /// Whether exactly these threads wait to start.
-    fn waits(&self, said: &[Said<'_>], running: &Running) -> bool {
-        let mut left: Vec<&Said<'_>> = said.iter().collect();
+    fn waits(&self, said: &[FrameDescription<'_>], running: &Running) -> bool {
+        let mut left: Vec<&FrameDescription<'_>> = said.iter().collect();
         let taken = running.pending.iter().all(|(_, frame)| {
             let found = left.iter().position(|said| self.fits(said, frame));
             found.map(|at| left.remove(at)).is_some()
@@ -427,9 +427,9 @@ impl SourceMap {
 }
 
 /// The first ones of a list.
-fn named(all: &[String]) -> String {
-    let more = if all.len() > NAMED { ", …" } else { "" };
-    all.iter().take(NAMED).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more
+fn first_few(all: &[String]) -> String {
+    let more = if all.len() > MOST_SHOWN { ", …" } else { "" };
+    all.iter().take(MOST_SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more
 }
 
 /// The parts between separators that are not in parentheses.

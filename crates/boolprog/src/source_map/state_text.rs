@@ -5,14 +5,14 @@
 //! line, and in parentheses the local variables that matter there. `words/read.rs` reads that back.
 
 use super::SourceMap;
-use crate::graph::{Declared, Step};
-use crate::states::{Bits, Frame, FrameKind, Handed, Handover, Running, Section, Set, Shared};
+use crate::graph::{Declaration, Step};
+use crate::states::{Frame, FrameKind, Handover, NumberSet, ReturnData, Running, Section, Shared, Valuation};
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 
 /// What the threads of a state say of it by themselves.
 #[derive(Default)]
-struct Known {
-    held: Set,
+struct ImpliedByThreads {
+    held: NumberSet,
     is_atomic: bool,
     created: u32,
 }
@@ -24,7 +24,7 @@ impl SourceMap {
     }
 
     /// The state of one thread alone.
-    pub fn own_text(&self, (q, stack): (SharedState, &Stack)) -> String {
+    pub fn thread_state_text(&self, (q, stack): (SharedState, &Stack)) -> String {
         self.text(q, std::slice::from_ref(stack))
     }
 
@@ -32,14 +32,14 @@ impl SourceMap {
         let shared = match &self.shared(q) {
             Shared::Running(running) => {
                 let own = stacks.iter().map(|stack| self.own(running, stack));
-                let of_threads = own.fold(Known::default(), |known, own| Known {
+                let of_threads = own.fold(ImpliedByThreads::default(), |known, own| ImpliedByThreads {
                     held: known.held.union(&own.held),
                     is_atomic: known.is_atomic || own.is_atomic,
                     created: 0,
                 });
                 let created = stacks.iter().filter(|stack| self.is_created(stack)).count() + running.pending.len();
                 let created = u32::try_from(created).expect("few threads");
-                self.running_text(running, &Known { created, ..of_threads })
+                self.running_text(running, &ImpliedByThreads { created, ..of_threads })
             }
             Shared::Error(_) => self.shared_text(q),
         };
@@ -50,7 +50,7 @@ impl SourceMap {
     /// A shared state alone.
     pub fn shared_text(&self, q: SharedState) -> String {
         match &self.shared(q) {
-            Shared::Running(running) => self.running_text(running, &Known::default()),
+            Shared::Running(running) => self.running_text(running, &ImpliedByThreads::default()),
             Shared::Error(node) => {
                 let kind = if let Step::Unlock(_) = self.graph.nodes[*node].step { "unlock" } else { "assert" };
                 format!("{kind} fails at {}", self.place_text(*node))
@@ -78,7 +78,7 @@ impl SourceMap {
         stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
     }
 
-    fn running_text(&self, running: &Running, known: &Known) -> String {
+    fn running_text(&self, running: &Running, known: &ImpliedByThreads) -> String {
         let mut items = variables(&self.graph.shared, &running.variables, 0, None);
         items.extend(self.locks(&running.locked.difference(&known.held)).map(|(_, lock)| format!("{lock} held")));
         if running.is_atomic && !known.is_atomic {
@@ -92,7 +92,7 @@ impl SourceMap {
             Handover::Nothing => {}
             Handover::End => items.push("ending".to_owned()),
             Handover::Results(handed) => {
-                let Handed { results, section, held, thread_locals } = &**handed;
+                let ReturnData { results, section, held, thread_locals } = &**handed;
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 let mut parts: Vec<String> = (most > 0).then(|| results_text(results, most)).into_iter().collect();
                 parts.extend(variables(&self.graph.thread_locals, thread_locals, 0, None));
@@ -138,14 +138,14 @@ impl SourceMap {
 }
 
 /// `x=1`, `y=*`, of those that matter.
-fn variables(declared: &[Declared], values: &Bits, from: usize, matters: Option<&Set>) -> Vec<String> {
+fn variables(declared: &[Declaration], values: &Valuation, from: usize, matters: Option<&NumberSet>) -> Vec<String> {
     let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let numbered = (from..).zip(declared).filter(|(number, _)| matters.is_none_or(|matters| matters.contains(*number)));
     numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
 }
 
 /// The results of a call, so many.
-pub(super) fn results_text(results: &Bits, count: usize) -> String {
+pub(super) fn results_text(results: &Valuation, count: usize) -> String {
     let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let values: String = (0..count).map(value).collect();
     if count == 0 { "results".to_owned() } else { format!("results {values}") }

@@ -1,8 +1,8 @@
 //! What a step does, in terms of the program.
 
-use super::{SourceMap, Synchronised, error_kind};
-use crate::graph::{Declared, Formula, Step};
-use crate::states::{Bits, Frame, Handover, Set, Shared, Stop, Store, evaluate};
+use super::{SourceMap, SynchronisationEvent, error_kind};
+use crate::graph::{Declaration, Formula, Step};
+use crate::states::{Frame, Handover, NumberSet, Shared, Stop, Store, Valuation, evaluate};
 use crate::syntax::{Origin, StatementId};
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, ThreadId};
@@ -28,7 +28,7 @@ pub struct SourceStep<'m> {
     /// Variables that changed.
     pub changes: Vec<Change<'m>>,
     /// Locks, atomic sections and new threads.
-    pub synchronised: Vec<Synchronised<'m>>,
+    pub synchronised: Vec<SynchronisationEvent<'m>>,
     /// Whether the thread is in an atomic section after the step.
     pub is_in_atomic: bool,
 }
@@ -131,7 +131,7 @@ impl SourceMap {
         let _ = before.cases(&mut |store| {
             if evaluate(condition, store, store)?.no {
                 after = Some(store.clone());
-                return Err(Stop::Enough);
+                return Err(Stop::Cutoff);
             }
             Ok(())
         });
@@ -157,7 +157,7 @@ impl SourceMap {
         (old_height, from): (usize, Option<&Frame>),
         (new_height, to): (usize, Option<&Frame>),
     ) -> Vec<Change<'_>> {
-        let (mut changes, none) = (Vec::new(), Bits::default());
+        let (mut changes, none) = (Vec::new(), Valuation::default());
         if let (Shared::Running(_), Shared::Running(_)) = (self.rest(before), self.rest(after)) {
             let variables = [before, after].map(|q| self.meaning.shared.variables(q.0));
             compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
@@ -200,10 +200,10 @@ impl SourceMap {
 /// The variables that differ, of those that matter.
 fn compare<'m>(
     kind: VariableKind,
-    declared: &'m [Declared],
-    [before, after]: [&Bits; 2],
+    declared: &'m [Declaration],
+    [before, after]: [&Valuation; 2],
     from: usize,
-    matters: Option<&Set>,
+    matters: Option<&NumberSet>,
     changes: &mut Vec<Change<'m>>,
 ) {
     for (number, variable) in (from..).zip(declared) {

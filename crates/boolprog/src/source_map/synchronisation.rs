@@ -7,7 +7,7 @@
 
 use super::{SourceFrame, SourceMap};
 use crate::graph::Step;
-use crate::states::{Frame, Handover, Running, Section, Set, Shared};
+use crate::states::{Frame, Handover, NumberSet, Running, Section, Shared};
 use cpds::{GlobalState, SharedState, Stack, ThreadId};
 
 /// What threads have to do with each other in a state.
@@ -36,7 +36,7 @@ pub struct HeldLock<'m> {
 
 /// What a step changes between threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Synchronised<'m> {
+pub enum SynchronisationEvent<'m> {
     /// The thread takes this lock.
     Takes(&'m str),
     /// The thread gives this lock up.
@@ -53,8 +53,8 @@ pub enum Synchronised<'m> {
 
 /// What a thread knows of itself.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct Own {
-    pub(crate) held: Set,
+pub(crate) struct ThreadSynchronisation {
+    pub(crate) held: NumberSet,
     pub(crate) is_atomic: bool,
 }
 
@@ -67,8 +67,8 @@ impl SourceMap {
         before: Option<&Synchronisation<'m>>,
     ) -> Synchronisation<'m> {
         let Shared::Running(running) = self.rest(state.shared) else { return before.cloned().unwrap_or_default() };
-        let own: Vec<Own> = state.stacks.iter().map(|stack| self.own(running, stack)).collect();
-        let thread_with = |holds: &dyn Fn(&Own) -> bool| (0..).zip(&own).find(|(_, own)| holds(own));
+        let own: Vec<ThreadSynchronisation> = state.stacks.iter().map(|stack| self.own(running, stack)).collect();
+        let thread_with = |holds: &dyn Fn(&ThreadSynchronisation) -> bool| (0..).zip(&own).find(|(_, own)| holds(own));
         let lock = |(number, name): (usize, &'m str)| {
             let holder = thread_with(&|own| own.held.contains(number)).map(|(i, _)| ThreadId(i));
             let earlier = || before?.locks.iter().find(|lock| lock.name == name)?.holder;
@@ -91,25 +91,28 @@ impl SourceMap {
         &self,
         (q, old): (SharedState, &Stack),
         (p, new): (SharedState, &Stack),
-    ) -> Vec<Synchronised<'_>> {
+    ) -> Vec<SynchronisationEvent<'_>> {
         let (before, after) = (self.rest(q), self.rest(p));
         let (from, to) = (self.own_in(before, old), self.own_in(after, new));
         let (Shared::Running(before), Shared::Running(after)) = (before, after) else { return Vec::new() };
-        let mut found: Vec<Synchronised<'_>> = Vec::new();
-        found.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| Synchronised::Takes(name)));
+        let mut found: Vec<SynchronisationEvent<'_>> = Vec::new();
+        found.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| SynchronisationEvent::Takes(name)));
         let given_up = from.held.difference(&to.held);
-        found.extend(self.locks(&given_up.difference(&after.locked)).map(|(_, name)| Synchronised::Frees(name)));
-        found.extend(self.locks(&given_up.intersection(&after.locked)).map(|(_, name)| Synchronised::Keeps(name)));
+        found
+            .extend(self.locks(&given_up.difference(&after.locked)).map(|(_, name)| SynchronisationEvent::Frees(name)));
+        found.extend(
+            self.locks(&given_up.intersection(&after.locked)).map(|(_, name)| SynchronisationEvent::Keeps(name)),
+        );
         match (from.is_atomic, to.is_atomic) {
-            (false, true) => found.push(Synchronised::EntersAtomic),
-            (true, false) => found.push(Synchronised::LeavesAtomic),
+            (false, true) => found.push(SynchronisationEvent::EntersAtomic),
+            (true, false) => found.push(SynchronisationEvent::LeavesAtomic),
             _ => {}
         }
         let mut old = before.pending.clone();
         for it in &after.pending {
             match old.iter().position(|other| other == it) {
                 Some(known) => drop(old.swap_remove(known)),
-                None => found.push(Synchronised::Creates(self.source_frame(&it.1))),
+                None => found.push(SynchronisationEvent::Creates(self.source_frame(&it.1))),
             }
         }
         found
@@ -121,35 +124,37 @@ impl SourceMap {
     }
 
     /// Locks by their numbers and names.
-    pub(crate) fn locks<'m>(&'m self, locks: &Set) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
+    pub(crate) fn locks<'m>(&'m self, locks: &NumberSet) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
         let numbers: Vec<usize> = locks.iter().collect();
         numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))
     }
 
-    fn own_in(&self, shared: &Shared, stack: &Stack) -> Own {
+    fn own_in(&self, shared: &Shared, stack: &Stack) -> ThreadSynchronisation {
         match shared {
             Shared::Running(running) => self.own(running, stack),
             // An error leaves everything as it was.
-            Shared::Error(_) => stack.top().map_or(Own::default(), |top| Own::of(self.meaning.frame(top))),
+            Shared::Error(_) => stack
+                .top()
+                .map_or(ThreadSynchronisation::default(), |top| ThreadSynchronisation::of(self.meaning.frame(top))),
         }
     }
 
-    pub(crate) fn own(&self, running: &Running, stack: &Stack) -> Own {
-        let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return Own::default() };
+    pub(crate) fn own(&self, running: &Running, stack: &Stack) -> ThreadSynchronisation {
+        let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return ThreadSynchronisation::default() };
         let is_returning = matches!(self.graph.nodes[top.node].step, Step::Await { .. });
         match &running.handover {
             Handover::Results(handed) if is_returning => {
-                Own { held: handed.held.clone(), is_atomic: handed.section != Section::Outside }
+                ThreadSynchronisation { held: handed.held.clone(), is_atomic: handed.section != Section::Outside }
             }
             // It has ended, though its frames are still there.
-            Handover::End if is_returning => Own::default(),
-            _ => Own::of(top),
+            Handover::End if is_returning => ThreadSynchronisation::default(),
+            _ => ThreadSynchronisation::of(top),
         }
     }
 }
 
-impl Own {
+impl ThreadSynchronisation {
     fn of(frame: &Frame) -> Self {
-        Own { held: frame.held.clone(), is_atomic: frame.section != Section::Outside }
+        ThreadSynchronisation { held: frame.held.clone(), is_atomic: frame.section != Section::Outside }
     }
 }

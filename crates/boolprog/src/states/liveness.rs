@@ -4,13 +4,13 @@
 //! local variables, so nobody can tell. Thread-local variables outlive a call, and always matter
 //! here.
 
-use super::Set;
+use super::NumberSet;
 use crate::graph::{Formula, Graph, Step, Var};
 
 /// For each node, the local variables that matter there.
-pub(crate) fn live(graph: &Graph) -> Vec<Set> {
-    let always = Set::below(graph.thread_locals.len());
-    let mut live = vec![Set::EMPTY; graph.nodes.len()];
+pub(crate) fn live_variables(graph: &Graph) -> Vec<NumberSet> {
+    let always = NumberSet::below(graph.thread_locals.len());
+    let mut live = vec![NumberSet::EMPTY; graph.nodes.len()];
     let mut before = vec![Vec::new(); graph.nodes.len()];
     for node in 0..graph.nodes.len() {
         let copied = if let Step::StartAt(target, _) = graph.nodes[node].step { Some(target) } else { None };
@@ -24,7 +24,7 @@ pub(crate) fn live(graph: &Graph) -> Vec<Set> {
     let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {
         is_waiting[node] = false;
-        let after = graph.successors(node).into_iter().fold(Set::EMPTY, |after, next| after.union(&live[next]));
+        let after = graph.successors(node).into_iter().fold(NumberSet::EMPTY, |after, next| after.union(&live[next]));
         let (read, written) = access(graph, node, &live);
         let now = after.difference(&written).union(&read).union(&always);
         if live[node] != now {
@@ -36,9 +36,9 @@ pub(crate) fn live(graph: &Graph) -> Vec<Set> {
 }
 
 /// The local variables that a step reads, and those that it writes.
-fn access(graph: &Graph, node: usize, live: &[Set]) -> (Set, Set) {
+fn access(graph: &Graph, node: usize, live: &[NumberSet]) -> (NumberSet, NumberSet) {
     let it = &graph.nodes[node];
-    let (mut read, mut written) = (Set::EMPTY, Set::EMPTY);
+    let (mut read, mut written) = (NumberSet::EMPTY, NumberSet::EMPTY);
     let mut reads = |formulas: &[Formula]| formulas.iter().for_each(|formula| variables(formula, &mut read));
     match &it.step {
         Step::Assume(condition) | Step::Assert(condition) | Step::Branch(condition, ..) => {
@@ -62,13 +62,13 @@ fn access(graph: &Graph, node: usize, live: &[Set]) -> (Set, Set) {
     (read, written)
 }
 
-fn locals(targets: &[Option<Var>]) -> Set {
+fn locals(targets: &[Option<Var>]) -> NumberSet {
     let number = |target: &Option<Var>| if let Some(Var::Local(number)) = target { Some(*number) } else { None };
     targets.iter().filter_map(number).collect()
 }
 
 /// Adds the local variables of a formula. A primed one is written before it is read.
-fn variables(formula: &Formula, found: &mut Set) {
+fn variables(formula: &Formula, found: &mut NumberSet) {
     match formula {
         Formula::Variable(Var::Local(number)) => found.insert(*number),
         Formula::Variable(Var::Shared(_)) | Formula::Primed(_) | Formula::Constant(_) | Formula::Choice => {}

@@ -10,10 +10,10 @@ mod number_set;
 mod shared_states;
 mod valuation;
 
-pub(crate) use liveness::live;
-pub(crate) use number_set::Set;
+pub(crate) use liveness::live_variables;
+pub(crate) use number_set::NumberSet;
 pub(crate) use shared_states::{ENTRY, SharedStates, Table};
-pub(crate) use valuation::{Bits, Enough, Open, Stop, Store, evaluate};
+pub(crate) use valuation::{Cutoff, OpenVariable, Stop, Store, Valuation, evaluate};
 
 /// A shared state.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -25,9 +25,9 @@ pub(crate) enum Shared {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Running {
-    pub(crate) variables: Bits,
+    pub(crate) variables: Valuation,
     /// The locks that somebody holds.
-    pub(crate) locked: Set,
+    pub(crate) locked: NumberSet,
     /// Whether a thread is in an atomic section.
     pub(crate) is_atomic: bool,
     pub(crate) handover: Handover,
@@ -39,7 +39,7 @@ pub(crate) struct Running {
 
 impl Running {
     /// The same with other variables, and with a thread in an atomic section or without one.
-    pub(crate) fn with(&self, variables: Bits, is_atomic: bool) -> Running {
+    pub(crate) fn with(&self, variables: Valuation, is_atomic: bool) -> Running {
         let Running { locked, handover, pending, created, .. } = self;
         let (locked, handover, pending) = (locked.clone(), handover.clone(), pending.clone());
         Running { variables, locked, is_atomic, handover, pending, created: *created }
@@ -51,18 +51,18 @@ impl Running {
 pub(crate) enum Handover {
     Nothing,
     /// Few shared states have them.
-    Results(Box<Handed>),
+    Results(Box<ReturnData>),
     /// The thread ends, frame by frame.
     End,
 }
 
 /// Results of a call, and what the thread knows of itself.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Handed {
-    pub(crate) results: Bits,
+pub(crate) struct ReturnData {
+    pub(crate) results: Valuation,
     pub(crate) section: Section,
-    pub(crate) held: Set,
-    pub(crate) thread_locals: Bits,
+    pub(crate) held: NumberSet,
+    pub(crate) thread_locals: Valuation,
 }
 
 /// A stack symbol.
@@ -72,11 +72,11 @@ pub(crate) struct Frame {
     pub(crate) kind: FrameKind,
     pub(crate) section: Section,
     /// The locks that its thread holds.
-    pub(crate) held: Set,
+    pub(crate) held: NumberSet,
     /// Thread-local variables, then parameters, then the others.
-    pub(crate) local: Bits,
+    pub(crate) local: Valuation,
     /// Results of a call that are not assigned yet.
-    pub(crate) results: Bits,
+    pub(crate) results: Valuation,
 }
 
 impl Frame {

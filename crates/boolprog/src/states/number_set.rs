@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// A set of numbers.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Set(Words);
+pub(crate) struct NumberSet(Words);
 
 /// Equal sets have equal words: of `Many` there are at least two, and the last one is not zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,28 +17,28 @@ enum Words {
     Many(Arc<[u64]>),
 }
 
-impl Default for Set {
+impl Default for NumberSet {
     fn default() -> Self {
-        Set::EMPTY
+        NumberSet::EMPTY
     }
 }
 
-impl Hash for Set {
+impl Hash for NumberSet {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.words().iter().for_each(|&word| state.write_u64(word));
     }
 }
 
-impl Set {
-    pub(crate) const EMPTY: Set = Set(Words::One(0));
+impl NumberSet {
+    pub(crate) const EMPTY: NumberSet = NumberSet(Words::One(0));
 
     /// The numbers below this one.
-    pub(crate) fn below(count: usize) -> Set {
+    pub(crate) fn below(count: usize) -> NumberSet {
         if count <= 64 {
-            return Set(Words::One(low_bits(count)));
+            return NumberSet(Words::One(low_bits(count)));
         }
         let words = (0..count.div_ceil(64)).map(|word| low_bits((count - 64 * word).min(64)));
-        Set(Words::Many(words.collect()))
+        NumberSet(Words::Many(words.collect()))
     }
 
     fn words(&self) -> &[u64] {
@@ -48,9 +48,9 @@ impl Set {
         }
     }
 
-    fn from_words(words: &[u64]) -> Set {
+    fn from_words(words: &[u64]) -> NumberSet {
         let length = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-        Set(match words[..length] {
+        NumberSet(match words[..length] {
             [] => Words::One(0),
             [word] => Words::One(word),
             ref words => Words::Many(words.into()),
@@ -97,28 +97,28 @@ impl Set {
                 let mut words = self.words().to_vec();
                 words.resize(words.len().max(word + 1), 0);
                 words[word] ^= bit;
-                *self = Set::from_words(&words);
+                *self = NumberSet::from_words(&words);
             }
         }
     }
 
     /// The numbers of either.
-    pub(crate) fn union(&self, other: &Set) -> Set {
+    pub(crate) fn union(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a | b)
     }
 
     /// The numbers of both.
-    pub(crate) fn intersection(&self, other: &Set) -> Set {
+    pub(crate) fn intersection(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & b)
     }
 
     /// The numbers of this one that the other one has not.
-    pub(crate) fn difference(&self, other: &Set) -> Set {
+    pub(crate) fn difference(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & !b)
     }
 
     /// Whether all numbers of the other one are here, too.
-    pub(crate) fn includes(&self, other: &Set) -> bool {
+    pub(crate) fn includes(&self, other: &NumberSet) -> bool {
         match (&self.0, &other.0) {
             (Words::One(a), Words::One(b)) => a & b == *b,
             _ => other.difference(self).is_empty(),
@@ -126,15 +126,15 @@ impl Set {
     }
 
     #[inline]
-    fn combined(&self, other: &Set, of: fn(u64, u64) -> u64) -> Set {
+    fn combined(&self, other: &NumberSet, of: fn(u64, u64) -> u64) -> NumberSet {
         match (&self.0, &other.0) {
-            (Words::One(a), Words::One(b)) => Set(Words::One(of(*a, *b))),
+            (Words::One(a), Words::One(b)) => NumberSet(Words::One(of(*a, *b))),
             _ => self.combined_words(other, of),
         }
     }
 
     #[cold]
-    fn combined_words(&self, other: &Set, of: fn(u64, u64) -> u64) -> Set {
+    fn combined_words(&self, other: &NumberSet, of: fn(u64, u64) -> u64) -> NumberSet {
         let (a, b) = (self.words(), other.words());
         let at = |words: &[u64], word: usize| words.get(word).copied().unwrap_or(0);
         let words = || (0..a.len().max(b.len())).map(|word| of(at(a, word), at(b, word)));
@@ -144,7 +144,7 @@ impl Set {
                 return set.clone();
             }
         }
-        Set::from_words(&words().collect::<Vec<_>>())
+        NumberSet::from_words(&words().collect::<Vec<_>>())
     }
 
     /// All numbers, from the lowest on.
@@ -168,9 +168,9 @@ impl Set {
     }
 }
 
-impl FromIterator<usize> for Set {
+impl FromIterator<usize> for NumberSet {
     fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Self {
-        let mut set = Set::EMPTY;
+        let mut set = NumberSet::EMPTY;
         numbers.into_iter().for_each(|number| set.insert(number));
         set
     }
@@ -193,7 +193,7 @@ mod tests {
         prop_oneof![vec(0usize..64, 0..9), vec(0usize..300, 0..9)]
     }
 
-    fn list(set: &Set) -> Vec<usize> {
+    fn list(set: &NumberSet) -> Vec<usize> {
         set.iter().collect()
     }
 
@@ -202,13 +202,13 @@ mod tests {
         #[test]
         fn sets_of_numbers(a in numbers(), b in numbers(), count in 0usize..300) {
             let (plain_a, plain_b): (BTreeSet<usize>, BTreeSet<usize>) = (a.iter().copied().collect(), b.iter().copied().collect());
-            let (set_a, set_b): (Set, Set) = (a.iter().copied().collect(), b.iter().copied().collect());
+            let (set_a, set_b): (NumberSet, NumberSet) = (a.iter().copied().collect(), b.iter().copied().collect());
             prop_assert_eq!(list(&set_a), plain_a.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(list(&set_a.union(&set_b)), plain_a.union(&plain_b).copied().collect::<Vec<_>>());
             prop_assert_eq!(list(&set_a.intersection(&set_b)), plain_a.intersection(&plain_b).copied().collect::<Vec<_>>());
             prop_assert_eq!(list(&set_a.difference(&set_b)), plain_a.difference(&plain_b).copied().collect::<Vec<_>>());
             prop_assert_eq!(set_a.includes(&set_b), plain_a.is_superset(&plain_b));
-            prop_assert_eq!(list(&Set::below(count)), (0..count).collect::<Vec<_>>());
+            prop_assert_eq!(list(&NumberSet::below(count)), (0..count).collect::<Vec<_>>());
             prop_assert!((0..301).all(|number| set_a.contains(number) == plain_a.contains(&number)));
             let mut less = set_a.union(&set_b);
             let copy = less.clone();
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn small_sets_take_little() {
-        assert_eq!(size_of::<Set>(), 16);
-        assert_eq!(Set::below(64).heap_bytes(), 0);
-        assert_eq!(Set::from_iter([64]).heap_bytes(), 32);
+        assert_eq!(size_of::<NumberSet>(), 16);
+        assert_eq!(NumberSet::below(64).heap_bytes(), 0);
+        assert_eq!(NumberSet::from_iter([64]).heap_bytes(), 32);
     }
 }

@@ -4,8 +4,8 @@
 //! There may be millions. They differ most in the values of variables, and little in everything
 //! else: so of a shared state are kept its variables, and the number of the rest.
 
-use super::Bits;
 use super::Shared;
+use super::Valuation;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
@@ -19,7 +19,7 @@ pub(crate) const ENTRY: usize = 24;
 #[derive(Debug, Default)]
 pub(crate) struct SharedStates {
     /// The variables, and the number of the rest.
-    rows: Table<(Bits, u32)>,
+    rows: Table<(Valuation, u32)>,
     /// Shared states without variables.
     rests: Table<Shared>,
     /// The number of the rest that was looked up last.
@@ -33,7 +33,7 @@ impl SharedStates {
     pub(crate) fn insert(&mut self, mut shared: Shared) -> u32 {
         let variables = match &mut shared {
             Shared::Running(running) => std::mem::take(&mut running.variables),
-            Shared::Error(_) => Bits::default(),
+            Shared::Error(_) => Valuation::default(),
         };
         // Mostly it is that of the state before.
         if self.rests.get_index(self.last) != Some(&shared) {
@@ -63,7 +63,7 @@ impl SharedStates {
     }
 
     /// The variables of a shared state; all open after an error.
-    pub(crate) fn variables(&self, number: u32) -> &Bits {
+    pub(crate) fn variables(&self, number: u32) -> &Valuation {
         &self.rows[number as usize].0
     }
 
@@ -73,7 +73,7 @@ impl SharedStates {
 
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let entries = self.rows.capacity() * (size_of::<(Bits, u32)>() + ENTRY);
+        let entries = self.rows.capacity() * (size_of::<(Valuation, u32)>() + ENTRY);
         entries + self.rests.capacity() * (size_of::<Shared>() + ENTRY) + self.heap_bytes
     }
 }

@@ -6,18 +6,18 @@
 //! with it on the others, and every one of these is possible ([design
 //! note](../../../docs/design/009-programs-as-systems.md)).
 
-use super::Set;
+use super::NumberSet;
 use crate::graph::{Formula, Var};
 
 /// Some Boolean variables. The value of one that is not known is kept as false, so that equal
 /// stores are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Bits {
-    known: Set,
-    values: Set,
+pub(crate) struct Valuation {
+    known: NumberSet,
+    values: NumberSet,
 }
 
-impl Bits {
+impl Valuation {
     pub(crate) fn get(&self, number: usize) -> Option<bool> {
         self.known.contains(number).then(|| self.values.contains(number))
     }
@@ -36,28 +36,28 @@ impl Bits {
     }
 
     /// The variables that are not open.
-    pub(crate) fn known(&self) -> &Set {
+    pub(crate) fn known(&self) -> &NumberSet {
         &self.known
     }
 
     /// Those of the variables that are in the mask; the others are open.
-    pub(crate) fn masked(&self, mask: &Set) -> Bits {
-        Bits { known: self.known.intersection(mask), values: self.values.intersection(mask) }
+    pub(crate) fn masked(&self, mask: &NumberSet) -> Valuation {
+        Valuation { known: self.known.intersection(mask), values: self.values.intersection(mask) }
     }
 
     /// The first `count` variables.
-    pub(crate) fn first(&self, count: usize) -> Bits {
-        if count == 0 { Bits::default() } else { self.masked(&Set::below(count)) }
+    pub(crate) fn first(&self, count: usize) -> Valuation {
+        if count == 0 { Valuation::default() } else { self.masked(&NumberSet::below(count)) }
     }
 
     /// These, with the first `count` taken from `other`.
-    pub(crate) fn with_first(&self, count: usize, other: &Bits) -> Bits {
+    pub(crate) fn with_first(&self, count: usize, other: &Valuation) -> Valuation {
         if count == 0 {
             return self.clone();
         }
-        let first = Set::below(count);
-        let either = |own: &Set, other: &Set| own.difference(&first).union(&other.intersection(&first));
-        Bits { known: either(&self.known, &other.known), values: either(&self.values, &other.values) }
+        let first = NumberSet::below(count);
+        let either = |own: &NumberSet, other: &NumberSet| own.difference(&first).union(&other.intersection(&first));
+        Valuation { known: either(&self.known, &other.known), values: either(&self.values, &other.values) }
     }
 
     /// How many bytes they take beside their own, if no copy shares them.
@@ -66,9 +66,9 @@ impl Bits {
     }
 }
 
-impl FromIterator<Option<bool>> for Bits {
+impl FromIterator<Option<bool>> for Valuation {
     fn from_iter<I: IntoIterator<Item = Option<bool>>>(values: I) -> Self {
-        let mut bits = Bits::default();
+        let mut bits = Valuation::default();
         values.into_iter().enumerate().for_each(|(number, value)| bits.set(number, value));
         bits
     }
@@ -77,8 +77,8 @@ impl FromIterator<Option<bool>> for Bits {
 /// What a step can read and write: the shared variables, and those of the thread's topmost frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Store {
-    pub(crate) shared: Bits,
-    pub(crate) local: Bits,
+    pub(crate) shared: Valuation,
+    pub(crate) local: Valuation,
 }
 
 impl Store {
@@ -98,10 +98,10 @@ impl Store {
 
     /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores
     /// in which it is not.
-    pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Enough> {
+    pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Cutoff> {
         match step(self) {
             Ok(()) => Ok(()),
-            Err(Stop::Enough) => Err(Enough),
+            Err(Stop::Cutoff) => Err(Cutoff),
             Err(Stop::Open(variable)) => [false, true].into_iter().try_for_each(|value| {
                 let mut store = self.clone();
                 store.set(variable, Some(value));
@@ -113,44 +113,44 @@ impl Store {
 
 /// A variable whose value must be chosen first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Open(pub(crate) Var);
+pub(crate) struct OpenVariable(pub(crate) Var);
 
 /// No further case is looked at: one that is enough has been found, or there are too many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Enough;
+pub(crate) struct Cutoff;
 
 /// Why a case goes no further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     Open(Var),
-    Enough,
+    Cutoff,
 }
 
-impl From<Open> for Stop {
-    fn from(Open(variable): Open) -> Self {
+impl From<OpenVariable> for Stop {
+    fn from(OpenVariable(variable): OpenVariable) -> Self {
         Stop::Open(variable)
     }
 }
 
-impl From<Enough> for Stop {
-    fn from(Enough: Enough) -> Self {
-        Stop::Enough
+impl From<Cutoff> for Stop {
+    fn from(Cutoff: Cutoff) -> Self {
+        Stop::Cutoff
     }
 }
 
 /// The values that an expression can have. Every `*` is a choice of its own, so parts of an
 /// expression are independent once the variables are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Possible {
+pub(crate) struct PossibleValues {
     pub(crate) no: bool,
     pub(crate) yes: bool,
 }
 
-impl Possible {
-    const BOTH: Possible = Possible { no: true, yes: true };
+impl PossibleValues {
+    const BOTH: PossibleValues = PossibleValues { no: true, yes: true };
 
-    fn only(value: bool) -> Possible {
-        Possible { no: !value, yes: value }
+    fn only(value: bool) -> PossibleValues {
+        PossibleValues { no: !value, yes: value }
     }
 
     /// The value, if there is only one.
@@ -165,50 +165,53 @@ impl Possible {
 
 /// The values that `formula` can have, where `before` are the values now and `after` those after
 /// the assignment. An open variable is asked for only if the value depends on it.
-pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<Possible, Open> {
-    let known = |store: &Store, variable: Var| store.get(variable).map(Possible::only).ok_or(Open(variable));
+pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<PossibleValues, OpenVariable> {
+    let known =
+        |store: &Store, variable: Var| store.get(variable).map(PossibleValues::only).ok_or(OpenVariable(variable));
     match formula {
-        Formula::Constant(value) => Ok(Possible::only(*value)),
-        Formula::Choice => Ok(Possible::BOTH),
+        Formula::Constant(value) => Ok(PossibleValues::only(*value)),
+        Formula::Choice => Ok(PossibleValues::BOTH),
         Formula::Variable(variable) => known(before, *variable),
         Formula::Primed(variable) => known(after, *variable),
-        Formula::Not(a) => evaluate(a, before, after).map(|Possible { no, yes }| Possible { no: yes, yes: no }),
+        Formula::Not(a) => {
+            evaluate(a, before, after).map(|PossibleValues { no, yes }| PossibleValues { no: yes, yes: no })
+        }
         Formula::Binary(operator, a, b) => {
             let (a, b) = (evaluate(a, before, after), evaluate(b, before, after));
             // One side may decide.
             for (side, swap) in [(a, false), (b, true)] {
-                if let Some(value) = side.ok().and_then(Possible::value) {
+                if let Some(value) = side.ok().and_then(PossibleValues::value) {
                     let apply =
                         |other: bool| if swap { operator.apply(other, value) } else { operator.apply(value, other) };
                     if apply(false) == apply(true) {
-                        return Ok(Possible::only(apply(false)));
+                        return Ok(PossibleValues::only(apply(false)));
                     }
                 }
             }
             let (a, b) = (a?, b?);
-            let mut possible = Possible { no: false, yes: false };
+            let mut possible = PossibleValues { no: false, yes: false };
             for value in a.values().flat_map(|a| b.values().map(move |b| operator.apply(a, b))) {
-                possible = Possible { no: possible.no || !value, yes: possible.yes || value };
+                possible = PossibleValues { no: possible.no || !value, yes: possible.yes || value };
             }
             Ok(possible)
         }
         Formula::IfElse(condition, then, otherwise) => {
             let condition = evaluate(condition, before, after)?;
-            let mut possible = Possible { no: false, yes: false };
+            let mut possible = PossibleValues { no: false, yes: false };
             for value in condition.values() {
-                let Possible { no, yes } = evaluate(if value { then } else { otherwise }, before, after)?;
-                possible = Possible { no: possible.no || no, yes: possible.yes || yes };
+                let PossibleValues { no, yes } = evaluate(if value { then } else { otherwise }, before, after)?;
+                possible = PossibleValues { no: possible.no || no, yes: possible.yes || yes };
             }
             Ok(possible)
         }
         Formula::Schoose(a, b) => {
             let a = evaluate(a, before, after)?;
             if !a.no {
-                return Ok(Possible::only(true));
+                return Ok(PossibleValues::only(true));
             }
             let b = evaluate(b, before, after)?;
             // a: true. Otherwise b: false. Otherwise either.
-            Ok(Possible { no: true, yes: a.yes || b.no })
+            Ok(PossibleValues { no: true, yes: a.yes || b.no })
         }
     }
 }
@@ -233,17 +236,17 @@ mod tests {
     fn an_open_variable_is_asked_for_only_if_it_matters() {
         let or = both(Operator::Or, X, Y);
         let value = |x, y| evaluate(&or, &store(x, y), &store(x, y));
-        assert_eq!(value(None, Some(true)), Ok(Possible::only(true)));
-        assert_eq!(value(Some(true), None), Ok(Possible::only(true)));
-        assert_eq!(value(None, Some(false)), Err(Open(Var::Shared(0))));
-        assert_eq!(value(Some(false), None), Err(Open(Var::Local(1))));
+        assert_eq!(value(None, Some(true)), Ok(PossibleValues::only(true)));
+        assert_eq!(value(Some(true), None), Ok(PossibleValues::only(true)));
+        assert_eq!(value(None, Some(false)), Err(OpenVariable(Var::Shared(0))));
+        assert_eq!(value(Some(false), None), Err(OpenVariable(Var::Local(1))));
     }
 
     #[test]
     fn every_star_is_a_choice_of_its_own() {
         let store = store(None, None);
         let not = Formula::Not(Box::new(Formula::Choice));
-        assert_eq!(evaluate(&both(Operator::And, Formula::Choice, not), &store, &store), Ok(Possible::BOTH));
+        assert_eq!(evaluate(&both(Operator::And, Formula::Choice, not), &store, &store), Ok(PossibleValues::BOTH));
         let x_or_not_x = both(Operator::Or, X, Formula::Not(Box::new(X)));
         let mut seen = Vec::new();
         let all = store.cases(&mut |store| {
@@ -251,7 +254,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(all, Ok(()));
-        assert_eq!(seen, [(Some(false), Possible::only(true)), (Some(true), Possible::only(true))]);
+        assert_eq!(seen, [(Some(false), PossibleValues::only(true)), (Some(true), PossibleValues::only(true))]);
     }
 
     #[test]
@@ -261,15 +264,15 @@ mod tests {
             evaluate(&formula, &store(None, None), &store(None, None)).unwrap()
         };
         let constant = Formula::Constant;
-        assert_eq!(value(constant(true), constant(true)), Possible::only(true));
-        assert_eq!(value(constant(false), constant(true)), Possible::only(false));
-        assert_eq!(value(constant(false), constant(false)), Possible::BOTH);
-        assert_eq!(value(Formula::Choice, constant(true)), Possible::BOTH);
+        assert_eq!(value(constant(true), constant(true)), PossibleValues::only(true));
+        assert_eq!(value(constant(false), constant(true)), PossibleValues::only(false));
+        assert_eq!(value(constant(false), constant(false)), PossibleValues::BOTH);
+        assert_eq!(value(Formula::Choice, constant(true)), PossibleValues::BOTH);
     }
 
     #[test]
     fn bits() {
-        let mut bits: Bits = [Some(true), None, Some(false)].into_iter().collect();
+        let mut bits: Valuation = [Some(true), None, Some(false)].into_iter().collect();
         assert_eq!([0, 1, 2].map(|number| bits.get(number)), [Some(true), None, Some(false)]);
         assert_eq!(bits.first(1), [Some(true)].into_iter().collect());
         assert_eq!(

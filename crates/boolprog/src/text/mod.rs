@@ -8,4 +8,4 @@ mod well_formed;
 pub(crate) use parser::{STARTS, instead_of_constant, parse, parse_expression};
 pub(crate) use print::placed;
 pub use print::print;
-pub(crate) use well_formed::check;
+pub(crate) use well_formed::check_built_tree;

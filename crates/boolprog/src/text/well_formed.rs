@@ -14,20 +14,20 @@ use cpds::diagnostic::{Diagnostic, Diagnostics, is_printable, shortened};
 const DEEPEST_EXPRESSION: usize = 1000;
 
 /// How many statements, expressions and names there may be.
-const MOST: usize = 1 << 22;
+const MOST_PARTS: usize = 1 << 22;
 
 /// Reports what is wrong with a tree.
-pub(crate) fn check(program: &Program, diagnostics: &mut Diagnostics) {
-    let mut checker = Checker { dialect: program.dialect, function: None, count: 0, diagnostics };
+pub(crate) fn check_built_tree(program: &Program, diagnostics: &mut Diagnostics) {
+    let mut tree_checker = TreeChecker { dialect: program.dialect, function: None, count: 0, diagnostics };
     for variable in &program.variables {
-        checker.declared(&variable.name);
+        tree_checker.declared(&variable.name);
     }
     for function in &program.functions {
-        checker.function(function);
+        tree_checker.function(function);
     }
 }
 
-struct Checker<'c> {
+struct TreeChecker<'c> {
     dialect: Dialect,
     /// The function that is being looked at.
     function: Option<&'c str>,
@@ -36,7 +36,7 @@ struct Checker<'c> {
     diagnostics: &'c mut Diagnostics,
 }
 
-impl<'c> Checker<'c> {
+impl<'c> TreeChecker<'c> {
     fn wrong(&mut self, what: &str, help: &str) {
         let place = self.function.map_or(String::new(), |function| format!("function `{}`: ", shortened(function)));
         self.diagnostics.error(|| Diagnostic::error(format!("{place}{what}")).help(help));
@@ -46,11 +46,11 @@ impl<'c> Checker<'c> {
     fn counts(&mut self, more: usize) -> bool {
         let before = self.count;
         self.count = before.saturating_add(more);
-        if before <= MOST && self.count > MOST {
-            let what = format!("too large a program: more than {MOST} statements, expressions and names");
+        if before <= MOST_PARTS && self.count > MOST_PARTS {
+            let what = format!("too large a program: more than {MOST_PARTS} statements, expressions and names");
             self.wrong(&what, "leave out what the property does not depend on");
         }
-        self.count <= MOST
+        self.count <= MOST_PARTS
     }
 
     /// A name that stands for something from here on.

@@ -30,7 +30,7 @@ pub struct Pool {
     /// What they start with.
     pub starts: Vec<Start>,
     /// How many there are.
-    pub places: u32,
+    pub slots: u32,
 }
 
 /// What a thread starts with.
@@ -76,20 +76,20 @@ pub(crate) fn plan(
         }
         (_, Some(limit)) if total > u64::from(limit) => {
             let starts = started.into_iter().map(|(start, _)| start).collect();
-            (vec![Pool { starts, places: limit }], Some(limit))
+            (vec![Pool { starts, slots: limit }], Some(limit))
         }
         _ => {
             if let Some(limit) = threads {
-                diagnostics.warning(|| without_need(limit, total, launcher.is_some()));
+                diagnostics.warning(|| needless_limit(limit, total, launcher.is_some()));
             }
             let pool = |(start, times): (Start, u64)| Pool {
                 starts: vec![start],
-                places: u32::try_from(times).unwrap_or(u32::MAX),
+                slots: u32::try_from(times).unwrap_or(u32::MAX),
             };
             (started.into_iter().map(pool).collect(), None)
         }
     };
-    let all = pools.iter().map(|pool| u64::from(pool.places)).chain(roots.iter().map(|&(_, copies)| u64::from(copies)));
+    let all = pools.iter().map(|pool| u64::from(pool.slots)).chain(roots.iter().map(|&(_, copies)| u64::from(copies)));
     if all.sum::<u64>() > limits::THREADS {
         diagnostics.error(|| {
             Diagnostic::error(format!("more than {} threads", limits::THREADS))
@@ -99,11 +99,11 @@ pub(crate) fn plan(
         });
         return Threads::default();
     }
-    Threads { roots, pools: pools.into_iter().filter(|pool| pool.places > 0).collect(), limit, launcher }
+    Threads { roots, pools: pools.into_iter().filter(|pool| pool.slots > 0).collect(), limit, launcher }
 }
 
 /// That a limit is none: no more threads are created than this.
-fn without_need(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
+fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
     let why = match created {
         0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
         0 => "no thread is created".to_owned(),

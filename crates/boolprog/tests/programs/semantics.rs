@@ -2,7 +2,7 @@
 //! the naive exploration of the system, level by level.
 
 use boolprog::syntax::{Program, Statement, StatementKind};
-use boolprog::{Asked, Lowered, Options, print, read};
+use boolprog::{BadStates, Lowered, Options, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{Skipped, files, repository};
 use cpds_testing::interpreter::{self, Limits, Place, ProjectedFrame, Projection};
@@ -99,29 +99,29 @@ proptest! {
             let first = |is_there: &dyn Fn(&Projection) -> bool| {
                 (0..=LIMITS.contexts).find(|&k| levels.projections(k).iter().any(is_there))
             };
-            let found = |asked: Asked| {
-                let lowered = lower(&program, &Options { asked, ..options.clone() });
+            let found = |bad_states: BadStates| {
+                let lowered = lower(&program, &Options { bad_states, ..options.clone() });
                 let problem = &lowered.reading.problem;
                 oracle::levels(problem.system(), LIMITS.contexts, LIMITS.height).first_violation(problem)
             };
             let expected = first(&|state| state.threads.iter().any(top) || state.pending.iter().flatten().any(stands));
             // A `main` that only starts threads is none: asking for its labels is refused, unless a
             // thread calls it.
-            let asked = Asked::Labels(vec![label.clone()]);
+            let bad_states = BadStates::Labels(vec![label.clone()]);
             let launcher = plain.map.threads().launcher.map(|main| &plain.program.functions[main]);
             if launcher.is_some_and(|main| (main.name.at.0.start..main.end.0.start).contains(&at))
-                && let Err(error) = read(Source::from(&*print(&program)), &Options { asked: asked.clone(), ..options.clone() })
+                && let Err(error) = read(Source::from(&*print(&program)), &Options { bad_states: bad_states.clone(), ..options.clone() })
             {
                 prop_assert!(error.to_string().contains("no thread stands at"), "{}", error);
                 prop_assert_eq!(expected, None, "label {}", label);
                 continue;
             }
-            prop_assert_eq!(found(asked), expected, "label {}", label);
+            prop_assert_eq!(found(bad_states), expected, "label {}", label);
             for thread in 0..count {
                 let places: Vec<_> = (0..count).map(|i| if i == thread { label.as_str() } else { "*" }).collect();
                 let expected = first(&|state| top(&state.threads[thread]) && state.shared[0]);
                 let target = format!("{}|{}", program.variables.iter().find(|it| !it.is_thread_local).unwrap().name.text, places.join(","));
-                prop_assert_eq!(found(Asked::Targets(vec![Source::from(&*target)])), expected, "{}", target);
+                prop_assert_eq!(found(BadStates::Targets(vec![Source::from(&*target)])), expected, "{}", target);
             }
         }
     }
@@ -133,7 +133,7 @@ proptest! {
         let options = Options { threads: Some(1), ..Options::default() };
         let with = lower(&program, &options);
         let threads = vec!["*"; with.reading.problem.system().thread_count()].join(",");
-        let without = lower(&program, &Options { asked: Asked::Targets(vec![Source::from(&*format!("*|{threads}"))]), ..options });
+        let without = lower(&program, &Options { bad_states: BadStates::Targets(vec![Source::from(&*format!("*|{threads}"))]), ..options });
         let states = |lowered: &Lowered| -> BTreeSet<State> {
             let found = oracle::levels(lowered.reading.problem.system(), 2, 2).reachable.pop().expect("the last level");
             let views = found.iter().map(|state| lowered.map.view(state)).filter(|view| !view.is_between);
@@ -160,7 +160,7 @@ proptest! {
         for state in levels.projections(LIMITS.contexts) {
             let mut stacks = state.threads.iter().skip(threads.roots.iter().map(|&(_, copies)| copies as usize).sum());
             for (pool, pending) in threads.pools.iter().zip(&state.pending) {
-                let places = pool.places as usize;
+                let places = pool.slots as usize;
                 let running = stacks.by_ref().take(places).filter(|stack| !stack.is_empty()).count();
                 prop_assert!(running + pending.len() <= places, "{} and {} in {places} places", running, pending.len());
             }

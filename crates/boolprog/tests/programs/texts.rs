@@ -1,6 +1,6 @@
 //! Texts: what SatAbs wrote, what was printed, and what is no program at all.
 
-use boolprog::{Asked, Options, parse, print, read};
+use boolprog::{BadStates, Options, parse, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{Skipped, files, repository};
 use cpds_testing::programs::{Shape, program};
@@ -124,13 +124,13 @@ fn words_of_c_are_names() {
 
 /// Whatever comes in, there is a system or a reason.
 fn answered(text: &str) {
-    let asked = [
-        Asked::Errors,
-        Asked::Labels(vec![text.chars().take(20).collect()]),
-        Asked::Targets(vec![Source::from(&*text.chars().take(40).collect::<String>())]),
+    let bad_states = [
+        BadStates::Errors,
+        BadStates::Labels(vec![text.chars().take(20).collect()]),
+        BadStates::Targets(vec![Source::from(&*text.chars().take(40).collect::<String>())]),
     ];
-    for asked in asked {
-        let options = Options { threads: Some(1), asked, ..Options::default() };
+    for bad_states in bad_states {
+        let options = Options { threads: Some(1), bad_states, ..Options::default() };
         if let Err(error) = read(Source::from(text), &options) {
             assert!(!error.diagnostics.is_ok() && !error.to_string().is_empty());
             for diagnostic in error.diagnostics.kept() {

@@ -12,7 +12,7 @@ fn plan(text: &str, options: &Options) -> Option<Threads> {
 fn places(text: &str) -> Option<Vec<u32>> {
     let threads = plan(text, &Options::default())?;
     assert_eq!(threads.limit, None);
-    Some(threads.pools.iter().map(|pool| pool.places).collect())
+    Some(threads.pools.iter().map(|pool| pool.slots).collect())
 }
 
 #[test]
@@ -61,12 +61,12 @@ fn creations_without_end() {
 fn a_limit() {
     let text = "void f() { } void main() { skip; thread_create(&f); thread_create(&f); }";
     let with = |threads| plan(text, &Options { threads: Some(threads), ..Options::default() }).unwrap();
-    assert_eq!((with(1).limit, with(1).pools[0].places), (Some(1), 1));
-    assert_eq!((with(2).limit, with(2).pools[0].places), (None, 2), "there cannot be more");
+    assert_eq!((with(1).limit, with(1).pools[0].slots), (Some(1), 1));
+    assert_eq!((with(2).limit, with(2).pools[0].slots), (None, 2), "there cannot be more");
     let endless = "void f() { } void g() { } void main() { while (*) { thread_create(&f); start_thread g(); } }";
     let threads = plan(endless, &Options { threads: Some(3), ..Options::default() }).unwrap();
     assert_eq!(threads.pools.len(), 1);
-    assert_eq!((threads.pools[0].starts.len(), threads.pools[0].places), (2, 3));
+    assert_eq!((threads.pools[0].starts.len(), threads.pools[0].slots), (2, 3));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn threads_from_the_start() {
         plan(text, &Options { instances, ..Options::default() })
     };
     assert_eq!(instances(&[("g", 2), ("f", 0), ("g", 1)]).unwrap().roots, [(1, 3)]);
-    assert_eq!(instances(&[("g", 2)]).unwrap().pools[0].places, 2);
+    assert_eq!(instances(&[("g", 2)]).unwrap().pools[0].slots, 2);
     assert_eq!(instances(&[("f", 0)]), None);
     assert_eq!(instances(&[("g", 600)]), None, "1200 threads");
     // With anything else in it, main is a thread.

@@ -4,7 +4,7 @@
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
 };
-use boolprog::{Lowered, Options, StepKind, Synchronised, VariableKind, lower, print, read};
+use boolprog::{Lowered, Options, StepKind, SynchronisationEvent, VariableKind, lower, print, read};
 use cpds::{Context, Cpds, Source, ThreadId, Trace, TraceStep};
 use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
@@ -119,7 +119,7 @@ fn statements_come_back_in_the_steps_of_a_trace() {
     let steps: Vec<_> = told.steps().collect();
     let (lock, set) = (steps[2], steps[5]);
     assert_eq!((lock.context, lock.thread, lock.step.function, lock.step.depth), (1, ThreadId(0), "writer", 0));
-    assert_eq!(lock.step.synchronised, [Synchronised::Takes("m")]);
+    assert_eq!(lock.step.synchronised, [SynchronisationEvent::Takes("m")]);
     assert_eq!(lock.now.locks[0].holder, Some(ThreadId(0)));
     assert_eq!((set.step.function, set.step.depth), ("set", 1));
     let [change] = &*set.step.changes else { panic!("one variable changes") };

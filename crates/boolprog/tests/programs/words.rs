@@ -26,7 +26,7 @@ fn read_back(lowered: &Lowered, bounds: Bounds) -> usize {
         assert_eq!(again.unwrap_or_else(|error| panic!("{}", why(error))), state, "{text}");
         for thread in system.threads() {
             let stack = &state.stacks[thread.index()];
-            let text = map.own_text((state.shared, stack));
+            let text = map.thread_state_text((state.shared, stack));
             let own = map.read_state(system, Some(thread), Source::from(&*text));
             let expected = GlobalState { shared: state.shared, stacks: vec![stack.clone()] };
             assert_eq!(own.unwrap_or_else(|error| panic!("{text}: {error}")), expected, "{text}");

@@ -1,6 +1,6 @@
 //! A model as it was read: a system, and the way back to a program.
 
-use boolprog::{Asked, SourceMap};
+use boolprog::{BadStates, SourceMap};
 use cpds::{Problem, Reading, is_program};
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(crate) struct Loaded {
 pub(crate) struct LoadedProgram {
     pub(crate) map: SourceMap,
     /// The question about it.
-    pub(crate) asked: Asked,
+    pub(crate) asked: BadStates,
     /// What the answer rests on.
     pub(crate) assumptions: Vec<String>,
 }

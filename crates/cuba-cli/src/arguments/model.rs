@@ -6,7 +6,7 @@ use crate::arguments::heading;
 use crate::running::answer::Stopped;
 use crate::running::run::Run;
 use crate::text::file_names::shown;
-use boolprog::{Asked, Assumption};
+use boolprog::{Assumption, BadStates};
 use clap::Args;
 use cpds::{FromFile, ReadError, Source, read_file, read_text};
 use std::iter;
@@ -115,14 +115,14 @@ impl ModelArgs {
             return Err(Stopped::Usage(format!("--init: {message}")));
         }
         let asked = match (label.as_slice(), self.target.as_slice()) {
-            ([], []) => Asked::Errors,
-            ([], targets) => Asked::Targets(named("--target", targets)),
-            (labels, _) => Asked::Labels(labels.to_vec()),
+            ([], []) => BadStates::Errors,
+            ([], targets) => BadStates::Targets(named("--target", targets)),
+            (labels, _) => BadStates::Labels(labels.to_vec()),
         };
         // The rest is for what is not counted, and for the analysis.
         let memory = run.memory().bytes as u64 / 4 * 3;
         let options =
-            boolprog::Options { instances: instances.clone(), threads: *threads, asked: asked.clone(), memory };
+            boolprog::Options { instances: instances.clone(), threads: *threads, bad_states: asked.clone(), memory };
         let text = read_program(run, &self.file)?;
         run.enter(Phase::Lowering);
         let lowered = boolprog::read(text, &options)?;

@@ -8,7 +8,7 @@ use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::program_trace::{statement, whole_step};
 use boolprog::ProgramStep;
 use boolprog::syntax::Origin;
-use boolprog::{HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised};
+use boolprog::{HeldLock, SourceFrame, SourceStep, StepKind, Synchronisation, SynchronisationEvent};
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, ThreadId, Trace};
 use std::collections::BTreeMap;
@@ -67,12 +67,12 @@ pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. 
     let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
     for change in &step.synchronised {
         match change {
-            Synchronised::Takes(lock) => drop(locks.insert((*lock).to_owned(), Some(name(*thread)))),
-            Synchronised::Frees(lock) => drop(locks.insert((*lock).to_owned(), None)),
-            Synchronised::Keeps(_) => {}
-            Synchronised::EntersAtomic => atomic = Some(true),
-            Synchronised::LeavesAtomic => atomic = Some(false),
-            Synchronised::Creates(frame) => creates.push(start(frame)),
+            SynchronisationEvent::Takes(lock) => drop(locks.insert((*lock).to_owned(), Some(name(*thread)))),
+            SynchronisationEvent::Frees(lock) => drop(locks.insert((*lock).to_owned(), None)),
+            SynchronisationEvent::Keeps(_) => {}
+            SynchronisationEvent::EntersAtomic => atomic = Some(true),
+            SynchronisationEvent::LeavesAtomic => atomic = Some(false),
+            SynchronisationEvent::Creates(frame) => creates.push(start(frame)),
         }
     }
     SourceJson { locks, atomic, creates, threads: Some(synchronisation(now, &name)), ..step_alone(loaded, step) }

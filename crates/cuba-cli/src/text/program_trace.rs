@@ -7,7 +7,7 @@ use crate::text::style::{BOLD, DIM, WRONG, of_thread, paint};
 use crate::text::table::elided;
 use crate::text::terminal::{cut, fitted, length};
 use boolprog::{
-    Asked, Change, HeldLock, ProgramStep, SourceFrame, SourceStep, StepKind, Synchronisation, Synchronised,
+    BadStates, Change, HeldLock, ProgramStep, SourceFrame, SourceStep, StepKind, Synchronisation, SynchronisationEvent,
 };
 use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
@@ -133,7 +133,7 @@ pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Opti
         changes.push("still in atomic".to_owned());
     }
     // The end of an atomic block says so itself.
-    let told = step.synchronised.iter().filter(|it| !(is_end && **it == Synchronised::LeavesAtomic));
+    let told = step.synchronised.iter().filter(|it| !(is_end && **it == SynchronisationEvent::LeavesAtomic));
     changes.extend(told.map(|it| synchronised(it, thread)));
     let changes = paint(BOLD, changes.join(", "));
     let fails = paint(WRONG, "fails");
@@ -156,14 +156,14 @@ pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Opti
 }
 
 /// What a step of this thread changes between threads, in words.
-fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
+fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     match change {
-        Synchronised::Takes(lock) => format!("{lock} held by {thread}"),
-        Synchronised::Frees(lock) => format!("{lock} free"),
-        Synchronised::Keeps(lock) => format!("{lock} held for ever: {thread} ends"),
-        Synchronised::EntersAtomic => "in atomic".to_owned(),
-        Synchronised::LeavesAtomic => "out of atomic".to_owned(),
-        Synchronised::Creates(frame) => waits(frame),
+        SynchronisationEvent::Takes(lock) => format!("{lock} held by {thread}"),
+        SynchronisationEvent::Frees(lock) => format!("{lock} free"),
+        SynchronisationEvent::Keeps(lock) => format!("{lock} held for ever: {thread} ends"),
+        SynchronisationEvent::EntersAtomic => "in atomic".to_owned(),
+        SynchronisationEvent::LeavesAtomic => "out of atomic".to_owned(),
+        SynchronisationEvent::Creates(frame) => waits(frame),
     }
 }
 
@@ -301,7 +301,7 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
         };
     }
     match &program.asked {
-        Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
+        BadStates::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
         _ => format!("the bad state {} is reachable", StateNotation::of(loaded).state(trace.last())),
     }
 }
@@ -320,7 +320,7 @@ mod tests {
             void g() { lock(m); unlock(m); }\nvoid main() { thread_create(&f); thread_create(&g); }";
         let source = cpds::Source::new("p.bp", text);
         let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
-        let program = LoadedProgram { map: lowered.map, asked: Asked::Errors, assumptions: Vec::new() };
+        let program = LoadedProgram { map: lowered.map, asked: BadStates::Errors, assumptions: Vec::new() };
         let loaded = Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) };
         let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
         let thread = ThreadId(0);

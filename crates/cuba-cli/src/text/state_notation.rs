@@ -39,7 +39,7 @@ impl<'a> StateNotation<'a> {
     /// The state of one thread alone.
     pub(crate) fn own(&self, (shared, stack): (SharedState, &Stack)) -> String {
         match self.map {
-            Some(map) => format!("⟨{}⟩", map.own_text((shared, stack))),
+            Some(map) => format!("⟨{}⟩", map.thread_state_text((shared, stack))),
             None => self.system.paper(&thread_state(shared, stack)).to_string(),
         }
     }

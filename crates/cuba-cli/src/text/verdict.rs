@@ -5,7 +5,7 @@ use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::analysis::summary::Summary;
 use crate::text::finding::converged;
 use crate::text::numbers::plural;
-use boolprog::{Asked, StepKind};
+use boolprog::{BadStates, StepKind};
 use cpds::Wild;
 use cpds::diagnostic::printable;
 use cuba::{Conclusion, Proof, Reason};
@@ -26,7 +26,7 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
     let grounds = explored.grounds(proof);
     let always = "with any number of contexts";
     match loaded.program.as_ref().map(|program| (&program.asked, program)) {
-        Some((Asked::Errors, program)) => {
+        Some((BadStates::Errors, program)) => {
             let (asserts, unlocks) = checks(loaded, program);
             let count = |number: usize, word: &str| (number > 0).then(|| plural(number, word));
             let counts: Vec<String> = count(asserts, "assertion").into_iter().chain(count(unlocks, "unlock")).collect();
@@ -37,11 +37,11 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
             };
             format!("safe: {what}, {always} ({}; {grounds})", counts.join(" and "))
         }
-        Some((Asked::Labels(labels), _)) => {
+        Some((BadStates::Labels(labels), _)) => {
             let labels: Vec<String> = labels.iter().map(|label| format!("`{}`", printable(label))).collect();
             format!("safe: no thread reaches {}, {always} ({grounds})", labels.join(" or "))
         }
-        Some((Asked::Targets(_), _)) | None => format!("safe: no bad state is reachable, {always} ({grounds})"),
+        Some((BadStates::Targets(_), _)) | None => format!("safe: no bad state is reachable, {always} ({grounds})"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::text::state_notation::StateNotation;
 use crate::text::verdict::{not_verified, safe};
 use crate::text::{program_trace, style, system_trace};
 use crate::verbs::evidence_files::write_trace;
-use boolprog::{Asked, SourceMap};
+use boolprog::{BadStates, SourceMap};
 use clap::Args;
 use cpds::diagnostic::printable;
 use cuba::{Conclusion, Question};
@@ -55,7 +55,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let loaded = args.search.model.load(run)?;
     results.read(&loaded);
     // A label of a program that cannot be reached is a question all the same.
-    let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != Asked::Errors);
+    let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != BadStates::Errors);
     if loaded.problem().property().bad.is_empty() && !is_asked {
         let bad = if loaded.program.is_some() { "has no `assert` that could be reached" } else { "names no bad state" };
         return Err(Stopped::Usage(format!(
@@ -123,9 +123,9 @@ fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>
 /// The question, in words.
 fn question(loaded: &Loaded) -> &'static str {
     match loaded.program.as_ref().map(|program| &program.asked) {
-        Some(Asked::Errors) => "Can an assertion fail, with any number of contexts?",
-        Some(Asked::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
-        Some(Asked::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
+        Some(BadStates::Errors) => "Can an assertion fail, with any number of contexts?",
+        Some(BadStates::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
+        Some(BadStates::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
     }
 }
 
@@ -136,9 +136,9 @@ const PATTERNS: usize = 20;
 fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
-        Some(Asked::Errors) => return Vec::new(),
-        Some(Asked::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
-        Some(Asked::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
+        Some(BadStates::Errors) => return Vec::new(),
+        Some(BadStates::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
+        Some(BadStates::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {

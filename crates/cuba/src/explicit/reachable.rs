@@ -427,7 +427,7 @@ impl<'a> Reachable<'a> {
         self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.states.len())
     }
 
-    /// Whether R_k \ R_{k-1} has any states. Asked of the table: their number may be beyond
+    /// Whether R_k \ R_{k-1} has any states. BadStates of the table: their number may be beyond
     /// counting.
     pub fn has_new_states(&self, k: usize) -> bool {
         !self.range(k).is_empty()

@@ -19,13 +19,13 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A program, a shared state, and a language.
-pub(crate) type Asked = (usize, (u32, u32));
+pub(crate) type BadStates = (usize, (u32, u32));
 
 /// What has been computed, and nobody has asked for yet.
 #[derive(Default)]
 pub(crate) struct Ahead {
     hands: Hands,
-    posts: FxHashMap<Asked, Post>,
+    posts: FxHashMap<BadStates, Post>,
     /// How many were asked for in the end.
     taken: usize,
 }
@@ -55,12 +55,12 @@ impl Ahead {
     }
 
     /// Whether this has been computed.
-    pub(crate) fn has(&self, asked: Asked) -> bool {
+    pub(crate) fn has(&self, asked: BadStates) -> bool {
         self.posts.contains_key(&asked)
     }
 
     /// What was asked for, if it has been computed.
-    pub(crate) fn take(&mut self, asked: Asked) -> Option<Post> {
+    pub(crate) fn take(&mut self, asked: BadStates) -> Option<Post> {
         let post = self.posts.remove(&asked);
         self.taken += usize::from(post.is_some());
         post
@@ -70,7 +70,7 @@ impl Ahead {
     /// before that nobody has asked for are forgotten.
     pub(crate) fn compute(
         &mut self,
-        asked: &[Asked],
+        asked: &[BadStates],
         languages: &Languages,
         heads: &[ActionIndex],
         room: usize,
@@ -78,7 +78,7 @@ impl Ahead {
     ) {
         self.posts.clear();
         let room = room / asked.len().max(1);
-        let post = |&(program, state): &Asked| {
+        let post = |&(program, state): &BadStates| {
             let post = Post::new(languages, &heads[program], state, room, cancel).ok()?;
             Some(((program, state), post))
         };
@@ -124,7 +124,7 @@ impl Symbolic<'_> {
         }
     }
 
-    fn compute_ahead(&mut self, mut asked: Vec<Asked>) {
+    fn compute_ahead(&mut self, mut asked: Vec<BadStates>) {
         let mut known = FxHashSet::default();
         asked.retain(|&asked| known.insert(asked));
         asked.truncate(self.ahead.worth());
@@ -134,12 +134,12 @@ impl Symbolic<'_> {
         }
     }
 
-    fn asked(&self, id: usize, position: usize) -> Asked {
+    fn asked(&self, id: usize, position: usize) -> BadStates {
         let (layout, row) = (self.tuples.layout(), self.tuples.row(id));
         (self.programs[position], (layout.shared(row), layout.local(row, position)))
     }
 
-    fn has_post(&self, asked: Asked) -> bool {
+    fn has_post(&self, asked: BadStates) -> bool {
         let (program, state) = asked;
         self.posts[program].get(state).is_some() || self.ahead.has(asked)
     }

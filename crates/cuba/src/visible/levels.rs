@@ -101,7 +101,7 @@ impl VisibleLevels {
         self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.set.len())
     }
 
-    /// Whether T(R_k) \ T(R_{k-1}) has any states. Asked of the table: their number may be beyond
+    /// Whether T(R_k) \ T(R_{k-1}) has any states. BadStates of the table: their number may be beyond
     /// counting.
     pub fn grew(&self, k: usize) -> bool {
         !self.range(k).is_empty()

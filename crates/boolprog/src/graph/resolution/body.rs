@@ -141,7 +141,7 @@ impl<'c, 'a> Body<'c, 'a> {
                 let before = self.resolver.diagnostics.errors();
                 let formulas = self.formulas(values);
                 let (found, wanted) = (formulas.len(), self.function.results);
-                let is_clear = !self.resolver.unclear.contains(&self.function.name.text)
+                let is_clear = !self.resolver.possibly_declared.contains(&self.function.name.text)
                     && before == self.resolver.diagnostics.errors();
                 if found != wanted && is_clear {
                     let name = &self.function.name;
@@ -231,7 +231,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if let Some(callee) = callee.map(|callee| &self.resolver.program.functions[callee])
             && !targets.is_empty()
             && targets.len() != callee.results
-            && !self.resolver.unclear.contains(&callee.name.text)
+            && !self.resolver.possibly_declared.contains(&callee.name.text)
         {
             let results = counted(callee.results, "result");
             let help = match callee.results {
@@ -263,7 +263,7 @@ impl<'c, 'a> Body<'c, 'a> {
     /// The function of this name, if it takes so many arguments.
     fn callee(&mut self, name: &'a Name, arguments: usize) -> Option<usize> {
         let Some(&index) = self.resolver.functions.get(name.text.as_str()) else {
-            if self.resolver.unclear.contains(&name.text) {
+            if self.resolver.possibly_declared.contains(&name.text) {
                 return None;
             }
             let known = self.resolver.functions.keys().copied().chain(STARTS);
@@ -278,7 +278,7 @@ impl<'c, 'a> Body<'c, 'a> {
         };
         let callee = &self.resolver.program.functions[index];
         let wanted = callee.parameters.len();
-        if wanted != arguments && self.resolver.unclear.contains(&name.text) {
+        if wanted != arguments && self.resolver.possibly_declared.contains(&name.text) {
             return None;
         }
         if wanted != arguments {
@@ -317,7 +317,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let mut nodes = Vec::new();
         for name in names {
             let Some(&(target, span)) = self.labels.get(name.text.as_str()) else {
-                if self.resolver.unclear.contains(&name.text) {
+                if self.resolver.possibly_declared.contains(&name.text) {
                     continue;
                 }
                 let elsewhere =
@@ -360,7 +360,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let global = || self.resolver.variables.get(name.text.as_str());
         let found = self.variables.get(name.text.as_str()).or_else(global).copied();
         let constant = instead_of_constant(&name.text);
-        if found.is_none() && (constant.is_some() || !self.resolver.unclear.contains(&name.text)) {
+        if found.is_none() && (constant.is_some() || !self.resolver.possibly_declared.contains(&name.text)) {
             let help = match (constant, nearest(&name.text, self.known_variables())) {
                 (Some(constant), _) => constant.to_owned(),
                 (None, None) if matches!(name.text.as_str(), "T" | "F") => {

@@ -2,19 +2,19 @@
 
 mod body;
 
-use crate::graph::{Declared, Formula, FunctionGraph, Graph, Var};
+use crate::graph::{Declaration, Formula, FunctionGraph, Graph, Var};
 use crate::syntax::limits::MOST_VARIABLES;
 use crate::syntax::{Expr, ExprKind, Function, Name, Program, Variable};
 use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The graph of a program. What is wrong is reported; then the graph is of no use. `unclear` are
+/// The graph of a program. What is wrong is reported; then the graph is of no use. `possibly_declared` are
 /// names that may have been declared where the text was not understood.
-pub(crate) fn resolve(program: &Program, unclear: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
+pub(crate) fn resolve(program: &Program, possibly_declared: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
     let graph = declare(program);
     let (variables, locks, functions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let mut resolver = Resolver { program, unclear, diagnostics, graph, variables, locks, functions };
+    let mut resolver = Resolver { program, possibly_declared, diagnostics, graph, variables, locks, functions };
     resolver.top_level();
     for (index, function) in program.functions.iter().enumerate() {
         Body::new(&mut resolver, index, function).build();
@@ -23,8 +23,8 @@ pub(crate) fn resolve(program: &Program, unclear: &BTreeSet<String>, diagnostics
     resolver.graph
 }
 
-fn declared(variable: &Variable) -> Declared {
-    Declared { name: variable.name.text.clone(), value: variable.value }
+fn declared(variable: &Variable) -> Declaration {
+    Declaration { name: variable.name.text.clone(), value: variable.value }
 }
 
 /// Everything but the steps.
@@ -32,7 +32,7 @@ fn declare(program: &Program) -> Graph {
     let (thread_locals, shared): (Vec<_>, Vec<_>) =
         program.variables.iter().partition(|variable| variable.is_thread_local);
     let function = |function: &Function| {
-        let parameters = function.parameters.iter().map(|name| Declared { name: name.text.clone(), value: None });
+        let parameters = function.parameters.iter().map(|name| Declaration { name: name.text.clone(), value: None });
         FunctionGraph {
             name: function.name.text.clone(),
             results: function.results,
@@ -57,7 +57,7 @@ struct Resolver<'a> {
     program: &'a Program,
     /// Names that may have been declared where the text was not understood: nothing is said about
     /// them.
-    unclear: &'a BTreeSet<String>,
+    possibly_declared: &'a BTreeSet<String>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
     /// The variables of the top level.

@@ -69,7 +69,7 @@ struct Parser<'a> {
     at: usize,
     dialect: Dialect,
     /// The first bracket, which tells the dialect.
-    told_by: Option<Span>,
+    dialect_bracket: Option<Span>,
     depth: usize,
     /// How many statements have begun.
     statements: u32,
@@ -86,7 +86,7 @@ struct Parser<'a> {
     /// The unit of the last error: it gets no other one.
     reported: Option<usize>,
     /// Words of what was not understood: they may have been declared there.
-    unclear: BTreeSet<String>,
+    possibly_declared: BTreeSet<String>,
     /// The tokens whose words are among them.
     is_noted: Vec<bool>,
     diagnostics: &'a mut Diagnostics,
@@ -99,7 +99,7 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
     let text = |lexeme: &Lexeme| &source.text[lexeme.span.start as usize..lexeme.span.end as usize];
     let bracket = lexemes.iter().find(|lexeme| matches!(text(lexeme), "{" | "begin"));
     let dialect = if bracket.is_some_and(|lexeme| text(lexeme) == "begin") { Dialect::Slam } else { Dialect::Paper };
-    let told_by = bracket.map(|lexeme| lexeme.span);
+    let dialect_bracket = bracket.map(|lexeme| lexeme.span);
     if lexemes.len() > MOST_TOKENS {
         let last = lexemes[MOST_TOKENS].span;
         diagnostics.error(|| {
@@ -110,7 +110,7 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
         return (Program { dialect, variables: Vec::new(), functions: Vec::new() }, BTreeSet::new());
     }
     let lexemes = c_habits::without_directives(&source.text, lexemes, diagnostics);
-    let mut parser = Parser { told_by, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) };
+    let mut parser = Parser { dialect_bracket, ..Parser::new((&source.text, 0), lexemes, dialect, diagnostics) };
     parser.defined = parser.functions_with_a_body();
     parser.program()
 }
@@ -138,14 +138,14 @@ impl<'a> Parser<'a> {
         dialect: Dialect,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
-        let (unclear, is_noted) = (BTreeSet::new(), vec![false; lexemes.len()]);
+        let (possibly_declared, is_noted) = (BTreeSet::new(), vec![false; lexemes.len()]);
         Parser {
             text,
             source,
             lexemes,
             at: 0,
             dialect,
-            told_by: None,
+            dialect_bracket: None,
             depth: 0,
             statements: 0,
             defined: HashSet::new(),
@@ -154,7 +154,7 @@ impl<'a> Parser<'a> {
             is_unclosed: false,
             unit: 0,
             reported: None,
-            unclear,
+            possibly_declared,
             is_noted,
             diagnostics,
         }

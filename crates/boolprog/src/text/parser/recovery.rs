@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
             if !std::mem::replace(&mut self.is_noted[at], true)
                 && matches!(self.lexemes[at].token, Token::Word | Token::Number)
             {
-                self.unclear.insert(self.text_at(at).to_owned());
+                self.possibly_declared.insert(self.text_at(at).to_owned());
             }
         }
     }

@@ -40,7 +40,7 @@ impl Parser<'_> {
                 self.not_understood(before);
             }
         }
-        (program, self.unclear)
+        (program, self.possibly_declared)
     }
 
     /// Refuses a keyword that has no meaning here.
@@ -140,7 +140,7 @@ impl Parser<'_> {
         let name = self.name("the name of a function")?;
         let parameters = self.parameters()?;
         if self.reported == Some(self.unit) {
-            self.unclear.insert(name.text.clone());
+            self.possibly_declared.insert(name.text.clone());
         }
         Ok((name, results, parameters))
     }
@@ -168,12 +168,12 @@ impl Parser<'_> {
         let (here, other) = (self.here(), self.next_text());
         if other != bracket
             && matches!(other, "{" | "begin" | "then" | "do")
-            && let Some(told_by) = self.told_by
+            && let Some(dialect_bracket) = self.dialect_bracket
         {
             return self.report(|| {
                 Diagnostic::error(format!("expected `{bracket}`, found `{other}`"))
                     .at(here, "of the other dialect")
-                    .see(told_by, "this file is written in this one")
+                    .see(dialect_bracket, "this file is written in this one")
                     .help("keep to one of the two: `{ … }` or `begin … end`")
             });
         }

@@ -1,18 +1,19 @@
 //! One step of one thread.
 
-use super::{Effect, MOST_CASES, Machine};
+use super::{Effect, MOST_CASES, StepRelation};
 use crate::graph::{Formula, Node, Step, Var};
 use crate::states::{
-    Bits, Enough, Frame, FrameKind, Handed, Handover, Open, Running, Section, Set, Shared, Stop, Store, evaluate,
+    Cutoff, Frame, FrameKind, Handover, NumberSet, OpenVariable, ReturnData, Running, Section, Shared, Stop, Store,
+    Valuation, evaluate,
 };
 use crate::threads;
 
 /// One step of one thread.
-pub(super) struct Now<'m, 'a, 'f> {
-    pub(super) machine: &'m Machine<'a>,
+pub(super) struct ThreadStep<'m, 'a, 'f> {
+    pub(super) relation: &'m StepRelation<'a>,
     /// The shared state without its variables.
     pub(super) running: &'m Running,
-    pub(super) variables: &'m Bits,
+    pub(super) variables: &'m Valuation,
     pub(super) frame: &'m Frame,
     pub(super) node: &'m Node,
     pub(super) found: &'f mut Vec<(Shared, Effect)>,
@@ -20,12 +21,12 @@ pub(super) struct Now<'m, 'a, 'f> {
     pub(super) cases: u64,
 }
 
-impl<'m> Now<'m, '_, '_> {
-    pub(super) fn step(&mut self) -> Result<(), Enough> {
+impl<'m> ThreadStep<'m, '_, '_> {
+    pub(super) fn step(&mut self) -> Result<(), Cutoff> {
         let store = Store { shared: self.variables.clone(), local: self.frame.local.clone() };
         // Results that arrive are part of a statement that has begun.
         let is_inside = matches!(self.node.step, Step::Results { .. });
-        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref().filter(|_| !is_inside);
+        let enforce = self.relation.graph.functions[self.node.function].enforce.as_ref().filter(|_| !is_inside);
         store.cases(&mut |store| {
             self.count()?;
             if let Some(enforce) = enforce
@@ -38,9 +39,9 @@ impl<'m> Now<'m, '_, '_> {
     }
 
     /// Counts a case.
-    fn count(&mut self) -> Result<(), Enough> {
+    fn count(&mut self) -> Result<(), Cutoff> {
         self.cases += 1;
-        if self.cases > MOST_CASES { Err(Enough) } else { Ok(()) }
+        if self.cases > MOST_CASES { Err(Cutoff) } else { Ok(()) }
     }
 
     fn step_from(&mut self, store: &Store) -> Result<(), Stop> {
@@ -50,12 +51,12 @@ impl<'m> Now<'m, '_, '_> {
             Step::Goto(targets) => {
                 for &target in targets {
                     let section = match frame.section {
-                        Section::Block(block) if !self.machine.graph.nodes[target].blocks.contains(&block) => {
+                        Section::Block(block) if !self.relation.graph.nodes[target].blocks.contains(&block) => {
                             Section::Outside
                         }
                         section => section,
                     };
-                    let next = Next { section, ..self.next(target) };
+                    let next = NextFrame { section, ..self.next(target) };
                     self.to(store, next)?;
                 }
             }
@@ -92,7 +93,7 @@ impl<'m> Now<'m, '_, '_> {
                         after.set(*target, frame.results.get(number));
                     }
                 }
-                let next = Next { has_results: false, ..self.next(node.next) };
+                let next = NextFrame { has_results: false, ..self.next(node.next) };
                 self.to(&after, next)?;
             }
             Step::Call { function, arguments, returned } => {
@@ -105,27 +106,27 @@ impl<'m> Now<'m, '_, '_> {
             }
             Step::EndThread => self.end(store),
             Step::Enter(_) | Step::Leave | Step::AtomicBegin | Step::AtomicEnd => {
-                let next = Next { section: self.section(), ..self.next(node.next) };
+                let next = NextFrame { section: self.section(), ..self.next(node.next) };
                 self.to(store, next)?;
             }
             Step::Lock(lock) | Step::Unlock(lock) => self.lock(store, *lock, matches!(node.step, Step::Lock(_)))?,
             Step::Start { function, arguments } => {
                 let arguments = values(arguments, store)?;
-                let graph = self.machine.graph;
+                let graph = self.relation.graph;
                 let thread_locals = graph.thread_locals.iter().map(|variable| variable.value).collect();
-                let first = self.machine.entered(*function, FrameKind::Created, &thread_locals, &arguments);
+                let first = self.relation.entered(*function, FrameKind::Created, &thread_locals, &arguments);
                 self.create(store, first)?;
             }
             Step::StartAt(target, _) => {
                 // A copy: both threads must know the same values, as far as they matter to the new
                 // one.
-                let open = self.machine.live[*target].difference(store.local.known());
+                let open = self.relation.live[*target].difference(store.local.known());
                 if let Some(number) = open.iter().next() {
                     return Err(Stop::Open(Var::Local(number)));
                 }
-                let (kind, section) = (self.machine.lowest(node.function, FrameKind::Created), Section::Outside);
-                let (held, local, results) = (Set::EMPTY, store.local.clone(), frame.results.clone());
-                let copy = self.machine.trimmed(Frame { node: *target, kind, section, held, local, results });
+                let (kind, section) = (self.relation.lowest(node.function, FrameKind::Created), Section::Outside);
+                let (held, local, results) = (NumberSet::EMPTY, store.local.clone(), frame.results.clone());
+                let copy = self.relation.trimmed(Frame { node: *target, kind, section, held, local, results });
                 self.create(store, copy)?;
             }
             Step::Await { .. } => unreachable!("it does not take steps of its own"),
@@ -145,18 +146,18 @@ impl<'m> Now<'m, '_, '_> {
     }
 
     /// Takes a lock, or gives it up.
-    fn lock(&mut self, store: &Store, lock: usize, is_taken: bool) -> Result<(), Enough> {
+    fn lock(&mut self, store: &Store, lock: usize, is_taken: bool) -> Result<(), Cutoff> {
         let (mut running, mut held) = (self.running.clone(), self.frame.held.clone());
         match (is_taken, running.locked.contains(lock), held.contains(lock)) {
             (true, false, _) => {
                 running.locked.insert(lock);
                 held.insert(lock);
-                self.arrive(store, Next { held: &held, ..self.next(self.node.next) }, &running)
+                self.arrive(store, NextFrame { held: &held, ..self.next(self.node.next) }, &running)
             }
             (false, _, true) => {
                 running.locked.remove(lock);
                 held.remove(lock);
-                self.arrive(store, Next { held: &held, ..self.next(self.node.next) }, &running)
+                self.arrive(store, NextFrame { held: &held, ..self.next(self.node.next) }, &running)
             }
             (true, true, _) => Ok(()), // it waits
             (false, _, false) => self.error(store),
@@ -164,24 +165,24 @@ impl<'m> Now<'m, '_, '_> {
     }
 
     /// The frame that goes on at this node, and is the same otherwise.
-    fn next(&self, node: usize) -> Next<'m> {
-        Next { node, section: self.frame.section, held: &self.frame.held, has_results: true }
+    fn next(&self, node: usize) -> NextFrame<'m> {
+        NextFrame { node, section: self.frame.section, held: &self.frame.held, has_results: true }
     }
 
     /// Goes on at this node.
-    fn go(&mut self, store: &Store, next: usize) -> Result<(), Enough> {
+    fn go(&mut self, store: &Store, next: usize) -> Result<(), Cutoff> {
         let next = self.next(next);
         self.to(store, next)
     }
 
     /// Goes on with this frame.
-    fn to(&mut self, store: &Store, next: Next<'_>) -> Result<(), Enough> {
+    fn to(&mut self, store: &Store, next: NextFrame<'_>) -> Result<(), Cutoff> {
         self.arrive(store, next, self.running)
     }
 
     /// Goes on with this frame, whose variables are in the store, if what is enforced allows it.
-    fn arrive(&mut self, store: &Store, next: Next<'_>, running: &Running) -> Result<(), Enough> {
-        let enforce = self.machine.graph.functions[self.node.function].enforce.as_ref();
+    fn arrive(&mut self, store: &Store, next: NextFrame<'_>, running: &Running) -> Result<(), Cutoff> {
+        let enforce = self.relation.graph.functions[self.node.function].enforce.as_ref();
         store.cases(&mut |store| {
             if let Some(enforce) = enforce {
                 self.count()?;
@@ -189,8 +190,8 @@ impl<'m> Now<'m, '_, '_> {
                     return Ok(());
                 }
             }
-            let results = if next.has_results { self.frame.results.clone() } else { Bits::default() };
-            let (held, local) = (next.held.clone(), store.local.masked(&self.machine.live[next.node]));
+            let results = if next.has_results { self.frame.results.clone() } else { Valuation::default() };
+            let (held, local) = (next.held.clone(), store.local.masked(&self.relation.live[next.node]));
             let frame = Frame { node: next.node, kind: self.frame.kind, section: next.section, held, local, results };
             let is_atomic = frame.section != Section::Outside;
             let running = running.with(store.shared.clone(), is_atomic);
@@ -217,7 +218,7 @@ impl<'m> Now<'m, '_, '_> {
         let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
         // What is open before is chosen before: then only the values after the assignment are left
         // to be chosen here.
-        if let Some(Open(variable)) = open_before(constrain, store) {
+        if let Some(OpenVariable(variable)) = open_before(constrain, store) {
             return Err(Stop::Open(variable));
         }
         after.cases(&mut |after| {
@@ -231,32 +232,32 @@ impl<'m> Now<'m, '_, '_> {
     }
 
     fn call(&mut self, store: &Store, function: usize, arguments: &[Option<bool>], returned: usize) {
-        let (machine, frame) = (self.machine, self.frame);
-        let count = machine.graph.thread_locals.len();
-        let callee = machine.entered(function, FrameKind::Called, &store.local.first(count), arguments);
+        let (relation, frame) = (self.relation, self.frame);
+        let count = relation.graph.thread_locals.len();
+        let callee = relation.entered(function, FrameKind::Called, &store.local.first(count), arguments);
         let section = if frame.section == Section::Outside { Section::Outside } else { Section::Inherited };
         let callee = Frame { section, held: frame.held.clone(), ..callee };
-        let node = match machine.graph.nodes[returned].step {
-            _ if machine.hands_over[function] => returned,
+        let node = match relation.graph.nodes[returned].step {
+            _ if relation.hands_over[function] => returned,
             Step::Await { assign: Some(assign), .. } => assign,
             _ => self.node.next,
         };
-        let below = machine.trimmed(Frame { node, local: store.local.clone(), ..frame.clone() });
+        let below = relation.trimmed(Frame { node, local: store.local.clone(), ..frame.clone() });
         let running = self.running.with(store.shared.clone(), self.running.is_atomic);
         self.found.push((Shared::Running(running), Effect::Push(callee, below)));
     }
 
     /// Returns with these results.
-    fn leave(&mut self, store: &Store, results: Bits) {
+    fn leave(&mut self, store: &Store, results: Valuation) {
         let frame = self.frame;
         if frame.kind != FrameKind::Called {
             return self.end(store);
         }
         // A section that a block of this call began, ends with it.
         let section = if let Section::Block(_) = frame.section { Section::Outside } else { frame.section };
-        let handover = if self.machine.hands_over[self.node.function] {
-            let thread_locals = store.local.first(self.machine.graph.thread_locals.len());
-            Handover::Results(Box::new(Handed { results, section, held: frame.held.clone(), thread_locals }))
+        let handover = if self.relation.hands_over[self.node.function] {
+            let thread_locals = store.local.first(self.relation.graph.thread_locals.len());
+            Handover::Results(Box::new(ReturnData { results, section, held: frame.held.clone(), thread_locals }))
         } else {
             Handover::Nothing
         };
@@ -271,14 +272,14 @@ impl<'m> Now<'m, '_, '_> {
         let running = if self.frame.kind == FrameKind::Called {
             Running { handover: Handover::End, ..running }
         } else {
-            self.machine.without_thread(running, self.frame)
+            self.relation.without_thread(running, self.frame)
         };
         self.found.push((Shared::Running(running), Effect::Pop));
     }
 
     /// An `assert` or `unlock` that failed.
-    fn error(&mut self, store: &Store) -> Result<(), Enough> {
-        if !self.machine.has_errors {
+    fn error(&mut self, store: &Store) -> Result<(), Cutoff> {
+        if !self.relation.has_errors {
             return self.go(store, self.node.next);
         }
         self.found.push((Shared::Error(self.frame.node), Effect::To(self.frame.clone())));
@@ -286,15 +287,15 @@ impl<'m> Now<'m, '_, '_> {
     }
 
     /// A new thread, if there is room for it.
-    fn create(&mut self, store: &Store, first: Frame) -> Result<(), Enough> {
-        let Machine { graph, threads, .. } = self.machine;
+    fn create(&mut self, store: &Store, first: Frame) -> Result<(), Cutoff> {
+        let StepRelation { graph, threads, .. } = self.relation;
         let start = threads::start(graph, self.frame.node);
         let pool = threads.pools.iter().position(|pool| pool.starts.contains(&start));
         let Some(pool) = pool else { return Ok(()) };
         // More have never been created than there are places, or there are as many as there may be.
         let number = u32::try_from(pool).expect("few pools");
         let waiting = self.running.pending.iter().filter(|(of, _)| *of == number).count();
-        if waiting >= threads.pools[pool].places as usize || threads.limit == Some(self.running.created) {
+        if waiting >= threads.pools[pool].slots as usize || threads.limit == Some(self.running.created) {
             return Ok(());
         }
         let mut running = self.running.clone();
@@ -308,23 +309,23 @@ impl<'m> Now<'m, '_, '_> {
 
 /// What becomes of a frame that stays the topmost one, apart from its variables.
 #[derive(Clone, Copy)]
-struct Next<'n> {
+struct NextFrame<'n> {
     node: usize,
     section: Section,
-    held: &'n Set,
+    held: &'n NumberSet,
     /// Whether it keeps the results of a call that are not assigned.
     has_results: bool,
 }
 
 /// The value of each, or that it may be any.
-fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, Open> {
+fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, OpenVariable> {
     formulas.iter().map(|formula| Ok(evaluate(formula, store, store)?.value())).collect()
 }
 
 /// A variable in the formula that is open before the assignment.
-fn open_before(formula: &Formula, store: &Store) -> Option<Open> {
+fn open_before(formula: &Formula, store: &Store) -> Option<OpenVariable> {
     match formula {
-        Formula::Variable(variable) => store.get(*variable).is_none().then_some(Open(*variable)),
+        Formula::Variable(variable) => store.get(*variable).is_none().then_some(OpenVariable(*variable)),
         Formula::Constant(_) | Formula::Choice | Formula::Primed(_) => None,
         Formula::Not(a) => open_before(a, store),
         Formula::Binary(_, a, b) | Formula::Schoose(a, b) => open_before(a, store).or_else(|| open_before(b, store)),

@@ -11,9 +11,9 @@
 mod thread_step;
 
 use crate::graph::{Graph, Step, Var};
-use crate::states::{Bits, Enough, Frame, FrameKind, Handed, Handover, Running, Section, Set, Shared};
+use crate::states::{Cutoff, Frame, FrameKind, Handover, NumberSet, ReturnData, Running, Section, Shared, Valuation};
 use crate::threads::Threads;
-use thread_step::Now;
+use thread_step::ThreadStep;
 
 /// What a step does to the stack.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -26,7 +26,7 @@ pub(crate) enum Effect {
 }
 
 /// A program with its threads.
-pub(crate) struct Machine<'a> {
+pub(crate) struct StepRelation<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) threads: &'a Threads,
     /// Whether a failed `assert` or `unlock` ends the run; otherwise it does nothing.
@@ -34,15 +34,15 @@ pub(crate) struct Machine<'a> {
     /// For each function, whether its returns hand something over.
     hands_over: Vec<bool>,
     /// For each node, the local variables that matter there.
-    live: &'a [Set],
+    live: &'a [NumberSet],
 }
 
 /// More choices of open variables than this are not tried for one step.
 pub(crate) const MOST_CASES: u64 = 1 << 20;
 
-impl<'a> Machine<'a> {
-    pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, live: &'a [Set], has_errors: bool) -> Self {
-        Machine { graph, threads, has_errors, hands_over: hands_over(graph), live }
+impl<'a> StepRelation<'a> {
+    pub(crate) fn new(graph: &'a Graph, threads: &'a Threads, live: &'a [NumberSet], has_errors: bool) -> Self {
+        StepRelation { graph, threads, has_errors, hands_over: hands_over(graph), live }
     }
 
     /// Whether a return of this function hands something over.
@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn initial(&self) -> Shared {
         Shared::Running(Running {
             variables: self.graph.shared.iter().map(|variable| variable.value).collect(),
-            locked: Set::EMPTY,
+            locked: NumberSet::EMPTY,
             is_atomic: false,
             handover: Handover::Nothing,
             pending: Vec::new(),
@@ -64,7 +64,7 @@ impl<'a> Machine<'a> {
 
     /// The first frame of a function that is not called.
     pub(crate) fn first_frame(&self, function: usize, kind: FrameKind) -> Frame {
-        let thread_locals: Bits = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
+        let thread_locals: Valuation = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
         self.entered(function, kind, &thread_locals, &[])
     }
 
@@ -74,15 +74,21 @@ impl<'a> Machine<'a> {
     }
 
     /// The frame of a function at its beginning.
-    fn entered(&self, function: usize, kind: FrameKind, thread_locals: &Bits, arguments: &[Option<bool>]) -> Frame {
+    fn entered(
+        &self,
+        function: usize,
+        kind: FrameKind,
+        thread_locals: &Valuation,
+        arguments: &[Option<bool>],
+    ) -> Frame {
         let count = self.graph.thread_locals.len();
         let kind = self.lowest(function, kind);
         let function = &self.graph.functions[function];
-        let mut local = Bits::default().with_first(count, thread_locals);
+        let mut local = Valuation::default().with_first(count, thread_locals);
         for (number, variable) in function.locals.iter().enumerate() {
             local.set(count + number, arguments.get(number).copied().unwrap_or(variable.value));
         }
-        let (section, held, results) = (Section::Outside, Set::EMPTY, Bits::default());
+        let (section, held, results) = (Section::Outside, NumberSet::EMPTY, Valuation::default());
         self.trimmed(Frame { node: function.entry, kind, section, held, local, results })
     }
 
@@ -98,7 +104,7 @@ impl<'a> Machine<'a> {
 
     /// Threads of this pool that can start: the frame that the first of each kind starts with, and
     /// the shared state then.
-    pub(crate) fn pick_up((rest, variables): (&Shared, &Bits), pool: u32) -> Vec<(Shared, Frame)> {
+    pub(crate) fn pick_up((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
         if running.is_atomic || running.handover != Handover::Nothing {
             return Vec::new();
@@ -129,9 +135,9 @@ impl<'a> Machine<'a> {
     /// are given by themselves.
     pub(crate) fn steps(
         &self,
-        (rest, variables): (&Shared, &Bits),
+        (rest, variables): (&Shared, &Valuation),
         frame: &Frame,
-    ) -> Result<Vec<(Shared, Effect)>, Enough> {
+    ) -> Result<Vec<(Shared, Effect)>, Cutoff> {
         let Shared::Running(running) = rest else { return Ok(Vec::new()) };
         let node = &self.graph.nodes[frame.node];
         let mut found = Vec::new();
@@ -140,7 +146,7 @@ impl<'a> Machine<'a> {
                 self.picked_up((running, variables), frame, targets, *assign, &mut found);
             }
             (_, Handover::Nothing) if running.is_atomic == (frame.section != Section::Outside) => {
-                Now { machine: self, running, variables, frame, node, found: &mut found, cases: 0 }.step()?;
+                ThreadStep { relation: self, running, variables, frame, node, found: &mut found, cases: 0 }.step()?;
             }
             _ => {}
         }
@@ -150,7 +156,7 @@ impl<'a> Machine<'a> {
     /// What an awaiting frame does.
     fn picked_up(
         &self,
-        (running, variables): (&Running, &Bits),
+        (running, variables): (&Running, &Valuation),
         frame: &Frame,
         targets: &[Option<Var>],
         assign: Option<usize>,
@@ -166,7 +172,7 @@ impl<'a> Machine<'a> {
                 found.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
             }
             Handover::Results(handed) => {
-                let Handed { results, section, held, thread_locals } = &**handed;
+                let ReturnData { results, section, held, thread_locals } = &**handed;
                 let section = if *section == Section::Inherited { frame.section } else { *section };
                 let local = frame.local.with_first(self.graph.thread_locals.len(), thread_locals);
                 let node = self.graph.nodes[frame.node].next;
