@@ -24,8 +24,8 @@ pub mod threads;
 
 pub use lowering::BadStates;
 pub use source_map::{
-    Change, FramePlace, FrameView, HeldLock, ProgramContext, ProgramStep, ProgramTrace, SourceError, SourceFrame,
-    SourceMap, SourceStep, StepKind, Synchronisation, SynchronisationEvent, VariableKind, View,
+    Change, FramePlace, HeldLock, ProgramContext, ProgramFrame, ProgramState, ProgramStep, ProgramTrace, SourceError,
+    SourceFrame, SourceMap, SourceStep, StepKind, Synchronisation, SynchronisationEvent, VariableKind,
 };
 pub use text::print;
 

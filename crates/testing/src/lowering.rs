@@ -4,7 +4,7 @@
 
 use crate::bounded::{self, Bounds};
 use crate::interpreter::{self, ErrorKind, Limits, Machine, Place, ProjectedFrame, Projection};
-use boolprog::{FramePlace, FrameView, Lowered, SourceMap, StepKind, View};
+use boolprog::{FramePlace, Lowered, ProgramFrame, ProgramState, SourceMap, StepKind};
 use cpds::{ThreadId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ fn interpreted(projection: &Projection, map: &SourceMap) -> State {
             Place::At(at) | Place::End(at) | Place::LeaveAtomic(at) => FramePlace::Before(at),
         };
         let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
-        let locals = frame.locals.iter().zip(map.matters(place)).map(|(value, matters)| *value && matters);
+        let locals = frame.locals.iter().zip(map.live_locals(place)).map(|(value, matters)| *value && matters);
         (frame.function, is_top.then_some(place), thread_locals.chain(locals).collect())
     };
     let stack = |stack: &Vec<ProjectedFrame>| {
@@ -64,15 +64,15 @@ fn interpreted(projection: &Projection, map: &SourceMap) -> State {
 }
 
 /// The states that a state of the system stands for: every choice of what is open, and matters.
-pub fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
+pub fn stood_for(view: &ProgramState, map: &SourceMap) -> Vec<State> {
     if let Some((kind, at)) = view.error {
         let kind = if kind == StepKind::Unlock { ErrorKind::Unlock } else { ErrorKind::Assert };
         return vec![State::Error(kind, at)];
     }
-    let values = |frame: &FrameView, is_top: bool| {
+    let values = |frame: &ProgramFrame, is_top: bool| {
         let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
         let local = |(value, matters): (&Option<bool>, bool)| if matters { *value } else { Some(false) };
-        thread_locals.chain(frame.locals.iter().zip(map.matters(frame.place)).map(local)).collect::<Vec<_>>()
+        thread_locals.chain(frame.locals.iter().zip(map.live_locals(frame.place)).map(local)).collect::<Vec<_>>()
     };
     // All values in a row, then back from the row.
     let mut row: Vec<Option<bool>> = view.shared.clone();
@@ -87,7 +87,7 @@ pub fn stood_for(view: &View, map: &SourceMap) -> Vec<State> {
         let mut rest = (0..row.len()).map(bit);
         let mut take = |count: usize| rest.by_ref().take(count).collect::<Vec<bool>>();
         let shared = take(view.shared.len());
-        let mut frame = |frame: &FrameView, is_top: bool| {
+        let mut frame = |frame: &ProgramFrame, is_top: bool| {
             (frame.function, is_top.then_some(frame.place), take(values(frame, is_top).len()))
         };
         let mut threads = Vec::new();
@@ -116,7 +116,7 @@ pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::
         let expected: BTreeSet<State> = run.projections(k).iter().map(|it| interpreted(it, map)).collect();
         // Where nothing is new any more, there are no further levels.
         let new = levels.new.get(k).into_iter().flatten();
-        let views = new.map(|state| map.view(state)).filter(|view| !view.is_between);
+        let views = new.map(|state| map.program_state(state)).filter(|view| !view.is_mid_step);
         found.extend(views.flat_map(|view| stood_for(&view, map)));
         if let Some(missing) = expected.difference(&found).next() {
             return Err(format!("k = {k}: the system does not have {missing:?}"));
@@ -138,8 +138,8 @@ pub fn replay(program: &Lowered, trace: &Trace) -> Result<(), String> {
     let map = &program.map;
     let machine = Machine::new(&program.program, map.threads());
     let fitting = |states: BTreeSet<interpreter::State>, state: &cpds::GlobalState| {
-        let view = map.view(state);
-        if view.is_between {
+        let view = map.program_state(state);
+        if view.is_mid_step {
             return states;
         }
         let wanted: BTreeSet<State> = stood_for(&view, map).into_iter().collect();

@@ -1,19 +1,19 @@
-//! LinkedLists of numbers.
+//! Many short lists of numbers in two vectors.
 
-/// A list of numbers for each number, all in one piece of memory.
+/// One list of numbers for each number. All items are in one vector.
 #[derive(Debug, Default)]
 pub(crate) struct LinkedLists {
     /// The first item of each list, and the last one.
     ends: Vec<(u32, u32)>,
-    /// Numbers, and the item behind each.
+    /// For each item, its number and the next item of its list.
     items: Vec<(u32, u32)>,
 }
 
-/// Where there is no item.
+/// Marks the end of a list, and an empty list.
 const NONE: u32 = u32::MAX;
 
 impl LinkedLists {
-    /// Adds to the end of a list.
+    /// Appends a number to a list.
     pub(crate) fn push(&mut self, list: u32, number: u32) {
         let (list, item) = (list as usize, u32::try_from(self.items.len()).expect("limited"));
         if self.ends.len() <= list {
@@ -34,7 +34,7 @@ impl LinkedLists {
         (first != NONE).then_some(first)
     }
 
-    /// The number of an item, and the item behind it.
+    /// The number of an item, and the next item of the list.
     pub(crate) fn at(&self, item: u32) -> (u32, Option<u32>) {
         let (number, next) = self.items[item as usize];
         (number, (next != NONE).then_some(next))
@@ -49,7 +49,7 @@ impl LinkedLists {
         })
     }
 
-    /// About how many bytes they take.
+    /// Estimates the memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<(u32, u32)>() * (self.ends.capacity() + self.items.capacity())
     }

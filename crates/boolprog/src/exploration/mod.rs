@@ -1,10 +1,14 @@
-//! Which combinations of a shared state and a frame there can be: a thread-modular exploration.
+//! Computes the actions of the system by a thread-modular exploration of the program.
 //!
-//! Each program is explored by itself: its own steps, and between them any change of the shared
-//! state that another thread was seen to make. What lies under a frame is forgotten, up to the
-//! function that it called: a return goes back to everyone who has called that function. So every
-//! combination that a run can have is found, and with it every action that can fire; and some that
-//! cannot, which do no harm.
+//! In: the step relation, and the roles of the threads. Out: shared states, frames, and the actions
+//! of each role.
+//!
+//! The exploration finds heads: pairs of a shared state and the frame on top of a stack. It
+//! explores each role alone. Between two steps of a role, the shared state may change as any other
+//! thread was seen to change it. Of the frames under the top, the exploration stores only which
+//! functions they have called. So a return leads to every frame that awaits a return of that
+//! function. The result contains every head, and so every action, of every run. It may contain
+//! more; additional actions never fire.
 
 mod linked_lists;
 mod search;
@@ -16,23 +20,23 @@ use crate::states::{Cutoff, Frame, SharedStates, Table};
 use search::Exploration;
 use step_relation::MOST_CASES;
 
-/// What a program's threads can do.
+/// The result: what the threads of all roles can do.
 pub(crate) struct ExploredSystem {
-    /// Shared states, the initial one first.
+    /// The shared states. The initial one is the first.
     pub(crate) shared: SharedStates,
     pub(crate) frames: Table<Frame>,
-    /// The actions of each program.
+    /// The actions of each role.
     pub(crate) actions: Vec<Vec<NumberedAction>>,
 }
 
-/// An action, by numbers of shared states and frames: (from,top) → (to,written), top first; without
-/// a top, from the empty stack.
+/// An action (from,top) → (to,written), with numbers for shared states and frames. `written` is in
+/// the order from the top down. An action from the empty stack has no top.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct NumberedAction {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// The top, then what is written; [`NO_FRAME`] where there is nothing. There are millions of
-    /// actions.
+    /// The top, then the written frames; [`NO_FRAME`] stands for none. This is compact because there
+    /// may be millions of actions.
     frames: [u32; 3],
 }
 
@@ -51,13 +55,13 @@ impl NumberedAction {
         self.frames.into_iter().skip(1).filter(|&frame| frame != NO_FRAME)
     }
 
-    /// The top, and what is written.
+    /// The top, if there is one, and the written frames.
     pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + use<> {
         self.frames.into_iter().filter(|&frame| frame != NO_FRAME)
     }
 }
 
-/// A program: where its threads start, and how many there are.
+/// Threads that start in the same way. Each role becomes one program of the system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Role {
     pub(crate) start: RoleStart,
@@ -66,18 +70,18 @@ pub(crate) struct Role {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RoleStart {
-    /// With this function.
+    /// The threads run this function from the initial state on.
     Root(usize),
-    /// With what is created, by this pool.
+    /// The threads are created; this is the number of their pool.
     Pool(u32),
 }
 
-/// The system would be larger than this.
+/// Why the system is not computed: it is too large.
 #[derive(Debug)]
 pub(crate) enum TooLarge {
-    /// It would have more of these.
+    /// It has more than `limit` of `what`.
     Many { what: &'static str, limit: u64 },
-    /// It would take more memory, in bytes.
+    /// It takes more than this number of bytes.
     Memory(u64),
 }
 
@@ -87,10 +91,10 @@ impl From<Cutoff> for TooLarge {
     }
 }
 
-/// Explores all programs, if their system does not take more than so many bytes.
+/// Explores all roles. `memory` is the most memory that the system may take, in bytes.
 pub(crate) fn explore(relation: &StepRelation<'_>, roles: &[Role], memory: u64) -> Result<ExploredSystem, TooLarge> {
     let mut exploration = Exploration::new(relation, roles, memory);
     exploration.run()?;
-    let Exploration { shared, frames, programs, .. } = exploration;
-    Ok(ExploredSystem { shared, frames, actions: programs.into_iter().map(|program| program.actions).collect() })
+    let Exploration { shared, frames, roles, .. } = exploration;
+    Ok(ExploredSystem { shared, frames, actions: roles.into_iter().map(|role| role.actions).collect() })
 }

@@ -1,4 +1,4 @@
-//! The exploration of all programs.
+//! The exploration of all roles, with a queue of heads.
 
 use super::linked_lists::LinkedLists;
 use super::step_relation::{Effect, StepRelation};
@@ -8,59 +8,59 @@ use cpds::limits;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Many more than there may be actions: most combinations have one at least.
-const MOST_COMBINATIONS: u64 = 2 * limits::ACTIONS;
+/// The most heads. Most heads have at least one action, so this is more than the limit on actions
+/// needs.
+const MOST_HEADS: u64 = 2 * limits::ACTIONS;
 
-/// As many as have numbers.
+/// The most changes of the shared state: items of a list have numbers of 32 bits.
 const MOST_CHANGES: u64 = 1 << 31;
 
 pub(super) struct Exploration<'m, 'a> {
     relation: &'m StepRelation<'a>,
     pub(super) shared: SharedStates,
     pub(super) frames: Table<Frame>,
-    /// What frames take beside the table.
+    /// The memory of the frames outside of the table, in bytes.
     frame_heap_bytes: usize,
-    pub(super) programs: Vec<ProgramExploration>,
-    /// Changes of the shared state that threads make, and which of the programs do.
-    changes: FxHashMap<(u32, u32), ChangingPrograms>,
-    /// How many combinations there are.
-    found: u64,
-    /// How many actions there are, all threads together.
+    pub(super) roles: Vec<RoleExploration>,
+    /// The changes of the shared state, each with the roles that make it.
+    changes: FxHashMap<(u32, u32), ChangingRoles>,
+    /// The number of heads.
+    head_count: u64,
+    /// The number of actions, summed over all threads.
     actions: u64,
-    /// Combinations that are still to be looked at: program, shared state, frame.
+    /// Heads that are not expanded yet: role, shared state, frame.
     queue: Vec<(u32, u32, u32)>,
-    /// The most memory that the tables may take, in bytes.
+    /// The most memory that the tables and the system may take, in bytes.
     memory: u64,
 }
 
-/// The programs that change a shared state into a certain other one.
+/// The roles that make one change of the shared state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ChangingPrograms {
+enum ChangingRoles {
     Only(u32),
     Several,
 }
 
-/// One program.
-pub(super) struct ProgramExploration {
+/// The exploration of one role.
+pub(super) struct RoleExploration {
     role: Role,
-    found: PairSet,
-    /// For each shared state, the frames that were found with it.
+    heads: HeadSet,
+    /// For each shared state, the frames that have been found with it.
     frames_with: LinkedLists,
-    /// For each shared state, what others make of it.
+    /// For each shared state, the shared states into which other threads change it.
     others: LinkedLists,
-    /// For each function, who awaits its return, and the shared states in which it returns.
+    /// For each kind of return, the frames that await it, and the shared states after it.
     awaiting: FxHashMap<ReturnKey, (Table<u32>, Table<u32>)>,
     pub(super) actions: Vec<NumberedAction>,
 }
 
-/// A set of pairs of a shared state and a frame: for each frame, 64 shared states a word. Where
-/// there are many, they are close to each other, and nearly all of the questions are about pairs
-/// that are there.
+/// A set of heads: bit sets of 64 shared states for each frame. Large sets are dense, and nearly
+/// all lookups find their head.
 #[derive(Default)]
-struct PairSet(FxHashMap<(u32, u32), u64>);
+struct HeadSet(FxHashMap<(u32, u32), u64>);
 
-impl PairSet {
-    /// Adds a pair; whether it is new.
+impl HeadSet {
+    /// Adds a head. Returns whether it is new.
     fn insert(&mut self, shared: u32, frame: u32) -> bool {
         let (word, bit) = (self.0.entry((frame, shared >> 6)).or_default(), 1 << (shared & 63));
         let is_new = *word & bit == 0;
@@ -68,13 +68,13 @@ impl PairSet {
         is_new
     }
 
-    /// About how many bytes they take.
+    /// Estimates the memory in bytes.
     fn bytes(&self) -> usize {
         self.0.capacity() * (size_of::<((u32, u32), u64)>() + 2)
     }
 }
 
-/// A return: of which function, and of what kind of thread.
+/// Kinds of returns. A return leads to the frames that await a return of the same kind.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct ReturnKey {
     function: usize,
@@ -84,9 +84,9 @@ struct ReturnKey {
 
 impl<'m, 'a> Exploration<'m, 'a> {
     pub(super) fn new(relation: &'m StepRelation<'a>, roles: &[Role], memory: u64) -> Self {
-        let explored = |&role: &Role| ProgramExploration {
+        let explored = |&role: &Role| RoleExploration {
             role,
-            found: PairSet::default(),
+            heads: HeadSet::default(),
             frames_with: LinkedLists::default(),
             others: LinkedLists::default(),
             awaiting: FxHashMap::default(),
@@ -97,9 +97,9 @@ impl<'m, 'a> Exploration<'m, 'a> {
             shared: SharedStates::default(),
             frames: Table::default(),
             frame_heap_bytes: 0,
-            programs: roles.iter().map(explored).collect(),
+            roles: roles.iter().map(explored).collect(),
             changes: FxHashMap::default(),
-            found: 0,
+            head_count: 0,
             actions: 0,
             queue: Vec::new(),
             memory,
@@ -110,17 +110,17 @@ impl<'m, 'a> Exploration<'m, 'a> {
 impl Exploration<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), TooLarge> {
         let initial = self.number(self.relation.initial())?;
-        for program in 0..self.programs.len() {
-            if let RoleStart::Root(function) = self.programs[program].role.start {
+        for role in 0..self.roles.len() {
+            if let RoleStart::Root(function) = self.roles[role].role.start {
                 let frame = self.relation.first_frame(function, FrameKind::Root);
                 let frame = self.frame(frame)?;
-                self.add(program, initial, frame);
+                self.add(role, initial, frame);
             }
         }
         let (mut for_pools, mut expanded) = (0, 0_u32);
         loop {
-            while let Some((program, shared, frame)) = self.queue.pop() {
-                limited("combinations of shared states and places", self.found, MOST_COMBINATIONS)?;
+            while let Some((role, shared, frame)) = self.queue.pop() {
+                limited("combinations of shared states and places", self.head_count, MOST_HEADS)?;
                 expanded = expanded.wrapping_add(1);
                 if expanded.is_multiple_of(1 << 12) {
                     limited("changes of the shared state", self.changes.len() as u64, MOST_CHANGES)?;
@@ -128,9 +128,9 @@ impl Exploration<'_, '_> {
                         return Err(TooLarge::Memory(self.memory));
                     }
                 }
-                self.expand(program as usize, shared, frame)?;
+                self.expand(role as usize, shared, frame)?;
             }
-            // A thread that has not started, or has ended, is there with every shared state.
+            // A thread with an empty stack can start in every shared state.
             if for_pools == self.shared.len() {
                 return Ok(());
             }
@@ -139,21 +139,21 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// About how many bytes the tables take, and the system that is made of them.
+    /// Estimates the memory of the tables and of the system that they become, in bytes.
     fn bytes(&self) -> u64 {
-        let of_program = |program: &ProgramExploration| {
-            let ProgramExploration { found, frames_with, others, awaiting, actions, .. } = program;
+        let of_role = |role: &RoleExploration| {
+            let RoleExploration { heads, frames_with, others, awaiting, actions, .. } = role;
             let awaited = awaiting.values().map(|(callers, returns)| callers.capacity() + returns.capacity());
-            let lists = found.bytes() + frames_with.bytes() + others.bytes();
+            let lists = heads.bytes() + frames_with.bytes() + others.bytes();
             lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<NumberedAction>()
         };
-        let programs: usize = self.programs.iter().map(of_program).sum();
-        let changes = self.changes.capacity() * (size_of::<((u32, u32), ChangingPrograms)>() + 2);
+        let roles: usize = self.roles.iter().map(of_role).sum();
+        let changes = self.changes.capacity() * (size_of::<((u32, u32), ChangingRoles)>() + 2);
         let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
-        let tables = self.shared.bytes() + frames + programs + changes + self.queue.capacity() * 12;
-        let actions: usize = self.programs.iter().map(|program| program.actions.len()).sum();
-        // A name and its place, a symbol's frame and its name, and a rule and its place in their
-        // order.
+        let tables = self.shared.bytes() + frames + roles + changes + self.queue.capacity() * 12;
+        let actions: usize = self.roles.iter().map(|role| role.actions.len()).sum();
+        // For a shared state: its name. For a symbol: its frame and its name. For an action: the rule
+        // and its position in the sorted order.
         let symbols = self.frames.len() * (size_of::<Frame>() + 64);
         let system = self.shared.len() * 24 + symbols + actions * (size_of::<cpds::Rule>() + 4);
         (tables + system) as u64
@@ -173,20 +173,20 @@ impl Exploration<'_, '_> {
         Ok(u32::try_from(number).expect("limited"))
     }
 
-    fn action(&mut self, program: usize, action: NumberedAction) -> Result<(), TooLarge> {
-        self.programs[program].actions.push(action);
-        self.actions += u64::from(self.programs[program].role.copies);
+    fn action(&mut self, role: usize, action: NumberedAction) -> Result<(), TooLarge> {
+        self.roles[role].actions.push(action);
+        self.actions += u64::from(self.roles[role].role.copies);
         limited("actions", self.actions, limits::ACTIONS)
     }
 
-    /// Whether a thread with this frame on top can be there when others have made this the shared
-    /// state.
+    /// Whether a thread with this frame on top can exist in this shared state, after a change by
+    /// another thread.
     fn is_possible(&self, shared: u32, frame: u32) -> bool {
         let frame = &self.frames[frame as usize];
         match self.shared.rest(shared) {
             Shared::Error(_) => false,
             Shared::Running(running) => {
-                // Those that were created are there: this one, if it is one, and those that have
+                // The counter includes this thread, if it was created, and the threads that have
                 // not started.
                 let is_counted = self.relation.threads.limit.is_some();
                 let there = running.pending.len() + usize::from(frame.kind == FrameKind::Created);
@@ -195,54 +195,53 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Whether a thread with this frame on top is the only one that can take a step.
+    /// Whether a thread with this frame on top is the only thread that can take a step.
     fn is_alone(&self, shared: u32, frame: u32) -> bool {
         self.relation.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
     }
 
-    /// Notes a combination, and those that others make of it.
-    fn add(&mut self, program: usize, shared: u32, frame: u32) {
-        let number = u32::try_from(program).expect("few programs");
+    /// Adds a head, and the heads that changes by other threads make of it.
+    fn add(&mut self, role: usize, shared: u32, frame: u32) {
+        let number = u32::try_from(role).expect("few roles");
         let mut new = vec![shared];
         while let Some(shared) = new.pop() {
-            let explored = &mut self.programs[program];
-            if matches!(self.shared.rest(shared), Shared::Error(_)) || !explored.found.insert(shared, frame) {
+            let explored = &mut self.roles[role];
+            if matches!(self.shared.rest(shared), Shared::Error(_)) || !explored.heads.insert(shared, frame) {
                 continue;
             }
-            self.found += 1;
+            self.head_count += 1;
             explored.frames_with.push(shared, frame);
             self.queue.push((number, shared, frame));
             if !self.is_alone(shared, frame) {
-                new.extend(
-                    self.programs[program].others.iter(shared).filter(|&shared| self.is_possible(shared, frame)),
-                );
+                new.extend(self.roles[role].others.iter(shared).filter(|&shared| self.is_possible(shared, frame)));
             }
         }
     }
 
-    /// Notes that a thread of this program can change the shared state, and what that means for the
-    /// others.
-    fn change(&mut self, program: usize, from: u32, to: u32) {
+    /// Records that a thread of this role can change the shared state, and applies the change to the
+    /// heads of all other threads.
+    fn change(&mut self, role: usize, from: u32, to: u32) {
         if from == to || matches!(self.shared.rest(to), Shared::Error(_)) {
             return;
         }
-        let number = u32::try_from(program).expect("few programs");
-        // The programs that do not know of this change, apart from this one.
+        let number = u32::try_from(role).expect("few roles");
+        // The change is new for all other roles if no role has made it before. It is new for the
+        // role `first` if that role alone has made it before.
         let mut first = None;
         match self.changes.entry((from, to)) {
-            Entry::Vacant(new) => drop(new.insert_entry(ChangingPrograms::Only(number))),
+            Entry::Vacant(new) => drop(new.insert_entry(ChangingRoles::Only(number))),
             Entry::Occupied(mut known) => match *known.get() {
-                ChangingPrograms::Only(only) if only != number => {
-                    known.insert(ChangingPrograms::Several);
+                ChangingRoles::Only(only) if only != number => {
+                    known.insert(ChangingRoles::Several);
                     first = Some(only as usize);
                 }
                 _ => return,
             },
         }
-        for other in 0..self.programs.len() {
-            let has_copies = self.programs[other].role.copies > 1;
+        for other in 0..self.roles.len() {
+            let has_copies = self.roles[other].role.copies > 1;
             let is_new = match first {
-                None => other != program || has_copies,
+                None => other != role || has_copies,
                 Some(first) => other == first && !has_copies,
             };
             if is_new {
@@ -251,25 +250,25 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Notes that others of the threads than one of this program can change the shared state.
-    fn change_by_others(&mut self, program: usize, from: u32, to: u32) {
-        self.programs[program].others.push(from, to);
-        // What is added meanwhile has this shared state already.
-        let mut next = self.programs[program].frames_with.first(from);
+    /// Applies a change of the shared state that other threads make to the heads of a role.
+    fn change_by_others(&mut self, role: usize, from: u32, to: u32) {
+        self.roles[role].others.push(from, to);
+        // A head that is added during the loop gets the change from `add`.
+        let mut next = self.roles[role].frames_with.first(from);
         while let Some(item) = next {
-            let (frame, behind) = self.programs[program].frames_with.at(item);
+            let (frame, behind) = self.roles[role].frames_with.at(item);
             if !self.is_alone(from, frame) && self.is_possible(to, frame) {
-                self.add(program, to, frame);
+                self.add(role, to, frame);
             }
             next = behind;
         }
     }
 
-    /// The steps of a combination.
-    fn expand(&mut self, program: usize, from: u32, top: u32) -> Result<(), TooLarge> {
+    /// Adds the actions of a head.
+    fn expand(&mut self, role: usize, from: u32, top: u32) -> Result<(), TooLarge> {
         let mut steps =
             self.relation.steps((self.shared.rest(from), self.shared.variables(from)), &self.frames[top as usize])?;
-        // Mostly few, and rarely twice.
+        // Most heads have few steps, and duplicates are rare.
         if steps.len() > 64 {
             steps = Table::from_iter(steps).into_iter().collect();
         } else {
@@ -290,25 +289,25 @@ impl Exploration<'_, '_> {
                 Effect::To(frame) => [Some(self.frame(frame)?), None],
                 Effect::Push(callee, below) => [Some(self.frame(callee)?), Some(self.frame(below)?)],
             };
-            self.action(program, NumberedAction::new((from, Some(top)), (to, written)))?;
-            self.change(program, from, to);
+            self.action(role, NumberedAction::new((from, Some(top)), (to, written)))?;
+            self.change(role, from, to);
             match (returning, written) {
                 (Some(returning), [Some(top), Some(below)]) => {
-                    self.add(program, to, top);
-                    let (callers, returns) = self.programs[program].awaiting.entry(returning).or_default();
+                    self.add(role, to, top);
+                    let (callers, returns) = self.roles[role].awaiting.entry(returning).or_default();
                     if callers.insert(below) {
                         for shared in returns.clone() {
-                            self.add(program, shared, below);
+                            self.add(role, shared, below);
                         }
                     }
                 }
-                (_, [Some(frame), _]) => self.add(program, to, frame),
+                (_, [Some(frame), _]) => self.add(role, to, frame),
                 _ if self.frames[top as usize].kind == FrameKind::Called => {
                     let returning = self.returning(&self.frames[top as usize]);
-                    let (callers, returns) = self.programs[program].awaiting.entry(returning).or_default();
+                    let (callers, returns) = self.roles[role].awaiting.entry(returning).or_default();
                     if returns.insert(to) {
                         for caller in callers.clone() {
-                            self.add(program, to, caller);
+                            self.add(role, to, caller);
                         }
                     }
                 }
@@ -318,8 +317,8 @@ impl Exploration<'_, '_> {
         Ok(())
     }
 
-    /// What is known of the frame below. If nothing is handed over, the thread is what it was when
-    /// it was called.
+    /// The kind of the return of a frame. If the return hands nothing over, locks and atomic
+    /// section are as they were at the call, so they are a part of the kind.
     fn returning(&self, frame: &Frame) -> ReturnKey {
         let function = self.relation.graph.nodes[frame.node].function;
         if self.relation.hands_over(function) {
@@ -328,15 +327,15 @@ impl Exploration<'_, '_> {
         ReturnKey { function, is_atomic: frame.section == Section::Inherited, held: frame.held.clone() }
     }
 
-    /// The threads that can start in this shared state.
+    /// Adds the actions with which created threads start in this shared state.
     fn start_in(&mut self, from: u32) -> Result<(), TooLarge> {
-        for program in 0..self.programs.len() {
-            let RoleStart::Pool(pool) = self.programs[program].role.start else { continue };
+        for role in 0..self.roles.len() {
+            let RoleStart::Pool(pool) = self.roles[role].role.start else { continue };
             for (to, frame) in StepRelation::pick_up((self.shared.rest(from), self.shared.variables(from)), pool) {
                 let (to, frame) = (self.number(to)?, self.frame(frame)?);
-                self.action(program, NumberedAction::new((from, None), (to, [Some(frame), None])))?;
-                self.change(program, from, to);
-                self.add(program, to, frame);
+                self.action(role, NumberedAction::new((from, None), (to, [Some(frame), None])))?;
+                self.change(role, from, to);
+                self.add(role, to, frame);
             }
         }
         Ok(())

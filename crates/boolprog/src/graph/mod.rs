@@ -1,7 +1,9 @@
-//! A program with its names looked up: for each function a graph of steps.
+//! The control-flow graph of a program, with all names resolved.
 //!
-//! A node is a place at which a thread can stand, and the step that it takes from there. Compound
-//! statements are gone: an `if` is a node with two successors.
+//! In: a syntax tree. Out: a [`Graph`], or diagnostics.
+//!
+//! A node is a place at which a thread can be, with the step that it takes from there. There are no
+//! compound statements: an `if` is a node with two successors.
 
 mod resolution;
 
@@ -12,20 +14,20 @@ use cpds::diagnostic::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// A program, ready to be run.
+/// A program as a graph for each function.
 #[derive(Debug)]
 pub(crate) struct Graph {
     /// Shared variables.
     pub(crate) shared: Vec<Declaration>,
-    /// Thread-local variables; in a frame they come before all others.
+    /// Thread-local variables. In a frame they come before all others.
     pub(crate) thread_locals: Vec<Declaration>,
-    /// Locks by name; the one without a name is called `lock`.
+    /// Locks by name. The lock without a name is called `lock`.
     pub(crate) locks: Vec<String>,
     pub(crate) functions: Vec<FunctionGraph>,
     pub(crate) nodes: Vec<Node>,
 }
 
-/// A variable and what it starts with.
+/// A variable and its initial value. `None` is any value.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) name: String,
@@ -37,66 +39,66 @@ pub(crate) struct FunctionGraph {
     pub(crate) name: String,
     pub(crate) results: usize,
     pub(crate) parameters: usize,
-    /// Parameters, then the other variables.
+    /// Parameters, then the other local variables.
     pub(crate) locals: Vec<Declaration>,
     pub(crate) enforce: Option<Formula>,
     pub(crate) entry: usize,
-    /// Its end, where there is no `return`.
+    /// The node after the last statement.
     pub(crate) end: usize,
-    /// Labels, and the nodes they stand for.
+    /// Labels with their nodes.
     pub(crate) labels: Vec<(String, usize)>,
 }
 
-/// A place and the step from it.
+/// A place of a function and the step from it.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) function: usize,
     pub(crate) step: Step,
-    /// The next place, where there is only one.
+    /// The successor, if there is only one.
     pub(crate) next: usize,
-    /// The `atomic` blocks of its function that it stands in, outermost first, each by the node
-    /// that leaves it.
+    /// The `atomic` blocks around the node, outermost first. A block is given by the node that
+    /// leaves it.
     pub(crate) blocks: Vec<usize>,
-    /// The statement that it belongs to; none at the end of a function.
+    /// The statement of the node. The end of a function has none.
     pub(crate) statement: Option<StatementId>,
     pub(crate) span: Span,
     pub(crate) origin: Option<Origin>,
 }
 
-/// What a thread does at a place.
+/// The step of a thread at a place.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Skip,
     Goto(Vec<usize>),
     Assume(Formula),
     Assert(Formula),
-    /// `if` and `while`: where to go if the condition is true, and if not.
+    /// `if` and `while`: the successors for a true condition and for a false one.
     Branch(Formula, usize, usize),
-    /// Also `dead`: the values are choices. `None` is `_`.
+    /// An assignment. Also `dead`, with any values. The target `None` is `_`.
     Assign {
         targets: Vec<Option<Var>>,
         values: Vec<Formula>,
         constrain: Option<Formula>,
     },
-    /// `returned` is the node that awaits the return.
+    /// A call. `returned` is the node that awaits the return.
     Call {
         function: usize,
         arguments: Vec<Formula>,
         returned: usize,
     },
-    /// A call has been made. `assign` is the node that assigns the results, if that is a step of
-    /// its own.
+    /// Awaits the return of a call. `assign` is the node that assigns the results, if that is a
+    /// separate step.
     Await {
         targets: Vec<Option<Var>>,
         assign: Option<usize>,
     },
-    /// The results are there.
+    /// Assigns the results of a call.
     Results {
         targets: Vec<Option<Var>>,
     },
     Return(Vec<Formula>),
     EndThread,
-    /// `atomic {`, and the node that leaves the block.
+    /// `atomic {`. The number is the node that leaves the block.
     Enter(usize),
     /// The bracket at the end of an `atomic` block.
     Leave,
@@ -104,12 +106,12 @@ pub(crate) enum Step {
     AtomicEnd,
     Lock(usize),
     Unlock(usize),
-    /// Starts a function in a new thread.
+    /// Starts a new thread at the entry of a function.
     Start {
         function: usize,
         arguments: Vec<Formula>,
     },
-    /// Starts a new thread at another node, which has this label.
+    /// Starts a new thread at another node of this function, which has this label.
     StartAt(usize, String),
 }
 
@@ -117,17 +119,17 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Var {
     Shared(usize),
-    /// In the frame: thread-local ones, then parameters, then the others.
+    /// A variable of the frame: thread-local ones, then parameters, then other local ones.
     Local(usize),
 }
 
-/// An expression with its names looked up.
+/// An expression with its names resolved.
 #[derive(Clone, Debug)]
 pub(crate) enum Formula {
     Constant(bool),
     Choice,
     Variable(Var),
-    /// The value after the assignment, of one of its targets.
+    /// The value of a target after the assignment.
     Primed(Var),
     Not(Box<Formula>),
     Binary(Operator, Box<Formula>, Box<Formula>),
@@ -136,7 +138,7 @@ pub(crate) enum Formula {
 }
 
 impl Graph {
-    /// Where a thread may stand after this node, in the same call.
+    /// The nodes after this one in the same call.
     pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
         let Node { step, next, .. } = &self.nodes[node];
         match step {
@@ -149,9 +151,10 @@ impl Graph {
         }
     }
 
-    /// The nodes that are reached in one call that starts at this node, itself included.
+    /// The nodes that this node leads to in the same call, itself included.
     pub(crate) fn reach(&self, node: usize) -> Vec<usize> {
-        // Not as large as the program: functions are many, and small.
+        // A set of the nodes found. A bit for each node of the program would cost more: most
+        // programs have many small functions.
         let mut found: IndexSet<usize, FxBuildHasher> = IndexSet::from_iter([node]);
         let mut done = 0;
         while let Some(&node) = found.get_index(done) {

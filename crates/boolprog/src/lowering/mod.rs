@@ -1,4 +1,7 @@
-//! From a graph to a pushdown system: what was explored, with names, and the property.
+//! Lowering: from the graph of a program to a pushdown system with its property.
+//!
+//! In: a graph, its threads, and the question which states are bad. Out: a [`Problem`] and a
+//! [`SourceMap`], or diagnostics.
 
 mod naming;
 mod property;
@@ -17,7 +20,8 @@ use cpds::{Names, Problem, Property, Source};
 use naming::Naming;
 use system::{numbered, system};
 
-/// A program as a pushdown system, and how to find back.
+/// The system of a program, with its property and its source map. `memory` is the most memory that
+/// the system may take, in bytes. The texts of targets are added to `sources`.
 pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
@@ -40,7 +44,7 @@ pub(crate) fn lower(
     };
     let may_run = may_run(&graph, &threads);
     if relation.has_errors {
-        // Every error that the program speaks of has its state, whether it is ever reached or not.
+        // Each error that a thread may run into has a shared state, also if no run reaches it.
         for node in errors(&graph, &may_run) {
             explored.shared.insert(Shared::Error(node));
         }
@@ -85,7 +89,7 @@ pub(crate) fn lower(
     }
 }
 
-/// That a program has too large a system.
+/// The diagnostic for a system that is too large.
 fn too_large(error: &TooLarge) -> Diagnostic {
     let message = match error {
         TooLarge::Many { what, limit } => format!("the program has more than {limit} {what}"),
@@ -95,7 +99,7 @@ fn too_large(error: &TooLarge) -> Diagnostic {
         .help("it has too many variables that matter at the same time; give them values, or leave some out")
 }
 
-/// The places that a thread may come to, whatever the conditions are.
+/// For each node, whether a path of the graph leads a thread to it. Conditions are ignored.
 fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
     let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
@@ -118,7 +122,7 @@ fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     seen
 }
 
-/// The places at which an error can happen, among those that a thread may come to.
+/// The nodes at which an error can happen, of those to which a path leads.
 fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
     let is_error =
         |node: &usize| may_run[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));

@@ -1,7 +1,7 @@
-//! What shared states and stack symbols of a lowered program are called.
+//! The names of the shared states and stack symbols of a lowered program.
 //!
-//! `x=1&y=?&m.locked` is a shared state, `f.12/a=0` a symbol: function f, before line 12. Where a
-//! name would be too long, it is a number.
+//! `x=1&y=?&m.locked` is a shared state. `f.12/a=0` is a symbol: function f, before line 12. A name
+//! that would be too long becomes a number.
 
 use crate::graph::{Declaration, Graph, Step};
 use crate::source_map::{LineStarts, Places};
@@ -10,17 +10,17 @@ use crate::states::{
 };
 use cpds::{MAX_NAME, Names, Source, is_name};
 
-/// Of more shared states than this, names that say what they are would take too much memory.
+/// The most shared states that get names from their values. More names would take too much memory.
 const MOST_NAMED_STATES: usize = 1 << 20;
 
-/// Names for the nodes of a graph: function and line, with a number where several are on one line.
+/// Names for the nodes of a graph: function and line, with a number if the line has several places.
 pub(crate) struct Naming<'a> {
     graph: &'a Graph,
     nodes: Vec<String>,
     places: Places,
 }
 
-/// A name in the making. What it says is cut where it is too long to be a name.
+/// Builds a name from parts. It adds no more parts when the name is too long already.
 #[derive(Default)]
 struct NameBuilder {
     text: String,
@@ -32,7 +32,7 @@ impl NameBuilder {
         self.text.len() > MAX_NAME
     }
 
-    /// Starts the next part.
+    /// Starts a new part.
     fn next(&mut self) -> &mut String {
         if std::mem::replace(&mut self.is_begun, true) {
             self.text.push('&');
@@ -58,7 +58,7 @@ impl NameBuilder {
         }
     }
 
-    /// Locks of this set.
+    /// Adds a part for each lock.
     fn locks(&mut self, before: &str, graph: &Graph, locks: &NumberSet, after: &str) {
         for lock in locks.iter().take_while(|_| self.text.len() <= MAX_NAME).collect::<Vec<_>>() {
             let text = self.next();
@@ -89,7 +89,7 @@ impl<'a> Naming<'a> {
         Naming { graph, nodes, places }
     }
 
-    /// The names of all shared states: what they are, or numbers if they are very many.
+    /// The names of all shared states: their values, or numbers if there are too many.
     pub(crate) fn of_all(&self, shared: &SharedStates) -> Names {
         let mut names = Names::default();
         if shared.len() > MOST_NAMED_STATES {
@@ -123,7 +123,8 @@ impl<'a> Naming<'a> {
             Handover::End => parts.push("ending"),
             Handover::Results(handed) => {
                 let ReturnData { results, section, held, thread_locals } = &**handed;
-                // A shared state says nothing of how many there are: as many as any function has.
+                // A shared state does not store the number of results: it writes the largest number
+                // of any function.
                 let most = self.graph.functions.iter().map(|function| function.results).max().unwrap_or(0);
                 parts.push("return");
                 if most > 0 {
@@ -193,7 +194,7 @@ fn digits(values: &Valuation, count: usize) -> String {
     (0..count).map(|number| digit(values.get(number))).collect()
 }
 
-/// Adds a name; if it is none, or is taken, another one.
+/// Adds a name. If it is not valid, or not new, adds `other` with a number instead.
 fn insert(names: &mut Names, name: &str, other: &str) -> u32 {
     if name.len() <= MAX_NAME && is_name(name) && names.get(name).is_none() {
         return names.insert(name);

@@ -1,4 +1,4 @@
-//! What is bad_states: which states are bad.
+//! The property: which states are bad, as patterns.
 
 use crate::graph::{Formula, Graph, Var, formula};
 use crate::source_map::Meaning;
@@ -9,37 +9,37 @@ use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
-/// What is bad_states about a program.
+/// Which states of a program are bad.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum BadStates {
-    /// Whether an error can happen: a failed `assert`, or an `unlock` of what is not held.
+    /// Errors: a failed `assert`, or an `unlock` of a lock that the thread does not hold.
     #[default]
     Errors,
-    /// Whether a thread can stand at one of these labels: `L` or `f:L`.
+    /// A thread is at one of these labels: `L`, or `f:L` for the label of one function.
     Labels(Vec<String>),
-    /// Whether a state of one of these kinds can be reached: `x & !y|L,*`. Each has the name under
-    /// which the user knows it.
+    /// States that fit one of these targets: `x & !y|L,*`. The name of a source is shown in
+    /// diagnostics.
     Targets(Vec<Source>),
 }
 
-/// A choice of tops for one thread: anything, or one of these.
+/// The tops that a target allows for one thread.
 type Choice = Wild<Vec<Option<Symbol>>>;
 
-/// More patterns than this are not written down.
+/// The most patterns of one target.
 const MOST_PATTERNS: usize = 1 << 19;
 
-/// The program that is bad_states about, and its system.
+/// Builds patterns: a program and its system.
 pub(crate) struct PatternBuilder<'a> {
     pub(crate) system: &'a Cpds,
     pub(crate) graph: &'a Graph,
     pub(crate) map: &'a Meaning,
     pub(crate) threads: &'a Threads,
-    /// The nodes that a thread may come to.
+    /// For each node, whether a path of the graph leads a thread to it.
     pub(crate) may_run: &'a [bool],
     pub(crate) dialect: Dialect,
 }
 
-/// The bad patterns. What is wrong with the question is reported.
+/// The bad patterns. Reports errors in labels and targets.
 pub(crate) fn patterns(
     context: &PatternBuilder<'_>,
     bad_states: &BadStates,
@@ -62,7 +62,7 @@ pub(crate) fn patterns(
                 };
                 context.is_run(label, &nodes, diagnostics);
                 let is_there = |frame: &Frame| nodes.contains(&frame.node);
-                // A thread that was created and has not started stands there, too.
+                // A created thread that has not started is at its label, too.
                 let pending = map.rests().filter(|(_, shared)| match shared {
                     Shared::Running(running) => running.pending.iter().any(|(_, frame)| is_there(frame)),
                     Shared::Error(_) => false,
@@ -92,8 +92,8 @@ pub(crate) fn patterns(
 }
 
 impl PatternBuilder<'_> {
-    /// Reports a label that no thread comes to. In a `main` that is no thread it is an error: when
-    /// the program runs, `main` comes there.
+    /// Reports a label that no thread reaches. This is an error if `main` only starts threads and
+    /// has the label: then `main` reaches it in the program, but it is not a thread of the system.
     fn is_run(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
         let PatternBuilder { graph, threads, may_run, .. } = self;
         let named = |node: usize| {
@@ -126,9 +126,9 @@ impl PatternBuilder<'_> {
         }
     }
 
-    /// The nodes that a place stands for: a label, a function, or a line of a function.
+    /// The nodes of a place: a label, a function, or a line of a function.
     fn place(&self, text: &str) -> Option<Vec<usize>> {
-        // A call that awaits a return is in the middle of a step, or is not the innermost one.
+        // A frame that awaits a return is on top only in the middle of a step.
         self.map.places.nodes(self.graph, text, false)
     }
 
@@ -153,7 +153,7 @@ impl PatternBuilder<'_> {
         Diagnostic::error(format!("there is no place `{place}`")).at(span, "not in the program").help(help)
     }
 
-    /// The patterns of `x & !y|L,*`.
+    /// Adds the patterns of a target such as `x & !y|L,*`.
     fn target(&self, text: &str, source: u32, patterns: &mut Vec<Pattern>, diagnostics: &mut Diagnostics) {
         let narrow = |at: usize| u32::try_from(at).expect("short");
         let whole = Span { source, start: 0, end: narrow(text.len()) };
@@ -254,14 +254,14 @@ impl PatternBuilder<'_> {
             found.map(|number| Formula::Variable(Var::Shared(number)))
         });
         let is_true = |variables: &Valuation| {
-            // The first case is enough.
+            // One case is enough.
             let cases = Store { shared: variables.clone(), local: Valuation::default() }.cases(&mut |store| {
                 if evaluate(&condition, store, store)?.yes { Err(Stop::Cutoff) } else { Ok(()) }
             });
             cases.is_err()
         };
         let states = self.map.rests().filter_map(|(q, rest)| match rest {
-            // In the middle of a step there is no state.
+            // A shared state in the middle of a step is not a state of the program.
             Shared::Running(running) if running.handover == Handover::Nothing => {
                 is_true(self.map.shared.variables(q.0)).then_some(Wild::Is(q))
             }
@@ -272,7 +272,7 @@ impl PatternBuilder<'_> {
     }
 }
 
-/// Every combination of choices.
+/// Calls `found` for every combination of the choices.
 fn product(choices: &[Choice], tops: &mut Vec<Wild<Option<Symbol>>>, found: &mut impl FnMut(&[Wild<Option<Symbol>>])) {
     let Some(choice) = choices.get(tops.len()) else { return found(tops) };
     let options: Vec<Wild<Option<Symbol>>> = match choice {

@@ -1,12 +1,12 @@
-//! The system: programs, alphabets and the initial state.
+//! Builds the system from the explored actions: programs, alphabets and the initial state.
 
 use crate::exploration::{ExploredSystem, NumberedAction, Role, RoleStart, StepRelation};
 use crate::states::{Frame, FrameKind, Table};
 use crate::threads::Start;
 use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Program, Rule, SharedState, Stack, Symbol};
 
-/// The symbol of each frame, and the frame of each symbol: in the order in which the programs
-/// mention them.
+/// Numbers the symbols in the order in which the programs first mention their frames. Returns the
+/// symbol of each frame, and the frame of each symbol.
 pub(super) fn numbered(
     explored: &ExploredSystem,
     relation: &StepRelation<'_>,
@@ -24,7 +24,7 @@ pub(super) fn numbered(
     (symbols, frames)
 }
 
-/// The frames of a program, as it mentions them.
+/// The frames of a program, in the order in which it mentions them.
 fn mentioned<'u>(
     frames: &Table<Frame>,
     relation: &StepRelation<'_>,
@@ -77,7 +77,7 @@ pub(super) fn system(
     Cpds::new(shared, symbol_names, programs, vec![GlobalState { shared: SharedState(0), stacks }])
 }
 
-/// A program is called after what it starts with.
+/// The name of a program: that of the function or label at which its threads start.
 fn program_name(relation: &StepRelation<'_>, start: RoleStart, names: &mut Names) -> String {
     let function = |function: usize| relation.graph.functions[function].name.clone();
     let name = match start {

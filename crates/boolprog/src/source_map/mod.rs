@@ -1,18 +1,21 @@
-//! Back from the pushdown system to the program: what a state means, and what a step does.
+//! The source map: the way back from the system to the program.
+//!
+//! In: states and steps of the lowered system. Out: what they are in the program, as data
+//! ([`ProgramState`], [`SourceStep`], [`ProgramTrace`]) or as text. It also reads states from text.
 
 mod places;
+mod program_state;
 mod program_trace;
 mod state_reader;
 mod state_text;
 mod step;
 mod synchronisation;
-mod view;
 
 pub(crate) use places::{LineStarts, Places};
+pub use program_state::{FramePlace, ProgramFrame, ProgramState};
 pub use program_trace::{ProgramContext, ProgramStep, ProgramTrace};
 pub use step::{Change, SourceStep, StepKind, VariableKind};
 pub use synchronisation::{HeldLock, Synchronisation, SynchronisationEvent};
-pub use view::{FramePlace, FrameView, View};
 
 use crate::graph::{Graph, Step};
 use crate::states::{Frame, NumberSet, Shared, SharedStates};
@@ -21,28 +24,28 @@ use crate::threads::Threads;
 use cpds::diagnostic::Span;
 use cpds::{SharedState, Symbol};
 
-/// What shared states and symbols of a lowered program stand for.
+/// Translates states and steps of a lowered program back.
 #[derive(Debug)]
 pub struct SourceMap {
     pub(crate) graph: Graph,
     threads: Threads,
     pub(crate) meaning: Meaning,
-    /// For each node, the local variables that matter there.
+    /// For each node, the live local variables.
     pub(crate) live: Vec<NumberSet>,
 }
 
-/// A frame on a thread's stack.
+/// A frame of a thread's stack.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceFrame<'m> {
     /// The function.
     pub function: &'m str,
-    /// Whether it is at the beginning of the function.
+    /// Whether it is at the entry of the function.
     pub is_entry: bool,
-    /// The line of the statement that it is at, from 1.
+    /// The line of its next statement, counted from 1.
     pub line: usize,
-    /// That statement; none at the end of a function.
+    /// Its next statement. There is none at the end of a function.
     pub statement: Option<StatementId>,
-    /// Thread-local and local variables, with their values. `None` is any value.
+    /// The live thread-local and local variables with their values. `None` is any value.
     pub variables: Vec<(&'m str, Option<bool>)>,
 }
 
@@ -53,17 +56,17 @@ pub struct SourceError<'m> {
     pub kind: StepKind,
     /// The function.
     pub function: &'m str,
-    /// Where the statement stands.
+    /// The place of the statement in the text.
     pub span: Span,
-    /// Its line, from 1.
+    /// Its line, counted from 1.
     pub line: usize,
     /// The statement.
     pub statement: Option<StatementId>,
-    /// Where it comes from.
+    /// The origin of the statement.
     pub origin: Option<&'m Origin>,
 }
 
-/// What shared states and symbols stand for, by their numbers.
+/// The tables of the source map: shared states and frames by their numbers, and places of nodes.
 #[derive(Debug)]
 pub(crate) struct Meaning {
     pub(crate) shared: SharedStates,
@@ -73,7 +76,7 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    /// The shared states without their variables.
+    /// All shared states without their variables.
     pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
         let numbers = 0..u32::try_from(self.shared.len()).expect("limited");
         numbers.map(|number| (SharedState(number), self.shared.rest(number)))
@@ -103,7 +106,7 @@ impl SourceMap {
         self.meaning.shared.rest(q.0)
     }
 
-    /// The error that a shared state stands for, if it does.
+    /// The error of a shared state, if it is that of an error.
     pub fn error(&self, q: SharedState) -> Option<SourceError<'_>> {
         let Shared::Error(node) = *self.rest(q) else { return None };
         let it = &self.graph.nodes[node];
@@ -117,15 +120,14 @@ impl SourceMap {
         })
     }
 
-    /// The shared variables with their values; none after an error.
+    /// The shared variables with their values. There are none after an error.
     pub fn shared_variables(&self, q: SharedState) -> Vec<(&str, Option<bool>)> {
         let Shared::Running(_) = self.rest(q) else { return Vec::new() };
         let (declared, variables) = (self.graph.shared.iter().enumerate(), self.meaning.shared.variables(q.0));
         declared.map(|(number, variable)| (&*variable.name, variables.get(number))).collect()
     }
 
-    /// The frame that a symbol stands for: its function, the line of its next statement, and the
-    /// variables that matter there.
+    /// The frame of a symbol.
     pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
         self.source_frame(self.meaning.frame(symbol))
     }
@@ -134,14 +136,14 @@ impl SourceMap {
         let node = &self.graph.nodes[frame.node];
         let function = &self.graph.functions[node.function];
         let variables = self.graph.thread_locals.iter().chain(&function.locals).enumerate();
-        let matters = |number: usize| self.live[frame.node].contains(number);
+        let is_live = |number: usize| self.live[frame.node].contains(number);
         SourceFrame {
             function: &function.name,
             is_entry: frame.node == function.entry,
             line: self.meaning.lines.line(node.span.start),
             statement: node.statement,
             variables: variables
-                .filter(|&(number, _)| matters(number))
+                .filter(|&(number, _)| is_live(number))
                 .map(|(number, variable)| (&*variable.name, frame.local.get(number)))
                 .collect(),
         }

@@ -1,15 +1,15 @@
-//! Places of a program in its text.
+//! Places: the lines of nodes, and the nodes of a place such as `f:12`.
 
 use crate::graph::{Graph, Step};
 use std::collections::BTreeMap;
 
-/// What tells places apart.
+/// The places of all nodes.
 #[derive(Debug)]
 pub(crate) struct Places {
-    /// For each node its line, and which place on that line it is, counted from 1 within its
-    /// function.
+    /// For each node, its line, and the number of its place among those of its function on that
+    /// line. Both are counted from 1.
     nodes: Vec<(usize, usize)>,
-    /// For each function, whether it is called; otherwise its only call is the outermost one.
+    /// For each function, whether a statement calls it. Otherwise only threads start with it.
     is_called: Vec<bool>,
 }
 
@@ -37,18 +37,18 @@ impl Places {
         Places { nodes: places, is_called }
     }
 
-    /// Whether this function is called.
+    /// Whether a statement calls this function.
     pub(crate) fn is_called(&self, function: usize) -> bool {
         self.is_called[function]
     }
 
-    /// The line of a node, and which place on it the node is.
+    /// The line of a node, and the number of its place on that line.
     pub(crate) fn of(&self, node: usize) -> (usize, usize) {
         self.nodes[node]
     }
 
-    /// The nodes that a place stands for: a label, a function, a line of a function, or `f:12.2`, the
-    /// second place on a line; calls that await a return only if these are wanted.
+    /// The nodes of a place: a label, a function, a line of a function, or `f:12.2`, the second
+    /// place on a line. Nodes that await a return are included only if `with_awaiting` is set.
     pub(crate) fn nodes(&self, graph: &Graph, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
         if let Some(nodes) = graph.labelled(text) {
             return Some(nodes);
@@ -76,7 +76,7 @@ impl Places {
     }
 }
 
-/// Where the lines of a text start.
+/// The first byte of each line of a text.
 #[derive(Debug)]
 pub(crate) struct LineStarts(Vec<u32>);
 
@@ -87,7 +87,7 @@ impl LineStarts {
         LineStarts(std::iter::once(0).chain(starts).collect())
     }
 
-    /// The line of a place, counted from 1.
+    /// The line of a byte, counted from 1.
     pub(crate) fn line(&self, offset: u32) -> usize {
         self.0.partition_point(|&start| start <= offset)
     }

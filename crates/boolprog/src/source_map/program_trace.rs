@@ -1,14 +1,14 @@
-//! Traces as data: what the threads of a program did, step by step.
+//! Program traces: a trace of the system as data about the program, step by step.
 
 use super::{SourceMap, SourceStep, Synchronisation};
 use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
-/// A trace of a lowered system, as a run of the program.
+/// A trace of a lowered system as a run of the program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramTrace<'t> {
-    /// What threads have to do with each other at the start.
+    /// Locks, atomic sections and waiting threads in the initial state.
     pub initial: Synchronisation<'t>,
-    /// The contexts; in each of them one thread runs.
+    /// The contexts of the trace.
     pub contexts: Vec<ProgramContext<'t>>,
 }
 
@@ -17,7 +17,7 @@ pub struct ProgramTrace<'t> {
 pub struct ProgramContext<'t> {
     /// The thread.
     pub thread: ThreadId,
-    /// What it is called: the function that it starts with, with a number where there are several.
+    /// The thread's name: the function that it starts with, and a number if it has copies.
     pub name: String,
     /// Its steps.
     pub steps: Vec<ProgramStep<'t>>,
@@ -26,33 +26,32 @@ pub struct ProgramContext<'t> {
 /// A step of a program in a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramStep<'t> {
-    /// The context, from 0.
+    /// The context, counted from 0.
     pub context: usize,
     /// The thread.
     pub thread: ThreadId,
-    /// What it did: the statement and its place, what changed, how deep in calls.
+    /// The statement and its place, the changes, and the call depth.
     pub step: SourceStep<'t>,
-    /// What threads have to do with each other after the step: locks, atomic sections, threads that
-    /// wait to start.
+    /// Locks, atomic sections and waiting threads after the step.
     pub now: Synchronisation<'t>,
     /// The state of the system that the step leads to.
     pub state: &'t GlobalState,
 }
 
 impl<'t> ProgramTrace<'t> {
-    /// All steps, one after the other.
+    /// All steps of all contexts.
     pub fn steps(&self) -> impl Iterator<Item = &ProgramStep<'t>> {
         self.contexts.iter().flat_map(|context| &context.steps)
     }
 
-    /// The same, without the contexts.
+    /// All steps of all contexts, by value.
     pub fn into_steps(self) -> impl Iterator<Item = ProgramStep<'t>> {
         self.contexts.into_iter().flat_map(|context| context.steps)
     }
 }
 
 impl SourceMap {
-    /// A trace of this system, as a run of the program that it was made from.
+    /// A trace of the lowered system as a run of the program.
     pub fn trace<'t>(&'t self, system: &Cpds, trace: &'t Trace) -> ProgramTrace<'t> {
         let initial = self.synchronisation(&trace.initial, None);
         let (mut before, mut now) = (&trace.initial, initial.clone());

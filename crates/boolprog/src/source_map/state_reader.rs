@@ -1,8 +1,8 @@
-//! StateReader a state of a program: which shared state, and which symbols, the words mean.
+//! Reads a state of a program from text, as `state_text.rs` writes it.
 //!
-//! What is said must be so. Variables that are not said may be left out where one state only fits;
-//! what is not said of locks, atomic sections and waiting threads is not so. If nothing fits, or
-//! more than one state, that is an error.
+//! The text describes a shared state and the frames of each thread. A variable that it does not
+//! mention may have any value. A lock, an atomic section or a waiting thread that it does not
+//! mention does not exist. It is an error if no state fits the text, or more than one.
 
 use super::SourceMap;
 use super::state_text::results_text;
@@ -11,13 +11,13 @@ use crate::states::{Frame, FrameKind, Handover, NumberSet, Running, Section, Sha
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use cpds::{Alphabet, Cpds, GlobalState, ReadError, SharedState, Source, Stack, Symbol, ThreadId};
 
-/// Of more that fits, so many are named.
+/// The most candidates that a message lists.
 const MOST_SHOWN: usize = 4;
 
-/// Variables with the values that are said of them; nothing is any value.
+/// Variables with their values in the text. `None` is an open variable.
 type Values<'t> = Vec<(&'t str, Option<bool>)>;
 
-/// What is said of a frame.
+/// What the text says about a frame.
 struct FrameDescription<'t> {
     nodes: Vec<usize>,
     variables: Values<'t>,
@@ -30,13 +30,13 @@ struct FrameDescription<'t> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SectionDescription {
-    /// One that a block began; or another one, if nothing else fits.
+    /// `in atomic`: a section that a block began, or any other one if no such frame fits.
     Any,
     Begun,
     Inherited,
 }
 
-/// What is said before `|`.
+/// What the text says before `|`.
 #[derive(Default)]
 struct SharedDescription<'t> {
     variables: Values<'t>,
@@ -48,11 +48,11 @@ struct SharedDescription<'t> {
 }
 
 impl SourceMap {
-    /// The state that a text means, as [`SourceMap::state_text`] writes it; of one thread alone, as
-    /// [`SourceMap::thread_state_text`] does.
+    /// The state that a text describes, in the notation of [`SourceMap::state_text`]. With a thread,
+    /// the state of that thread alone, in the notation of [`SourceMap::thread_state_text`].
     ///
     /// # Errors
-    /// If it means none, or more than one.
+    /// If the text has a mistake, or does not describe exactly one state.
     pub fn read_state(&self, system: &Cpds, alone: Option<ThreadId>, source: Source) -> Result<GlobalState, ReadError> {
         let mut diagnostics = Diagnostics::default();
         let read = StateReader { map: self, system, text: &source.text, diagnostics: &mut diagnostics }.state(alone);
@@ -71,7 +71,7 @@ struct StateReader<'r, 't> {
 }
 
 impl<'t> StateReader<'_, 't> {
-    /// Where a part of the text stands.
+    /// The span of a part of the text.
     fn span(&self, part: &str) -> Span {
         let start = part.as_ptr().addr() - self.text.as_ptr().addr();
         let narrow = |at: usize| u32::try_from(at).expect("a source is shorter than 4 GiB");
@@ -112,7 +112,7 @@ impl<'t> StateReader<'_, 't> {
         Some(GlobalState { shared, stacks })
     }
 
-    /// The calls of a thread, innermost first.
+    /// Reads the stack of a thread: its frames, innermost first.
     fn stack(&mut self, thread: ThreadId, text: &'t str) -> Option<Stack> {
         let frames: Vec<&str> = split(text, ' ').into_iter().filter(|frame| !frame.is_empty()).collect();
         if frames.is_empty() {
@@ -176,11 +176,10 @@ impl<'t> StateReader<'_, 't> {
         Some(said)
     }
 
-    /// The places that are meant: a label, `f:12.2`, where `f:12` is the first one on the line, or
-    /// a function.
+    /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the line.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
-        // Without a number it is the first place on a line.
+        // Without a number, the first place on the line.
         let is_line = text.split_once(':').is_some_and(|(_, line)| line.trim().parse::<usize>().is_ok());
         let place = if is_line { &*format!("{text}.1") } else { text };
         let found = graph.labelled(text).or_else(|| meaning.places.nodes(graph, place, true));
@@ -198,7 +197,7 @@ impl<'t> StateReader<'_, 't> {
         found
     }
 
-    /// `x=1`, `x=*`, `x`, `!x`.
+    /// Reads `x=1`, `x=*`, `x` or `!x`.
     fn value(&mut self, text: &'t str) -> Option<(&'t str, Option<bool>)> {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name.trim(), value.trim_start_matches('=').trim()),
@@ -265,7 +264,7 @@ impl<'t> StateReader<'_, 't> {
         Some(said)
     }
 
-    /// The symbol of a frame of this thread.
+    /// The symbol of a frame of this thread that fits the description.
     fn symbol(
         &mut self,
         thread: ThreadId,
@@ -320,7 +319,7 @@ impl<'t> StateReader<'_, 't> {
         }
     }
 
-    /// The shared state, with threads that have these stacks.
+    /// The shared state that fits the description, where the threads have these stacks.
     fn shared(&mut self, said: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
@@ -379,7 +378,7 @@ impl<'t> StateReader<'_, 't> {
 }
 
 impl SourceMap {
-    /// Whether what is said is so of a frame.
+    /// Whether a frame fits its description.
     fn fits(&self, said: &FrameDescription<'_>, frame: &Frame) -> bool {
         if !said.nodes.contains(&frame.node) || said.held != frame.held {
             return false;
@@ -400,8 +399,8 @@ impl SourceMap {
         section && results.as_deref() == said.results && self.has_values(&said.variables, frame)
     }
 
-    /// Whether local variables have these values, as far as they matter. Of two with one name, the
-    /// second one is that of the call.
+    /// Whether the live local variables of a frame have these values. If a thread-local variable
+    /// and a local one have the same name, the local one comes second.
     fn has_values(&self, values: &Values<'_>, frame: &Frame) -> bool {
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let declared = || self.graph.thread_locals.iter().chain(&function.locals).enumerate();
@@ -409,13 +408,13 @@ impl SourceMap {
             let numbers: Vec<usize> = declared().filter(|(_, it)| it.name == name).map(|(number, _)| number).collect();
             let same = values.iter().filter(|(other, _)| *other == name).count();
             let earlier = values[..i].iter().filter(|(other, _)| *other == name).count();
-            // Where only one of them is said, it is the last.
+            // If the text mentions only one of them, this is the local one.
             let Some(&number) = numbers.get((numbers.len().saturating_sub(same)) + earlier) else { return false };
             !self.live[frame.node].contains(number) || frame.local.get(number) == value
         })
     }
 
-    /// Whether exactly these threads wait to start.
+    /// Whether exactly the described threads wait to start.
     fn waits(&self, said: &[FrameDescription<'_>], running: &Running) -> bool {
         let mut left: Vec<&FrameDescription<'_>> = said.iter().collect();
         let taken = running.pending.iter().all(|(_, frame)| {
@@ -426,13 +425,13 @@ impl SourceMap {
     }
 }
 
-/// The first ones of a list.
+/// The first items of a list, for a message.
 fn first_few(all: &[String]) -> String {
     let more = if all.len() > MOST_SHOWN { ", …" } else { "" };
     all.iter().take(MOST_SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more
 }
 
-/// The parts between separators that are not in parentheses.
+/// Splits a text at separators outside of parentheses.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     for (at, sign) in text.char_indices() {

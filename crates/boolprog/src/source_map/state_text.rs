@@ -1,15 +1,15 @@
-//! States of a program as text, in words of the program: `x=1 & y=*|f:12(a=1) main:7, -`.
+//! Writes a state of a program as text: `x=1 & y=*|f:12(a=1) main:7, -`.
 //!
-//! Before `|` stand the shared variables, and what threads have to do with each other as far as the
-//! threads do not say it. Behind it stand the calls of each thread, innermost first: function and
-//! line, and in parentheses the local variables that matter there. `words/read.rs` reads that back.
+//! Before `|` are the shared variables, and the locks and atomic sections that no frame mentions.
+//! After it are the frames of each thread, innermost first: function and line, and in parentheses
+//! the live local variables. `state_reader.rs` reads this text back.
 
 use super::SourceMap;
 use crate::graph::{Declaration, Step};
 use crate::states::{Frame, FrameKind, Handover, NumberSet, ReturnData, Running, Section, Shared, Valuation};
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 
-/// What the threads of a state say of it by themselves.
+/// What the frames of all threads imply about the shared state.
 #[derive(Default)]
 struct ImpliedByThreads {
     held: NumberSet,
@@ -18,12 +18,12 @@ struct ImpliedByThreads {
 }
 
 impl SourceMap {
-    /// A whole state.
+    /// The text of a state.
     pub fn state_text(&self, state: &GlobalState) -> String {
         self.text(state.shared, &state.stacks)
     }
 
-    /// The state of one thread alone.
+    /// The text of the state of one thread.
     pub fn thread_state_text(&self, (q, stack): (SharedState, &Stack)) -> String {
         self.text(q, std::slice::from_ref(stack))
     }
@@ -47,7 +47,7 @@ impl SourceMap {
         format!("{shared}|{}", stacks.join(", "))
     }
 
-    /// A shared state alone.
+    /// The text of a shared state.
     pub fn shared_text(&self, q: SharedState) -> String {
         match &self.shared(q) {
             Shared::Running(running) => self.running_text(running, &ImpliedByThreads::default()),
@@ -58,7 +58,7 @@ impl SourceMap {
         }
     }
 
-    /// A stack symbol alone.
+    /// The text of a stack symbol.
     pub fn symbol_text(&self, symbol: Symbol) -> String {
         let frame = self.meaning.frame(symbol);
         let function = self.graph.nodes[frame.node].function;
@@ -67,13 +67,13 @@ impl SourceMap {
         self.frame_text(frame, outermost)
     }
 
-    /// Whether a thread is in the middle of a step, between two frames: then no other thread can
-    /// move.
-    pub fn is_between(&self, q: SharedState) -> bool {
+    /// Whether a thread is in the middle of a step, with a handover in the shared state. Then no
+    /// other thread can take a step.
+    pub fn is_mid_step(&self, q: SharedState) -> bool {
         matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
     }
 
-    /// Whether this is the stack of a thread that was created, and that is counted.
+    /// Whether this is the stack of a created thread, if these are counted.
     pub(super) fn is_created(&self, stack: &Stack) -> bool {
         stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
     }
@@ -126,25 +126,25 @@ impl SourceMap {
         self.place_text(frame.node) + &in_parentheses(&items)
     }
 
-    /// `f:12`; `f:12.2` for the second place on that line.
+    /// `f:12`, or `f:12.2` for the second place on that line.
     fn place_text(&self, node: usize) -> String {
         let function = &self.graph.functions[self.graph.nodes[node].function];
         let (line, number) = self.meaning.places.of(node);
-        // A label that is a number is another place.
+        // If the number of the line is also a label, `f:12` would mean the label.
         let is_label = function.labels.iter().any(|(label, _)| *label == line.to_string());
         let number = if number > 1 || is_label { format!(".{number}") } else { String::new() };
         format!("{}:{line}{number}", function.name)
     }
 }
 
-/// `x=1`, `y=*`, of those that matter.
-fn variables(declared: &[Declaration], values: &Valuation, from: usize, matters: Option<&NumberSet>) -> Vec<String> {
+/// `x=1`, `y=*` for the live variables.
+fn variables(declared: &[Declaration], values: &Valuation, from: usize, live: Option<&NumberSet>) -> Vec<String> {
     let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
-    let numbered = (from..).zip(declared).filter(|(number, _)| matters.is_none_or(|matters| matters.contains(*number)));
+    let numbered = (from..).zip(declared).filter(|(number, _)| live.is_none_or(|live| live.contains(*number)));
     numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
 }
 
-/// The results of a call, so many.
+/// The results of a call.
 pub(super) fn results_text(results: &Valuation, count: usize) -> String {
     let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let values: String = (0..count).map(value).collect();

@@ -1,4 +1,4 @@
-//! What a step does, in terms of the program.
+//! Source steps: what a step of the system does in the program.
 
 use super::{SourceMap, SynchronisationEvent, error_kind};
 use crate::graph::{Declaration, Formula, Step};
@@ -12,22 +12,22 @@ use cpds::{GlobalState, SharedState, Stack, ThreadId};
 pub struct SourceStep<'m> {
     /// The function.
     pub function: &'m str,
-    /// Where the statement stands.
+    /// The place of the statement in the text.
     pub span: Span,
-    /// Its line, from 1.
+    /// Its line, counted from 1.
     pub line: usize,
-    /// The statement; none at the end of a function. Of a thread that starts, the one that it will
-    /// execute first.
+    /// The statement. The end of a function has none. When a thread starts, this is its first
+    /// statement.
     pub statement: Option<StatementId>,
-    /// Where it comes from, if the program was made from another one.
+    /// The place in another program that the statement was made from, if the text has it.
     pub origin: Option<&'m Origin>,
-    /// How many calls the thread is in, apart from the outermost function.
+    /// The call depth: the number of frames below the topmost one.
     pub depth: usize,
-    /// What kind of step it is.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// Variables that changed.
+    /// The variables that changed.
     pub changes: Vec<Change<'m>>,
-    /// Locks, atomic sections and new threads.
+    /// Changes of locks and atomic sections, and created threads.
     pub synchronised: Vec<SynchronisationEvent<'m>>,
     /// Whether the thread is in an atomic section after the step.
     pub is_in_atomic: bool,
@@ -38,21 +38,21 @@ pub struct SourceStep<'m> {
 pub enum StepKind {
     /// A statement.
     Statement,
-    /// The condition of an `if` or a `while`, and how it came out.
+    /// The condition of an `if` or a `while`, and its value.
     Condition(bool),
     /// The end of a function without a `return`.
     EndOfFunction,
     /// The end of an atomic block.
     EndOfAtomic,
-    /// The results of a call arrive.
+    /// The results of a call are assigned.
     Results,
-    /// A thread that was created starts.
+    /// A created thread starts.
     Start,
-    /// A failed `assert`: the error.
+    /// An error: a failed `assert`.
     Assert,
-    /// An `unlock` of a lock that the thread does not hold: the error.
+    /// An error: an `unlock` of a lock that the thread does not hold.
     Unlock,
-    /// Part of the step before it: nothing to be seen.
+    /// A part of the step before it, without any visible effect.
     Nothing,
 }
 
@@ -61,8 +61,7 @@ pub enum StepKind {
 pub struct Change<'m> {
     /// The variable.
     pub name: &'m str,
-    /// Which kind of variable it is: names are not enough, since a local variable may hide another
-    /// one.
+    /// The kind of the variable. A local variable may hide a shared one with the same name.
     pub kind: VariableKind,
     /// Its value before.
     pub before: Option<bool>,
@@ -82,13 +81,13 @@ pub enum VariableKind {
 }
 
 impl SourceMap {
-    /// What a thread did between two states.
+    /// The step of a thread between two states.
     pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
         let thread = thread.index();
         self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
     }
 
-    /// What a thread did between two states, of which only its own stack is given.
+    /// The step of a thread between two states, of which only its own stack is given.
     pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
         let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
@@ -123,11 +122,11 @@ impl SourceMap {
         }
     }
 
-    /// The open variables that had to be chosen for a condition to be false, and what was chosen.
+    /// Values of open variables for which a condition is false.
     fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
         let Shared::Running(running) = self.shared(before) else { return Vec::new() };
         let (before, mut after) = (Store { shared: running.variables, local: frame.local.clone() }, None);
-        // The first one is enough.
+        // One case is enough.
         let _ = before.cases(&mut |store| {
             if evaluate(condition, store, store)?.no {
                 after = Some(store.clone());
@@ -163,18 +162,18 @@ impl SourceMap {
             compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
         }
         if let (None, Some(to)) = (from, to) {
-            // A thread starts: its arguments, and what it has of the thread that created it.
+            // A thread starts: its arguments, and the values copied from its creator.
             let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
-            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
-            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, matters, &mut changes);
-            compare(VariableKind::Local, locals, [&none, &to.local], count, matters, &mut changes);
+            let (count, live) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
+            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, live, &mut changes);
+            compare(VariableKind::Local, locals, [&none, &to.local], count, live, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
         {
-            let (count, matters) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
+            let (count, live) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
-            // What a callee did to them has been told.
+            // Changes by the callee were changes of earlier steps.
             if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
                 compare(
                     VariableKind::ThreadLocal,
@@ -186,29 +185,29 @@ impl SourceMap {
                 );
             }
             if old_height == new_height {
-                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, live, &mut changes);
             } else {
                 // A call: its arguments.
                 let arguments = &function.locals[..function.parameters];
-                compare(VariableKind::Local, arguments, [&none, &to.local], count, matters, &mut changes);
+                compare(VariableKind::Local, arguments, [&none, &to.local], count, live, &mut changes);
             }
         }
         changes
     }
 }
 
-/// The variables that differ, of those that matter.
+/// Adds the live variables that differ.
 fn compare<'m>(
     kind: VariableKind,
     declared: &'m [Declaration],
     [before, after]: [&Valuation; 2],
     from: usize,
-    matters: Option<&NumberSet>,
+    live: Option<&NumberSet>,
     changes: &mut Vec<Change<'m>>,
 ) {
     for (number, variable) in (from..).zip(declared) {
         let (before, after) = (before.get(number), after.get(number));
-        if before != after && matters.is_none_or(|matters| matters.contains(number)) {
+        if before != after && live.is_none_or(|live| live.contains(number)) {
             changes.push(Change { name: &variable.name, kind, before, after });
         }
     }

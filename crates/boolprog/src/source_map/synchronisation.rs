@@ -1,23 +1,22 @@
-//! Back from the pushdown system to what threads have to do with each other: locks, atomic
-//! sections, and threads that wait to start.
+//! Synchronisation in a state of the system: locks, atomic sections, and threads that wait to start.
 //!
-//! A shared state says which locks are held, and whether a thread is in an atomic section; the
-//! topmost frame of a thread says whether it is this one. While a return is under way, what is
-//! handed over says so instead.
+//! A shared state stores which locks are held, and whether a thread is in an atomic section. The
+//! topmost frame of a thread stores whether it is this thread. During a return, the handover stores
+//! it instead.
 
 use super::{SourceFrame, SourceMap};
 use crate::graph::Step;
 use crate::states::{Frame, Handover, NumberSet, Running, Section, Shared};
 use cpds::{GlobalState, SharedState, Stack, ThreadId};
 
-/// What threads have to do with each other in a state.
+/// Locks, atomic sections and waiting threads in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Synchronisation<'m> {
     /// The locks that are held.
     pub locks: Vec<HeldLock<'m>>,
     /// The thread that is in an atomic section.
     pub atomic: Option<ThreadId>,
-    /// Threads that were created and have not started, by the frames that they start with.
+    /// The first frames of the threads that were created and have not started.
     pub waiting: Vec<SourceFrame<'m>>,
 }
 
@@ -26,32 +25,32 @@ pub struct Synchronisation<'m> {
 pub struct HeldLock<'m> {
     /// The lock.
     pub name: &'m str,
-    /// The thread that has taken it; nothing if it has ended, and the state before does not say
-    /// which one it was.
+    /// The thread that took it. `None` if that thread has ended, and the state before does not tell
+    /// which thread it was.
     pub holder: Option<ThreadId>,
-    /// Whether that thread has ended, so that no thread gives the lock up. Another thread may be in
-    /// its place.
+    /// Whether that thread has ended, so that no thread releases the lock. Another thread may use
+    /// its slot.
     pub has_ended: bool,
 }
 
-/// What a step changes between threads.
+/// A change of locks, atomic sections or threads by a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SynchronisationEvent<'m> {
     /// The thread takes this lock.
     Takes(&'m str),
-    /// The thread gives this lock up.
+    /// The thread releases this lock.
     Frees(&'m str),
-    /// The thread ends, and this lock stays held.
+    /// The thread ends and does not release this lock.
     Keeps(&'m str),
     /// The thread enters an atomic section.
     EntersAtomic,
     /// The atomic section of the thread ends.
     LeavesAtomic,
-    /// A new thread waits to start, with this frame.
+    /// The thread creates another one, which waits to start with this frame.
     Creates(SourceFrame<'m>),
 }
 
-/// What a thread knows of itself.
+/// The locks that one thread holds, and whether it is in an atomic section.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct ThreadSynchronisation {
     pub(crate) held: NumberSet,
@@ -59,8 +58,9 @@ pub(crate) struct ThreadSynchronisation {
 }
 
 impl SourceMap {
-    /// What threads have to do with each other in a state. In that of an error this is what it was
-    /// in the state before; and which thread has ended with a lock, only the state before says.
+    /// Locks, atomic sections and waiting threads in a state. `before` is the result for the state
+    /// before it. It is also the result for the state of an error. It tells which thread holds a
+    /// lock after that thread has ended.
     pub fn synchronisation<'m>(
         &'m self,
         state: &GlobalState,
@@ -86,7 +86,7 @@ impl SourceMap {
         self.graph.locks.iter().map(String::as_str)
     }
 
-    /// What a step of a thread changes.
+    /// The changes that a step of a thread makes.
     pub(crate) fn synchronised(
         &self,
         (q, old): (SharedState, &Stack),
@@ -123,7 +123,7 @@ impl SourceMap {
         self.own_in(self.rest(q), stack).is_atomic
     }
 
-    /// Locks by their numbers and names.
+    /// The numbers and names of the locks of a set.
     pub(crate) fn locks<'m>(&'m self, locks: &NumberSet) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
         let numbers: Vec<usize> = locks.iter().collect();
         numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))
@@ -132,7 +132,7 @@ impl SourceMap {
     fn own_in(&self, shared: &Shared, stack: &Stack) -> ThreadSynchronisation {
         match shared {
             Shared::Running(running) => self.own(running, stack),
-            // An error leaves everything as it was.
+            // An error changes nothing.
             Shared::Error(_) => stack
                 .top()
                 .map_or(ThreadSynchronisation::default(), |top| ThreadSynchronisation::of(self.meaning.frame(top))),
@@ -146,7 +146,7 @@ impl SourceMap {
             Handover::Results(handed) if is_returning => {
                 ThreadSynchronisation { held: handed.held.clone(), is_atomic: handed.section != Section::Outside }
             }
-            // It has ended, though its frames are still there.
+            // The thread has ended, and pops its remaining frames.
             Handover::End if is_returning => ThreadSynchronisation::default(),
             _ => ThreadSynchronisation::of(top),
         }

@@ -1,15 +1,15 @@
-//! Which local variables matter at a place: those that may be read before they are written.
+//! Live variables: the local variables that a thread may read before it writes them.
 //!
-//! What does not matter is left open: places with it are not told apart. A thread alone sees its
-//! local variables, so nobody can tell. Thread-local variables outlive a call, and always matter
-//! here.
+//! Frames have no values of variables that are not live. So there are fewer stack symbols. Only the
+//! thread itself reads its local variables, so this changes no behaviour. Thread-local variables
+//! outlive a call and count as live everywhere.
 
 use super::NumberSet;
 use crate::graph::{Formula, Graph, Step, Var};
 
-/// For each node, the local variables that matter there.
+/// For each node, the live local variables.
 pub(crate) fn live_variables(graph: &Graph) -> Vec<NumberSet> {
-    let always = NumberSet::below(graph.thread_locals.len());
+    let always = NumberSet::first(graph.thread_locals.len());
     let mut live = vec![NumberSet::EMPTY; graph.nodes.len()];
     let mut before = vec![Vec::new(); graph.nodes.len()];
     for node in 0..graph.nodes.len() {
@@ -18,8 +18,8 @@ pub(crate) fn live_variables(graph: &Graph) -> Vec<NumberSet> {
             before[next].push(node);
         }
     }
-    // Backwards, until nothing changes. What comes later in a function has a lower number, and is
-    // looked at first.
+    // Backwards, until nothing changes. Nodes later in a function have lower numbers and are
+    // processed first.
     let mut changed: Vec<usize> = (0..graph.nodes.len()).rev().collect();
     let mut is_waiting = vec![true; graph.nodes.len()];
     while let Some(node) = changed.pop() {
@@ -52,7 +52,7 @@ fn access(graph: &Graph, node: usize, live: &[NumberSet]) -> (NumberSet, NumberS
         Step::Call { arguments, .. } | Step::Start { arguments, .. } => reads(arguments),
         Step::Await { targets, assign: None } | Step::Results { targets } => written = locals(targets),
         Step::Return(results) => reads(results),
-        // The new thread gets a copy of what matters to it.
+        // The new thread gets a copy of its live variables.
         Step::StartAt(target, _) => read = live[*target].clone(),
         _ => {}
     }
@@ -67,7 +67,7 @@ fn locals(targets: &[Option<Var>]) -> NumberSet {
     targets.iter().filter_map(number).collect()
 }
 
-/// Adds the local variables of a formula. A primed one is written before it is read.
+/// Adds the local variables that a formula reads. A primed variable is read after the assignment.
 fn variables(formula: &Formula, found: &mut NumberSet) {
     match formula {
         Formula::Variable(Var::Local(number)) => found.insert(*number),

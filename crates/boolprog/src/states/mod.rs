@@ -1,9 +1,11 @@
-//! States of a program: what is shared, and frames of calls. In the system they are shared states
-//! and stack symbols.
+//! States of a program. They become the shared states and the stack symbols of the system.
 //!
-//! Nobody is named: what only one thread may know of itself (that it is in an atomic section, that
-//! it holds a lock) is in its topmost frame, and the shared state has what the others must know. So
-//! threads with the same program stay interchangeable.
+//! In: the graph of the program. Out: the types of shared states, frames and valuations, tables that
+//! number shared states, and the live variables.
+//!
+//! No shared state names a thread. That a thread is in an atomic section, or that it holds a lock,
+//! is stored in its topmost frame. The shared state stores only that some thread is in an atomic
+//! section, and which locks are held. So threads with the same program stay interchangeable.
 
 mod liveness;
 mod number_set;
@@ -15,30 +17,30 @@ pub(crate) use number_set::NumberSet;
 pub(crate) use shared_states::{ENTRY, SharedStates, Table};
 pub(crate) use valuation::{Cutoff, OpenVariable, Stop, Store, Valuation, evaluate};
 
-/// A shared state.
+/// A shared state of a program.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Shared {
     Running(Running),
-    /// The run has ended, with an error at this node.
+    /// The run has ended with an error at this node.
     Error(usize),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Running {
     pub(crate) variables: Valuation,
-    /// The locks that somebody holds.
+    /// The locks that are held.
     pub(crate) locked: NumberSet,
     /// Whether a thread is in an atomic section.
     pub(crate) is_atomic: bool,
     pub(crate) handover: Handover,
-    /// Threads that were created and have not started: their pools and frames, sorted.
+    /// The threads that were created and have not started: their pools and first frames, sorted.
     pub(crate) pending: Vec<(u32, Frame)>,
-    /// How many threads that were created are there, if that is limited.
+    /// The number of created threads that have not ended, if there is a limit; otherwise 0.
     pub(crate) created: u32,
 }
 
 impl Running {
-    /// The same with other variables, and with a thread in an atomic section or without one.
+    /// A copy with other values of `variables` and `is_atomic`.
     pub(crate) fn with(&self, variables: Valuation, is_atomic: bool) -> Running {
         let Running { locked, handover, pending, created, .. } = self;
         let (locked, handover, pending) = (locked.clone(), handover.clone(), pending.clone());
@@ -46,17 +48,17 @@ impl Running {
     }
 }
 
-/// What lies between two frames of one thread.
+/// What a returning thread hands over from its callee's frame to its caller's frame.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Handover {
     Nothing,
-    /// Few shared states have them.
+    /// The data of a return. It is boxed because few shared states have it.
     Results(Box<ReturnData>),
-    /// The thread ends, frame by frame.
+    /// The thread ends: it pops all of its frames.
     End,
 }
 
-/// Results of a call, and what the thread knows of itself.
+/// The data of a return: the results, and the thread's section, locks and thread-local variables.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ReturnData {
     pub(crate) results: Valuation,
@@ -65,35 +67,35 @@ pub(crate) struct ReturnData {
     pub(crate) thread_locals: Valuation,
 }
 
-/// A stack symbol.
+/// A frame of a call, which becomes a stack symbol.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Frame {
     pub(crate) node: usize,
     pub(crate) kind: FrameKind,
     pub(crate) section: Section,
-    /// The locks that its thread holds.
+    /// The locks that the thread holds.
     pub(crate) held: NumberSet,
-    /// Thread-local variables, then parameters, then the others.
+    /// Thread-local variables, then parameters, then the other local variables.
     pub(crate) local: Valuation,
-    /// Results of a call that are not assigned yet.
+    /// The results of a call that are not assigned yet.
     pub(crate) results: Valuation,
 }
 
 impl Frame {
-    /// How many bytes it takes beside its own, if no copy shares them.
+    /// The heap memory in bytes, if no copy shares it.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.held.heap_bytes() + self.local.heap_bytes() + self.results.heap_bytes()
     }
 }
 
-/// How a frame came to be.
+/// How a frame was created. It decides what a return from it does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum FrameKind {
-    /// By a call; or it is the lowest, and returns like any other.
+    /// By a call. Also the lowest frame of a thread, where a return does the same as in a call.
     Called,
-    /// It is the lowest, of a thread that was there from the start.
+    /// The lowest frame of a thread that exists from the initial state on.
     Root,
-    /// It is the lowest, of a thread that was created, if these are counted.
+    /// The lowest frame of a created thread, if created threads are counted.
     Created,
 }
 
@@ -101,10 +103,10 @@ pub(crate) enum FrameKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Section {
     Outside,
-    /// In one that a block of this call began, known by the node that leaves it.
+    /// In a section that an `atomic` block of this call began. The number is the node that leaves it.
     Block(usize),
-    /// In one that `atomic_begin` began, in this call or in one that has returned to it.
+    /// In a section that `atomic_begin` began, in this call or in a call that has returned to it.
     Begun,
-    /// In that of the caller.
+    /// In a section that a caller began.
     Inherited,
 }

@@ -1,7 +1,7 @@
-//! Sets of small numbers: variables and locks.
+//! Sets of numbers of variables or locks, as bit sets.
 //!
-//! Most programs have few of either, so a set of numbers below 64 is one word and takes no memory
-//! of its own. A larger set shares its words with its copies until one of them changes.
+//! Most programs have few variables and locks. So a set of numbers below 64 is one word and takes
+//! no heap memory. A larger set shares its words with its copies until one of them changes.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct NumberSet(Words);
 
-/// Equal sets have equal words: of `Many` there are at least two, and the last one is not zero.
+/// Equal sets have equal words: `Many` has at least two words, and the last one is not zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Words {
     One(u64),
@@ -32,8 +32,8 @@ impl Hash for NumberSet {
 impl NumberSet {
     pub(crate) const EMPTY: NumberSet = NumberSet(Words::One(0));
 
-    /// The numbers below this one.
-    pub(crate) fn below(count: usize) -> NumberSet {
+    /// The numbers from 0 to `count - 1`.
+    pub(crate) fn first(count: usize) -> NumberSet {
         if count <= 64 {
             return NumberSet(Words::One(low_bits(count)));
         }
@@ -86,12 +86,11 @@ impl NumberSet {
     #[cold]
     fn change(&mut self, number: usize, is_in: bool) {
         if self.contains(number) == is_in {
-            return; // and shares its words as before
+            return; // without copying the words
         }
         let (word, bit) = (number / 64, 1 << (number % 64));
         match &mut self.0 {
-            // The last word may become zero, and the others shared words of a copy: those are made
-            // anew.
+            // If the last word changes, it may become zero, and the set may need fewer words.
             Words::Many(words) if word + 1 < words.len() => Arc::make_mut(words)[word] ^= bit,
             _ => {
                 let mut words = self.words().to_vec();
@@ -102,22 +101,22 @@ impl NumberSet {
         }
     }
 
-    /// The numbers of either.
+    /// The numbers that are in one of the two sets.
     pub(crate) fn union(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a | b)
     }
 
-    /// The numbers of both.
+    /// The numbers that are in both sets.
     pub(crate) fn intersection(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & b)
     }
 
-    /// The numbers of this one that the other one has not.
+    /// The numbers of this set that are not in the other one.
     pub(crate) fn difference(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & !b)
     }
 
-    /// Whether all numbers of the other one are here, too.
+    /// Whether this set contains all numbers of the other one.
     pub(crate) fn includes(&self, other: &NumberSet) -> bool {
         match (&self.0, &other.0) {
             (Words::One(a), Words::One(b)) => a & b == *b,
@@ -138,7 +137,7 @@ impl NumberSet {
         let (a, b) = (self.words(), other.words());
         let at = |words: &[u64], word: usize| words.get(word).copied().unwrap_or(0);
         let words = || (0..a.len().max(b.len())).map(|word| of(at(a, word), at(b, word)));
-        // One of the two, if it is that: then no memory is needed.
+        // If the result equals one of the two sets, it shares that set's words.
         for (set, own) in [(self, a), (other, b)] {
             if words().enumerate().all(|(word, value)| value == at(own, word)) {
                 return set.clone();
@@ -147,7 +146,7 @@ impl NumberSet {
         NumberSet::from_words(&words().collect::<Vec<_>>())
     }
 
-    /// All numbers, from the lowest on.
+    /// All numbers, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words().iter().enumerate().flat_map(|(at, &word)| {
             let mut left = word;
@@ -198,7 +197,8 @@ mod tests {
     }
 
     proptest! {
-        /// As the sets of the standard library; equal sets are equal however they came to be.
+        /// Sets behave like those of the standard library. Equal sets are equal, however they were
+        /// computed.
         #[test]
         fn sets_of_numbers(a in numbers(), b in numbers(), count in 0usize..300) {
             let (plain_a, plain_b): (BTreeSet<usize>, BTreeSet<usize>) = (a.iter().copied().collect(), b.iter().copied().collect());
@@ -208,7 +208,7 @@ mod tests {
             prop_assert_eq!(list(&set_a.intersection(&set_b)), plain_a.intersection(&plain_b).copied().collect::<Vec<_>>());
             prop_assert_eq!(list(&set_a.difference(&set_b)), plain_a.difference(&plain_b).copied().collect::<Vec<_>>());
             prop_assert_eq!(set_a.includes(&set_b), plain_a.is_superset(&plain_b));
-            prop_assert_eq!(list(&NumberSet::below(count)), (0..count).collect::<Vec<_>>());
+            prop_assert_eq!(list(&NumberSet::first(count)), (0..count).collect::<Vec<_>>());
             prop_assert!((0..301).all(|number| set_a.contains(number) == plain_a.contains(&number)));
             let mut less = set_a.union(&set_b);
             let copy = less.clone();
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn small_sets_take_little() {
         assert_eq!(size_of::<NumberSet>(), 16);
-        assert_eq!(NumberSet::below(64).heap_bytes(), 0);
+        assert_eq!(NumberSet::first(64).heap_bytes(), 0);
         assert_eq!(NumberSet::from_iter([64]).heap_bytes(), 32);
     }
 }

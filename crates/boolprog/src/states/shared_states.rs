@@ -1,8 +1,7 @@
-//! Shared states with dense numbers, in the order in which they are found, and lists for each of
-//! them.
+//! The table that numbers shared states in the order in which they are found.
 //!
-//! There may be millions. They differ most in the values of variables, and little in everything
-//! else: so of a shared state are kept its variables, and the number of the rest.
+//! There may be millions of shared states. They have many different values of variables, but few
+//! different rests. So a row stores the variables, and the number of the rest.
 
 use super::Shared;
 use super::Valuation;
@@ -11,31 +10,31 @@ use rustc_hash::FxBuildHasher;
 
 pub(crate) type Table<T> = IndexSet<T, FxBuildHasher>;
 
-/// About how many bytes an entry of a table takes beside its value: its hash, and its place in an
-/// index that is never quite full.
+/// Estimated memory of a table entry in addition to its value, in bytes: the hash, and a slot of the
+/// index with its share of empty slots.
 pub(crate) const ENTRY: usize = 24;
 
-/// Shared states by their numbers.
+/// Numbered shared states.
 #[derive(Debug, Default)]
 pub(crate) struct SharedStates {
-    /// The variables, and the number of the rest.
+    /// For each shared state, its variables and the number of its rest.
     rows: Table<(Valuation, u32)>,
-    /// Shared states without variables.
+    /// The rests: shared states without variables.
     rests: Table<Shared>,
-    /// The number of the rest that was looked up last.
+    /// The rest that was looked up last.
     last: usize,
-    /// What the variables take beside the rows.
+    /// The heap memory of the variables, in bytes.
     heap_bytes: usize,
 }
 
 impl SharedStates {
-    /// The number of a shared state, which is added if it is new.
+    /// The number of a shared state. Adds the shared state if it is new.
     pub(crate) fn insert(&mut self, mut shared: Shared) -> u32 {
         let variables = match &mut shared {
             Shared::Running(running) => std::mem::take(&mut running.variables),
             Shared::Error(_) => Valuation::default(),
         };
-        // Mostly it is that of the state before.
+        // Consecutive states mostly have the same rest.
         if self.rests.get_index(self.last) != Some(&shared) {
             (self.last, _) = self.rests.insert_full(shared);
         }
@@ -57,12 +56,12 @@ impl SharedStates {
         }
     }
 
-    /// A shared state without its variables.
+    /// The rest of a shared state: the shared state without its variables.
     pub(crate) fn rest(&self, number: u32) -> &Shared {
         &self.rests[self.rows[number as usize].1 as usize]
     }
 
-    /// The variables of a shared state; all open after an error.
+    /// The variables of a shared state. After an error all of them are open.
     pub(crate) fn variables(&self, number: u32) -> &Valuation {
         &self.rows[number as usize].0
     }
@@ -71,7 +70,7 @@ impl SharedStates {
         (0..).zip(&self.rows).map(|(number, _)| self.get(number))
     }
 
-    /// About how many bytes it takes.
+    /// Estimates the memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let entries = self.rows.capacity() * (size_of::<(Valuation, u32)>() + ENTRY);
         entries + self.rests.capacity() * (size_of::<Shared>() + ENTRY) + self.heap_bytes

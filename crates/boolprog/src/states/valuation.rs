@@ -1,32 +1,31 @@
-//! Values of variables, of which some may not have been chosen yet, and what expressions make of
-//! them.
+//! Valuations: values of variables, of which some are open, and the values of expressions.
 //!
-//! A variable that may have any value is left open until somebody reads it: then the reader
-//! chooses, and the choice stays. So a store with open variables stands for all stores that agree
-//! with it on the others, and every one of these is possible ([design
-//! note](../../../docs/design/009-programs-as-systems.md)).
+//! A variable that may have any value stays open until a step reads it. Then the step chooses a
+//! value, and the variable keeps it. So a store with open variables stands for all stores that
+//! agree with it on the other variables, and each of these stores is possible ([design
+//! note](../../../../docs/design/009-programs-as-systems.md)).
 
 use super::NumberSet;
 use crate::graph::{Formula, Var};
 
-/// Some Boolean variables. The value of one that is not known is kept as false, so that equal
-/// stores are equal.
+/// Values of Boolean variables. An open variable is false in `values`, so equal valuations have
+/// equal fields.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Valuation {
-    known: NumberSet,
+    chosen: NumberSet,
     values: NumberSet,
 }
 
 impl Valuation {
     pub(crate) fn get(&self, number: usize) -> Option<bool> {
-        self.known.contains(number).then(|| self.values.contains(number))
+        self.chosen.contains(number).then(|| self.values.contains(number))
     }
 
     pub(crate) fn set(&mut self, number: usize, value: Option<bool>) {
         if value.is_some() {
-            self.known.insert(number);
+            self.chosen.insert(number);
         } else {
-            self.known.remove(number);
+            self.chosen.remove(number);
         }
         if value == Some(true) {
             self.values.insert(number);
@@ -36,33 +35,33 @@ impl Valuation {
     }
 
     /// The variables that are not open.
-    pub(crate) fn known(&self) -> &NumberSet {
-        &self.known
+    pub(crate) fn chosen(&self) -> &NumberSet {
+        &self.chosen
     }
 
-    /// Those of the variables that are in the mask; the others are open.
+    /// The values of the variables in the mask. All others are open.
     pub(crate) fn masked(&self, mask: &NumberSet) -> Valuation {
-        Valuation { known: self.known.intersection(mask), values: self.values.intersection(mask) }
+        Valuation { chosen: self.chosen.intersection(mask), values: self.values.intersection(mask) }
     }
 
-    /// The first `count` variables.
+    /// The values of the first `count` variables. All others are open.
     pub(crate) fn first(&self, count: usize) -> Valuation {
-        if count == 0 { Valuation::default() } else { self.masked(&NumberSet::below(count)) }
+        if count == 0 { Valuation::default() } else { self.masked(&NumberSet::first(count)) }
     }
 
-    /// These, with the first `count` taken from `other`.
+    /// A copy with the first `count` variables of `other`.
     pub(crate) fn with_first(&self, count: usize, other: &Valuation) -> Valuation {
         if count == 0 {
             return self.clone();
         }
-        let first = NumberSet::below(count);
+        let first = NumberSet::first(count);
         let either = |own: &NumberSet, other: &NumberSet| own.difference(&first).union(&other.intersection(&first));
-        Valuation { known: either(&self.known, &other.known), values: either(&self.values, &other.values) }
+        Valuation { chosen: either(&self.chosen, &other.chosen), values: either(&self.values, &other.values) }
     }
 
-    /// How many bytes they take beside their own, if no copy shares them.
+    /// The heap memory in bytes, if no copy shares it.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.known.heap_bytes() + self.values.heap_bytes()
+        self.chosen.heap_bytes() + self.values.heap_bytes()
     }
 }
 
@@ -74,7 +73,7 @@ impl FromIterator<Option<bool>> for Valuation {
     }
 }
 
-/// What a step can read and write: the shared variables, and those of the thread's topmost frame.
+/// The variables that a step can read and write: the shared ones, and those of the topmost frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Store {
     pub(crate) shared: Valuation,
@@ -96,8 +95,8 @@ impl Store {
         }
     }
 
-    /// Runs `step` on this store; where it needs a variable that is open, on each of the two stores
-    /// in which it is not.
+    /// Runs `step` on this store. If `step` needs an open variable, runs it on the two stores in
+    /// which this variable has a value instead.
     pub(crate) fn cases(&self, step: &mut impl FnMut(&Store) -> Result<(), Stop>) -> Result<(), Cutoff> {
         match step(self) {
             Ok(()) => Ok(()),
@@ -111,15 +110,15 @@ impl Store {
     }
 }
 
-/// A variable whose value must be chosen first.
+/// A computation needs the value of this variable, which is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OpenVariable(pub(crate) Var);
 
-/// No further case is looked at: one that is enough has been found, or there are too many.
+/// No further case is tried: one case was enough, or there are too many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cutoff;
 
-/// Why a case goes no further.
+/// Why a case ends early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     Open(Var),
@@ -138,7 +137,7 @@ impl From<Cutoff> for Stop {
     }
 }
 
-/// The values that an expression can have. Every `*` is a choice of its own, so parts of an
+/// The values that an expression can have. Each `*` is a separate choice. So the parts of an
 /// expression are independent once the variables are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PossibleValues {
@@ -163,8 +162,8 @@ impl PossibleValues {
     }
 }
 
-/// The values that `formula` can have, where `before` are the values now and `after` those after
-/// the assignment. An open variable is asked for only if the value depends on it.
+/// The values that `formula` can have. `before` has the values before an assignment, `after` those
+/// after it. Fails with an open variable only if the value depends on it.
 pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<PossibleValues, OpenVariable> {
     let known =
         |store: &Store, variable: Var| store.get(variable).map(PossibleValues::only).ok_or(OpenVariable(variable));
@@ -178,7 +177,7 @@ pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Resu
         }
         Formula::Binary(operator, a, b) => {
             let (a, b) = (evaluate(a, before, after), evaluate(b, before, after));
-            // One side may decide.
+            // One side may decide the value.
             for (side, swap) in [(a, false), (b, true)] {
                 if let Some(value) = side.ok().and_then(PossibleValues::value) {
                     let apply =
@@ -210,7 +209,7 @@ pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Resu
                 return Ok(PossibleValues::only(true));
             }
             let b = evaluate(b, before, after)?;
-            // a: true. Otherwise b: false. Otherwise either.
+            // If a, then true. Otherwise, if b, then false. Otherwise any value.
             Ok(PossibleValues { no: true, yes: a.yes || b.no })
         }
     }

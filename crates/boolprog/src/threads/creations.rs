@@ -1,18 +1,22 @@
-//! How often each creation of a thread may be executed.
+//! Counts how often each statement that creates a thread may be executed.
+//!
+//! The count is for *activations*: a function from its entry on, or from a label on at which threads
+//! start. A creation is executed a bounded number of times if it is in no loop, and if the calls and
+//! creations that lead to it are in no loop and not recursive.
 
 use crate::graph::{Graph, Step};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-/// Where threads and calls start.
+/// The node at which a call or a thread starts.
 type Activation = usize;
 
-/// The creations that may be executed, in the order of the text, and how often; `u64::MAX` is
-/// without end.
+/// The creations that may be executed, in the order of the text, each with the number of times.
+/// `u64::MAX` means that there is no bound.
 pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
     let in_loop = in_loop(graph);
-    // The calls and creations that may be executed from a node on, in the same call, with what they
-    // enter.
+    // The calls and creations that one activation may execute, with the activations that they
+    // start.
     let sites = |start: Activation| -> Vec<(usize, Activation)> {
         let target = |node: usize| match graph.nodes[node].step {
             Step::Call { function, .. } | Step::Start { function, .. } => Some((node, graph.functions[function].entry)),
@@ -29,8 +33,8 @@ pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u6
             found.extend(sites.iter().map(|&(_, target)| target));
         }
     }
-    // Counted where everything that enters has been counted. What is left enters itself, or is
-    // entered by what does: without end.
+    // An activation is counted after all activations that start it. What remains is recursive, or
+    // is started by a recursive activation: there is no bound.
     let mut entering: BTreeMap<Activation, usize> = BTreeMap::new();
     for &(_, target) in activations.values().flatten() {
         *entering.entry(target).or_default() += 1;
@@ -63,8 +67,8 @@ pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u6
     creations
 }
 
-/// For each node, whether it can come again in the same call: the strongly connected
-/// components, by two searches (Kosaraju).
+/// For each node, whether it is on a cycle of the graph: the strongly connected components, by two
+/// searches (Kosaraju).
 fn in_loop(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     let forward: Vec<Vec<usize>> = (0..count).map(|node| graph.successors(node)).collect();
@@ -89,7 +93,7 @@ fn in_loop(graph: &Graph) -> Vec<bool> {
     in_loop
 }
 
-/// A depth-first search; nodes are noted when everything behind them has been.
+/// A depth-first search. It adds a node to `order` after all nodes that the node leads to.
 fn finish(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[start], true) {
         return;

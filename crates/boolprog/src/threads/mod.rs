@@ -1,8 +1,9 @@
-//! Which threads there are: from the start, and for what is created.
+//! The threads of a program: the initial ones, and slots for created ones.
 //!
-//! A creation can be executed only so many times if it is in no loop, and the calls that lead to it
-//! are in none either; and then there is a place for each time. How often is counted for
-//! *activations*: a function from its beginning, or from a label at which threads start.
+//! In: the graph of the program, and the options. Out: [`Threads`], or diagnostics.
+//!
+//! If the number of executions of each creation is bounded, there is one slot for each execution.
+//! Otherwise the user has to set a limit on the number of created threads.
 
 mod creations;
 
@@ -14,35 +15,35 @@ use creations::creations;
 /// The threads of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Threads {
-    /// There from the start: functions, and how many threads of each.
+    /// The functions that the initial threads run, each with the number of threads.
     pub roots: Vec<(usize, u32)>,
-    /// Places for threads that are created.
+    /// The slots for created threads.
     pub pools: Vec<Pool>,
-    /// How many threads that were created may be there at a time, where that is a limit.
+    /// The limit on the number of created threads at a time, if it has an effect.
     pub limit: Option<u32>,
-    /// `main`, if it does nothing but start the others, and so is no thread itself.
+    /// The function `main`, if it only starts threads. Then it is not a thread itself.
     pub launcher: Option<usize>,
 }
 
-/// Places for threads that start at certain places.
+/// Slots for threads with the same starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pool {
-    /// What they start with.
+    /// Where these threads start.
     pub starts: Vec<Start>,
-    /// How many there are.
+    /// The number of slots.
     pub slots: u32,
 }
 
-/// What a thread starts with.
+/// Where a created thread starts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Start {
-    /// A function.
+    /// At the entry of a function.
     Function(usize),
-    /// A label of a function.
+    /// At a label of a function.
     Label(usize, String),
 }
 
-/// The threads that these options ask for, or what is wrong.
+/// Computes the threads for these options. Reports what is wrong with them.
 pub(crate) fn plan(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -102,7 +103,7 @@ pub(crate) fn plan(
     Threads { roots, pools: pools.into_iter().filter(|pool| pool.slots > 0).collect(), limit, launcher }
 }
 
-/// That a limit is none: no more threads are created than this.
+/// The warning that a limit changes nothing, because the program creates no more threads.
 fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
     let why = match created {
         0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
@@ -115,7 +116,7 @@ fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagno
         .about(Setting::Threads)
 }
 
-/// What a node starts.
+/// Where the thread that a node creates starts.
 pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     match &graph.nodes[node].step {
         Step::Start { function, .. } => Start::Function(*function),
@@ -124,7 +125,7 @@ pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     }
 }
 
-/// The threads that are there from the start, and `main` if it only starts them.
+/// The initial threads, and `main` if it only starts them.
 fn roots(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -176,7 +177,7 @@ fn roots(
     (roots, launcher)
 }
 
-/// What a function starts, if it does nothing else.
+/// The functions that a function starts, if it does nothing else.
 fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
     let (mut node, mut started) = (graph.functions[function].entry, Vec::new());
     if graph.functions[function].enforce.is_some() {

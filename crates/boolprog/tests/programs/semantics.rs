@@ -136,7 +136,7 @@ proptest! {
         let without = lower(&program, &Options { bad_states: BadStates::Targets(vec![Source::from(&*format!("*|{threads}"))]), ..options });
         let states = |lowered: &Lowered| -> BTreeSet<State> {
             let found = oracle::levels(lowered.reading.problem.system(), 2, 2).reachable.pop().expect("the last level");
-            let views = found.iter().map(|state| lowered.map.view(state)).filter(|view| !view.is_between);
+            let views = found.iter().map(|state| lowered.map.program_state(state)).filter(|view| !view.is_mid_step);
             views.flat_map(|view| stood_for(&view, &lowered.map)).collect()
         };
         let (with, without) = (states(&with), states(&without));

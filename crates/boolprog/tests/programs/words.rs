@@ -17,7 +17,7 @@ fn read_back(lowered: &Lowered, bounds: Bounds) -> usize {
     let mut count = 0;
     for state in bounded::levels(system, bounds).new.into_iter().flatten() {
         let text = map.state_text(&state);
-        if map.is_between(state.shared) {
+        if map.is_mid_step(state.shared) {
             assert!(map.read_state(system, None, Source::from(&*text)).is_err(), "{text}");
             continue;
         }

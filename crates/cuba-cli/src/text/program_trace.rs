@@ -238,7 +238,7 @@ fn change(change: &Change<'_>) -> String {
 /// first one have changed, in words.
 pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
-    while program.map.is_between(state.shared) {
+    while program.map.is_mid_step(state.shared) {
         // Only the thread that returns can go on, and in one way.
         let Some(next) = system.steps(&state).next() else { break };
         let step = program.map.step(next.thread, &state, &next.state);

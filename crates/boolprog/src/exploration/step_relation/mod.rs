@@ -1,12 +1,14 @@
-//! What a thread does in one step: the meaning of programs (docs/boolean-programs.md), as actions
-//! of a pushdown system.
+//! The step relation of a program: its meaning (docs/boolean-programs.md) as actions of a pushdown
+//! system.
 //!
-//! A shared state has the shared variables and what synchronisation needs; a stack symbol is a
-//! [`Frame`]: a place with its local variables, and with what the thread has to remember of itself.
+//! A shared state consists of the shared variables and the state of locks, atomic sections and
+//! created threads. A stack symbol is a [`Frame`]: a place, its local variables, and the locks and
+//! the atomic section of the thread.
 //!
-//! A return cannot reach below the top of the stack. What it hands over lies in the shared state
-//! until the caller's frame, which awaits it, picks it up. Meanwhile nobody else can move, so the
-//! two actions are one step; and only the thread that returns has an awaiting frame on top.
+//! A pop cannot change the symbol below the top. So a return takes two actions. The first one stores
+//! the results in the shared state ([`Handover`]). The second one is a step of the caller's frame,
+//! which awaits the results and takes them. Between the two, no other thread can take a step: only
+//! the returning thread has an awaiting frame on top.
 
 mod thread_step;
 
@@ -15,29 +17,29 @@ use crate::states::{Cutoff, Frame, FrameKind, Handover, NumberSet, ReturnData, R
 use crate::threads::Threads;
 use thread_step::ThreadStep;
 
-/// What a step does to the stack.
+/// The effect of a step on the stack.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Effect {
-    /// Another frame on top.
+    /// Replaces the top by this frame.
     To(Frame),
-    /// The callee, and the caller as it awaits the return.
+    /// A call: the callee's frame, and the caller's frame, which awaits the return.
     Push(Frame, Frame),
     Pop,
 }
 
-/// A program with its threads.
+/// The step relation of a program and its threads.
 pub(crate) struct StepRelation<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) threads: &'a Threads,
-    /// Whether a failed `assert` or `unlock` ends the run; otherwise it does nothing.
+    /// Whether a failed `assert` or `unlock` ends the run. Otherwise it has no effect.
     pub(crate) has_errors: bool,
-    /// For each function, whether its returns hand something over.
+    /// For each function, whether its return stores a handover in the shared state.
     hands_over: Vec<bool>,
-    /// For each node, the local variables that matter there.
+    /// For each node, the live local variables.
     live: &'a [NumberSet],
 }
 
-/// More choices of open variables than this are not tried for one step.
+/// The most choices of open variables for one step.
 pub(crate) const MOST_CASES: u64 = 1 << 20;
 
 impl<'a> StepRelation<'a> {
@@ -45,12 +47,12 @@ impl<'a> StepRelation<'a> {
         StepRelation { graph, threads, has_errors, hands_over: hands_over(graph), live }
     }
 
-    /// Whether a return of this function hands something over.
+    /// Whether a return of this function stores a handover in the shared state.
     pub(crate) fn hands_over(&self, function: usize) -> bool {
         self.hands_over[function]
     }
 
-    /// The shared state at the start.
+    /// The initial shared state.
     pub(crate) fn initial(&self) -> Shared {
         Shared::Running(Running {
             variables: self.graph.shared.iter().map(|variable| variable.value).collect(),
@@ -62,18 +64,18 @@ impl<'a> StepRelation<'a> {
         })
     }
 
-    /// The first frame of a function that is not called.
+    /// The first frame of a thread that starts with this function.
     pub(crate) fn first_frame(&self, function: usize, kind: FrameKind) -> Frame {
         let thread_locals: Valuation = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
         self.entered(function, kind, &thread_locals, &[])
     }
 
-    /// A frame without what does not matter where it is.
+    /// The frame without the values of variables that are not live.
     fn trimmed(&self, frame: Frame) -> Frame {
         Frame { local: frame.local.masked(&self.live[frame.node]), ..frame }
     }
 
-    /// The frame of a function at its beginning.
+    /// The frame at the entry of a function.
     fn entered(
         &self,
         function: usize,
@@ -92,8 +94,8 @@ impl<'a> StepRelation<'a> {
         self.trimmed(Frame { node: function.entry, kind, section, held, local, results })
     }
 
-    /// The kind of a frame that is the lowest of its thread: where nothing is handed over, and
-    /// nothing counted, there is no difference.
+    /// The kind of the lowest frame of a thread. If its return hands nothing over, and created
+    /// threads are not counted, the frame behaves like a called one and has the same kind.
     fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
         match kind {
             FrameKind::Created if self.threads.limit.is_some() => kind,
@@ -102,8 +104,8 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// Threads of this pool that can start: the frame that the first of each kind starts with, and
-    /// the shared state then.
+    /// The starts of threads from this pool: for each frame that is pending, the shared state after
+    /// the start, and the frame.
     pub(crate) fn pick_up((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
         if running.is_atomic || running.handover != Handover::Nothing {
@@ -120,7 +122,7 @@ impl<'a> StepRelation<'a> {
         starts
     }
 
-    /// Whether a thread with this frame on top is the only one that can take a step.
+    /// Whether a thread with this frame on top is the only thread that can take a step.
     pub(crate) fn is_alone(&self, shared: &Shared, frame: &Frame) -> bool {
         match shared {
             Shared::Error(_) => true,
@@ -131,8 +133,8 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// Every step that a thread can take with this frame on top; of the shared state, the variables
-    /// are given by themselves.
+    /// All steps of a thread with this frame on top. The shared state is given as its variables and
+    /// the rest.
     pub(crate) fn steps(
         &self,
         (rest, variables): (&Shared, &Valuation),
@@ -153,7 +155,7 @@ impl<'a> StepRelation<'a> {
         Ok(found)
     }
 
-    /// What an awaiting frame does.
+    /// The step of a frame that awaits a return.
     fn picked_up(
         &self,
         (running, variables): (&Running, &Valuation),
@@ -193,7 +195,7 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// The shared state after the end of the thread with this frame.
+    /// The shared state after the thread with this lowest frame has ended.
     fn without_thread(&self, running: Running, frame: &Frame) -> Running {
         let is_counted = frame.kind == FrameKind::Created && self.threads.limit.is_some();
         let created = running.created.saturating_sub(u32::from(is_counted));
@@ -201,8 +203,9 @@ impl<'a> StepRelation<'a> {
     }
 }
 
-/// For each function, whether its returns hand something over: it has results, or does something to
-/// its thread that lasts, or `end_thread` may leave it.
+/// For each function, whether its return stores a handover in the shared state: if it has results,
+/// if a call of it may change thread-local variables, locks or the atomic section of its thread, or
+/// if `end_thread` may end its calls.
 fn hands_over(graph: &Graph) -> Vec<bool> {
     let mut callers = vec![Vec::new(); graph.functions.len()];
     let (mut lasts, mut ends) =
@@ -215,7 +218,7 @@ fn hands_over(graph: &Graph) -> Vec<bool> {
             _ => {}
         }
     }
-    // What a callee does, its caller does.
+    // A caller has the effects of its callees.
     let mut found: Vec<usize> = (0..lasts.len()).filter(|&function| lasts[function]).collect();
     while let Some(callee) = found.pop() {
         for &caller in &callers[callee] {

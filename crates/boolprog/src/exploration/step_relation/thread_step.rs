@@ -1,4 +1,4 @@
-//! One step of one thread.
+//! One step of one thread: how a statement changes the state.
 
 use super::{Effect, MOST_CASES, StepRelation};
 use crate::graph::{Formula, Node, Step, Var};
@@ -8,7 +8,7 @@ use crate::states::{
 };
 use crate::threads;
 
-/// One step of one thread.
+/// The computation of the steps from one state of a thread.
 pub(super) struct ThreadStep<'m, 'a, 'f> {
     pub(super) relation: &'m StepRelation<'a>,
     /// The shared state without its variables.
@@ -17,14 +17,14 @@ pub(super) struct ThreadStep<'m, 'a, 'f> {
     pub(super) frame: &'m Frame,
     pub(super) node: &'m Node,
     pub(super) found: &'f mut Vec<(Shared, Effect)>,
-    /// How many choices of open variables have been tried.
+    /// The number of choices of open variables tried so far.
     pub(super) cases: u64,
 }
 
 impl<'m> ThreadStep<'m, '_, '_> {
     pub(super) fn step(&mut self) -> Result<(), Cutoff> {
         let store = Store { shared: self.variables.clone(), local: self.frame.local.clone() };
-        // Results that arrive are part of a statement that has begun.
+        // The assignment of results belongs to the call statement, at which `enforce` was checked.
         let is_inside = matches!(self.node.step, Step::Results { .. });
         let enforce = self.relation.graph.functions[self.node.function].enforce.as_ref().filter(|_| !is_inside);
         store.cases(&mut |store| {
@@ -38,7 +38,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         })
     }
 
-    /// Counts a case.
+    /// Counts a choice of open variables, up to the limit.
     fn count(&mut self) -> Result<(), Cutoff> {
         self.cases += 1;
         if self.cases > MOST_CASES { Err(Cutoff) } else { Ok(()) }
@@ -118,9 +118,9 @@ impl<'m> ThreadStep<'m, '_, '_> {
                 self.create(store, first)?;
             }
             Step::StartAt(target, _) => {
-                // A copy: both threads must know the same values, as far as they matter to the new
-                // one.
-                let open = self.relation.live[*target].difference(store.local.known());
+                // Both threads must have the same values of the variables that are live in the new
+                // thread. So these are chosen first.
+                let open = self.relation.live[*target].difference(store.local.chosen());
                 if let Some(number) = open.iter().next() {
                     return Err(Stop::Open(Var::Local(number)));
                 }
@@ -134,7 +134,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         Ok(())
     }
 
-    /// The section after a step that begins or ends one.
+    /// The atomic section after a step that begins or ends one.
     fn section(&self) -> Section {
         match (&self.node.step, self.frame.section) {
             (Step::Enter(block), Section::Outside) => Section::Block(*block),
@@ -145,7 +145,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         }
     }
 
-    /// Takes a lock, or gives it up.
+    /// Takes a lock, or releases it.
     fn lock(&mut self, store: &Store, lock: usize, is_taken: bool) -> Result<(), Cutoff> {
         let (mut running, mut held) = (self.running.clone(), self.frame.held.clone());
         match (is_taken, running.locked.contains(lock), held.contains(lock)) {
@@ -159,28 +159,28 @@ impl<'m> ThreadStep<'m, '_, '_> {
                 held.remove(lock);
                 self.arrive(store, NextFrame { held: &held, ..self.next(self.node.next) }, &running)
             }
-            (true, true, _) => Ok(()), // it waits
+            (true, true, _) => Ok(()), // the thread waits
             (false, _, false) => self.error(store),
         }
     }
 
-    /// The frame that goes on at this node, and is the same otherwise.
+    /// This frame at another node, without any other change.
     fn next(&self, node: usize) -> NextFrame<'m> {
         NextFrame { node, section: self.frame.section, held: &self.frame.held, has_results: true }
     }
 
-    /// Goes on at this node.
+    /// Continues at this node.
     fn go(&mut self, store: &Store, next: usize) -> Result<(), Cutoff> {
         let next = self.next(next);
         self.to(store, next)
     }
 
-    /// Goes on with this frame.
+    /// Continues with this frame.
     fn to(&mut self, store: &Store, next: NextFrame<'_>) -> Result<(), Cutoff> {
         self.arrive(store, next, self.running)
     }
 
-    /// Goes on with this frame, whose variables are in the store, if what is enforced allows it.
+    /// Continues with this frame and the variables of the store, if `enforce` holds there.
     fn arrive(&mut self, store: &Store, next: NextFrame<'_>, running: &Running) -> Result<(), Cutoff> {
         let enforce = self.relation.graph.functions[self.node.function].enforce.as_ref();
         store.cases(&mut |store| {
@@ -216,8 +216,8 @@ impl<'m> ThreadStep<'m, '_, '_> {
         }
         let next = self.node.next;
         let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
-        // What is open before is chosen before: then only the values after the assignment are left
-        // to be chosen here.
+        // Variables that are open before the assignment are chosen first. Then only values after the
+        // assignment are chosen here.
         if let Some(OpenVariable(variable)) = open_before(constrain, store) {
             return Err(Stop::Open(variable));
         }
@@ -247,13 +247,13 @@ impl<'m> ThreadStep<'m, '_, '_> {
         self.found.push((Shared::Running(running), Effect::Push(callee, below)));
     }
 
-    /// Returns with these results.
+    /// Returns from the function with these results.
     fn leave(&mut self, store: &Store, results: Valuation) {
         let frame = self.frame;
         if frame.kind != FrameKind::Called {
             return self.end(store);
         }
-        // A section that a block of this call began, ends with it.
+        // An atomic section that a block of this call began ends with the call.
         let section = if let Section::Block(_) = frame.section { Section::Outside } else { frame.section };
         let handover = if self.relation.hands_over[self.node.function] {
             let thread_locals = store.local.first(self.relation.graph.thread_locals.len());
@@ -266,7 +266,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         self.found.push((Shared::Running(running), Effect::Pop));
     }
 
-    /// The thread ends.
+    /// Ends the thread.
     fn end(&mut self, store: &Store) {
         let running = self.running.with(store.shared.clone(), self.running.is_atomic);
         let running = if self.frame.kind == FrameKind::Called {
@@ -277,7 +277,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         self.found.push((Shared::Running(running), Effect::Pop));
     }
 
-    /// An `assert` or `unlock` that failed.
+    /// An `assert` or `unlock` fails.
     fn error(&mut self, store: &Store) -> Result<(), Cutoff> {
         if !self.relation.has_errors {
             return self.go(store, self.node.next);
@@ -286,13 +286,13 @@ impl<'m> ThreadStep<'m, '_, '_> {
         Ok(())
     }
 
-    /// A new thread, if there is room for it.
+    /// Creates a thread, if a slot is free.
     fn create(&mut self, store: &Store, first: Frame) -> Result<(), Cutoff> {
         let StepRelation { graph, threads, .. } = self.relation;
         let start = threads::start(graph, self.frame.node);
         let pool = threads.pools.iter().position(|pool| pool.starts.contains(&start));
         let Some(pool) = pool else { return Ok(()) };
-        // More have never been created than there are places, or there are as many as there may be.
+        // Without a limit, there is a slot for each creation. With one, the counter decides.
         let number = u32::try_from(pool).expect("few pools");
         let waiting = self.running.pending.iter().filter(|(of, _)| *of == number).count();
         if waiting >= threads.pools[pool].slots as usize || threads.limit == Some(self.running.created) {
@@ -307,22 +307,22 @@ impl<'m> ThreadStep<'m, '_, '_> {
     }
 }
 
-/// What becomes of a frame that stays the topmost one, apart from its variables.
+/// The frame on top after a step, without its variables.
 #[derive(Clone, Copy)]
 struct NextFrame<'n> {
     node: usize,
     section: Section,
     held: &'n NumberSet,
-    /// Whether it keeps the results of a call that are not assigned.
+    /// Whether the frame still has results of a call that are not assigned.
     has_results: bool,
 }
 
-/// The value of each, or that it may be any.
+/// The value of each formula; `None` stands for any value.
 fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, OpenVariable> {
     formulas.iter().map(|formula| Ok(evaluate(formula, store, store)?.value())).collect()
 }
 
-/// A variable in the formula that is open before the assignment.
+/// A variable in the formula that is open before the assignment, if there is one.
 fn open_before(formula: &Formula, store: &Store) -> Option<OpenVariable> {
     match formula {
         Formula::Variable(variable) => store.get(*variable).is_none().then_some(OpenVariable(*variable)),

@@ -1,4 +1,4 @@
-//! The body of a function: from statements to nodes.
+//! Builds the nodes of a function from its statements.
 
 use super::{Resolver, declared_once, distinct, formula};
 use crate::graph::{Formula, Node, Step, Var};
@@ -8,22 +8,22 @@ use crate::text::{STARTS, instead_of_constant};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One function.
+/// The function that is being built.
 pub(super) struct Body<'c, 'a> {
     resolver: &'c mut Resolver<'a>,
     index: usize,
     function: &'a Function,
-    /// Its own variables.
+    /// Parameters and local variables.
     variables: BTreeMap<&'a str, Var>,
-    /// Where labels stand; known when everything has been built.
+    /// The node and the place of each label. It is complete when all statements are built.
     labels: BTreeMap<&'a str, (usize, Span)>,
-    /// Nodes that name labels, to be looked up at the end.
+    /// Nodes with the labels that they lead to. These are resolved at the end.
     jumps: Vec<(usize, &'a [Name])>,
-    /// The `atomic` blocks around what is being built.
+    /// The `atomic` blocks around the current statement.
     blocks: Vec<usize>,
 }
 
-/// Where a statement stands, and where it comes from.
+/// The place of a statement in the text, and its origin.
 #[derive(Clone)]
 struct Place {
     statement: Option<StatementId>,
@@ -84,7 +84,7 @@ impl<'c, 'a> Body<'c, 'a> {
         nodes.len() - 1
     }
 
-    /// Builds statements from the last to the first; gives where they start.
+    /// Builds statements from the last to the first. Returns the node of the first one.
     fn statements(&mut self, statements: &'a [Statement], after: usize) -> usize {
         statements.iter().rev().fold(after, |next, statement| self.statement(statement, next))
     }
@@ -260,7 +260,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.node(Step::Call { function: callee.unwrap_or(0), arguments, returned }, next, place)
     }
 
-    /// The function of this name, if it takes so many arguments.
+    /// The function with this name, if it has this number of parameters.
     fn callee(&mut self, name: &'a Name, arguments: usize) -> Option<usize> {
         let Some(&index) = self.resolver.functions.get(name.text.as_str()) else {
             if self.resolver.possibly_declared.contains(&name.text) {
@@ -312,7 +312,7 @@ impl<'c, 'a> Body<'c, 'a> {
         lock
     }
 
-    /// Looks the labels of a node up.
+    /// Resolves the labels of a node.
     fn jump(&mut self, node: usize, names: &'a [Name]) {
         let mut nodes = Vec::new();
         for name in names {
@@ -378,7 +378,7 @@ impl<'c, 'a> Body<'c, 'a> {
         found
     }
 
-    /// The variables that can be named here, in the order of their names.
+    /// The variables that are visible here, in the order of their names.
     fn known_variables(&self) -> impl Iterator<Item = &'a str> {
         let names: BTreeSet<&str> = self.resolver.variables.keys().chain(self.variables.keys()).copied().collect();
         names.into_iter()
@@ -388,7 +388,8 @@ impl<'c, 'a> Body<'c, 'a> {
         exprs.iter().map(|expr| self.formula(expr, None)).collect()
     }
 
-    /// An expression. Only after `constrain`, which knows the targets, may it have primes.
+    /// Resolves an expression. Primed variables are allowed only after `constrain`, where `targets`
+    /// are given.
     fn formula(&mut self, expr: &Expr, targets: Option<&[Option<Var>]>) -> Formula {
         formula(expr, &mut |name, is_primed| {
             let Some(targets) = targets.filter(|_| is_primed) else {
@@ -403,7 +404,7 @@ impl<'c, 'a> Body<'c, 'a> {
                 return self.variable(name).map(Formula::Variable);
             };
             let variable = self.variable(name)?;
-            // What is not assigned stays what it was.
+            // A variable that is not assigned keeps its value.
             Some(if targets.contains(&Some(variable)) {
                 Formula::Primed(variable)
             } else {
@@ -438,7 +439,7 @@ fn counted(number: usize, what: &str) -> String {
     }
 }
 
-/// All of these together, as a tree that is not deep.
+/// The conjunction of all formulas, as a balanced tree.
 fn conjunction(mut formulas: Vec<Formula>) -> Option<Formula> {
     while formulas.len() > 1 {
         let mut rest = formulas.into_iter();

@@ -1,4 +1,4 @@
-//! Looking names up: from a syntax tree to a [`Graph`], or to everything that is wrong with it.
+//! Name resolution: builds a [`Graph`] from a syntax tree, and reports all errors.
 
 mod body;
 
@@ -9,8 +9,10 @@ use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The graph of a program. What is wrong is reported; then the graph is of no use. `possibly_declared` are
-/// names that may have been declared where the text was not understood.
+/// The graph of a program. If an error is reported, the graph has no meaning.
+///
+/// `possibly_declared` are words of statements that the parser did not understand. They may have
+/// been declared there, so they are not reported as unknown.
 pub(crate) fn resolve(program: &Program, possibly_declared: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
     let graph = declare(program);
     let (variables, locks, functions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -27,7 +29,7 @@ fn declared(variable: &Variable) -> Declaration {
     Declaration { name: variable.name.text.clone(), value: variable.value }
 }
 
-/// Everything but the steps.
+/// The declarations of the graph, without nodes.
 fn declare(program: &Program) -> Graph {
     let (thread_locals, shared): (Vec<_>, Vec<_>) =
         program.variables.iter().partition(|variable| variable.is_thread_local);
@@ -55,19 +57,18 @@ fn declare(program: &Program) -> Graph {
 
 struct Resolver<'a> {
     program: &'a Program,
-    /// Names that may have been declared where the text was not understood: nothing is said about
-    /// them.
+    /// Words of statements that the parser did not understand.
     possibly_declared: &'a BTreeSet<String>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
-    /// The variables of the top level.
+    /// The variables that are declared at the top level.
     variables: BTreeMap<&'a str, Var>,
-    /// The numbers of the locks that have been named so far.
+    /// The numbers of the locks found so far.
     locks: BTreeMap<String, usize>,
     functions: BTreeMap<&'a str, usize>,
 }
 
-/// Names that must differ; of those that do not, `says` is what is wrong, and `help` what to do.
+/// Reports names that occur more than once. `says` makes the message, `help` says what to do.
 fn distinct<'a>(
     names: impl Iterator<Item = &'a Name>,
     says: impl Fn(&str) -> String,
@@ -84,7 +85,7 @@ fn distinct<'a>(
     }
 }
 
-/// Names that are declared once each.
+/// Reports names that are declared more than once.
 fn declared_once<'a>(what: &str, names: impl Iterator<Item = &'a Name>, diagnostics: &mut Diagnostics) {
     let says = |name: &str| format!("{what} `{name}` is declared twice");
     distinct(names, says, "remove or rename one of them", diagnostics);
@@ -130,8 +131,8 @@ impl Resolver<'_> {
     }
 }
 
-/// An expression, with its variables, primed or not, looked up. What is not found has been
-/// reported.
+/// Resolves an expression. `look_up` resolves a variable, and gets whether it is primed. It has
+/// reported the error if it returns `None`.
 pub(crate) fn formula(expr: &Expr, look_up: &mut impl FnMut(&Name, bool) -> Option<Formula>) -> Formula {
     let mut inner = |expr: &Expr| Box::new(formula(expr, look_up));
     match &expr.kind {
