@@ -17,9 +17,10 @@ use crate::explicit::stack_table::{StackId, Stacks};
 use crate::statistics::Statistics;
 use crate::tables::packed_rows::PackedSet;
 use crate::tables::step_cache::ThreadState;
-use crate::trace::backwards::{Best, Levels, Start, WayBack};
-use crate::trace::fewest_steps::{Patience, Sorted, with_fewest_steps};
-use crate::trace::last_context::{Near, Way};
+use crate::trace::backwards::{BackwardSearch, LevelQueries, ThreadStart, TraceEnd};
+use crate::trace::fewest_steps::{SortedState, with_fewest_steps};
+use crate::trace::last_context::{LastContext, LastContextStart};
+use crate::trace::search_budget::SearchBudget;
 use crate::tuning::Tuning;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
@@ -386,15 +387,15 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     /// A trace to a bad state of the first level that has any; none if there is none so far, or if
     /// it is too long to be written out.
     pub fn trace(&self, property: &Property) -> Result<Option<Trace>, Failure> {
-        self.trace_within(property, &Patience::default())
+        self.trace_within(property, &SearchBudget::default())
     }
 
-    fn trace_within(&self, property: &Property, patience: &Patience) -> Result<Option<Trace>, Failure> {
+    fn trace_within(&self, property: &Property, budget: &SearchBudget) -> Result<Option<Trace>, Failure> {
         let (bad, set) = (BadPatterns::new(property, &self.symmetry), self.visible.set());
         let levels = 0..=self.k() + usize::from(self.is_going());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
         let Some((visible, pattern)) = first else { return Ok(None) };
-        self.trace_to_bad(&bad, visible, pattern, patience)
+        self.trace_to_bad(&bad, visible, pattern, budget)
     }
 
     /// A trace to a bad state with the fewest contexts and steps, the same as one exploration
@@ -404,12 +405,12 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         bad: &BadPatterns,
         visible: usize,
         pattern: usize,
-        patience: &Patience,
+        budget: &SearchBudget,
     ) -> Result<Option<Trace>, Failure> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;
-        trace.map(|trace| with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace)).transpose()
+        trace.map(|trace| with_fewest_steps((self.system, &self.symmetry), bad, self, budget, trace)).transpose()
     }
 
     /// A trace to a state with this visible state, the same as one exploration finds.
@@ -421,7 +422,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
         let row = self.visible.set().row(visible).to_vec();
         let shared = self.visible.set().layout().shared(&row);
         let (system, symmetry) = (self.system, &self.symmetry);
-        let way = WayBack { system, symmetry, highest: self.total().highest, stacks: Stacks::default() };
+        let way = BackwardSearch { system, symmetry, highest: self.total().highest, stacks: Stacks::default() };
         way.trace(&mut &*self, shared, &row, arrange)
     }
 
@@ -490,16 +491,16 @@ impl<'a, S: Supersteps> Shares<'a, S> {
 }
 
 /// The levels are in the shares.
-impl<S: Supersteps> Levels for &Shares<'_, S> {
+impl<S: Supersteps> LevelQueries for &Shares<'_, S> {
     type Error = Failure;
 
-    fn best(&mut self, visible: &[u64]) -> Result<Best, Failure> {
-        let mut best: Option<Best> = None;
+    fn best(&mut self, visible: &[u64]) -> Result<TraceEnd, Failure> {
+        let mut best: Option<TraceEnd> = None;
         for reply in self.ask(Command::Best { visible: visible.to_vec() })? {
             let Reply::Best(found) = reply else { return Err(Failure::Reply) };
             let found = found.map(|(level, stacks)| {
                 let symbols = stacks.iter().map(|stack| stack.len() as u64).sum();
-                Best { level, symbols, stacks: stacks.into_iter().map(stack).collect() }
+                TraceEnd { level, symbols, stacks: stacks.into_iter().map(stack).collect() }
             });
             best = best.into_iter().chain(found).min();
         }
@@ -510,7 +511,12 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
         if row == visible { Ok(best) } else { Err(Failure::Reply) }
     }
 
-    fn starts(&mut self, level: usize, by_thread: &[Stack], threads: &[ThreadId]) -> Result<Vec<Vec<Start>>, Failure> {
+    fn starts(
+        &mut self,
+        level: usize,
+        by_thread: &[Stack],
+        threads: &[ThreadId],
+    ) -> Result<Vec<Vec<ThreadStart>>, Failure> {
         let stacks = by_thread.iter().map(word).collect();
         let command = Command::Starts { level, stacks, threads: threads.iter().map(|thread| thread.0).collect() };
         let mut all = vec![Vec::new(); threads.len()];
@@ -554,9 +560,15 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
         Ok(all.into_iter().map(|group| group.into_iter().collect()).collect())
     }
 
-    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Failure> {
+    fn near(
+        &mut self,
+        level: usize,
+        ways: &[LastContext],
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<LastContextStart>, Failure> {
         let start = |&((shared, id), steps): &(ThreadState, usize)| ((shared, word(&stacks.stack(id))), steps);
-        let way = |way: &Way| (way.group, way.others.clone(), way.steps.iter().map(start).collect());
+        let way = |way: &LastContext| (way.group, way.others.clone(), way.steps.iter().map(start).collect());
         let ways = ways.iter().map(way).collect();
         let mut near = Vec::new();
         for reply in self.ask(Command::Near { level, ways, most })? {
@@ -572,9 +584,10 @@ impl<S: Supersteps> Levels for &Shares<'_, S> {
         Ok(near)
     }
 
-    fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Failure> {
-        let written =
-            |(shared, ids): &&Sorted| (*shared, ids.iter().map(|&id| word(&stacks.stack(id))).collect::<Vec<Word>>());
+    fn levels_of(&mut self, states: &[&SortedState], stacks: &Stacks) -> Result<Vec<Option<usize>>, Failure> {
+        let written = |(shared, ids): &&SortedState| {
+            (*shared, ids.iter().map(|&id| word(&stacks.stack(id))).collect::<Vec<Word>>())
+        };
         let mut levels = Vec::new();
         for states in states.chunks(STATES) {
             let mut found = vec![None; states.len()];

@@ -15,8 +15,8 @@ use crate::encoding::{StorageError, read, write};
 use crate::explicit::outbox::{Malformed, Outlet, Place, Reader, Sent, Writer};
 use crate::explicit::reachable::{PAIRS, Reachable, SavedReachable};
 use crate::explicit::stack_table::StackId;
-use crate::trace::backwards::Start;
-use crate::trace::last_context::{Near, Way};
+use crate::trace::backwards::ThreadStart;
+use crate::trace::last_context::{LastContext, LastContextStart};
 use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use cpds::{Cpds, Stack, Symbol, ThreadId};
@@ -351,7 +351,7 @@ impl<'a> Share<'a> {
                     return None;
                 }
                 let stacks: Vec<Stack> = stacks.into_iter().map(stack).collect();
-                let written = |(shared, stack): &Start| (*shared, word(stack));
+                let written = |(shared, stack): &ThreadStart| (*shared, word(stack));
                 let starts = |thread| self.reachable.starts_of(level, &stacks, ThreadId(thread));
                 let starts = threads.into_iter().map(|thread| starts(thread).iter().map(written).collect());
                 Some(Reply::Starts(starts.collect()))
@@ -440,14 +440,15 @@ impl<'a> Share<'a> {
         let stacks = &self.reachable.stacks;
         // A stack that is not known is in no state.
         let here = |((shared, word), steps): ((u32, Word), usize)| Some(((shared, stacks.find(&stack(word))?), steps));
-        let way = |(group, others, steps): WrittenWay| Way {
+        let way = |(group, others, steps): WrittenWay| LastContext {
             group,
             others,
             steps: steps.into_iter().filter_map(here).collect(),
         };
         let near = self.reachable.near(level, &ways.into_iter().map(way).collect::<Vec<_>>(), most);
-        let written =
-            |(steps, shared, ids): Near| (steps, shared, ids.into_iter().map(|id| word(&stacks.stack(id))).collect());
+        let written = |(steps, shared, ids): LastContextStart| {
+            (steps, shared, ids.into_iter().map(|id| word(&stacks.stack(id))).collect())
+        };
         Reply::Near(near.into_iter().map(written).collect())
     }
 

@@ -13,7 +13,7 @@ use crate::limits::Unfinished;
 use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
-use crate::trace::fewest_steps::Patience;
+use crate::trace::search_budget::SearchBudget;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
@@ -325,13 +325,13 @@ impl<'a> LevelStore<'a> {
         bad: &BadPatterns,
         visible: usize,
         pattern: usize,
-        patience: &Patience,
+        budget: &SearchBudget,
     ) -> Option<Trace> {
         match self {
-            LevelStore::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, patience),
-            LevelStore::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, patience),
+            LevelStore::Explicit(reachable) => reachable.trace_to_bad(bad, visible, pattern, budget),
+            LevelStore::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, budget),
             LevelStore::Shares(shares) => {
-                let trace = shares.trace_to_bad(bad, visible, pattern, patience);
+                let trace = shares.trace_to_bad(bad, visible, pattern, budget);
                 answered(shares, trace).flatten()
             }
         }

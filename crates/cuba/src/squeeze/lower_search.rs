@@ -18,7 +18,7 @@ use crate::squeeze::level_store::{LevelSnapshot, LevelStore};
 use crate::squeeze::race::Side;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::SYMBOLIC;
-use crate::trace::fewest_steps::Patience;
+use crate::trace::search_budget::SearchBudget;
 use crate::trace::thread_numbering::numbered;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
@@ -245,8 +245,8 @@ impl<'a> Squeeze<'a, '_> {
         self.race.cancel_other(Side::Lower);
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
-        let patience = Patience::within(self.options.memory, self.race.cancel(Side::Lower));
-        let trace = end.level_store.trace(bad, visible, pattern, &patience);
+        let budget = SearchBudget::within(self.options.memory, self.race.cancel(Side::Lower));
+        let trace = end.level_store.trace(bad, visible, pattern, &budget);
         match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
             Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
             None if end.level_store.is_lost() => self.lose(),

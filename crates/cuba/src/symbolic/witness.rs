@@ -9,7 +9,9 @@
 
 use crate::automata::language_table::LanguageId;
 use crate::symbolic::levels::{SYMBOLIC, Symbolic, TupleOrigin};
-use crate::trace::fewest_steps::{Patience, with_fewest_steps_by_states, written};
+use crate::trace::fewest_steps::with_fewest_steps_by_states;
+use crate::trace::from_rules::trace_from_rules;
+use crate::trace::search_budget::SearchBudget;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top;
 use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
@@ -31,7 +33,7 @@ struct At {
 impl Symbolic<'_> {
     /// A trace to a state that fits a bad pattern, with the least number of contexts; none if it is
     /// too long to be written out, or if there is no such state.
-    pub(crate) fn trace_to_bad(&self, bad: &BadPatterns, pattern: usize, patience: &Patience) -> Option<Trace> {
+    pub(crate) fn trace_to_bad(&self, bad: &BadPatterns, pattern: usize, budget: &SearchBudget) -> Option<Trace> {
         let (mut at, from) = self.first_with(bad, pattern)?;
         // By position in the tuple: which thread is there, and its stack.
         let mut threads = vec![ThreadId(0); from.len()];
@@ -67,14 +69,14 @@ impl Symbolic<'_> {
             (thread, rules.into_iter().map(|rule| own[rule]).collect())
         };
         let contexts: Vec<_> = contexts.into_iter().map(own).collect();
-        let trace = written(self.system, initial, &contexts)?;
+        let trace = trace_from_rules(self.system, initial, &contexts)?;
         // About as long as it took to find the tuples.
         let enough = (self.work() * SYMBOLIC).clamp(SOON, LATE);
         Some(with_fewest_steps_by_states(
             (self.system, &self.symmetry),
             bad,
             (enough, self.options.tuning),
-            patience,
+            budget,
             trace,
         ))
     }

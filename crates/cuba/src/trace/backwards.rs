@@ -1,25 +1,26 @@
-//! Traces out of levels, found backwards.
+//! A trace from the levels of R_k, found backwards, context by context.
 //!
-//! The exploration keeps no pointers from states to their predecessors. (One a state would not do:
-//! a state may be reached by two threads at the same level, and the path goes on differently for
-//! each.) But a state of level k ≥ 1 was reached by a context of some thread i from a state of
-//! level k-1 exactly, and the two differ only in the shared state and the stack of i. So the states
-//! of level k-1 that fit are looked up in one pass for each thread, and all threads are run from
-//! theirs at once, breadth-first, until one of them reaches the state: a shortest context. (One
-//! thread after the other would not do: if the level is not finished, a thread that did not reach
-//! the state may run for ever.)
+//! The exploration stores no predecessors of states. (One predecessor for each state would not be
+//! enough: two threads may reach a state at the same level, and the trace continues differently for
+//! each of them.) A state of level k ≥ 1 was reached by a context of some thread i from a state of
+//! level k-1. The two states differ only in the shared state and in the stack of thread i. So for
+//! each thread, one pass over level k-1 finds the states that fit. Then all threads run from their
+//! states in one breadth-first search, until one of them reaches the given state. The result is a
+//! shortest context. (One search for each thread would not work: if the level is not finished, the
+//! search of a thread that did not reach the state may be infinite.)
 //!
-//! The levels may be here, or in shares that are asked (`distributed/coordinator.rs`). What is
-//! asked and answered is about contents: no numbers of states or stacks are told.
+//! The levels are in this process, or in shares (`distributed/coordinator.rs`). Queries and replies
+//! name stacks by their content, not by numbers.
 //!
-//! Wherever there is a choice, it is made by what is on the stacks, never by numbers. So the trace
-//! is the same whatever order the states were found in.
+//! Every choice depends on the content of stacks, never on numbers. So the trace does not depend on
+//! the order in which the search has found the states.
 
 use crate::explicit::reachable::{Reachable, tops_of};
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
-use crate::trace::fewest_steps::{Patience, Sorted, with_fewest_steps};
-use crate::trace::last_context::{Near, Way};
+use crate::trace::fewest_steps::{SortedState, with_fewest_steps};
+use crate::trace::last_context::{LastContext, LastContextStart};
+use crate::trace::search_budget::SearchBudget;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
@@ -28,33 +29,33 @@ use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 
-/// A trace with more stack symbols in all its states than this is not written out. It was found
-/// step by step, so this may be much.
-const MOST_SYMBOLS: usize = 1 << 26;
+/// The most stack symbols in all states of a trace together.
+const MAX_SYMBOLS: usize = 1 << 26;
 
-/// Where the levels are.
-pub(crate) trait Levels {
-    /// Why there is no answer.
+/// The queries about the levels of R_k. The levels are in this process or in shares.
+pub(crate) trait LevelQueries {
+    /// Why a query has no reply.
     type Error;
 
-    /// The best of the states with this visible state. There is one.
-    fn best(&mut self, visible: &[u64]) -> Result<Best, Self::Error>;
+    /// The best end of a trace among the states with this visible state. There is such a state.
+    fn best(&mut self, visible: &[u64]) -> Result<TraceEnd, Self::Error>;
 
-    /// For each of these threads, its thread states in the states of this level that have all other
-    /// stacks as they are here; in order, each once.
+    /// For each of these threads, its thread states in those states of the level in which the other
+    /// threads have the given stacks; sorted, without duplicates.
     fn starts(
         &mut self,
         level: usize,
         by_thread: &[Stack],
         threads: &[ThreadId],
-    ) -> Result<Vec<Vec<Start>>, Self::Error>;
+    ) -> Result<Vec<Vec<ThreadStart>>, Self::Error>;
 
-    /// The stacks that have the numbers that the answers to the following questions give them;
-    /// there may be more, and more to come.
+    /// The stack table to which the stack numbers in the following queries and replies refer. It may
+    /// have more stacks, and the caller may add stacks.
     fn stacks(&self) -> Stacks;
 
-    /// For each group, in order, the thread states of its threads in the states of this level, each
-    /// once; if there are more than `most`, some of them, more than that.
+    /// For each group, in order, the thread states of its threads in the states of this level,
+    /// without duplicates. If there are more than `most`, the reply has some of them, more than
+    /// `most`.
     fn thread_states(
         &mut self,
         level: usize,
@@ -62,48 +63,54 @@ pub(crate) trait Levels {
         stacks: &mut Stacks,
     ) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
 
-    /// The states of this level that can become bad in one of these ways; if there are more than
-    /// `most`, some of them, more than that.
-    fn near(&mut self, level: usize, ways: &[Way], most: usize, stacks: &mut Stacks) -> Result<Vec<Near>, Self::Error>;
+    /// The states of this level in which one of these last contexts can start. If there are more than
+    /// `most`, the reply has some of them, more than `most`.
+    fn near(
+        &mut self,
+        level: usize,
+        ways: &[LastContext],
+        most: usize,
+        stacks: &mut Stacks,
+    ) -> Result<Vec<LastContextStart>, Self::Error>;
 
-    /// The level of each of these states, if it has one.
-    fn levels_of(&mut self, states: &[&Sorted], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
+    /// The level of each of these states, if the levels contain the state.
+    fn levels_of(&mut self, states: &[&SortedState], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
 }
 
-/// A state that a trace may lead to. Less is better: a lower level, fewer symbols, and then the
-/// order of what is on the stacks.
+/// A state to which a trace may lead. The least one is the best: the lowest level, then the fewest
+/// symbols, then the order of the stacks' contents.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Best {
+pub(crate) struct TraceEnd {
     pub(crate) level: usize,
     pub(crate) symbols: u64,
-    /// By position, with those of interchangeable threads in order.
+    /// By position, sorted within each group of interchangeable threads.
     pub(crate) stacks: Vec<Stack>,
 }
 
-/// A shared state and the stack of a thread.
-pub(crate) type Start = (u32, Stack);
+/// A thread state with the content of its stack, in which a context may start.
+pub(crate) type ThreadStart = (u32, Stack);
 
-/// A way back through the levels, with stacks of its own.
-pub(crate) struct WayBack<'w> {
+/// The search backwards through the levels, with its own stack table.
+pub(crate) struct BackwardSearch<'w> {
     pub(crate) system: &'w Cpds,
     pub(crate) symmetry: &'w Symmetry,
-    /// The height of the highest stack that was found.
+    /// The height of the highest stack in the levels.
     pub(crate) highest: u32,
     pub(crate) stacks: Stacks,
 }
 
-/// A state with its own order of threads, not a sorted one.
+/// A state with its stacks by thread, not sorted within groups.
 #[derive(Clone)]
-struct State {
+struct UnsortedState {
     shared: u32,
     stacks: Vec<StackId>,
 }
 
-/// The levels are here.
-impl Levels for &Reachable<'_> {
+/// The levels in this process.
+impl LevelQueries for &Reachable<'_> {
     type Error = Infallible;
 
-    fn best(&mut self, visible: &[u64]) -> Result<Best, Infallible> {
+    fn best(&mut self, visible: &[u64]) -> Result<TraceEnd, Infallible> {
         Ok(self.best_state(visible).expect("a visible state is that of a state"))
     }
 
@@ -112,11 +119,11 @@ impl Levels for &Reachable<'_> {
         level: usize,
         by_thread: &[Stack],
         threads: &[ThreadId],
-    ) -> Result<Vec<Vec<Start>>, Infallible> {
+    ) -> Result<Vec<Vec<ThreadStart>>, Infallible> {
         Ok(threads.iter().map(|&thread| self.starts_of(level, by_thread, thread)).collect())
     }
 
-    /// All of them. Those that come up later are in no state.
+    /// A copy of the stack table. No state contains a stack that the caller adds.
     fn stacks(&self) -> Stacks {
         self.stacks.clone()
     }
@@ -130,22 +137,28 @@ impl Levels for &Reachable<'_> {
         Ok(Reachable::thread_states(self, level, most))
     }
 
-    fn near(&mut self, level: usize, ways: &[Way], most: usize, _: &mut Stacks) -> Result<Vec<Near>, Infallible> {
+    fn near(
+        &mut self,
+        level: usize,
+        ways: &[LastContext],
+        most: usize,
+        _: &mut Stacks,
+    ) -> Result<Vec<LastContextStart>, Infallible> {
         Ok(Reachable::near(self, level, ways, most))
     }
 
-    fn levels_of(&mut self, states: &[&Sorted], _: &Stacks) -> Result<Vec<Option<usize>>, Infallible> {
+    fn levels_of(&mut self, states: &[&SortedState], _: &Stacks) -> Result<Vec<Option<usize>>, Infallible> {
         Ok(states.iter().map(|(shared, stacks)| self.level_of(*shared, stacks)).collect())
     }
 }
 
 impl Reachable<'_> {
-    /// A trace to a state with this visible state, with the least number of contexts; none if it is
-    /// too long to be written out. `arrange` says how to permute a sorted state with this shared
-    /// state and these tops: for each position, where its stack is.
+    /// A trace with the fewest contexts to a state with this visible state. `None` if its states have
+    /// too many symbols. `arrange` permutes a sorted state with this shared state and these tops: for
+    /// each position, it returns the position from which the stack comes.
     ///
-    /// Of several states of the first level that has any it is the one with the fewest symbols, and
-    /// of these the first in the order of their stacks.
+    /// Of several states of the first level that has any, the trace leads to the one with the fewest
+    /// symbols, and of these to the first one in the order of their stacks.
     pub(crate) fn trace_to_visible(
         &self,
         visible: usize,
@@ -153,7 +166,7 @@ impl Reachable<'_> {
     ) -> Option<Trace> {
         let set = self.visible().set();
         let shared = set.layout().shared(set.row(visible));
-        let way = WayBack {
+        let way = BackwardSearch {
             system: self.system,
             symmetry: &self.symmetry,
             highest: self.highest(),
@@ -163,24 +176,24 @@ impl Reachable<'_> {
         trace
     }
 
-    /// A trace to a bad state with the fewest contexts and steps. The first bad state has this
-    /// visible state and fits this pattern.
+    /// A trace to a bad state with the fewest contexts, and the fewest steps within the budget. The
+    /// first bad state has this visible state and fits this pattern.
     pub(crate) fn trace_to_bad(
         &self,
         bad: &BadPatterns,
         visible: usize,
         pattern: usize,
-        patience: &Patience,
+        budget: &SearchBudget,
     ) -> Option<Trace> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;
-        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, patience, trace);
+        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, budget, trace);
         Some(trace)
     }
 
-    /// The best of the states that are here and have this visible state.
-    pub(crate) fn best_state(&self, visible: &[u64]) -> Option<Best> {
+    /// The best end of a trace among the stored states with this visible state.
+    pub(crate) fn best_state(&self, visible: &[u64]) -> Option<TraceEnd> {
         let (mut tops, mut row) = (Vec::new(), visible.to_vec());
         let mut fits = |id: &usize| {
             let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(*id)), &mut tops);
@@ -200,11 +213,11 @@ impl Reachable<'_> {
                 best = best.min((symbols(id), self.in_order_of_content(locals)));
             }
         }
-        Some(Best { level, symbols: best.0, stacks: best.1 })
+        Some(TraceEnd { level, symbols: best.0, stacks: best.1 })
     }
 
-    /// The stacks of a state, by position, with those of interchangeable threads in the order of
-    /// what is on them.
+    /// The stacks of a state, by position, sorted by content within each group of interchangeable
+    /// threads.
     fn in_order_of_content(&self, locals: impl Iterator<Item = StackId>) -> Vec<Stack> {
         let mut stacks: Vec<Stack> = locals.map(|id| self.stacks.stack(id)).collect();
         for group in self.symmetry.groups() {
@@ -213,18 +226,18 @@ impl Reachable<'_> {
         stacks
     }
 
-    /// The thread states of `thread` in the states of this level that have all other stacks as they
-    /// are here, in order.
-    pub(crate) fn starts_of(&self, level: usize, by_thread: &[Stack], thread: ThreadId) -> Vec<Start> {
+    /// The thread states of `thread` in those states of the level in which the other threads have the
+    /// given stacks, sorted.
+    pub(crate) fn starts_of(&self, level: usize, by_thread: &[Stack], thread: ThreadId) -> Vec<ThreadStart> {
         let position = self.symmetry.position(thread);
         let moving = self.symmetry.group(position);
         let mut others = self.symmetry.placed(by_thread);
         others.remove(position);
-        // A stack that is not known is in no state.
+        // A stack that is not in the table is in no state.
         let Some(mut others) = others.iter().map(|stack| self.stacks.find(stack)).collect::<Option<Vec<_>>>() else {
             return Vec::new();
         };
-        // The stacks of the other threads, sorted: in the group that moves there is one less.
+        // Sort the stacks of the other threads. The group of `thread` has one stack less.
         for group in self.symmetry.groups() {
             let shift = usize::from(group.start > moving.start);
             let end = group.end - usize::from(group.end >= moving.end);
@@ -233,8 +246,8 @@ impl Reachable<'_> {
         let layout = self.states.layout();
         let fits = |id| {
             let row = self.states.row(id);
-            // Left out of the row, one of the group that moves gives `others`: the first that is
-            // not where it should be.
+            // If the row without one stack of the group equals `others`, that stack is the first one
+            // that differs from `others`.
             let other = |i: usize| others.get(i).copied();
             let left_out = moving
                 .clone()
@@ -246,33 +259,37 @@ impl Reachable<'_> {
         let mut starts: Vec<ThreadState> = self.range(level).filter_map(fits).collect();
         starts.sort_unstable();
         starts.dedup();
-        let mut starts: Vec<Start> =
+        let mut starts: Vec<ThreadStart> =
             starts.into_iter().map(|(shared, stack)| (shared, self.stacks.stack(stack))).collect();
         starts.sort_unstable();
         starts
     }
 }
 
-impl WayBack<'_> {
-    /// A trace to the best state with this shared state and visible state, as
-    /// [`Reachable::trace_to_visible`] says.
-    pub(crate) fn trace<L: Levels>(
+impl BackwardSearch<'_> {
+    /// A trace to the best state with this shared state and visible state, as in
+    /// [`Reachable::trace_to_visible`].
+    pub(crate) fn trace<L: LevelQueries>(
         mut self,
         levels: &mut L,
         shared: u32,
         visible: &[u64],
         arrange: impl Fn(u32, &[u32]) -> Option<Vec<usize>>,
     ) -> Result<Option<Trace>, L::Error> {
-        let Best { level, stacks, .. } = levels.best(visible)?;
+        let TraceEnd { level, stacks, .. } = levels.best(visible)?;
         let tops: Vec<u32> = stacks.iter().map(|stack| top_number(stack.top())).collect();
         let from = arrange(shared, &tops).expect("it fits the pattern");
         let stacks = self.symmetry.by_thread(from.into_iter().map(|position| self.stacks.intern(&stacks[position])));
-        self.trace_to(levels, level, State { shared, stacks })
+        self.trace_to(levels, level, UnsortedState { shared, stacks })
     }
 
-    /// A trace with k contexts to a state of level k, unless its states have too many symbols
-    /// together.
-    fn trace_to<L: Levels>(&mut self, levels: &mut L, k: usize, state: State) -> Result<Option<Trace>, L::Error> {
+    /// A trace with k contexts to a state of level k. `None` if its states have too many symbols.
+    fn trace_to<L: LevelQueries>(
+        &mut self,
+        levels: &mut L,
+        k: usize,
+        state: UnsortedState,
+    ) -> Result<Option<Trace>, L::Error> {
         let mut contexts = Vec::new();
         let mut symbols = 0;
         let mut state = state;
@@ -283,7 +300,7 @@ impl WayBack<'_> {
             let height = |&stack: &StackId| self.stacks.height(stack) as usize;
             let others: usize = before.stacks.iter().map(height).sum::<usize>() - height(&path[0].1);
             symbols += path[1..].iter().map(|(_, stack)| others + height(stack)).sum::<usize>();
-            if symbols > MOST_SYMBOLS {
+            if symbols > MAX_SYMBOLS {
                 return Ok(None);
             }
             contexts.push(self.context(thread, &before, &path));
@@ -293,15 +310,15 @@ impl WayBack<'_> {
         Ok(Some(Trace { initial: self.global_state(&state), contexts }))
     }
 
-    /// A thread that reached `state` from a state of this level with the least number of steps, and
-    /// the thread states it went through.
-    fn last_context<L: Levels>(
+    /// A thread that reaches `state` from a state of this level with the fewest steps, and its thread
+    /// states on the way.
+    fn last_context<L: LevelQueries>(
         &mut self,
         levels: &mut L,
         level: usize,
-        state: &State,
+        state: &UnsortedState,
     ) -> Result<(ThreadId, Vec<ThreadState>), L::Error> {
-        // What an interchangeable thread with the same stack does, a later one need not.
+        // Of interchangeable threads with equal stacks, only the first one is needed.
         let is_wanted = |&thread: &ThreadId| {
             let group = self.symmetry.group(self.symmetry.position(thread));
             let mut others = self.symmetry.threads()[group].iter().take_while(|&&other| other < thread);
@@ -339,8 +356,8 @@ impl WayBack<'_> {
         }
     }
 
-    /// Where one step of `thread` leads, no higher than the highest stack that was found: an
-    /// infinite context is not followed further than it was explored.
+    /// The successors of a thread state that are not higher than the highest stack in the levels. So
+    /// the search does not follow an infinite context beyond the explored part.
     fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
         let rules = self.system.program(thread).rules_from(SharedState(shared), self.stacks.top(stack));
         let successors = rules.map(|(_, rule)| {
@@ -352,15 +369,15 @@ impl WayBack<'_> {
         successors
     }
 
-    fn global_state(&self, state: &State) -> GlobalState {
+    fn global_state(&self, state: &UnsortedState) -> GlobalState {
         GlobalState {
             shared: SharedState(state.shared),
             stacks: state.stacks.iter().map(|&stack| self.stacks.stack(stack)).collect(),
         }
     }
 
-    /// The steps of a context along these thread states, by the step relation.
-    fn context(&self, thread: ThreadId, start: &State, path: &[ThreadState]) -> Context {
+    /// The context with these thread states, by the step relation.
+    fn context(&self, thread: ThreadId, start: &UnsortedState, path: &[ThreadState]) -> Context {
         let mut state = self.global_state(start);
         let steps = path[1..].iter().map(|&(shared, stack)| {
             let mut next = GlobalState { shared: SharedState(shared), stacks: state.stacks.clone() };

@@ -1,136 +1,95 @@
-//! Fewer steps: of all traces with the fewest contexts, one with the fewest steps.
+//! Of all traces with the fewest contexts, a trace with the fewest steps.
 //!
-//! Some trace is known (`trace/backwards.rs`). What is looked for takes fewer steps, with as many
-//! contexts k. No trace to a bad state has fewer contexts; so the state after the j-th context of
-//! any such trace is new at level j, and all states within the context are new at level j or at
-//! level j-1. All of them but those of the last context are in the table, whose levels up to k-1
-//! are finished.
+//! The search starts with a trace of k contexts (`trace/backwards.rs`), and looks for a trace of k
+//! contexts with fewer steps. No trace to a bad state has fewer contexts. So the state after the
+//! j-th context of any such trace is new at level j, and all states within the context are new at
+//! level j or j-1. Levels up to k-1 are finished, so the table contains all these states, except
+//! those of the last context.
 //!
-//! So the search goes backwards, from all bad states at once, by the number of steps that are left
+//! The search goes backwards from all bad states, in the order of the number of remaining steps
 //! (Dijkstra):
-//! - The last context starts in a state of level k-1. What the thread that moves needs from there
-//!   does not depend on the other threads: they only have to show what a bad pattern asks of them
+//! - The last context starts in a state of level k-1. The number of steps of the moving thread does
+//!   not depend on the other threads. These only have to have the tops that a bad pattern requires
 //!   (`trace/last_context.rs`).
-//! - Before that, every action is undone, and what the table does not have at one of the two levels
-//!   is left out.
+//! - In the contexts before, the search undoes every action, and drops the states that are at
+//!   neither of the two levels.
 //!
-//! A step back costs one. A state of level j-1 may start the j-th context, and then the context
-//! before ends there, which costs nothing. The first state of level 0 that comes up is the start of
-//! a trace with the fewest steps. What cannot get below the steps of the known trace is left out,
-//! counting one step for each context that is still missing.
+//! A step back costs one. At a state of level j-1, the j-th context may start. Then the previous
+//! context ends there, which costs nothing. The first state of level 0 that the search reaches is
+//! the start of a trace with the fewest steps. The search drops a state if the remaining steps, and
+//! one step for each missing context, are not fewer than the steps of the given trace.
 //!
-//! # What the same thread may do
-//! No two contexts in a row are of the same thread: they would be one, and the last state of the
-//! second one would not be new at its level.
+//! # Contexts of the same thread
+//! No two consecutive contexts belong to the same thread: they would be one context, and the last
+//! state of the second one would not be new at its level.
 //!
-//! # What is not searched
-//! More states than [`Patience`] has, a million at most. Then the trace stays the one that is
-//! known. What is counted does not depend on the order in which states were found, nor on where
-//! they are; so the trace is always the same. Only a run that is to stop at once takes what it has.
+//! # Limits
+//! The search stops when the [`SearchBudget`] is used up, after a million states at most. Then the
+//! given trace is the result. The effort does not depend on the order in which the levels were
+//! found, nor on the place where they are stored. So the result is always the same, unless the
+//! search is cancelled.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{StackId, Stacks};
-use crate::limits::Cancel;
 use crate::tables::step_cache::ThreadState;
-use crate::trace::backwards::Levels;
+use crate::trace::backwards::LevelQueries;
+use crate::trace::from_rules::trace_from_rules;
+use crate::trace::inverse_actions::ActionsByTarget;
+use crate::trace::search_budget::SearchBudget;
 use crate::tuning::Tuning;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
-use cpds::{Context, Cpds, GlobalState, Program, SharedState, Stack, Symbol, ThreadId, Trace, TraceStep};
+use cpds::{Cpds, GlobalState, SharedState, Stack, ThreadId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// What a search may take.
-pub(crate) struct Patience {
-    /// How many states are looked at, how many places in them, and how many thread states.
-    pub(crate) most: usize,
-    cancel: Cancel,
-}
+/// A state as the levels store it: its shared state, and its stacks by position, sorted.
+pub(crate) type SortedState = (u32, Vec<StackId>);
 
-/// So many are looked at in any case; more than so many never.
-const LEAST: usize = 1 << 16;
-const MOST: usize = 1 << 20;
-
-/// About so many bytes does each of them take.
-const BYTES: usize = 1 << 8;
-
-impl Default for Patience {
-    fn default() -> Self {
-        Patience { most: MOST, cancel: Cancel::default() }
-    }
-}
-
-impl Patience {
-    /// An eighth of so much memory; and if everything is to stop, the trace that is known has to
-    /// do.
-    pub(crate) fn within(memory: usize, cancel: &Cancel) -> Self {
-        Patience { most: (memory / 8 / BYTES).clamp(LEAST, MOST), cancel: cancel.clone() }
-    }
-
-    /// Looks at next to nothing.
-    #[cfg(test)]
-    pub(crate) fn in_haste() -> Self {
-        Patience { most: 6, cancel: Cancel::default() }
-    }
-
-    /// Whether the search goes on after it has looked at so many.
-    pub(crate) fn has_room_for(&self, looked_at: usize) -> bool {
-        looked_at <= self.most && self.cancel.why().is_none()
-    }
-}
-
-/// A trace with more stack symbols in all its states than this is not written out; a stack counts
-/// for a few.
-const MOST_SYMBOLS: usize = 1 << 24;
-const SYMBOLS_A_STACK: usize = 8;
-
-/// A state as the levels have it: its shared state, and its stacks by position, sorted.
-pub(crate) type Sorted = (u32, Vec<StackId>);
-
-/// A trace with the fewest steps of those with as many contexts as this one, which is one with the
-/// fewest contexts. It leads to a state that fits a bad pattern once its interchangeable threads
-/// are permuted.
-pub(crate) fn with_fewest_steps<L: Levels>(
+/// A trace with the fewest steps among the traces with as many contexts as `known`, which has the
+/// fewest contexts. It leads to a state that fits a bad pattern after a permutation of
+/// interchangeable threads.
+pub(crate) fn with_fewest_steps<L: LevelQueries>(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &BadPatterns,
     levels: L,
-    patience: &Patience,
+    budget: &SearchBudget,
     known: Trace,
 ) -> Result<Trace, L::Error> {
     let (contexts, steps) = (known.contexts.len(), steps(&known));
     if steps == contexts {
         return Ok(known);
     }
-    let search = Search {
+    let search = FewestStepsSearch {
         system,
         symmetry,
         bad,
         programs: symmetry.programs(system),
-        into: system.programs().iter().map(Into::new).collect(),
+        actions_by_target: system.programs().iter().map(ActionsByTarget::new).collect(),
         stacks: levels.stacks(),
         levels,
         steps,
-        patience,
+        budget,
         states: Vec::new(),
         numbers: FxHashMap::default(),
-        left: FxHashMap::default(),
+        remaining: FxHashMap::default(),
         open: BTreeMap::new(),
     };
     Ok(search.trace(contexts)?.unwrap_or(known))
 }
 
-/// The same for a trace that was found in another way, by levels of states that are explored for
-/// this only. If that takes more than so many steps, as it does where contexts are infinite, only
-/// traces count whose stacks are no higher than those of this one; and if that takes as many, the
-/// trace stays as it is.
+/// [`with_fewest_steps`] for a trace of the symbolic search: this function explores the levels of
+/// R_k itself. If this takes more than `enough` steps, as it does for infinite contexts, a second
+/// attempt considers only traces with stacks that are not higher than those of the given trace. If
+/// that takes too many steps as well, the result is the given trace.
 pub(crate) fn with_fewest_steps_by_states(
     (system, symmetry): (&Cpds, &Symmetry),
     bad: &BadPatterns,
     (enough, tuning): (u64, Tuning),
-    patience: &Patience,
+    budget: &SearchBudget,
     known: Trace,
 ) -> Trace {
     let Some(last) = known.contexts.len().checked_sub(1).filter(|_| steps(&known) > known.contexts.len()) else {
@@ -140,7 +99,7 @@ pub(crate) fn with_fewest_steps_by_states(
     let stacks = states.chain([&known.initial]).flat_map(|state| &state.stacks);
     let highest = stacks.map(Stack::height).max().unwrap_or(0);
     let is_enough = &mut |reachable: &Reachable<'_>| match reachable.expansions() {
-        expansions if expansions > enough || patience.cancel.why().is_some() => ControlFlow::Break(()),
+        expansions if expansions > enough || budget.is_cancelled() => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
     let highest = u32::try_from(highest).unwrap_or(u32::MAX);
@@ -150,11 +109,11 @@ pub(crate) fn with_fewest_steps_by_states(
         while reachable.k() < last && reachable.advance(is_enough).is_continue() {}
         if reachable.k() == last {
             let Ok(trace): Result<_, Infallible> =
-                with_fewest_steps((system, symmetry), bad, &reachable, patience, known);
+                with_fewest_steps((system, symmetry), bad, &reachable, budget, known);
             return trace;
         }
         if reachable.highest() <= highest {
-            // Nothing would be left out the next time.
+            // The limit for the height would change nothing.
             break;
         }
     }
@@ -166,136 +125,80 @@ fn steps(trace: &Trace) -> usize {
     trace.contexts.iter().map(|context| context.steps.len()).sum()
 }
 
-/// The trace in which these threads fire these rules; none if its states have too many symbols.
-pub(crate) fn written(system: &Cpds, initial: GlobalState, contexts: &[(ThreadId, Vec<usize>)]) -> Option<Trace> {
-    let mut trace = Trace { initial, contexts: Vec::new() };
-    let mut state = trace.initial.clone();
-    let mut symbols = 0;
-    for &(thread, ref rules) in contexts {
-        let mut steps = Vec::new();
-        for &rule in rules {
-            let action = &system.program(thread).rules()[rule].action;
-            let stack = &mut state.stacks[thread.index()];
-            (state.shared, *stack) = action.apply(state.shared, stack).expect("a rule of a run is enabled");
-            symbols += state.stacks.iter().map(|stack| SYMBOLS_A_STACK + stack.height()).sum::<usize>();
-            if symbols > MOST_SYMBOLS {
-                return None;
-            }
-            steps.push(TraceStep { rule, state: state.clone() });
-        }
-        trace.contexts.push(Context { thread, steps });
-    }
-    Some(trace)
-}
-
-/// The actions of a program by what they lead to: the shared state, and the top that is written, if
-/// any.
-struct Into(FxHashMap<(SharedState, Option<Symbol>), Vec<usize>>);
-
-impl Into {
-    fn new(program: &Program) -> Self {
-        let mut into: FxHashMap<_, Vec<usize>> = FxHashMap::default();
-        for (rule, action) in program.rules().iter().map(|rule| rule.action).enumerate() {
-            let (to, mut written) = action.target();
-            into.entry((to, written.next())).or_default().push(rule);
-        }
-        Into(into)
-    }
-
-    /// Where one step of the program leads to this thread state from.
-    fn before(&self, program: &Program, (shared, stack): ThreadState, stacks: &mut Stacks) -> Vec<ThreadState> {
-        let mut before = Vec::new();
-        let (to, top) = (SharedState(shared), stacks.top(stack));
-        let rules = [None, top].into_iter().take(1 + usize::from(top.is_some())).map(|top| self.0.get(&(to, top)));
-        for &rule in rules.flatten().flatten() {
-            let action = program.rules()[rule].action;
-            let ((from, read), (_, mut written)) = (action.source(), action.target());
-            let rest =
-                written.try_fold(stack, |rest, symbol| (stacks.top(rest) == Some(symbol)).then(|| stacks.rest(rest)));
-            match (rest, read) {
-                (Some(rest), Some(read)) => before.push((from.0, stacks.push(read, rest))),
-                (Some(rest), None) if stacks.height(rest) == 0 => before.push((from.0, rest)),
-                _ => {}
-            }
-        }
-        before
-    }
-}
-
-/// A place on the way.
+/// A node of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum At {
-    /// A context ends in this state: the one with the number of its level.
+enum SearchNode {
+    /// A context ends in this state. Its number is the level of the state.
     End(u32),
-    /// The thread at this position of the state is within this context.
+    /// The state is within this context of the thread at this position.
     Inside { state: u32, position: u32, context: u32 },
 }
 
-struct Search<'s, L> {
+struct FewestStepsSearch<'s, L> {
     system: &'s Cpds,
     symmetry: &'s Symmetry,
     bad: &'s BadPatterns,
-    /// By position.
+    /// The program of each position.
     programs: Vec<usize>,
-    /// By program.
-    into: Vec<Into>,
+    /// For each program.
+    actions_by_target: Vec<ActionsByTarget>,
     stacks: Stacks,
     levels: L,
-    /// Fewer steps than this are looked for.
+    /// The number of steps of the given trace.
     steps: usize,
-    patience: &'s Patience,
-    /// Every state that came up, and its level if it has one.
-    states: Vec<(Sorted, Option<usize>)>,
-    numbers: FxHashMap<Sorted, u32>,
-    /// How many steps are left from where, as far as it is known.
-    left: FxHashMap<At, usize>,
-    /// What is to be looked at, by the steps that are left.
-    open: BTreeMap<usize, Vec<At>>,
+    budget: &'s SearchBudget,
+    /// Every state that the search has reached, and its level, if the levels contain it.
+    states: Vec<(SortedState, Option<usize>)>,
+    numbers: FxHashMap<SortedState, u32>,
+    /// For each node, the least number of remaining steps that the search has found.
+    remaining: FxHashMap<SearchNode, usize>,
+    /// The nodes to expand, by remaining steps.
+    open: BTreeMap<usize, Vec<SearchNode>>,
 }
 
-impl<L: Levels> Search<'_, L> {
-    /// A trace with so many contexts and the fewest steps; none if there is none with fewer steps,
-    /// or too much to look at.
+impl<L: LevelQueries> FewestStepsSearch<'_, L> {
+    /// A trace with so many contexts and the fewest steps. `None` if no trace has fewer steps than the
+    /// given one, or if the budget is used up.
     fn trace(mut self, contexts: usize) -> Result<Option<Trace>, L::Error> {
         let last = contexts - 1;
         let Some(ways) = crate::trace::last_context::ways(
             (self.system, self.symmetry, self.bad),
             (&mut self.levels, &mut self.stacks),
             last,
-            (self.steps - contexts, self.patience),
+            (self.steps - contexts, self.budget),
         )?
         else {
             return Ok(None);
         };
-        let near = self.levels.near(last, &ways, self.patience.most, &mut self.stacks)?;
-        if !self.patience.has_room_for(near.len()) {
+        let near = self.levels.near(last, &ways, self.budget.max_items, &mut self.stacks)?;
+        if !self.budget.has_room_for(near.len()) {
             return Ok(None);
         }
         for (steps, shared, mut stacks) in near {
             self.symmetry.sort(&mut stacks);
             let state = self.number((shared, stacks));
             self.states[state as usize].1 = Some(last);
-            self.arrive(At::End(state), steps);
+            self.arrive(SearchNode::End(state), steps);
         }
         while let Some((left, mut batch)) = self.open.pop_first() {
-            batch.retain(|at| self.left[at] == left);
-            let is_initial = |at: &At| match *at {
-                At::End(state) if self.states[state as usize].1 == Some(0) => Some(state),
+            batch.retain(|at| self.remaining[at] == left);
+            let is_initial = |at: &SearchNode| match *at {
+                SearchNode::End(state) if self.states[state as usize].1 == Some(0) => Some(state),
                 _ => None,
             };
             if let Some(first) = batch.iter().filter_map(is_initial).min_by_key(|&state| self.content(state)) {
                 return Ok(self.walk(first, last));
             }
             self.back(left, batch)?;
-            if !self.patience.has_room_for(self.states.len().max(self.left.len())) {
+            if !self.budget.has_room_for(self.states.len().max(self.remaining.len())) {
                 return Ok(None);
             }
         }
         Ok(None)
     }
 
-    /// What is on the stacks of a state, by position, with those of interchangeable threads in
-    /// order.
+    /// The contents of the stacks of a state, by position, sorted within each group of
+    /// interchangeable threads.
     fn content(&self, state: u32) -> (u32, Vec<Stack>) {
         let (shared, stacks) = &self.states[state as usize].0;
         let mut stacks: Vec<Stack> = stacks.iter().map(|&stack| self.stacks.stack(stack)).collect();
@@ -306,7 +209,7 @@ impl<L: Levels> Search<'_, L> {
     }
 
     /// The number of a state.
-    fn number(&mut self, state: Sorted) -> u32 {
+    fn number(&mut self, state: SortedState) -> u32 {
         let next = u32::try_from(self.states.len()).expect("the search ends before");
         *self.numbers.entry(state).or_insert_with_key(|state| {
             self.states.push((state.clone(), None));
@@ -314,40 +217,40 @@ impl<L: Levels> Search<'_, L> {
         })
     }
 
-    /// Notes a way with so many steps left, if it is the shortest so far and can be short enough in
-    /// the end.
-    fn arrive(&mut self, at: At, left: usize) {
-        // One step of each context that is missing, and of this one if it has begun before.
-        let (At::End(state) | At::Inside { state, .. }) = at;
+    /// Notes a path to a bad state with so many steps, if it is the shortest one so far and can
+    /// become part of a trace with fewer steps than the given one.
+    fn arrive(&mut self, at: SearchNode, left: usize) {
+        // Each missing context has at least one step, and so has this context before its start.
+        let (SearchNode::End(state) | SearchNode::Inside { state, .. }) = at;
         let missing = self.states[state as usize].1.expect("a state of a level");
-        if left + missing < self.steps && self.left.get(&at).is_none_or(|&known| left < known) {
-            self.left.insert(at, left);
+        if left + missing < self.steps && self.remaining.get(&at).is_none_or(|&known| left < known) {
+            self.remaining.insert(at, left);
             self.open.entry(left).or_default().push(at);
         }
     }
 
-    /// One step back from all of these.
-    fn back(&mut self, left: usize, batch: Vec<At>) -> Result<(), L::Error> {
+    /// One step back from all these nodes.
+    fn back(&mut self, left: usize, batch: Vec<SearchNode>) -> Result<(), L::Error> {
         let (mut before, mut unknown) = (Vec::new(), FxHashSet::default());
         for at in batch {
             match at {
-                At::End(state) => {
+                SearchNode::End(state) => {
                     let context = u32::try_from(self.states[state as usize].1.expect("it has one")).expect("few");
                     for position in 0..self.programs.len() {
                         let (_, stacks) = &self.states[state as usize].0;
                         if position == self.symmetry.group(position).start || stacks[position - 1] != stacks[position] {
                             let position = u32::try_from(position).expect("few");
-                            self.arrive(At::Inside { state, position, context }, left);
+                            self.arrive(SearchNode::Inside { state, position, context }, left);
                         }
                     }
                 }
-                At::Inside { state, position, context } => {
+                SearchNode::Inside { state, position, context } => {
                     let (shared, stacks) = &self.states[state as usize].0;
                     let (position, others) = (position as usize, stacks.clone());
                     let from = (*shared, others[position]);
                     let program = self.programs[position];
                     let rules = &self.system.programs()[program];
-                    for (shared, stack) in self.into[program].before(rules, from, &mut self.stacks) {
+                    for (shared, stack) in self.actions_by_target[program].predecessors(rules, from, &mut self.stacks) {
                         let mut stacks = others.clone();
                         stacks[position] = stack;
                         self.symmetry.sort(&mut stacks);
@@ -364,7 +267,7 @@ impl<L: Levels> Search<'_, L> {
         }
         let mut unknown: Vec<u32> = unknown.into_iter().collect();
         unknown.sort_unstable();
-        let asked: Vec<&Sorted> = unknown.iter().map(|&state| &self.states[state as usize].0).collect();
+        let asked: Vec<&SortedState> = unknown.iter().map(|&state| &self.states[state as usize].0).collect();
         let levels = self.levels.levels_of(&asked, &self.stacks)?;
         for (state, level) in unknown.into_iter().zip(levels) {
             self.states[state as usize].1 = level;
@@ -374,17 +277,18 @@ impl<L: Levels> Search<'_, L> {
                 continue;
             };
             if level == context || level + 1 == context {
-                self.arrive(At::Inside { state, position, context }, left + 1);
+                self.arrive(SearchNode::Inside { state, position, context }, left + 1);
             }
             if level + 1 == context {
-                self.arrive(At::End(state), left + 1);
+                self.arrive(SearchNode::End(state), left + 1);
             }
         }
         Ok(())
     }
 
-    /// From this state of level 0 to a bad one, always one step nearer; of several threads and
-    /// rules the first. None if there are too many symbols on the way.
+    /// The trace from this state of level 0 to a bad state. Each step decreases the number of
+    /// remaining steps; of several threads and rules, the first one is taken. `None` if the states
+    /// have too many symbols.
     fn walk(mut self, first: u32, last: usize) -> Option<Trace> {
         let (mut shared, stacks) = self.content(first);
         let stacks: Vec<StackId> = stacks.iter().map(|stack| self.stacks.intern(stack)).collect();
@@ -393,13 +297,13 @@ impl<L: Levels> Search<'_, L> {
             shared: SharedState(shared),
             stacks: by_thread.iter().map(|&stack| self.stacks.stack(stack)).collect(),
         };
-        let mut left = self.left[&At::End(first)];
+        let mut left = self.remaining[&SearchNode::End(first)];
         let mut contexts = Vec::new();
         for context in 1..=last {
             let is_on_the_way = |&thread: &ThreadId| self.inside(shared, &by_thread, thread, context) == Some(left);
-            let thread = self.system.threads().find(is_on_the_way).expect("some thread goes on");
+            let thread = self.system.threads().find(is_on_the_way).expect("some thread continues");
             let mut rules = Vec::new();
-            // As long as it is no longer altogether, the context goes on.
+            // The context continues as long as the trace stays shortest.
             while left > 0 {
                 let stack = by_thread[thread.index()];
                 let next = self.successors(thread, (shared, stack)).into_iter().find(|&(_, (shared, stack))| {
@@ -415,21 +319,22 @@ impl<L: Levels> Search<'_, L> {
             contexts.push((thread, rules));
         }
         contexts.push(self.last_context(shared, &by_thread, left));
-        written(self.system, initial, &contexts)
+        trace_from_rules(self.system, initial, &contexts)
     }
 
-    /// How many steps are left from this state, within a context of this thread; if it came up.
+    /// The remaining steps from this state within a context of this thread, if the search has reached
+    /// that node.
     fn inside(&self, shared: u32, by_thread: &[StackId], thread: ThreadId, context: usize) -> Option<usize> {
         let mut stacks = self.symmetry.placed(by_thread);
         self.symmetry.sort(&mut stacks);
         let stack = by_thread[thread.index()];
         let position = place_of(self.symmetry, &stacks, self.symmetry.position(thread), stack);
         let state = *self.numbers.get(&(shared, stacks))?;
-        let at = At::Inside { state, position, context: u32::try_from(context).ok()? };
-        self.left.get(&at).copied()
+        let at = SearchNode::Inside { state, position, context: u32::try_from(context).ok()? };
+        self.remaining.get(&at).copied()
     }
 
-    /// Where the steps of a thread lead, with their rules.
+    /// The successors of a thread state, with the rules.
     fn successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<(usize, ThreadState)> {
         let rules = self.system.program(thread).rules_from(SharedState(shared), self.stacks.top(stack));
         let step = |(index, rule): (usize, &cpds::Rule)| {
@@ -439,7 +344,7 @@ impl<L: Levels> Search<'_, L> {
         rules.map(step).collect()
     }
 
-    /// The first thread that comes to a bad state with so many steps, and its rules.
+    /// The first thread that reaches a bad state with so many steps, and its rules.
     fn last_context(&mut self, shared: u32, by_thread: &[StackId], steps: usize) -> (ThreadId, Vec<usize>) {
         for thread in self.system.threads() {
             let others: Vec<u32> = by_thread.iter().map(|&stack| top_number(self.stacks.top(stack))).collect();
@@ -451,7 +356,7 @@ impl<L: Levels> Search<'_, L> {
                 self.bad.violation(shared, &tops).is_some()
             };
             let start = (shared, by_thread[thread.index()]);
-            // Where each thread state was come to from, by which rule.
+            // For each thread state, its predecessor and the rule.
             let mut from: FxHashMap<ThreadState, Option<(ThreadState, usize)>> = FxHashMap::default();
             from.insert(start, None);
             let mut wave = vec![start];
@@ -474,14 +379,14 @@ impl<L: Levels> Search<'_, L> {
                 return (thread, rules);
             }
         }
-        unreachable!("some thread comes to a bad state")
+        unreachable!("some thread reaches a bad state")
     }
 }
 
-/// The first position in the group of this one that has this stack.
+/// The first position with this stack, in the group of the given position.
 fn place_of(symmetry: &Symmetry, stacks: &[StackId], position: usize, stack: StackId) -> u32 {
     let mut group = symmetry.group(position);
-    let place = group.find(|&i| stacks[i] == stack).expect("it is one of them");
+    let place = group.find(|&i| stacks[i] == stack).expect("the group has the stack");
     u32::try_from(place).expect("few")
 }
 
@@ -491,14 +396,14 @@ mod tests {
     use cpds::Problem;
     use cpds_testing::shortest::fewest_steps;
 
-    /// After one step of A, B needs two; after five steps of A, C needs one. The first bad state
-    /// that comes up is C's.
+    /// After one step of A, B needs two steps; after five steps of A, C needs one step. The first bad
+    /// state that the exploration finds is C's.
     const DETOUR: &str = "shared 0..9; init 0|a,b,c; bad 9|*,*,*
         thread A { symbols a; (0,a) -> (1,a); (1,a) -> (2,a); (2,a) -> (3,a); (3,a) -> (4,a); (4,a) -> (5,a) }
         thread B { symbols b; (1,b) -> (6,b); (6,b) -> (9,b) }
         thread C { symbols c; (5,c) -> (9,c) }";
 
-    fn with(text: &str, patience: &Patience) -> Option<(usize, usize)> {
+    fn with(text: &str, budget: &SearchBudget) -> Option<(usize, usize)> {
         let problem: Problem = text.parse().unwrap();
         let mut reachable = Reachable::new(problem.system(), true, Tuning::SHIPPED);
         let bad = BadPatterns::new(problem.property(), &reachable.symmetry);
@@ -509,20 +414,19 @@ mod tests {
                 break first;
             }
         };
-        let trace = reachable.trace_to_bad(&bad, first.0, first.1, patience)?;
+        let trace = reachable.trace_to_bad(&bad, first.0, first.1, budget)?;
         let fewest = fewest_steps(&problem, trace.contexts.len(), 1000).unwrap();
         Some((steps(&trace), fewest))
     }
 
     #[test]
     fn the_last_context_may_be_longer_in_a_shorter_trace() {
-        assert_eq!(with(DETOUR, &Patience::default()), Some((3, 3)));
+        assert_eq!(with(DETOUR, &SearchBudget::default()), Some((3, 3)));
     }
 
-    /// The trace that is known has to do.
+    /// The result is the given trace.
     #[test]
-    fn without_patience_there_is_a_trace_all_the_same() {
-        let none = || Patience { most: 0, cancel: Cancel::default() };
-        assert_eq!(with(DETOUR, &none()), Some((6, 3)));
+    fn without_a_budget_the_given_trace_is_the_result() {
+        assert_eq!(with(DETOUR, &SearchBudget::of_items(0)), Some((6, 3)));
     }
 }

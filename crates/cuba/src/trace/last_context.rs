@@ -1,47 +1,47 @@
-//! The last context of a trace: how many steps a thread needs to make a state bad, if all others
-//! stay as they are.
+//! The last context of a trace: the number of steps in which one thread makes a state bad.
 //!
-//! What other threads have to show for that, a bad pattern says; whether one thread can come to the
-//! rest of it, and with how many steps, depends on its own thread state alone. There are far fewer
-//! thread states than states. So the steps are counted for them: forwards to what can be reached
-//! with so many steps at all, and backwards from where a pattern is fulfilled.
+//! A bad pattern requires some tops of the other threads, which do not move. Whether one thread can
+//! fulfil the rest of the pattern, and in how many steps, depends only on its thread state. There
+//! are far fewer thread states than states, so the steps are counted for thread states: forwards to
+//! all thread states within the allowed number of steps, and then backwards from those that fulfil
+//! the pattern.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
-use crate::trace::backwards::Levels;
-use crate::trace::fewest_steps::Patience;
+use crate::trace::backwards::LevelQueries;
+use crate::trace::search_budget::SearchBudget;
 use crate::visible::bad_patterns::{BadPatterns, Shown};
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, Program, SharedState};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// One way to become bad by a context of one thread.
-pub(crate) struct Way {
-    /// The first position of the group whose thread moves.
+/// The contexts of one thread that make a state bad, for the same tops of the other threads.
+pub(crate) struct LastContext {
+    /// The first position in the group of the moving thread.
     pub(crate) group: usize,
-    /// What the others have to show.
+    /// The tops that the other threads need.
     pub(crate) others: Vec<Shown>,
-    /// Where the thread may start, and how many steps it needs from there.
+    /// The thread states in which the context may start, with the number of its steps.
     pub(crate) steps: Vec<(ThreadState, usize)>,
 }
 
-/// A state that is a context away from a bad one: with how many steps, its shared state, and its
-/// stacks by position.
-pub(crate) type Near = (usize, u32, Vec<StackId>);
+/// A state in which a last context may start: the number of steps, the shared state, and the stacks
+/// by position.
+pub(crate) type LastContextStart = (usize, u32, Vec<StackId>);
 
-/// All ways to become bad by one more context after this level, with at most so many steps; nothing
-/// if there is too much to look at.
-pub(crate) fn ways<L: Levels>(
+/// All last contexts that may start in states of this level, with at most so many steps. `None` if
+/// the budget is used up.
+pub(crate) fn ways<L: LevelQueries>(
     (system, symmetry, bad): (&Cpds, &Symmetry, &BadPatterns),
     (levels, stacks): (&mut L, &mut Stacks),
     level: usize,
-    (steps, patience): (usize, &Patience),
-) -> Result<Option<Vec<Way>>, L::Error> {
+    (steps, budget): (usize, &SearchBudget),
+) -> Result<Option<Vec<LastContext>>, L::Error> {
     let programs = symmetry.programs(system);
-    let starts = levels.thread_states(level, patience.most, stacks)?;
-    if !starts.iter().all(|starts| patience.has_room_for(starts.len())) {
+    let starts = levels.thread_states(level, budget.max_items, stacks)?;
+    if !starts.iter().all(|starts| budget.has_room_for(starts.len())) {
         return Ok(None);
     }
     let (ends, mut ways, mut work) = (bad.ends(), Vec::new(), 0);
@@ -52,7 +52,7 @@ pub(crate) fn ways<L: Levels>(
         for ((_, others), ends) in ends {
             let graph = match &graph {
                 Some(graph) => graph,
-                None => match Graph::new(program, &starts, steps, stacks, patience) {
+                None => match ThreadGraph::new(program, &starts, steps, stacks, budget) {
                     Some(new) => graph.insert(new),
                     None => return Ok(None),
                 },
@@ -62,13 +62,13 @@ pub(crate) fn ways<L: Levels>(
                 let (q, top) = (Some(shared), Some(top_number(stacks.top(stack))));
                 [(q, top), (q, None), (None, top)].iter().any(|end| ends.contains(end))
             };
-            ways.push(Way {
+            ways.push(LastContext {
                 group: group.start,
                 others: others.clone(),
                 steps: graph.steps(starts.len(), steps, is_end),
             });
             work += graph.states.len();
-            if !patience.has_room_for(work) {
+            if !budget.has_room_for(work) {
                 return Ok(None);
             }
         }
@@ -76,25 +76,25 @@ pub(crate) fn ways<L: Levels>(
     Ok(Some(ways))
 }
 
-/// What one thread can reach alone.
-struct Graph {
-    /// Where it may start, and then the others.
+/// The thread states that one thread reaches alone, with the steps between them.
+struct ThreadGraph {
+    /// The starts come first.
     states: Vec<ThreadState>,
-    /// For each, where one step leads to it from.
+    /// For each thread state, its predecessors.
     before: Vec<Vec<u32>>,
 }
 
-impl Graph {
-    /// What can be reached from these, each given once, with so many steps; nothing if it is too
-    /// much.
+impl ThreadGraph {
+    /// The graph of the thread states that are reachable from `starts` (without duplicates) in at
+    /// most so many steps. `None` if the budget is used up.
     fn new(
         program: &Program,
         starts: &[ThreadState],
         steps: usize,
         stacks: &mut Stacks,
-        patience: &Patience,
-    ) -> Option<Graph> {
-        let mut graph = Graph { states: starts.to_vec(), before: vec![Vec::new(); starts.len()] };
+        budget: &SearchBudget,
+    ) -> Option<ThreadGraph> {
+        let mut graph = ThreadGraph { states: starts.to_vec(), before: vec![Vec::new(); starts.len()] };
         let mut numbers: FxHashMap<ThreadState, u32> = starts.iter().copied().zip(0..).collect();
         let mut wave = 0..starts.len();
         for _ in 0..steps {
@@ -103,19 +103,19 @@ impl Graph {
                 for (_, rule) in program.rules_from(SharedState(shared), stacks.top(stack)) {
                     let (to, written) = rule.action.target();
                     let after = (to.0, stacks.replace_top(stack, written));
-                    let next = u32::try_from(graph.states.len()).expect("it ends before");
+                    let next = u32::try_from(graph.states.len()).expect("the budget is smaller");
                     let number = *numbers.entry(after).or_insert(next);
                     if number == next {
                         graph.states.push(after);
                         graph.before.push(Vec::new());
                     }
-                    graph.before[number as usize].push(u32::try_from(id).expect("it ends before"));
+                    graph.before[number as usize].push(u32::try_from(id).expect("the budget is smaller"));
                 }
-                if graph.states.len() > patience.most {
+                if graph.states.len() > budget.max_items {
                     return None;
                 }
             }
-            if !patience.has_room_for(graph.states.len()) {
+            if !budget.has_room_for(graph.states.len()) {
                 return None;
             }
             wave = wave.end..graph.states.len();
@@ -123,12 +123,13 @@ impl Graph {
         Some(graph)
     }
 
-    /// How many steps the first so many thread states need to such an end, if at most so many.
+    /// The number of steps from each of the first `starts` thread states to an end, where it is at
+    /// most `most`.
     fn steps(&self, starts: usize, most: usize, is_end: impl Fn(&ThreadState) -> bool) -> Vec<(ThreadState, usize)> {
-        let mut known = vec![false; self.states.len()];
+        let mut is_known = vec![false; self.states.len()];
         let mut wave: Vec<usize> = (0..self.states.len()).filter(|&id| is_end(&self.states[id])).collect();
         for &id in &wave {
-            known[id] = true;
+            is_known[id] = true;
         }
         let mut found = Vec::new();
         for steps in 1..=most {
@@ -136,7 +137,7 @@ impl Graph {
             for id in wave {
                 for &before in &self.before[id] {
                     let before = before as usize;
-                    if !std::mem::replace(&mut known[before], true) {
+                    if !std::mem::replace(&mut is_known[before], true) {
                         next.push(before);
                         if before < starts {
                             found.push((self.states[before], steps));
@@ -151,8 +152,8 @@ impl Graph {
 }
 
 impl Reachable<'_> {
-    /// For each group, in order, the thread states of its threads in the states of this level, each
-    /// once; if there are more than `most`, a few more than that.
+    /// For each group, in order, the thread states of its threads in the states of this level,
+    /// without duplicates. If there are more than `most`, the list ends soon after `most`.
     pub(crate) fn thread_states(&self, level: usize, most: usize) -> Vec<Vec<ThreadState>> {
         let layout = self.states.layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
@@ -169,9 +170,9 @@ impl Reachable<'_> {
         groups
     }
 
-    /// The states of this level that can become bad in one of these ways, with the fewest steps of
-    /// any of them; if there are more than `most`, one more than that.
-    pub(crate) fn near(&self, level: usize, ways: &[Way], most: usize) -> Vec<Near> {
+    /// The states of this level in which one of these last contexts can start, with the fewest steps
+    /// of any of them. If there are more than `most`, the list has one more than `most`.
+    pub(crate) fn near(&self, level: usize, ways: &[LastContext], most: usize) -> Vec<LastContextStart> {
         let mut by_start: FxHashMap<(usize, ThreadState), Vec<(usize, usize)>> = FxHashMap::default();
         for (number, way) in ways.iter().enumerate() {
             for &(start, steps) in &way.steps {
@@ -208,7 +209,7 @@ impl Reachable<'_> {
         near
     }
 
-    /// The level of this state, if it has been found; its stacks are sorted.
+    /// The level of this state, if the levels contain it. Its stacks have to be sorted.
     pub(crate) fn level_of(&self, shared: u32, stacks: &[StackId]) -> Option<usize> {
         if stacks.iter().any(|&stack| stack as usize >= self.stacks.len()) {
             return None;

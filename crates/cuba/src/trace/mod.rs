@@ -1,6 +1,14 @@
-//! Finds traces: shortest paths to a bad state, split into contexts (paper §2.3).
+//! Traces: counterexamples (the trace of §2.3, a path with contexts), found from the levels.
+//!
+//! In: the levels of R_k, as a search has stored them, and a visible state or a bad pattern. Out: a
+//! trace from an initial state to such a state with the fewest contexts, and, within a budget, with
+//! the fewest steps. The levels store no predecessors, so the search goes backwards
+//! (design note 004). Finally, the threads of the trace are renumbered.
 
 pub mod backwards;
 pub mod fewest_steps;
+pub mod from_rules;
+pub mod inverse_actions;
 pub mod last_context;
+pub mod search_budget;
 pub mod thread_numbering;

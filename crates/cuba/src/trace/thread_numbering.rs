@@ -1,28 +1,28 @@
-//! Interchangeable threads, numbered in the order in which they first move.
+//! Renumbers the interchangeable threads of a trace in the order in which they first move.
 //!
-//! Permuting the threads of a symmetric group makes a trace of a trace. A bad pattern may tell them
-//! apart, though; then a thread has the least number with which the trace still ends in a bad
-//! state, and the first pattern that gives the best numbers decides.
+//! A permutation of interchangeable threads maps a trace to a trace. But a bad pattern may
+//! distinguish these threads. Then each thread gets the least number with which the trace still ends
+//! in a bad state. If several patterns fit, the first one that gives the least numbers decides.
 
 use cpds::{Context, GlobalState, Pattern, Problem, ThreadId, Trace, TraceStep, Wild};
 
-/// The trace with its threads numbered, and the first bad pattern that its last state fits; none if
-/// it fits none in any order of its interchangeable threads.
+/// The renumbered trace, and the first bad pattern that its last state fits. `None` if no order of
+/// the interchangeable threads fits a bad pattern.
 pub(crate) fn numbered(problem: &Problem, trace: &Trace) -> Option<(Trace, usize)> {
     let system = problem.system();
     let first = |thread: ThreadId| trace.contexts.iter().position(|context| context.thread == thread);
     let in_order = |mut group: Vec<ThreadId>| {
-        // Those that never move come last, as they are.
+        // Threads that never move come last, in their old order.
         group.sort_by_key(|&thread| (first(thread).unwrap_or(usize::MAX), thread));
         group
     };
-    let groups: Vec<Group> = system
+    let groups: Vec<ThreadGroup> = system
         .symmetric_groups()
         .into_iter()
         .map(|group| {
             let mut places = group.clone();
             places.sort_unstable();
-            Group { places, threads: in_order(group) }
+            ThreadGroup { places, threads: in_order(group) }
         })
         .collect();
     let last = trace.last();
@@ -42,16 +42,16 @@ pub(crate) fn numbered(problem: &Problem, trace: &Trace) -> Option<(Trace, usize
     Some((trace, pattern))
 }
 
-/// Interchangeable threads, and their numbers.
-struct Group {
+/// A group of interchangeable threads, and its places in the system.
+struct ThreadGroup {
     places: Vec<ThreadId>,
-    /// In the order in which they are numbered.
+    /// In the order of their first move.
     threads: Vec<ThreadId>,
 }
 
-impl Group {
-    /// Each thread with its place: the first one that leaves enough threads for the tops that the
-    /// pattern names.
+impl ThreadGroup {
+    /// Each thread with its new place: the first place that leaves enough threads for the tops that
+    /// the pattern names.
     fn placed(&self, pattern: &Pattern, last: &GlobalState) -> Option<Vec<(ThreadId, ThreadId)>> {
         let top = |thread: ThreadId| Wild::Is(last.stacks[thread.index()].top());
         let wanted = |place: ThreadId| pattern.tops[place.index()];
@@ -66,8 +66,8 @@ impl Group {
             return None;
         }
         let placed = self.threads.iter().enumerate().map(|(i, &thread)| {
-            // Where its own top is named, there is one less of each; otherwise the others have to
-            // be enough.
+            // At a place that names the thread's own top, enough threads are left for the rest. At
+            // a place that names no top, the other threads have to be enough.
             let may_go_anywhere = is_enough(&free, &self.threads[i + 1..]);
             let fits =
                 |&place: &ThreadId| wanted(place) == top(thread) || may_go_anywhere && wanted(place) == Wild::Any;
@@ -78,7 +78,8 @@ impl Group {
     }
 }
 
-/// The trace in which each thread has another place, whose program has the same actions.
+/// The trace with each thread moved to its new place. The programs of both places have the same
+/// actions.
 fn permuted(problem: &Problem, trace: &Trace, to: &[ThreadId]) -> Trace {
     let system = problem.system();
     let state = |state: &GlobalState| {
@@ -112,8 +113,7 @@ mod tests {
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::search::search;
 
-    /// The trace in which thread 3 of four moves first, then thread 1, then thread 3 again, with
-    /// its threads numbered anew.
+    /// Renumbers the trace in which thread 3 of four moves first, then thread 1, then thread 3 again.
     fn threads(bad: &str) -> (Vec<u32>, usize) {
         let text = format!(
             "shared 0..3; init 0|a,a,a,a; {bad}
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(threads("bad 3|b,*,*,c; bad 3|b,*,c,*"), (vec![2, 0, 2], 1), "the better one of both");
     }
 
-    /// There is no bad state to number for.
+    /// No state of the trace is bad.
     #[test]
     fn no_order_fits() {
         let problem: Problem =
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(numbered(&problem, &trace), None);
     }
 
-    /// Two programs with the same actions in another order: a thread that changes its place fires
-    /// the rule of its new program.
+    /// Two programs have the same actions in another order. A thread with a new place fires the rule
+    /// of its new program.
     #[test]
     fn rules_are_those_of_the_new_program() {
         let problem: Problem = "shared 0 1; init 0|a,a; bad 1|*,c

@@ -33,7 +33,7 @@ struct Found {
     /// To the first bad state.
     trace: Option<Trace>,
     /// The same, if not much is looked at for it.
-    in_haste: Option<Trace>,
+    with_tiny_budget: Option<Trace>,
     /// To one state of each level.
     traces: Vec<Option<Trace>>,
 }
@@ -79,14 +79,14 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
     let ranges = seen.clone().map(|k| all.visible().range(k));
     let first = ranges.into_iter().find_map(|ids| bad.first_violation(all.visible().set(), ids));
     let to_bad =
-        |patience: &Patience| first.and_then(|(visible, pattern)| all.trace_to_bad(&bad, visible, pattern, patience));
-    let (trace, in_haste) = (to_bad(&Patience::default()), to_bad(&Patience::in_haste()));
+        |budget: &SearchBudget| first.and_then(|(visible, pattern)| all.trace_to_bad(&bad, visible, pattern, budget));
+    let (trace, with_tiny_budget) = (to_bad(&SearchBudget::default()), to_bad(&SearchBudget::of_items(6)));
     Found {
         waves,
         levels: (0..=all.k()).map(|k| (all.new_states(k), all.has_new_states(k))).collect(),
         visible: seen.clone().map(|k| all.visible().sorted_states(k)).collect(),
         trace,
-        in_haste,
+        with_tiny_budget,
         traces: last(all.visible(), seen).into_iter().map(|id| all.trace_to_visible(id, as_it_is)).collect(),
     }
 }
@@ -166,7 +166,7 @@ fn kept_and_shared(
         levels: (0..=all.k()).map(|k| (all.new_states(k), all.has_new_states(k))).collect(),
         visible: known.map(|k| all.visible().sorted_states(k)).collect(),
         trace: all.trace(problem.property()).unwrap(),
-        in_haste: all.trace_within(problem.property(), &Patience::in_haste()).unwrap(),
+        with_tiny_budget: all.trace_within(problem.property(), &SearchBudget::of_items(6)).unwrap(),
         traces: ends.into_iter().map(|id| all.trace_to_visible(id, as_it_is).unwrap()).collect(),
     };
     (found, all.total())
