@@ -1,33 +1,34 @@
-//! A_d: abstract symbolic states, an overapproximation of T(R) that gets tighter with d.
+//! A_d: abstract symbolic states, an overapproximation of T(R) that usually gets tighter with d.
 //!
-//! It is the exploration of S_k (`symbolic/levels.rs`), with one difference: after each post* every
-//! language is widened by making one of the automaton's states that agree to depth d
-//! (`automata/widening.rs`). A tuple is dropped if another one covers it.
+//! The exploration is that of S_k (`symbolic/levels.rs`), with one difference: after each post*,
+//! every language is widened. Widening merges the states of its automaton that agree to depth d
+//! (`automata/widening.rs`). A tuple is dropped if another tuple covers it.
 //!
-//! # Why it has every reachable state
-//! When nothing new is found, every tuple that was kept has been expanded for every thread, and
-//! each successor is covered by a tuple that was kept. So the states of the tuples are closed under
-//! the contexts of every thread, and have the initial ones. Widening only adds words, and dropping
-//! a tuple only drops what others have. Threads that have just moved are expanded too: unlike
-//! post*, the widened language is not closed.
+//! # Why A_d contains every reachable state
+//! The exploration ends when it finds no new tuple. Then every stored tuple has been expanded for
+//! every thread, and a stored tuple covers each successor. So the states of the tuples are closed
+//! under the contexts of every thread. They contain the initial states: widening only adds words,
+//! and a dropped tuple has only states that another tuple has. A thread that has just moved is
+//! expanded too, because a widened language, unlike post*, is not closed under the thread's steps.
 //!
-//! # Why it ends
-//! For each d there are finitely many widened languages, and so finitely many tuples. They may be
-//! many; so there is a limit.
+//! # Why the exploration ends
+//! For each d there are finitely many widened languages, and so finitely many tuples. There may be
+//! very many tuples, so their number has a limit.
 //!
 //! # What is true of T(A_d), and what is not
-//! - T(R) ⊆ T(A_d) ⊆ Z. Below the top, a word of a widened language has only symbols that the
-//!   language has below the top.
-//! - T(A_d) ⊆ T(Z_{d+1}) ⊆ matched-Z for d ≥ 1. States that agree to depth 1 have the same labels,
-//!   so what lies directly under a symbol in a widened language does so in the language, too; and
-//!   the start stands alone, so the top d + 1 symbols are those of a word of the language. Z_{d+1}
-//!   allows for all of that. So once there is A_d, Z_{d+1} rules out nothing more.
-//! - If no language is changed by widening, T(A_d) = T(R). If (S_k) collapses, then from some d on.
-//! - It depends on no order: each level has the largest of all successors of the level before. So
-//!   permuting threads, and treating interchangeable ones as such, change nothing.
-//! - T(A_{d+1}) ⊆ T(A_d) is **not** to be relied on: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone,
-//!   so a language that is smaller in A_{d+1} may be widened to more. (In 30,000 random systems it
-//!   did not happen.) Nor is T(A_0) a part of matched-Z.
+//! - T(R) ⊆ T(A_d) ⊆ Z. A word of a widened language has below its top only symbols that words of
+//!   the language have below their tops.
+//! - T(A_d) ⊆ T(Z_{d+1}) ⊆ matched-Z for d ≥ 1. States that agree to depth 1 have the same labels.
+//!   So if a symbol lies directly below another one in the widened language, it does so in the
+//!   language. The start state is never merged, so the top d + 1 symbols are those of a word of the
+//!   language. Z_{d+1} contains all such stacks. So after A_d, Z_{d+1} rules out no further state.
+//! - If widening changes no language, T(A_d) = T(R). If (S_k) collapses, this is so from some d on.
+//! - A_d does not depend on the order of the exploration: each level stores the largest of all
+//!   successors of the level before. So a permutation of the threads changes nothing, and neither
+//!   does symmetry reduction.
+//! - T(A_{d+1}) ⊆ T(A_d) is **not** guaranteed: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone. So
+//!   widening may enlarge a language more if it is smaller in A_{d+1}. (No case was found in 30,000
+//!   random systems.) T(A_0) ⊆ matched-Z is not guaranteed either.
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::TooLarge;
@@ -41,45 +42,45 @@ use cpds::{Cpds, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// A_d.
+/// A completed A_d.
 pub struct Abstraction {
     pub(crate) symmetry: Symmetry,
     pub(crate) visible: PackedSet,
-    /// The largest tuples: the states that they stand for are closed under every step.
+    /// The largest tuples. The set of states that they stand for is closed under every step.
     pub(crate) largest: Tuples,
-    /// Whether no language was changed by widening: then T(A_d) = T(R).
+    /// Whether widening changed no language. Then T(A_d) = T(R).
     pub is_exact: bool,
-    /// How many tuples were kept, those that others cover included.
+    /// The number of stored tuples, with those that other tuples cover.
     pub tuples: usize,
-    /// What it took, in the units of [`Symbolic`].
+    /// The work of the exploration, in the units of [`Symbolic`].
     pub(crate) work: u64,
 }
 
-/// What it may take.
+/// Limits of the exploration of A_d.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AbstractionLimits {
-    /// How many tuples may be kept.
+    /// The most tuples to store.
     pub tuples: usize,
-    /// How many bytes the tables may take.
+    /// The most memory for the tables, in bytes.
     pub memory: usize,
 }
 
 /// Why there is no A_d.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AbstractionError<B> {
-    /// It would have more tuples than it may.
+    /// The limit on tuples is reached.
     TooManyTuples,
-    /// It would take more memory than it may.
+    /// The limit on memory is reached.
     TooLarge,
-    /// The watcher said so.
+    /// The caller stopped the exploration.
     Stopped(B),
 }
 
 impl Abstraction {
-    /// A_d, within limits.
+    /// Computes A_d, within limits.
     ///
     /// # Errors
-    /// If the limits are reached.
+    /// If a limit is reached.
     pub fn new(
         system: &Cpds,
         depth: usize,
@@ -90,19 +91,19 @@ impl Abstraction {
         Self::watched(tuples, limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// How A_d is explored.
+    /// The options with which [`Symbolic`] explores A_d.
     pub(crate) fn options(depth: usize, symmetry: bool, limits: AbstractionLimits, tuning: Tuning) -> SymbolicOptions {
         SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory, tuning) }
     }
 
-    /// The same, from a start or from what was saved; now and then the watcher may look, and stop
-    /// it.
+    /// Computes A_d from new or restored tuples. Calls `watch` at regular intervals; it may stop
+    /// the exploration.
     pub(crate) fn watched<B>(
         mut tuples: Symbolic<'_>,
         limits: AbstractionLimits,
         watch: &mut impl FnMut(&Symbolic<'_>) -> ControlFlow<B>,
     ) -> Result<Self, AbstractionError<B>> {
-        let mut look = |tuples: &Symbolic<'_>| {
+        let mut check = |tuples: &Symbolic<'_>| {
             if tuples.kept() > limits.tuples {
                 ControlFlow::Break(AbstractionError::TooManyTuples)
             } else if tuples.bytes_at_next_look() > limits.memory {
@@ -112,18 +113,18 @@ impl Abstraction {
             }
         };
         loop {
-            // A level that was saved in the middle goes on.
+            // A restored level that is not complete continues without a check.
             if !tuples.is_going()
-                && let ControlFlow::Break(why) = look(&tuples)
+                && let ControlFlow::Break(why) = check(&tuples)
             {
                 return Err(why);
             }
-            match tuples.advance(&mut look) {
+            match tuples.advance(&mut check) {
                 Ok(()) => {}
                 Err(Unfinished::Stopped(why)) => return Err(why),
-                // Whoever cancels it is asked first.
+                // If the caller cancelled the computation, this is the reason to report.
                 Err(Unfinished::TooLarge) => {
-                    return Err(look(&tuples).break_value().unwrap_or(AbstractionError::TooLarge));
+                    return Err(check(&tuples).break_value().unwrap_or(AbstractionError::TooLarge));
                 }
             }
             if !tuples.grew(tuples.k()) {
@@ -140,7 +141,7 @@ impl Abstraction {
         }
     }
 
-    /// T(A_d).
+    /// The visible states: T(A_d).
     pub fn states(&self) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
     }
@@ -152,7 +153,7 @@ mod tests {
     use cpds::Problem;
 
     #[test]
-    fn there_may_be_so_many_tuples_and_no_more() {
+    fn the_limit_on_tuples_is_exact() {
         let problem: Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let within = |limits| {
             let tuples = Symbolic::new(problem.system(), Abstraction::options(1, true, limits, Tuning::SMALL));

@@ -1,7 +1,8 @@
 //! The ceiling: the visible states that no rung of the ladder has ruled out.
 //!
-//! Each rung has all of T(R), so this has, too. The states are those of the first rung; each is
-//! marked with the rung that ruled it out. So it is known for every rung what was left after it.
+//! The ceiling is the intersection of all rungs computed so far. Each rung contains T(R), so the
+//! ceiling does, too. The table has the states of the first rung, and marks each state with the
+//! rung that ruled it out. So the ceiling after each rung can be read off.
 
 use crate::tables::packed_rows::PackedSet;
 use crate::visible::bad_patterns::BadPatterns;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// The mark of a state that is not ruled out.
 const LEFT: u32 = u32::MAX;
 
-/// What the rungs have in common.
+/// The intersection of the rungs.
 pub(crate) struct Ceiling {
     symmetry: Symmetry,
     set: Option<Arc<PackedSet>>,
@@ -24,12 +25,12 @@ pub(crate) struct Ceiling {
 }
 
 impl Ceiling {
-    /// Everything.
+    /// The ceiling before the first rung: no state is ruled out.
     pub(crate) fn new(symmetry: Symmetry) -> Self {
         Ceiling { symmetry, set: None, ruled_out_by: Vec::new() }
     }
 
-    /// As it was when it was kept.
+    /// Restores a saved ceiling.
     pub(crate) fn restored(symmetry: Symmetry, set: Option<Arc<PackedSet>>, ruled_out_by: Vec<u32>) -> Self {
         Ceiling { symmetry, set, ruled_out_by }
     }
@@ -39,12 +40,13 @@ impl Ceiling {
         self.set.as_ref()
     }
 
-    /// For each of them, the number of the rung that ruled it out.
+    /// For each state of the first rung, the number of the rung that ruled it out.
     pub(crate) fn marks(&self) -> &[u32] {
         &self.ruled_out_by
     }
 
-    /// Rules out what the rung with this number has not. Numbers go up.
+    /// Rules out the states that are not in the rung with this number. Calls must have increasing
+    /// numbers.
     pub(crate) fn lower(&mut self, number: usize, rung: Arc<PackedSet>) {
         let number = u32::try_from(number).ok().filter(|&number| number < LEFT).expect("few rungs");
         let Some(set) = &self.set else {
@@ -60,23 +62,23 @@ impl Ceiling {
         }
     }
 
-    /// The states that are left after the rung with this number.
+    /// The states that remain after the rung with this number.
     fn left(&self, number: usize) -> impl Iterator<Item = usize> {
         let marks = self.ruled_out_by.iter().enumerate();
         marks.filter(move |&(_, &mark)| mark as usize > number).map(|(id, _)| id)
     }
 
-    /// How many sorted states are left after a rung.
-    pub(crate) fn kept(&self, number: usize) -> usize {
+    /// The number of sorted states that remain after a rung.
+    pub(crate) fn sorted_count(&self, number: usize) -> usize {
         self.left(number).count()
     }
 
-    /// How many states are left after a rung.
+    /// The number of states that remain after a rung.
     pub(crate) fn count(&self, number: usize) -> Count {
         self.count_of(self.left(number).collect())
     }
 
-    /// How many states a rung ruled out.
+    /// The number of states that a rung ruled out.
     pub(crate) fn ruled_out(&self, number: usize) -> Count {
         let marks = self.ruled_out_by.iter().enumerate();
         self.count_of(marks.filter(|&(_, &mark)| mark as usize == number).map(|(id, _)| id).collect())
@@ -86,7 +88,8 @@ impl Ceiling {
         self.set.as_ref().map_or(Count::ZERO, |set| self.symmetry.sum_of_orbits(set.rows(ids.into_iter())))
     }
 
-    /// The rungs that have ruled out a bad state, if none is left after a rung.
+    /// The numbers of the rungs that ruled out a bad state; `None` if a bad state remains after the
+    /// rung with this number.
     pub(crate) fn without_bad(&self, bad: &BadPatterns, number: usize) -> Option<BTreeSet<usize>> {
         let set = self.set.as_ref()?;
         let is_bad = |id: usize| bad.first_violation(set, id..id + 1).is_some();
@@ -97,14 +100,14 @@ impl Ceiling {
         Some(marks.filter(|&(id, &mark)| mark != LEFT && is_bad(id)).map(|(_, &mark)| mark as usize).collect())
     }
 
-    /// The rungs that have ruled anything out, up to one.
+    /// The numbers of the rungs, up to this one, that ruled out any state.
     pub(crate) fn helped(&self, number: usize) -> BTreeSet<usize> {
         let marks = self.ruled_out_by.iter().filter(|&&mark| mark != LEFT).map(|&mark| mark as usize);
         marks.filter(|&mark| mark <= number).collect()
     }
 
-    /// A visible state, among the first so many, that is not left after a rung. Every reached state
-    /// should be.
+    /// A reached state that does not remain after a rung, with the rung that ruled it out. If there
+    /// is one, the two searches contradict each other. `reached` is the number of reached states.
     pub(crate) fn missing(
         &self,
         number: usize,
@@ -123,7 +126,7 @@ impl Ceiling {
         Some((state, mark))
     }
 
-    /// What is left after a rung and is not among the first so many visible states.
+    /// The states that remain after a rung and are not among the `reached` first visible states.
     pub(crate) fn between(
         &self,
         number: usize,
@@ -133,7 +136,7 @@ impl Ceiling {
         let set = self.set.as_ref()?;
         let open = |&id: &usize| visible.find(set.row(id)).is_none_or(|at| at >= reached);
         let ids: Vec<usize> = self.left(number).filter(open).collect();
-        // Interchangeable threads may have more than could ever be listed.
+        // With interchangeable threads, there may be too many states to list.
         let limit = 1_000_000 / self.symmetry.threads().len();
         let states = |ids: Vec<usize>| visible_states(&self.symmetry, set, ids);
         let is_bad = |&id: &usize| bad.is_some_and(|(bad, _)| bad.first_violation(set, id..id + 1).is_some());
@@ -145,7 +148,7 @@ impl Ceiling {
         })
     }
 
-    /// The memory in use.
+    /// The memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.set.as_ref().map_or(0, |set| set.bytes_after(0)) + size_of_val(&*self.ruled_out_by)
     }
@@ -154,11 +157,11 @@ impl Ceiling {
 /// The visible states that are neither reached nor ruled out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Between {
-    /// How many there are.
+    /// Their number.
     pub count: Count,
-    /// Which they are; as many as have a million tops together, if there are more.
+    /// The states; only the first ones if all of them have more than a million tops.
     pub states: BTreeSet<VisibleState>,
-    /// Those of them that are bad, if that is the question; likewise.
+    /// The bad states among them, with the same limit, if the question is about bad states.
     pub bad: BTreeSet<VisibleState>,
 }
 
@@ -168,10 +171,10 @@ mod tests {
     use crate::visible::levels::VisibleLevels;
     use cpds::Problem;
 
-    /// Four rungs; between the first and the second there is one that came to nothing. The last one
-    /// rules out nothing bad.
+    /// Four rungs with the numbers 0, 2, 3 and 4; rung 1 was not completed. Rung 4 rules out no bad
+    /// state.
     #[test]
-    fn what_is_left_is_what_all_rungs_have() {
+    fn the_ceiling_is_the_intersection_of_the_rungs() {
         let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
         let system = problem.system();
         let symmetry = Symmetry::new(system, true);
@@ -193,7 +196,7 @@ mod tests {
             ceiling.lower(number, Arc::new(set(tops)));
         }
 
-        assert_eq!([0, 1, 2, 3].map(|number| ceiling.kept(number)), [4, 4, 3, 2]);
+        assert_eq!([0, 1, 2, 3].map(|number| ceiling.sorted_count(number)), [4, 4, 3, 2]);
         assert_eq!([0, 1, 2, 3].map(|number| ceiling.count(number).to_string()), ["4", "4", "3", "2"]);
         assert_eq!([0, 1, 2, 3].map(|number| ceiling.ruled_out(number).to_string()), ["0", "0", "1", "1"]);
         assert_eq!([0, 2].map(|number| ceiling.without_bad(&bad, number)), [None, None]);

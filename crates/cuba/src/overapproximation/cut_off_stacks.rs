@@ -1,9 +1,9 @@
 //! M_i: the steps of one thread with its stack cut off at height z. For z = 1 this is Alg. 2 (paper
 //! §4.1.3); larger z give Z_z.
 //!
-//! Of a stack the top z symbols are kept. A word of fewer symbols is the whole stack; under one of
-//! z symbols there may be more. So a pop from a word of z symbols lets something emerge: what may
-//! lie under the last of them.
+//! A *word* is the top z symbols of a stack. If a word has fewer symbols, it is the whole stack. If
+//! it has z symbols, further symbols may lie below. So after a pop from a word of z symbols, a
+//! symbol emerges: one that may lie below the last symbol of the word.
 
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
@@ -17,37 +17,36 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The transitions of M_i, computed as they are asked for. Words are numbers; of height at most
-/// one, the numbers of tops.
+/// The transitions of M_i, computed on demand. Words are numbered; words of at most one symbol have
+/// the numbers of tops.
 pub(crate) struct CutOff<'a> {
     program: &'a Program,
     z: usize,
     under: EmergingSymbols,
-    /// The shared states that a pop leads to, sorted.
+    /// The shared states to which pops lead, sorted.
     pops_to: Vec<u32>,
     words: Vec<Box<[u32]>>,
-    /// How many symbols these have, all together.
+    /// The total number of symbols in the words.
     symbols: usize,
     numbers: FxHashMap<Box<[u32]>, u32>,
     moves: Moves<MoveSummary>,
-    /// What a pop leaves of a word, as a range of `left`: by the word without its top, and what may
-    /// lie under its last symbol.
+    /// The words after a pop, as a range of `left`. The key is the word without its top, and the set
+    /// of symbols that may lie below its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
     left: Vec<u32>,
 }
 
-/// Where the transitions from a thread's cut-off state come from, and where it may come from
-/// itself.
+/// A summary of the transitions from a cut-off state of a thread.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct MoveSummary {
-    /// How many of the transitions, the last ones, are pops. Each leads to every word that a pop
+    /// The number of pops, which are the last transitions. Each pop leads to every word that a pop
     /// may leave.
     pub(crate) pops: usize,
-    /// Whether the thread-visible state may have emerged from a pop (Eq. 2).
+    /// Whether a pop may lead to this thread-visible state, so that it is in G (Eq. 2).
     pub(crate) is_generator: bool,
 }
 
-/// What is saved of M_i.
+/// The saved form of [`CutOff`].
 pub(crate) type SavedCutOff =
     (EmergingSymbols, Vec<Box<[u32]>>, Moves<MoveSummary>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
 
@@ -75,7 +74,7 @@ impl<'a> CutOff<'a> {
         Ok(cut_off)
     }
 
-    /// As it was when it was saved.
+    /// Restores a saved M_i.
     pub(crate) fn restored(system: &'a Cpds, thread: ThreadId, z: usize, saved: SavedCutOff) -> Self {
         let program = system.program(thread);
         let pops_to = program.rules().iter().filter_map(|rule| match rule.action {
@@ -97,26 +96,26 @@ impl<'a> CutOff<'a> {
         }
     }
 
-    /// The number of a stack, cut off.
+    /// The number of the word of a stack.
     pub(crate) fn stack(&mut self, stack: &Stack) -> u32 {
         let word: Vec<u32> = stack.iter().map(|symbol| top_number(Some(symbol))).collect();
         self.number(&word)
     }
 
-    /// The number of a word, cut off.
+    /// The number of a word, after it is cut off.
     fn number(&mut self, word: &[u32]) -> u32 {
         let word = &word[..word.len().min(self.z)];
-        if let Some(&known) = self.numbers.get(word) {
-            return known;
+        if let Some(&number) = self.numbers.get(word) {
+            return number;
         }
-        let number = u32::try_from(self.words.len()).expect("the memory ends before");
+        let number = u32::try_from(self.words.len()).expect("fewer words than fit into the memory");
         self.words.push(word.into());
         self.symbols += word.len();
         self.numbers.insert(word.into(), number);
         number
     }
 
-    /// How many words have been numbered.
+    /// The number of words found so far.
     pub(crate) fn words(&self) -> usize {
         self.words.len()
     }
@@ -130,7 +129,7 @@ impl<'a> CutOff<'a> {
     #[inline]
     pub(crate) fn moves(&mut self, from: ThreadState) -> (MoveSummary, Range<usize>) {
         match self.moves.get(from) {
-            Some(known) => known,
+            Some(found) => found,
             None => self.new_moves(from),
         }
     }
@@ -140,8 +139,9 @@ impl<'a> CutOff<'a> {
         self.moves.successor(index)
     }
 
-    /// Pops come last. An action from the empty stack that leaves it empty pops nothing, so nothing
-    /// emerges from it. (Alg. 2, line 7, as printed, lets everything emerge.)
+    /// Computes the transitions, pops last. An action from the empty stack that leaves the stack
+    /// empty pops nothing, so no symbol emerges. (In Alg. 2, line 7, as printed, every symbol of E
+    /// emerges.)
     #[cold]
     fn new_moves(&mut self, (shared, word): ThreadState) -> (MoveSummary, Range<usize>) {
         let symbol = self.top(word);
@@ -162,16 +162,16 @@ impl<'a> CutOff<'a> {
         self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
     }
 
-    /// The words that a pop may leave of this one, as a range for [`left`](Self::left).
+    /// The words after a pop from this word, as a range for [`left`](Self::left).
     pub(crate) fn pop(&mut self, word: u32) -> Range<usize> {
         let symbols = &self.words[word as usize];
         let below = symbols.get(1..).unwrap_or_default().to_vec();
         let is_whole = symbols.len() < self.z;
         let set = symbols.last().filter(|_| !is_whole).map(|&last| self.under.set(last));
         let rest = self.number(&below);
-        // A whole stack leaves one word; no set has that number.
-        if let Some(known) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
-            return known.clone();
+        // A pop from a whole stack leaves one word; no set has the number usize::MAX.
+        if let Some(range) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
+            return range.clone();
         }
         let start = self.left.len();
         match set {
@@ -195,11 +195,11 @@ impl<'a> CutOff<'a> {
         self.left[index]
     }
 
-    /// For each word the language of the stacks that it may be cut off from, as a state of an
+    /// For each word, the language of the stacks that it may be cut off from, as a state of an
     /// automaton.
     ///
-    /// Under a word of z symbols there may be whatever may lie under the last of them, and so on
-    /// down to ε.
+    /// Below a word of z symbols may lie any symbol that may lie below its last symbol, below that
+    /// one any symbol that may lie below it, and so on down to ε.
     pub(crate) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
         let first = automaton.len();
         let rest = |symbol: u32| small(first + self.under.set(symbol));
@@ -221,7 +221,7 @@ impl<'a> CutOff<'a> {
         self.words.iter().map(|word| &**word).map(language).collect()
     }
 
-    /// The memory in use, roughly.
+    /// The approximate memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.words.len() * 4 * size_of::<Box<[u32]>>()
             + 2 * self.symbols * size_of::<u32>()

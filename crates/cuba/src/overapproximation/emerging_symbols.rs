@@ -1,19 +1,20 @@
 //! Which symbols a pop may reveal: any symbol of E (paper, Alg. 2), or only those below a call that
 //! can end with the popped symbol (matched-Z).
 //!
-//! # Any returns (paper §4.1.2)
-//! E: the symbols that a push writes under its callee, and those that lie under the top of an
-//! initial stack; and ε. (The paper starts with stacks of one symbol at most, and needs no initial
-//! stacks for this.)
+//! # Any returns (paper §4.1.3)
+//! E contains each symbol that a push writes below its callee, each symbol below the top of an
+//! initial stack, and ε. (The paper starts with stacks of at most one symbol.)
 //!
 //! # Matched returns
-//! A push puts its callee c on its return point r; an initial stack puts each of its symbols on the
-//! next one, and the last one on ε; an action on the empty stack puts its symbol on ε. What is then
-//! on top of r changes: an overwrite puts σ' where σ was, and a push on σ leaves its return point
-//! where σ was. Call these *level-mates* of σ. So what lies directly on r, at any time until it is
-//! popped, is one of the symbols that the step from σ to a level-mate leads to from c: r *may lie
-//! under* each of them, and under nothing else. Shared states do not matter for this, so whatever
-//! other threads do is allowed for.
+//! A symbol is *put on* another one in three ways. A push puts its callee c on its return point r.
+//! An initial stack puts each symbol on the next one, and the last symbol on ε. An action on the
+//! empty stack puts its symbol on ε.
+//!
+//! Later steps change the symbol directly above r: an overwrite replaces σ by σ', and a push on σ
+//! replaces σ by its return point, below the new callee. These symbols are the *level-mates* of σ.
+//! So until r is popped, the symbol directly above r is always one that a sequence of level-mates
+//! reaches from c. r *may lie below* each of these symbols, and below no other symbol. This ignores
+//! shared states, so it holds whatever other threads do.
 
 use crate::limits::TooLarge;
 use crate::visible::levels::{top, top_number};
@@ -21,26 +22,27 @@ use cpds::{Action, Cpds, Symbol, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Which returns a thread may make.
+/// Which symbols a pop may reveal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returns {
-    /// To anything that emerges.
+    /// Any symbol of E.
     Any,
-    /// To what the symbol was put on.
+    /// Only a symbol that may lie below the popped symbol.
     Matched,
 }
 
-/// For each symbol of a thread, what may lie under it. Symbols are numbered as tops, with 0 for ε.
+/// For each symbol of a thread, the symbols that may emerge when it is popped. Symbols are numbered
+/// as tops, with 0 for ε.
 #[derive(Serialize, Deserialize)]
 pub struct EmergingSymbols {
-    /// The different sets, sorted.
+    /// The distinct sets of emerging symbols, each sorted.
     sets: Vec<Box<[u32]>>,
-    /// Which of them a symbol has; the first one, if it is not said.
+    /// The position of the set of each symbol; for a symbol that is not in the map, 0.
     set_of: HashMap<u32, usize>,
 }
 
 impl EmergingSymbols {
-    /// What may lie under the symbols of a thread.
+    /// Computes the sets for the symbols of a thread.
     ///
     /// # Errors
     /// If matched returns would take more than `room` bytes.
@@ -70,7 +72,7 @@ impl EmergingSymbols {
             let (_, top) = rule.action.source();
             level_mates.entry(top_number(top)).or_default().push(top_number(Some(mate)));
         }
-        // A row of bits for each symbol: which symbols may lie under it, numbered as they come.
+        // A row of bits for each symbol: which of the symbols in `emerging` may lie below it.
         let mut emerging: Vec<u32> = puts(system, thread).map(|(_, under)| under).collect();
         emerging.sort_unstable();
         emerging.dedup();
@@ -82,15 +84,15 @@ impl EmergingSymbols {
         let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         let mut on_something = Vec::new();
         for (on, under) in puts(system, thread) {
-            let place = emerging.binary_search(&under).expect("it is one of them");
+            let place = emerging.binary_search(&under).expect("it is in the list");
             let row = rows.entry(on).or_insert_with(|| {
                 on_something.push(on);
                 vec![0; words]
             });
             row[place / 64] |= 1 << (place % 64);
         }
-        // What may lie under a symbol may lie under its level-mates. Without loops, once through
-        // all of them in this order is enough.
+        // What may lie below a symbol may lie below its level-mates. Without loops, one pass in
+        // this order is enough.
         let order = callers_first(&on_something, &level_mates);
         let mut changed = true;
         while changed {
@@ -106,27 +108,27 @@ impl EmergingSymbols {
                 }
             }
         }
-        // What nothing was put on is never on top of anything.
-        let mut under = EmergingSymbols { sets: vec![Box::default()], set_of: HashMap::new() };
-        let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
+        // A symbol without a row is never above another symbol: its set, the first one, is empty.
+        let mut found = EmergingSymbols { sets: vec![Box::default()], set_of: HashMap::new() };
+        let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
         for (symbol, row) in rows {
-            let set = *known.entry(row).or_insert_with_key(|row| {
+            let set = *numbers.entry(row).or_insert_with_key(|row| {
                 let has = |&(place, _): &(usize, &u32)| row[place / 64] >> (place % 64) & 1 == 1;
-                under.sets.push(emerging.iter().enumerate().filter(has).map(|(_, &symbol)| symbol).collect());
-                under.sets.len() - 1
+                found.sets.push(emerging.iter().enumerate().filter(has).map(|(_, &symbol)| symbol).collect());
+                found.sets.len() - 1
             });
-            under.set_of.insert(symbol, set);
+            found.set_of.insert(symbol, set);
         }
-        Ok(under)
+        Ok(found)
     }
 
-    /// What may lie under a top: symbols, and ε; nothing, if it is never on top of anything.
+    /// The symbols that may lie below a symbol; `None` stands for ε. Empty if the symbol is never on
+    /// a stack.
     pub fn symbols(&self, of: Symbol) -> impl Iterator<Item = Option<Symbol>> {
         self.get(self.set(top_number(Some(of)))).iter().map(|&number| top(number))
     }
 
-    /// The number of the set of what may lie under a symbol: symbols with the same set have the
-    /// same number.
+    /// The number of the set of a symbol. Symbols with equal sets have equal numbers.
     pub(crate) fn set(&self, symbol: u32) -> usize {
         self.set_of.get(&symbol).copied().unwrap_or(0)
     }
@@ -136,19 +138,18 @@ impl EmergingSymbols {
         &self.sets[set]
     }
 
-    /// How many different sets there are.
+    /// The number of distinct sets.
     pub(crate) fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// Whether a symbol, or ε, may emerge at all.
+    /// Whether a symbol, or ε, may emerge from any pop.
     pub(crate) fn may_emerge(&self, symbol: u32) -> bool {
         self.sets.iter().any(|set| set.binary_search(&symbol).is_ok())
     }
 }
 
-/// Everything that can be got to from these symbols, each before what it leads to, as far as there
-/// are no loops.
+/// All symbols that are reachable from these. Each symbol precedes its successors, except on loops.
 fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
     let next = |symbol: u32| leads_to.get(&symbol).map_or(&[][..], Vec::as_slice);
     let mut seen: HashSet<u32> = HashSet::new();
@@ -171,19 +172,19 @@ fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
     done
 }
 
-/// What is put on what.
+/// The pairs (upper, lower) in which one symbol is put on another one.
 fn puts(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
     let by_action = system.program(thread).rules().iter().filter_map(|rule| match rule.action {
         Action::Push { callee, return_point, .. } => Some((top_number(Some(callee)), top_number(Some(return_point)))),
         Action::EmptyPush { new, .. } => Some((top_number(Some(new)), 0)),
         Action::Pop { .. } | Action::Overwrite { .. } | Action::EmptyOverwrite { .. } => None,
     });
-    let at_first = system.initial().iter().flat_map(move |state| {
+    let by_initial_stacks = system.initial().iter().flat_map(move |state| {
         let stack = &state.stacks[thread.index()];
         let numbers = || stack.iter().map(|symbol| top_number(Some(symbol)));
         numbers().zip(numbers().skip(1).chain([0]))
     });
-    by_action.chain(at_first)
+    by_action.chain(by_initial_stacks)
 }
 
 #[cfg(test)]
@@ -200,7 +201,7 @@ mod tests {
         under.get(under.set(number)).iter().map(|&number| name(number)).collect()
     }
 
-    /// Two procedures, f and g, which are called from different places.
+    /// Two procedures, f and g, are called from different places.
     const CALLS: &str = "shared 0; init 0|main; thread A { symbols main after end f f2 g;
         (0,main) -> (0,f after); (0,after) -> (0,g end); (0,f) -> (0,f2); (0,f2) -> (0,-); (0,g) -> (0,-) }";
 
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(under(CALLS, Returns::Any, "f2"), ["ε", "after", "end"]);
     }
 
-    /// A symbol whose callee never returns is not on top again, but lies on something all the same.
+    /// d is never on top again, because its callee never returns. It still lies on b.
     #[test]
     fn a_return_point_lies_on_what_its_caller_lay_on() {
         let text = "shared 0; init 0|a b; thread A { symbols a b c d; (0,a) -> (0,c d); (0,c) -> (0,c c) }";

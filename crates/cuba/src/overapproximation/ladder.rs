@@ -1,29 +1,30 @@
 //! The ladder of overapproximations of T(R), from cheap to tight.
 //!
-//! Every rung has all of T(R), and so has what they have in common: the *ceiling*
-//! (`overapproximation/remaining.rs`). `overapproximation/z.rs` and
-//! `overapproximation/abstraction.rs` say why, rung by rung.
+//! Every rung contains T(R), and so does their intersection, the *ceiling*
+//! (`overapproximation/ceiling.rs`). `overapproximation/z.rs` and `overapproximation/abstraction.rs`
+//! explain why each rung contains T(R).
 
 use crate::overapproximation::z::Cut;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
 
-/// An overapproximation of T(R).
+/// A rung of the ladder: an overapproximation of T(R).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Rung {
-    /// Z, the paper's: stacks cut off at height 1, from which anything emerges.
+    /// Z, the paper's overapproximation: stacks are cut off at height 1, and a pop may reveal any
+    /// symbol of E.
     Z,
-    /// Z with matched returns: only what a symbol was put on emerges from under it.
+    /// Z with matched returns: a pop reveals only a symbol that may lie below the popped one.
     MatchedZ,
-    /// Z_z: stacks cut off at height z ≥ 2, with matched returns.
+    /// Z_z: stacks are cut off at height z ≥ 2, with matched returns.
     CutOff(usize),
-    /// A_d: tuples of languages, widened to depth d.
+    /// A_d: tuples of languages that are widened to depth d.
     Abstract(usize),
 }
 
 impl Rung {
-    /// Where stacks are cut off, if they are.
+    /// The cut of Z, matched-Z and Z_z; A_d has none.
     pub(crate) fn cut(self) -> Option<Cut> {
         match self {
             Rung::Z => Some(Cut::Z),
@@ -45,19 +46,19 @@ impl Display for Rung {
     }
 }
 
-/// `A_1`, or `matched-Z ∩ A_1`.
+/// The names of rungs, joined by ∩: `A_1`, or `matched-Z ∩ A_1`.
 pub fn rung_names(rungs: &[Rung]) -> String {
     rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
 }
 
-/// The text is no rung.
+/// The text does not name a rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseRungError;
 
 impl FromStr for Rung {
     type Err = ParseRungError;
 
-    /// Reads `Z`, `matched-Z`, `Z_2`, `A_1` and the like, in upper or lower case.
+    /// Reads `Z`, `matched-Z`, `Z_z` for z ≥ 2, or `A_d`, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, ParseRungError> {
         let text = text.to_ascii_lowercase();
         let number = |prefix| text.strip_prefix(prefix).and_then(|rest: &str| rest.parse().ok());
@@ -71,22 +72,22 @@ impl FromStr for Rung {
     }
 }
 
-/// Which rungs to take.
+/// Which rungs the upper search computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ladder {
-    /// Z, matched-Z, A_0, A_1, A_2, …; and Z_{d+1} where A_d has too many tuples.
+    /// Z, matched-Z, A_0, A_1, A_2, …, and Z_{d+1} if A_d has too many tuples.
     All,
-    /// A_0, A_1, …
+    /// Only A_0, A_1, A_2, ….
     Abstract,
-    /// This one.
+    /// Only this rung.
     Only(Rung),
-    /// None: levels alone.
+    /// No rung: only the lower search works.
     None,
 }
 
 impl Ladder {
-    /// The rungs in order, with A_d, and Z_{d+1} in case it has too many tuples, for every d up to
-    /// a depth.
+    /// The rungs in order, with each A_d up to a depth, and Z_{d+1} after A_d. (Z_{d+1} is skipped
+    /// unless A_d has too many tuples.)
     pub(crate) fn rungs(self, max_depth: usize) -> impl Iterator<Item = Rung> {
         let (cuts, only) = match self {
             Ladder::All => (&[Rung::Z, Rung::MatchedZ][..], None),

@@ -157,23 +157,24 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_under_the_top_of_an_initial_stack_can_emerge() {
+    fn the_lower_symbols_of_initial_stacks_emerge() {
         let (problem, z) = overapproximation("shared 0; init 0|a b c; thread A { symbols a b c; (0,a) -> (0,-) }");
         assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨0|a⟩", "⟨0|b⟩", "⟨0|c⟩"]);
         assert_eq!(shown(problem, &z.generators()), ["⟨0|ε⟩", "⟨0|b⟩", "⟨0|c⟩"]);
     }
 
-    /// ⟨0|b⟩ emerges from a pop, and then b is written again.
+    /// A pop leads to ⟨0|b⟩, and later an overwrite leads to ⟨0|b⟩ again.
     #[test]
-    fn what_was_popped_once_was_popped() {
+    fn a_pop_target_stays_a_pop_target() {
         let (problem, z) =
             overapproximation("shared 0; init 0|a b; thread A { symbols a b; (0,a) -> (0,-); (0,b) -> (0,b) }");
         assert_eq!(shown(problem, &z.pop_targets()), ["⟨0|ε⟩", "⟨0|b⟩"]);
     }
 
-    /// Two calls of different procedures: with matched returns each comes back to its caller.
+    /// Two procedures are called from different places. With matched returns, each returns to its
+    /// caller.
     #[test]
-    fn matched_returns_rule_out_what_z_has() {
+    fn matched_returns_are_tighter_than_z() {
         let text = "shared 0 1 2; init 0|main; thread A { symbols main after end f g;
             (0,main) -> (1,f after); (1,f) -> (1,-); (1,after) -> (2,g end); (2,g) -> (2,-) }";
         let (problem, z) = overapproximation(text);
@@ -184,9 +185,8 @@ mod tests {
         assert_eq!(shown(problem, &cut(Cut::matched(1)).states()), exact);
     }
 
-    /// Which of two places the procedure returns to depends on what lies on top when it is called.
     #[test]
-    fn higher_stacks_rule_out_what_matched_returns_have() {
+    fn higher_stacks_are_tighter_than_matched_returns() {
         let text = "shared 0 1; init 0|a b; thread A { symbols a b c; (0,a) -> (0,-); (0,b) -> (1,c); (1,c) -> (1,-) }";
         let (problem, _) = overapproximation(text);
         let size = |cut| Overapproximation::cut_off(problem.system(), cut, true).size();
@@ -198,10 +198,10 @@ mod tests {
         thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }
         thread C * 29 { symbols a b c }";
 
-    /// There are more words than symbols. With two bits a thread, a row is full; so rows become
-    /// wider.
+    /// There are more words than symbols. With two bits for each thread, a row is full; so rows
+    /// become wider.
     #[test]
-    fn there_is_room_for_every_word() {
+    fn rows_become_wider_for_more_words() {
         let (problem, _) = overapproximation(WORDS);
         for height in 1..=4 {
             let found = Overapproximation::cut_off(problem.system(), Cut::matched(height), true);
@@ -209,10 +209,10 @@ mod tests {
         }
     }
 
-    /// a, b and c take each other's place: what lies under a is found under b, c and then a again,
-    /// and so what lies under c has to go round, too.
+    /// Overwrites lead from a to b, to c and back to a. So what lies below c may also lie below a
+    /// and b.
     #[test]
-    fn what_lies_under_a_loop_goes_round() {
+    fn symbols_below_a_loop_lie_below_all_of_it() {
         let (problem, _) = overapproximation(
             "shared 0 1; init 0|s
             thread A { symbols s a b c r t; (0,s) -> (0,a r); (0,s) -> (0,c t); (0,a) -> (0,b); (0,b) -> (0,c); (0,c) -> (0,a); (0,b) -> (1,-) }",
@@ -223,10 +223,10 @@ mod tests {
         assert_eq!(tops, 2, "r and t");
     }
 
-    /// Whoever watches sees how many transitions there were, and may stop it. Every state but the
-    /// first one takes one, at least.
+    /// The caller sees the number of transitions at regular intervals, and may stop the
+    /// exploration. Each state but the first one takes at least one transition.
     #[test]
-    fn it_can_be_stopped() {
+    fn the_caller_can_stop_the_exploration() {
         let (problem, _) = overapproximation(WORDS);
         let exploration = || {
             CutOffExploration::new(
@@ -243,7 +243,7 @@ mod tests {
             seen.push(exploration.progress().transitions);
             ControlFlow::<()>::Continue(())
         });
-        let (whole, transitions) = whole.expect("nothing stops it");
+        let (whole, transitions) = whole.expect("no limit");
         assert!(
             transitions + 1 >= whole.states.set.len() as u64 && transitions > 2 * Tuning::SMALL.check_interval,
             "{transitions}"
@@ -266,7 +266,7 @@ mod tests {
 
     /// As printed, Alg. 2 would let b emerge here.
     #[test]
-    fn nothing_emerges_from_the_empty_stack() {
+    fn no_symbol_emerges_from_the_empty_stack() {
         let text = "shared 0 1; init 0|-; thread A { symbols a b; (0,-) -> (1,-); (0,a) -> (0,a b) }";
         let (problem, z) = overapproximation(text);
         assert_eq!(shown(problem, &z.states()), ["⟨0|ε⟩", "⟨1|ε⟩"]);

@@ -433,7 +433,7 @@ impl<'a> UpperSearch<'a> {
         let is_safe = bad.is_some_and(|bad| bad.first_violation(&set, 0..set.len()).is_none());
         self.ceiling.lower(number, set);
         let (ruled_out, left) = (self.ceiling.ruled_out(number), self.ceiling.count(number));
-        let sorted_left = self.ceiling.kept(number);
+        let sorted_left = self.ceiling.sorted_count(number);
         Bound { visible, ruled_out, left, generators, is_exact, sorted, sorted_left, is_safe }
     }
 }
