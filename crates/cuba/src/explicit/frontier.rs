@@ -3,7 +3,7 @@
 //! First come the states that were there before the wave and are opened again, the last one first;
 //! then the states that are new, each for the threads that reached it.
 
-use crate::tables::thread_masks::ReachedBy;
+use crate::tables::thread_masks::ThreadMasks;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) struct Wave {
     /// The states that contexts are still to go on from, each for the threads that `open` has of
     /// it.
     pub(crate) states: Range<usize>,
-    pub(crate) open: ReachedBy,
+    pub(crate) open: ThreadMasks,
     /// The first state that `open` has.
     pub(crate) opened: usize,
     /// States before the wave that a thread has reached in the one before, for the first time; with
@@ -33,7 +33,7 @@ pub(crate) struct Wave {
 impl Wave {
     /// Nothing.
     pub(crate) fn new(threads: usize) -> Self {
-        let open = ReachedBy::new(threads);
+        let open = ThreadMasks::new(threads);
         Wave { states: 0..0, open, opened: 0, reopened: Vec::new(), pairs: Vec::new(), done: 0 }
     }
 

@@ -32,8 +32,8 @@ use crate::explicit::parallel::expansion::Crew;
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::explicit::state_table::{BATCH, States};
 use crate::tables::packed_rows::{Layout, PackedSet, hash};
-use crate::tables::step_cache::{Moves, ThreadState};
-use crate::tables::thread_masks::ReachedBy;
+use crate::tables::step_cache::{StepCache, ThreadState};
+use crate::tables::thread_masks::ThreadMasks;
 use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::{VisibleLevels, top_number};
@@ -49,14 +49,14 @@ pub struct Reachable<'a> {
     pub(crate) symmetry: Symmetry,
     pub(crate) stacks: Stacks,
     /// For each program, the thread states it has been seen in.
-    pub(crate) moves: Vec<Moves>,
+    pub(crate) moves: Vec<StepCache>,
     pub(crate) programs: Vec<usize>,
     /// The sorted states of R_k, in the order in which they were found.
     pub(crate) states: States,
     /// Level k has the states from `levels[k]` on, up to the next level.
     pub(crate) levels: Vec<usize>,
     /// Which threads have reached the states of the last level.
-    pub(crate) reached_by: ReachedBy,
+    pub(crate) reached_by: ThreadMasks,
     pub(crate) wave: Wave,
     /// States before the next wave that a thread has reached in this one, for the first time; with
     /// its position.
@@ -84,8 +84,8 @@ pub struct Reachable<'a> {
 
 /// What is saved of an exploration.
 pub(crate) type SavedReachable = (
-    (Stacks, Vec<Moves>, States, Vec<usize>, ReachedBy),
-    (Range<usize>, ReachedBy, usize, Vec<Pair>, Vec<Pair>, Vec<Pair>),
+    (Stacks, Vec<StepCache>, States, Vec<usize>, ThreadMasks),
+    (Range<usize>, ThreadMasks, usize, Vec<Pair>, Vec<Pair>, Vec<Pair>),
     ((PackedSet, Vec<usize>), usize, usize, bool, u32, u64, u64),
 );
 
@@ -159,11 +159,11 @@ impl<'a> Reachable<'a> {
         let mut reachable = Reachable {
             system,
             visible: VisibleLevels::new(system, &symmetry),
-            moves: system.programs().iter().map(|_| Moves::default()).collect(),
+            moves: system.programs().iter().map(|_| StepCache::default()).collect(),
             programs: symmetry.programs(system),
             states: States::new(layout),
             levels: vec![0],
-            reached_by: ReachedBy::new(system.thread_count()),
+            reached_by: ThreadMasks::new(system.thread_count()),
             wave: Wave::new(system.thread_count()),
             reopens: Vec::new(),
             projected: 0,
@@ -271,7 +271,7 @@ impl<'a> Reachable<'a> {
     pub(crate) fn start_level(&mut self) {
         let last = self.range(self.k());
         let threads = self.programs.len();
-        self.wave.open = std::mem::replace(&mut self.reached_by, ReachedBy::new(threads));
+        self.wave.open = std::mem::replace(&mut self.reached_by, ThreadMasks::new(threads));
         let (states, symmetry, start) = (&self.states, &self.symmetry, last.start);
         let is_wanted = |id, position| symmetry.stands_for_itself(states.layout(), states.row(start + id), position);
         self.crew.complement(&mut self.wave.open, threads, is_wanted);
@@ -502,12 +502,12 @@ impl<'a> Reachable<'a> {
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
         // Stacks and thread states have numbers of 32 bits; when these run out, it is as if the
         // memory did.
-        let numbered = self.moves.iter().map(Moves::len).fold(self.stacks.len(), usize::max);
+        let numbered = self.moves.iter().map(StepCache::len).fold(self.stacks.len(), usize::max);
         if numbered >= 1 << 31 {
             return usize::MAX;
         }
         let rest = self.stacks.bytes()
-            + self.moves.iter().map(Moves::bytes).sum::<usize>()
+            + self.moves.iter().map(StepCache::bytes).sum::<usize>()
             + self.reached_by.bytes()
             + self.wave.open.bytes()
             + (self.wave.reopened_left() + self.reopens.len()) * size_of::<Pair>();

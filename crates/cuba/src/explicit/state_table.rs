@@ -13,12 +13,12 @@
 //! many wait at once; this is why the table is our own (docs/design/003-own-hash-table.md).
 
 use crate::tables::packed_rows::{Layout, hash, same};
-use crate::tables::workers::MOST;
+use crate::tables::workers::MAX_WORKERS;
 use rayon::iter::ParallelExtend;
 use serde::{Deserialize, Serialize};
 
 /// How many parts the index has.
-pub(crate) const PARTS: usize = MOST;
+pub(crate) const PARTS: usize = MAX_WORKERS;
 
 /// How many rows are looked up together.
 pub(crate) const BATCH: usize = 64;

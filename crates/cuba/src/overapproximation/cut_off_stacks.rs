@@ -9,7 +9,7 @@ use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::TooLarge;
 use crate::overapproximation::emerging_symbols::{EmergingSymbols, Returns};
-use crate::tables::step_cache::{Moves, ThreadState};
+use crate::tables::step_cache::{StepCache, ThreadState};
 use crate::visible::levels::{top, top_number};
 use cpds::{Action, Cpds, Program, SharedState, Stack, ThreadId};
 use rustc_hash::FxHashMap;
@@ -29,7 +29,7 @@ pub(crate) struct CutOff<'a> {
     /// The total number of symbols in the words.
     symbols: usize,
     numbers: FxHashMap<Box<[u32]>, u32>,
-    moves: Moves<MoveSummary>,
+    moves: StepCache<MoveSummary>,
     /// The words after a pop, as a range of `left`. The key is the word without its top, and the set
     /// of symbols that may lie below its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
@@ -48,7 +48,7 @@ pub(crate) struct MoveSummary {
 
 /// The saved form of [`CutOff`].
 pub(crate) type SavedCutOff =
-    (EmergingSymbols, Vec<Box<[u32]>>, Moves<MoveSummary>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
+    (EmergingSymbols, Vec<Box<[u32]>>, StepCache<MoveSummary>, FxHashMap<(u32, usize), Range<usize>>, Vec<u32>);
 
 impl Serialize for CutOff<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -65,7 +65,7 @@ impl<'a> CutOff<'a> {
         room: usize,
     ) -> Result<Self, TooLarge> {
         let under = EmergingSymbols::new(system, thread, returns, room)?;
-        let saved = (under, Vec::new(), Moves::default(), FxHashMap::default(), Vec::new());
+        let saved = (under, Vec::new(), StepCache::default(), FxHashMap::default(), Vec::new());
         let mut cut_off = Self::restored(system, thread, z, saved);
         cut_off.number(&[]);
         for symbol in 0..system.symbol_names().len() {

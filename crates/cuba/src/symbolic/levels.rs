@@ -36,9 +36,9 @@ use crate::symbolic::diagram_levels::Drawn;
 use crate::symbolic::post_ahead::{Ahead, Post};
 use crate::symbolic::projection::Projection;
 use crate::tables::packed_rows::{Layout, PackedSet};
-use crate::tables::step_cache::Moves;
-use crate::tables::thread_masks::ReachedBy;
-use crate::tables::workers::Hands;
+use crate::tables::step_cache::StepCache;
+use crate::tables::thread_masks::ThreadMasks;
+use crate::tables::workers::WorkerPool;
 use crate::tuning::Tuning;
 use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
@@ -62,7 +62,7 @@ pub struct Symbolic<'a> {
     pub(crate) languages: Languages,
     pub(crate) heads: Vec<ActionIndex>,
     /// For each program, post* of the shared states and languages it was asked for.
-    pub(crate) posts: Vec<Moves>,
+    pub(crate) posts: Vec<StepCache>,
     pub(crate) programs: Vec<usize>,
     /// The sorted tuples, in the order in which they were found, dropped ones included.
     pub(crate) tuples: PackedSet,
@@ -73,7 +73,7 @@ pub struct Symbolic<'a> {
     largest: FxHashMap<u32, Covering>,
     /// The tuples new at the last level that are among the largest of that level.
     open: Vec<u32>,
-    reached_by: ReachedBy,
+    reached_by: ThreadMasks,
     /// For each level, how many tuples were the largest.
     pub(crate) counts: Vec<Count>,
     projection: Projection,
@@ -99,7 +99,7 @@ pub(crate) struct Going {
     pub(crate) next: usize,
     pub(crate) position: usize,
     /// Which threads reached the tuples of the level before, and the first of these.
-    pub(crate) reached_by: ReachedBy,
+    pub(crate) reached_by: ThreadMasks,
     pub(crate) before: usize,
     /// When the watcher looks again, in units of work.
     pulse: u64,
@@ -107,8 +107,8 @@ pub(crate) struct Going {
 
 /// What is saved of an exploration.
 pub(crate) type SavedSymbolic = (
-    (Languages, Option<Widening>, Vec<Moves>, PackedSet, Vec<Option<TupleOrigin>>),
-    (Vec<usize>, FxHashMap<u32, Covering>, Vec<u32>, ReachedBy, Vec<Count>),
+    (Languages, Option<Widening>, Vec<StepCache>, PackedSet, Vec<Option<TupleOrigin>>),
+    (Vec<usize>, FxHashMap<u32, Covering>, Vec<u32>, ThreadMasks, Vec<Count>),
     (Projection, (PackedSet, Vec<usize>), bool, Option<Going>, usize, u64, u64),
     Option<Box<Drawn>>,
 );
@@ -187,13 +187,13 @@ impl<'a> Symbolic<'a> {
         let mut symbolic = Symbolic {
             tuples: PackedSet::new(Layout::new(system.shared_names().len(), n, languages.len())),
             heads: system.programs().iter().map(ActionIndex::new).collect(),
-            posts: system.programs().iter().map(|_| Moves::default()).collect(),
+            posts: system.programs().iter().map(|_| StepCache::default()).collect(),
             programs: symmetry.programs(system),
             origins: Vec::new(),
             levels: vec![0],
             largest: FxHashMap::default(),
             open: Vec::new(),
-            reached_by: ReachedBy::new(n),
+            reached_by: ThreadMasks::new(n),
             counts: Vec::new(),
             projection: Projection::default(),
             visible: VisibleLevels::new(system, &symmetry),
@@ -268,7 +268,7 @@ impl<'a> Symbolic<'a> {
     /// Stops in the middle of whatever it does when it is told to, and has as many threads as this
     /// number says.
     pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
-        self.ahead = Ahead::new(Hands::new(hands));
+        self.ahead = Ahead::new(WorkerPool::new(hands));
         self.cancel = cancel.clone();
         self.languages.cancelled_by(cancel);
         self.limit();
@@ -323,7 +323,7 @@ impl<'a> Symbolic<'a> {
         if self.drawn.is_some() {
             return self.start_drawing();
         }
-        let reached_by = std::mem::replace(&mut self.reached_by, ReachedBy::new(self.programs.len()));
+        let reached_by = std::mem::replace(&mut self.reached_by, ThreadMasks::new(self.programs.len()));
         // What is open is in use until the level is finished.
         self.room = self.options.memory.saturating_sub(self.bytes());
         let (open, pulse) = (std::mem::take(&mut self.open), self.work() + self.options.tuning.check_interval);
@@ -552,7 +552,7 @@ impl<'a> Symbolic<'a> {
 
     /// For how many shared states and languages of a program post* was computed.
     pub fn posts(&self) -> usize {
-        self.posts.iter().map(Moves::len).sum()
+        self.posts.iter().map(StepCache::len).sum()
     }
 
     /// How many transitions the store automata had, all together.
@@ -577,7 +577,7 @@ impl<'a> Symbolic<'a> {
 
     fn bytes_after(&self, more: usize) -> usize {
         let rest = self.languages.bytes()
-            + self.posts.iter().map(Moves::bytes).sum::<usize>()
+            + self.posts.iter().map(StepCache::bytes).sum::<usize>()
             + self.origins.len() * size_of::<Option<TupleOrigin>>()
             + self.open.len() * size_of::<u32>()
             + self.largest.values().map(Covering::bytes).sum::<usize>()

@@ -13,7 +13,7 @@ use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::symbolic::diagram::{Diagrams, Node};
 use crate::symbolic::levels::{Going, Symbolic};
-use crate::tables::workers::Hands;
+use crate::tables::workers::WorkerPool;
 use cpds::SharedState;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +24,7 @@ pub(crate) type BadStates = (usize, (u32, u32));
 /// What has been computed, and nobody has asked for yet.
 #[derive(Default)]
 pub(crate) struct Ahead {
-    hands: Hands,
+    hands: WorkerPool,
     posts: FxHashMap<BadStates, Post>,
     /// How many were asked for in the end.
     taken: usize,
@@ -44,7 +44,7 @@ const EACH: usize = 8;
 const SOON: usize = 1 << 10;
 
 impl Ahead {
-    pub(crate) fn new(hands: Hands) -> Self {
+    pub(crate) fn new(hands: WorkerPool) -> Self {
         Ahead { hands, ..Ahead::default() }
     }
 

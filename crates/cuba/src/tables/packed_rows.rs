@@ -1,18 +1,20 @@
-//! Sets of states as a few packed words each, in one flat table.
+//! Sets of states as packed rows: a few words for each state, all rows in one array.
 //!
-//! A state is a row of small numbers: first the shared state, then one number a thread (a stack, or
-//! a top symbol). The [`Layout`] says how many bits each has; [`PackedSet`] keeps the rows in the
-//! order in which they came, so that a state is known by a dense number and everything found at one
-//! level is one range of numbers. Nothing is on the heap per state.
+//! A row has the number of the shared state, and then one number for each thread (a stack, or a top
+//! symbol). The [`Layout`] decides how many bits each number has. A [`PackedSet`] stores the rows in
+//! the order of their insertion, so each state has a dense number, and a level is a range of
+//! numbers.
 
+use crate::limits::bytes_of_table;
+use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
-/// Where each number of a row sits in its words. No number crosses a word's end.
+/// The bits of each number in a row. Each number is within one word.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Layout {
     words: usize,
     fields: Vec<Field>,
-    /// How many bits a thread's number has.
+    /// The number of bits of each thread's number.
     bits: u32,
 }
 
@@ -24,8 +26,8 @@ struct Field {
 }
 
 impl Layout {
-    /// For shared states below `shared` and `threads` numbers below `locals` each, in as few words
-    /// as that takes. Room that is left in these words goes to the threads' numbers.
+    /// The layout for shared states below `shared` and for `threads` numbers below `locals`. It uses
+    /// the fewest words, and gives the bits left in these words to the threads' numbers.
     pub(crate) fn new(shared: usize, threads: usize, locals: usize) -> Self {
         let shared = bits_for(shared);
         let mut bits = bits_for(locals);
@@ -55,13 +57,13 @@ impl Layout {
         Layout { words: word + 1, fields, bits }
     }
 
-    /// How many words a row has.
+    /// The number of words in a row.
     #[inline]
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether every number below `locals` can be a thread's.
+    /// Whether every number below `locals` fits into a thread's bits.
     pub(crate) fn has_room_for(&self, locals: usize) -> bool {
         bits_for(locals) <= self.bits
     }
@@ -86,13 +88,13 @@ impl Layout {
         self.fields[field].get(row)
     }
 
-    /// Sets the shared state of a row in which it is zero.
+    /// Sets the shared state, which must be zero before.
     #[inline]
     pub(crate) fn fill_shared(&self, row: &mut [u64], shared: u32) {
         self.fields[0].fill(row, shared);
     }
 
-    /// Sets a thread's number in a row in which it is zero.
+    /// Sets a thread's number, which must be zero before.
     #[inline]
     pub(crate) fn fill_local(&self, row: &mut [u64], position: usize, local: u32) {
         self.fields[1 + position].fill(row, local);
@@ -138,70 +140,48 @@ impl Field {
     }
 }
 
-/// How many bits the numbers below `count` take; at least one.
+/// The number of bits for numbers below `count`; at least one.
 fn bits_for(count: usize) -> u32 {
     (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1)
 }
 
-/// Rows, each once, numbered in the order in which they came.
-///
-/// The rows are found by hashing with linear probing. A place holds the upper half of the row's
-/// hash and its number plus one; zero is free. Where a row belongs is given by the upper bits of
-/// its hash, so the table can grow without a look at the rows.
+/// Rows, each once, numbered in the order of their insertion. A hash table finds the number of a
+/// row.
 #[derive(Serialize, Deserialize)]
-#[serde(try_from = "Rows")]
+#[serde(try_from = "SavedPackedSet")]
 pub(crate) struct PackedSet {
     layout: Layout,
     rows: Vec<u64>,
-    /// 2^(64 - shift) of them.
     #[serde(skip)]
-    places: Vec<u64>,
-    #[serde(skip)]
-    shift: u32,
-    #[serde(skip)]
-    len: usize,
+    numbers: HashTable<u32>,
 }
 
-/// What is saved of a set.
+/// The serialized form of a set.
 #[derive(Deserialize)]
-struct Rows {
+struct SavedPackedSet {
     layout: Layout,
     rows: Vec<u64>,
 }
 
-impl TryFrom<Rows> for PackedSet {
+impl TryFrom<SavedPackedSet> for PackedSet {
     type Error = &'static str;
 
-    /// With as many places as if the rows had come one by one.
-    fn try_from(Rows { layout, rows }: Rows) -> Result<Self, Self::Error> {
+    fn try_from(SavedPackedSet { layout, rows }: SavedPackedSet) -> Result<Self, Self::Error> {
         if layout.words == 0 || !rows.len().is_multiple_of(layout.words) || rows.len() / layout.words > Self::MAX_LEN {
-            return Err("rows that are none");
+            return Err("row data is not a multiple of the row width");
         }
-        let mut set = PackedSet { len: rows.len() / layout.words, rows, ..PackedSet::new(layout) };
-        while set.len >= Self::room(set.places.len()) {
-            let doublings = doublings(set.places.len());
-            set.places = vec![0; set.places.len() << doublings];
-            set.shift -= doublings;
-        }
-        set.fill_places();
+        let mut set = PackedSet { rows, ..PackedSet::new(layout) };
+        set.fill_numbers();
         Ok(set)
     }
 }
 
-/// The part of a place that has the hash.
-const TAG: u64 = !0 << 32;
-
 impl PackedSet {
-    /// No more rows than this. Their numbers and the part of the hash that is kept have 32 bits.
-    pub(crate) const MAX_LEN: usize = Self::room(1 << 32);
-
-    /// How many rows so many places are good for.
-    const fn room(places: usize) -> usize {
-        places / 4 * 3
-    }
+    /// The largest number of rows.
+    pub(crate) const MAX_LEN: usize = 3 << 30;
 
     pub(crate) fn new(layout: Layout) -> Self {
-        PackedSet { layout, rows: Vec::new(), places: vec![0; 1 << 6], shift: 64 - 6, len: 0 }
+        PackedSet { layout, rows: Vec::new(), numbers: HashTable::new() }
     }
 
     #[inline]
@@ -211,13 +191,12 @@ impl PackedSet {
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.numbers.len()
     }
 
     #[inline]
     pub(crate) fn row(&self, id: usize) -> &[u64] {
-        let words = self.layout.words;
-        &self.rows[id * words..][..words]
+        nth_row(&self.rows, self.layout.words, id)
     }
 
     /// The rows with these numbers.
@@ -225,127 +204,85 @@ impl PackedSet {
         ids.map(|id| (&self.layout, self.row(id)))
     }
 
-    /// The number of a row, and whether it is new. The caller sees to it that there are never more
-    /// than [`MAX_LEN`](Self::MAX_LEN).
+    /// The number of a row, and whether it is new. The caller ensures that the set never has more
+    /// than [`MAX_LEN`](Self::MAX_LEN) rows.
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
         let hash = hash(row);
-        match self.search(row, hash) {
-            Ok(id) => (id, false),
-            Err(place) => {
-                let id = self.len;
-                self.len += 1;
-                self.places[place] = hash & TAG | self.len as u64;
-                self.rows.extend_from_slice(row);
-                if self.len == Self::room(self.places.len()) {
-                    self.grow();
-                }
-                (id, true)
-            }
+        match self.find_hashed(row, hash) {
+            Some(id) => (id, false),
+            None => (self.insert_new(row, hash), true),
         }
+    }
+
+    /// Inserts a row that the set does not contain.
+    fn insert_new(&mut self, row: &[u64], hash_of_row: u64) -> usize {
+        let id = self.len();
+        self.rows.extend_from_slice(row);
+        let (rows, words) = (&self.rows, self.layout.words);
+        let rehash = |&id: &u32| hash(nth_row(rows, words, id as usize));
+        self.numbers.insert_unique(hash_of_row, number_of(id), rehash);
+        id
     }
 
     #[inline]
     pub(crate) fn find(&self, row: &[u64]) -> Option<usize> {
-        self.search(row, hash(row)).ok()
+        self.find_hashed(row, hash(row))
     }
 
-    /// The number of a row, or the place where it would be noted.
     #[inline]
-    fn search(&self, row: &[u64], hash: u64) -> Result<usize, usize> {
-        let mut place = self.home(hash);
-        loop {
-            let entry = self.places[place];
-            if entry == 0 {
-                return Err(place);
-            }
-            let id = id_of(entry);
-            if entry & TAG == hash & TAG && same(self.row(id), row) {
-                return Ok(id);
-            }
-            place = (place + 1) & (self.places.len() - 1);
-        }
+    fn find_hashed(&self, row: &[u64], hash: u64) -> Option<usize> {
+        self.numbers.find(hash, |&id| same(self.row(id as usize), row)).map(|&id| id as usize)
     }
 
-    /// Where a row with this hash would best be.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "there are at most 2^32 places")]
-    fn home(&self, hash: u64) -> usize {
-        (hash >> self.shift) as usize
-    }
-
-    /// Makes room.
-    #[cold]
-    fn grow(&mut self) {
-        let doublings = doublings(self.places.len());
-        let places = vec![0; self.places.len() << doublings];
-        self.shift -= doublings;
-        for entry in std::mem::replace(&mut self.places, places) {
-            if entry != 0 {
-                self.put(entry);
-            }
-        }
-    }
-
-    /// Notes an entry that is not there yet.
-    fn put(&mut self, entry: u64) {
-        let mut place = self.home(entry);
-        while self.places[place] != 0 {
-            place = (place + 1) & (self.places.len() - 1);
-        }
-        self.places[place] = entry;
-    }
-
-    /// The same rows, with the same numbers, in another layout.
+    /// Changes the layout. The rows keep their numbers.
     pub(crate) fn set_layout(&mut self, layout: Layout) {
         let words = layout.words;
-        let mut rows = vec![0; self.len * words];
+        let mut rows = vec![0; self.len() * words];
         for (id, row) in rows.chunks_exact_mut(words).enumerate() {
             let old = self.row(id);
             layout.pack(row, self.layout.shared(old), self.layout.locals(old));
         }
         (self.layout, self.rows) = (layout, rows);
-        self.places.fill(0);
-        self.fill_places();
+        self.fill_numbers();
     }
 
-    /// Notes every row in places that are free.
-    fn fill_places(&mut self) {
-        for id in 0..self.len {
-            let entry = hash(self.row(id)) & TAG | (id + 1) as u64;
-            self.put(entry);
+    /// Rebuilds the hash table.
+    fn fill_numbers(&mut self) {
+        let (rows, words) = (&self.rows, self.layout.words);
+        let rehash = |&id: &u32| hash(nth_row(rows, words, id as usize));
+        self.numbers.clear();
+        for id in (0..rows.len() / words).map(number_of) {
+            self.numbers.insert_unique(rehash(&id), id, rehash);
         }
     }
 
-    /// The most memory that is in use while `more` rows are inserted: when the table grows, the old
-    /// one and the new one are there. More than there can be, if the numbers run out.
+    /// The most memory in use while `more` rows are inserted: while the table grows, the old table
+    /// and the new one exist. `usize::MAX` if there are not enough numbers.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
-        let len = self.len + more;
+        let len = self.len() + more;
         if len >= Self::MAX_LEN {
             return usize::MAX;
         }
-        let (mut old, mut new) = (0, self.places.len());
-        while len >= Self::room(new) {
-            (old, new) = (new, new << doublings(new));
-        }
-        (len * self.layout.words + old + new) * size_of::<u64>()
+        let (old, new) = (bytes_of_table(self.len()), bytes_of_table(len));
+        let old = if new > old { new / 2 } else { 0 };
+        len * self.layout.words * size_of::<u64>() + old + new
     }
 }
 
-/// By how many powers of two so many places are to grow: faster while there are few.
-fn doublings(places: usize) -> u32 {
-    if places < 1 << 18 { 2 } else { 1 }
-}
-
-/// The number of a row, from its entry.
 #[inline]
-fn id_of(entry: u64) -> usize {
-    (entry & !TAG) as usize - 1
+fn nth_row(rows: &[u64], words: usize, id: usize) -> &[u64] {
+    &rows[id * words..][..words]
 }
 
-/// Multiplies each word in, and mixes the upper half of the product into the lower. The last
-/// multiplication brings all bits to the upper ones, which count most, and these go into the lower
-/// ones. On rows as they come, this spreads as well as chance would; one multiplication does not.
+#[inline]
+fn number_of(id: usize) -> u32 {
+    u32::try_from(id).expect("a set has at most MAX_LEN rows")
+}
+
+/// The hash of a row. Multiplies each word in, and mixes the upper half of the product into the
+/// lower half. The last multiplication spreads all bits to the upper half, which is then mixed into
+/// the lower half. Packed rows are spread as well as random ones; one multiplication is not enough.
 #[inline]
 pub(crate) fn hash(row: &[u64]) -> u64 {
     let mix = |hash: u64, &word: &u64| {
@@ -356,7 +293,7 @@ pub(crate) fn hash(row: &[u64]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// Rows have one to three words in most cases: no call to compare memory.
+/// Compares two rows. Most rows have one to three words, so a loop is faster than `memcmp`.
 #[inline]
 pub(crate) fn same(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)
@@ -368,7 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_layout_takes_as_few_words_as_it_can_and_uses_them() {
+    fn a_layout_has_the_fewest_words_and_uses_all_bits() {
         let widths = |layout: &Layout| (layout.words, layout.bits);
         assert_eq!(widths(&Layout::new(4, 2, 7)), (1, 31));
         assert_eq!(widths(&Layout::new(21, 4, 1 << 14)), (1, 14));
@@ -379,7 +316,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_can_be_unpacked(
+        fn unpack_inverts_pack(
             shared in 0..1_u32 << 20,
             locals in prop::collection::vec(0..1_u32 << 17, 0..12),
         ) {
@@ -390,7 +327,7 @@ mod tests {
             prop_assert_eq!(layout.locals(&row).collect::<Vec<_>>(), locals.clone());
         }
 
-        /// A set of rows is a set of rows, and a change of layout changes nothing.
+        /// Compares with a list. A new layout and serialization preserve the set.
         #[test]
         fn a_packed_set_is_a_set(rows in prop::collection::vec((0..3_u32, [0..4_u32, 0..4, 0..4]), 0..100)) {
             let mut set = PackedSet::new(Layout::new(3, 3, 4));
@@ -398,6 +335,7 @@ mod tests {
             for (i, (shared, locals)) in rows.iter().enumerate() {
                 if i == rows.len() / 2 {
                     set.set_layout(Layout::new(3, 3, 1 << 30));
+                    set = postcard::from_bytes(&postcard::to_stdvec(&set).unwrap()).unwrap();
                 }
                 let mut row = vec![0; set.layout().words()];
                 set.layout().pack(&mut row, *shared, locals.iter().copied());

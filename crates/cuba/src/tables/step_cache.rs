@@ -1,5 +1,4 @@
-//! Where one thread alone can go with one step, computed once for each of its thread states and
-//! kept.
+//! A cache of the steps of one thread: the successors of each thread state, computed once.
 
 use crate::limits::bytes_of_table;
 use hashbrown::HashTable;
@@ -8,56 +7,57 @@ use serde::{Deserialize, Serialize};
 use std::hash::Hasher as _;
 use std::ops::Range;
 
-/// A shared state and a thread's own number: a stack for R_k, a top for Z.
+/// A shared state and the number of one thread: its stack in R_k, its cut-off stack in Z.
 pub(crate) type ThreadState = (u32, u32);
 
-/// The successors of thread states, with something to remember about each of the states.
+/// The successors of thread states, and further information about each thread state.
 #[derive(Serialize, Deserialize)]
-#[serde(from = "Saved<I>")]
-pub(crate) struct Moves<I = ()> {
-    known: Vec<Known<I>>,
+#[serde(from = "SavedStepCache<I>")]
+pub(crate) struct StepCache<I = ()> {
+    entries: Vec<CachedSteps<I>>,
     #[serde(skip)]
     table: HashTable<u32>,
     successors: Vec<ThreadState>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Known<I> {
+struct CachedSteps<I> {
     state: ThreadState,
     info: I,
     count: u32,
     start: usize,
 }
 
-impl<I> Default for Moves<I> {
+impl<I> Default for StepCache<I> {
     fn default() -> Self {
-        Moves { known: Vec::new(), table: HashTable::new(), successors: Vec::new() }
+        StepCache { entries: Vec::new(), table: HashTable::new(), successors: Vec::new() }
     }
 }
 
-/// What is saved of the successors.
+/// The serialized form of a step cache.
 #[derive(Deserialize)]
-struct Saved<I> {
-    known: Vec<Known<I>>,
+struct SavedStepCache<I> {
+    entries: Vec<CachedSteps<I>>,
     successors: Vec<ThreadState>,
 }
 
-impl<I> From<Saved<I>> for Moves<I> {
-    fn from(Saved { known, successors }: Saved<I>) -> Self {
+impl<I> From<SavedStepCache<I>> for StepCache<I> {
+    fn from(SavedStepCache { entries, successors }: SavedStepCache<I>) -> Self {
         let mut table = HashTable::new();
-        for (id, one) in (0..).zip(&known) {
-            table.insert_unique(hash(one.state), id, |&id: &u32| hash(known[id as usize].state));
+        for (id, one) in (0..).zip(&entries) {
+            table.insert_unique(hash(one.state), id, |&id: &u32| hash(entries[id as usize].state));
         }
-        Moves { known, table, successors }
+        StepCache { entries, table, successors }
     }
 }
 
-impl<I: Copy> Moves<I> {
-    /// The successors of `state`, as a range for [`successor`](Self::successor), if they are known.
+impl<I: Copy> StepCache<I> {
+    /// The successors of `state`, as a range for [`successor`](Self::successor), if the cache has
+    /// them.
     #[inline]
     pub(crate) fn get(&self, state: ThreadState) -> Option<(I, Range<usize>)> {
-        let id = self.table.find(hash(state), |&id| self.known[id as usize].state == state)?;
-        let Known { info, start, count, .. } = self.known[*id as usize];
+        let id = self.table.find(hash(state), |&id| self.entries[id as usize].state == state)?;
+        let CachedSteps { info, start, count, .. } = self.entries[*id as usize];
         Some((info, start..start + count as usize))
     }
 
@@ -66,7 +66,7 @@ impl<I: Copy> Moves<I> {
         self.successors[index]
     }
 
-    /// Keeps the successors of a thread state for which they are not known.
+    /// Inserts the successors of a thread state that is not in the cache.
     pub(crate) fn insert(
         &mut self,
         state: ThreadState,
@@ -76,21 +76,21 @@ impl<I: Copy> Moves<I> {
         let start = self.successors.len();
         self.successors.extend(successors);
         let end = self.successors.len();
-        let id = u32::try_from(self.known.len()).expect("the memory ends before");
+        let id = u32::try_from(self.entries.len()).expect("the memory ends before");
         let count = u32::try_from(end - start).expect("a thread state has fewer successors");
-        self.known.push(Known { state, info, count, start });
-        self.table.insert_unique(hash(state), id, |&id| hash(self.known[id as usize].state));
+        self.entries.push(CachedSteps { state, info, count, start });
+        self.table.insert_unique(hash(state), id, |&id| hash(self.entries[id as usize].state));
         (info, start..end)
     }
 
-    /// How many thread states are known.
+    /// The number of thread states in the cache.
     pub(crate) fn len(&self) -> usize {
-        self.known.len()
+        self.entries.len()
     }
 
     /// The memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        self.known.len() * size_of::<Known<I>>()
+        self.entries.len() * size_of::<CachedSteps<I>>()
             + self.successors.len() * size_of::<ThreadState>()
             + bytes_of_table(self.table.len())
     }

@@ -1,24 +1,25 @@
-//! Which threads reached which states of a level.
+//! For each state of a level, a bit mask of threads: those that reached it, or that have to run from
+//! it.
 
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// For each state of a level, the positions of the threads that reached it at that level.
+/// A set of thread positions for each state of a level.
 ///
-/// Several cores may add positions at once, each for states of its own.
+/// Several cores may add positions at the same time, but only to different states.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct ReachedBy {
-    /// How many bytes a state has, one bit a position.
+pub(crate) struct ThreadMasks {
+    /// The number of bytes for each state; each position has one bit.
     stride: usize,
     bits: Vec<AtomicU8>,
 }
 
-impl ReachedBy {
+impl ThreadMasks {
     pub(crate) fn new(threads: usize) -> Self {
-        ReachedBy { stride: threads.div_ceil(8), bits: Vec::new() }
+        ThreadMasks { stride: threads.div_ceil(8), bits: Vec::new() }
     }
 
-    /// Adds a state.
+    /// Adds a state, with at most one position.
     #[inline]
     pub(crate) fn push(&mut self, position: Option<usize>) {
         let state = self.bits.len();
@@ -28,7 +29,7 @@ impl ReachedBy {
         }
     }
 
-    /// Adds states that nobody has reached yet. Returns what there is for them.
+    /// Adds states with empty masks. Returns the bytes of these masks.
     pub(crate) fn extend(&mut self, states: usize) -> &mut [AtomicU8] {
         let start = self.bits.len();
         self.bits.resize_with(start + states * self.stride, AtomicU8::default);
@@ -39,13 +40,13 @@ impl ReachedBy {
         self.stride
     }
 
-    /// Forgets all states. From now on they have so many bytes.
+    /// Removes all states, and sets the number of bytes for each state.
     pub(crate) fn clear(&mut self, stride: usize) {
         self.stride = stride;
         self.bits.clear();
     }
 
-    /// Copies what there is for a state.
+    /// Copies the mask of a state.
     #[inline]
     pub(crate) fn copy_to(&self, state: usize, to: &mut [AtomicU8]) {
         for (to, from) in to.iter_mut().zip(&self.bits[state * self.stride..]) {
@@ -58,7 +59,7 @@ impl ReachedBy {
         self.some(state * self.stride + position / 8) & (1 << (position % 8)) != 0
     }
 
-    /// Some of what there is for a state, if there is one.
+    /// The first byte of a state's mask; zero if there is no such state.
     #[inline]
     pub(crate) fn first_of(&self, state: usize) -> u8 {
         self.bits.get(state.wrapping_mul(self.stride)).map_or(0, |byte| byte.load(Ordering::Relaxed))
@@ -69,21 +70,21 @@ impl ReachedBy {
         self.bits[byte].load(Ordering::Relaxed)
     }
 
-    /// Adds a position, and says whether it is new. Nobody else may work on this state meanwhile.
+    /// Adds a position. Returns whether it is new. No other core may use this state at the same time.
     #[inline]
     pub(crate) fn add(&self, state: usize, position: usize) -> bool {
         let (byte, bit) = (&self.bits[state * self.stride + position / 8], 1 << (position % 8));
         let before = byte.load(Ordering::Relaxed);
         let is_new = before & bit == 0;
-        // Only then, since whatever is written has to be brought back to the memory, and is taken
-        // from the other cores.
+        // A store makes the cache line dirty and takes it from the other cores, so store only if
+        // necessary.
         if is_new {
             byte.store(before | bit, Ordering::Relaxed);
         }
         is_new
     }
 
-    /// Does something for each position of a state, in order.
+    /// Calls `work` for each position of a state, in order.
     #[inline]
     pub(crate) fn for_each(&self, state: usize, mut work: impl FnMut(u16)) {
         for (first, byte) in (0..).step_by(8).zip(state * self.stride..(state + 1) * self.stride) {
@@ -97,12 +98,12 @@ impl ReachedBy {
         }
     }
 
-    /// What there is, byte by byte.
+    /// The bytes of all masks.
     pub(crate) fn bytes_mut(&mut self) -> &mut [AtomicU8] {
         &mut self.bits
     }
 
-    /// Becomes a copy of others, from a state on.
+    /// Copies the masks of `others`, from `state` on.
     pub(crate) fn set_from(&mut self, others: &Self, state: usize) {
         let bytes = others.bits[state * others.stride..].iter().map(|byte| byte.load(Ordering::Relaxed));
         self.bits.clear();
@@ -115,8 +116,8 @@ impl ReachedBy {
     }
 }
 
-/// Has states, of which these are the bytes, have those positions that they have not had, and that
-/// are wanted.
+/// Replaces masks by their complements, restricted to the positions for which `is_wanted` holds. The
+/// bytes are those of the states from `first` on.
 pub(crate) fn complement(
     bytes: &mut [AtomicU8],
     first: usize,

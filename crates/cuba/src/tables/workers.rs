@@ -1,37 +1,38 @@
-//! Threads to work with.
+//! The pool of worker threads of a search.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// More threads than this are not used: tables that threads fill together have as many parts.
-pub(crate) const MOST: usize = 64;
+/// The maximum number of workers. Tables that workers fill in parallel have this many shards.
+pub(crate) const MAX_WORKERS: usize = 64;
 
-/// As many threads as a number says, which may grow.
+/// A thread pool. Its size is read from a shared number, which may grow.
 #[derive(Default)]
-pub(crate) struct Hands {
+pub(crate) struct WorkerPool {
     number: Arc<AtomicUsize>,
     pool: Option<Arc<ThreadPool>>,
 }
 
-impl Hands {
+impl WorkerPool {
     pub(crate) fn new(number: Arc<AtomicUsize>) -> Self {
-        Hands { number, ..Hands::default() }
+        WorkerPool { number, ..WorkerPool::default() }
     }
 
-    /// How many there may be at the moment.
+    /// The current number of workers.
     pub(crate) fn count(&self) -> usize {
-        self.number.load(Ordering::Relaxed).clamp(1, MOST)
+        self.number.load(Ordering::Relaxed).clamp(1, MAX_WORKERS)
     }
 
-    /// The threads; if there is only one, or there are none to be had, who asks does it all.
+    /// The thread pool. `None` if there is only one worker, or if threads cannot be started: then the
+    /// caller does all the work.
     pub(crate) fn pool(&mut self) -> Option<Arc<ThreadPool>> {
         let count = self.count();
         if count == 1 {
             return None;
         }
         if self.pool.as_ref().is_none_or(|pool| pool.current_num_threads() < count) {
-            let name = |number| format!("hand {number}");
+            let name = |number| format!("worker {number}");
             let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build();
             self.pool = pool.ok().map(Arc::new).or(self.pool.take());
         }

@@ -24,9 +24,9 @@ use crate::explicit::reachable::{Reachable, SMALL, number_of, prefetch, tops_of}
 use crate::explicit::stack_table::Stacks;
 use crate::explicit::state_table::{BATCH, PARTS, Part, Rows, States, part_of};
 use crate::tables::packed_rows::{Layout, PackedSet, hash, same};
-use crate::tables::step_cache::Moves;
-use crate::tables::thread_masks::{ReachedBy, complement};
-use crate::tables::workers::Hands;
+use crate::tables::step_cache::StepCache;
+use crate::tables::thread_masks::{ThreadMasks, complement};
+use crate::tables::workers::WorkerPool;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::{Successors, Symmetry, copy};
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize};
 
 /// Those who work on an exploration.
 pub(crate) struct Crew {
-    hands: Hands,
+    hands: WorkerPool,
     /// For fewer pairs or states it is not worth it to wake others up.
     few: usize,
     pieces: Vec<Piece>,
@@ -80,7 +80,7 @@ struct Group {
     /// Their rows, numbers, and who reached them.
     rows: Vec<u64>,
     numbers: Vec<u32>,
-    reached_by: ReachedBy,
+    reached_by: ThreadMasks,
     /// The places that note them.
     places: Vec<u32>,
     /// Which of the candidates are states that are opened again.
@@ -93,7 +93,7 @@ struct Group {
 /// What is only read while steps are taken.
 struct View<'v> {
     states: &'v States,
-    moves: &'v [Moves],
+    moves: &'v [StepCache],
     programs: &'v [usize],
     symmetry: &'v Symmetry,
 }
@@ -114,7 +114,7 @@ impl Default for Crew {
 impl Crew {
     /// As many as this number says, which may change.
     pub(crate) fn new(hands: Arc<AtomicUsize>) -> Self {
-        Crew { hands: Hands::new(hands), few: 1 << 12, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
+        Crew { hands: WorkerPool::new(hands), few: 1 << 12, pieces: Vec::new(), groups: Vec::new(), last: (1, 1) }
     }
 
     /// The pieces and groups.
@@ -135,7 +135,7 @@ impl Crew {
     /// Has each state of a level have those positions that it has not had, and that are wanted.
     pub(crate) fn complement(
         &mut self,
-        open: &mut ReachedBy,
+        open: &mut ThreadMasks,
         threads: usize,
         is_wanted: impl Fn(usize, usize) -> bool + Sync,
     ) {
@@ -421,7 +421,7 @@ struct Tail<'t> {
 /// What is only read while candidates are looked up.
 struct Known<'r> {
     rows: &'r Rows,
-    reached_by: &'r ReachedBy,
+    reached_by: &'r ThreadMasks,
     /// The first state of the level.
     start: usize,
     wave_end: usize,
