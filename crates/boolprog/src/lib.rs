@@ -1,17 +1,19 @@
-//! Concurrent Boolean programs (the paper's App. B): reading them, and lowering them to concurrent
+//! Concurrent Boolean programs (the paper's App. B): parses them, and lowers them to concurrent
 //! pushdown systems.
 //!
-//! The language and its meaning are described in `docs/boolean-programs.md`. Data flows one way:
+//! `docs/boolean-programs.md` describes the language and its meaning. Data flows one way through
+//! the folders:
 //!
 //! ```text
-//! text ── lex, parse ── syntax ── check ── graph ── explore (state, step, store) ── lower ── cpds::Problem
-//! code ── tree, print ────┘          threads ┘                                └──── SourceMap: the way back
+//! text ── text ── syntax ── graph ── threads ── exploration ── lowering ── cpds::Problem
+//! code ─────────────┘                            (states)          └── source_map: the way back
 //! ```
 //!
-//! The result is an ordinary system: engines, certificates and the checker know nothing of
-//! programs. Shared states are the values of the shared variables, and what synchronisation needs;
-//! stack symbols are places with the values of local variables. Only combinations that a
-//! thread-modular exploration can reach are there.
+//! The result is an ordinary system. Engines, certificates and the checker do not depend on this
+//! crate. A shared state consists of the values of the shared variables, and the state of locks,
+//! atomic sections and created threads. A stack symbol is a place with the values of the local
+//! variables. The system contains only the symbols and shared states that a thread-modular
+//! exploration reaches.
 
 mod exploration;
 mod graph;
@@ -35,17 +37,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use syntax::Program;
 
-/// Which threads there are, and what is bad_states.
+/// The threads of the system, and the question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Functions to start instead of `main`, and in how many threads.
+    /// Functions to start instead of `main`, each with the number of threads.
     pub instances: Vec<(String, u32)>,
-    /// How many threads that were created may be there at a time, where the program does not say.
+    /// The most created threads at a time. Needed if the program has no bound itself.
     pub threads: Option<u32>,
-    /// What is bad_states.
+    /// Which states are bad.
     pub bad_states: BadStates,
-    /// About how many bytes the system may take while it is made. A program that takes more is
-    /// refused.
+    /// The most memory, in bytes, that the system may take while it is computed. This is an
+    /// estimate. A program that takes more is refused.
     pub memory: u64,
 }
 
@@ -58,25 +60,25 @@ impl Default for Options {
 /// A program as a pushdown system.
 #[derive(Debug)]
 pub struct Lowered {
-    /// The system and its property, and what there is to say about the text.
+    /// The system and its property, with warnings about the text.
     pub reading: Reading,
-    /// The way back.
+    /// The way back from the system to the program.
     pub map: SourceMap,
     /// The program itself.
     pub program: Program,
 }
 
 impl Lowered {
-    /// What an answer rests on: less than everything that the program may do.
+    /// The assumptions of an answer: restrictions of what the program may do.
     pub fn assumptions(&self) -> Vec<Assumption> {
         self.map.threads().limit.map(Assumption::CreatedThreads).into_iter().collect()
     }
 }
 
-/// What an answer rests on.
+/// An assumption of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Assumption {
-    /// At most so many threads that were created are there at a time.
+    /// There are at most this many created threads at a time.
     CreatedThreads(u32),
 }
 
@@ -88,8 +90,8 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// The syntax tree of a text, as far as it can be understood, and what is wrong with the text.
-/// Names are not looked up.
+/// Parses a text. Returns the syntax tree without the parts that have errors, and the diagnostics.
+/// Names are not resolved.
 pub fn parse(source: &Source) -> (Program, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let (program, _) = text::parse(source, &mut diagnostics);
@@ -97,7 +99,7 @@ pub fn parse(source: &Source) -> (Program, Diagnostics) {
     (program, diagnostics)
 }
 
-/// Reads a program, and writes it again in its own dialect. Comments are lost.
+/// Reads a program, and prints it in its own dialect. Comments are lost.
 pub fn format(source: Source) -> Result<String, ReadError> {
     let mut diagnostics = Diagnostics::default();
     let (program, possibly_declared) = text::parse(&source, &mut diagnostics);
@@ -118,14 +120,13 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 
 /// Lowers a program that was built in code.
 ///
-/// Its text is what [`print`] makes of it, and there everything has its place. So what is wrong
-/// with the program is told as for one that was read, lines are lines of that text, and states can
-/// be written in words and read back. [`Lowered::program`] is the program with these places.
-/// Statements keep their [`StatementId`](syntax::StatementId).
+/// The program gets the text that [`print`] makes of it, with the places in that text. So
+/// diagnostics, lines, and states as text work as for a program that was read.
+/// [`Lowered::program`] is the program with these places. Statements keep their
+/// [`StatementId`](syntax::StatementId).
 ///
 /// # Errors
-/// If the program has no meaning, or cannot be written down: names that are none, nesting that is
-/// too deep.
+/// If the program is not valid, or cannot be printed: it has invalid names, or too deep nesting.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
     text::check_built_tree(program, &mut diagnostics);
@@ -139,8 +140,8 @@ pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError>
     lowered((program, &BTreeSet::new()), Source::new("program", text), options, diagnostics)
 }
 
-/// Lowers a program with its places in a text. `possibly_declared` are names that may have been declared
-/// where the text was not understood.
+/// Lowers a program with its places in a text. `possibly_declared` are words of statements that the
+/// parser did not understand.
 fn lowered(
     (program, possibly_declared): (Program, &BTreeSet<String>),
     source: Source,

@@ -35,8 +35,8 @@ pub(crate) struct ExploredSystem {
 pub(crate) struct NumberedAction {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// The top, then the written frames; [`NO_FRAME`] stands for none. This is compact because there
-    /// may be millions of actions.
+    /// The top, then the written frames; [`NO_FRAME`] stands for none. This is compact because
+    /// there may be millions of actions.
     frames: [u32; 3],
 }
 

@@ -152,8 +152,8 @@ impl Exploration<'_, '_> {
         let frames = self.frames.capacity() * (size_of::<Frame>() + ENTRY) + self.frame_heap_bytes;
         let tables = self.shared.bytes() + frames + roles + changes + self.queue.capacity() * 12;
         let actions: usize = self.roles.iter().map(|role| role.actions.len()).sum();
-        // For a shared state: its name. For a symbol: its frame and its name. For an action: the rule
-        // and its position in the sorted order.
+        // For a shared state: its name. For a symbol: its frame and its name. For an action: the
+        // rule and its position in the sorted order.
         let symbols = self.frames.len() * (size_of::<Frame>() + 64);
         let system = self.shared.len() * 24 + symbols + actions * (size_of::<cpds::Rule>() + 4);
         (tables + system) as u64
@@ -218,8 +218,8 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Records that a thread of this role can change the shared state, and applies the change to the
-    /// heads of all other threads.
+    /// Records that a thread of this role can change the shared state, and applies the change to
+    /// the heads of all other threads.
     fn change(&mut self, role: usize, from: u32, to: u32) {
         if from == to || matches!(self.shared.rest(to), Shared::Error(_)) {
             return;

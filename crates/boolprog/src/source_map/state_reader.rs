@@ -48,8 +48,8 @@ struct SharedDescription<'t> {
 }
 
 impl SourceMap {
-    /// The state that a text describes, in the notation of [`SourceMap::state_text`]. With a thread,
-    /// the state of that thread alone, in the notation of [`SourceMap::thread_state_text`].
+    /// The state that a text describes, in the notation of [`SourceMap::state_text`]. With a
+    /// thread, the state of that thread alone, in the notation of [`SourceMap::thread_state_text`].
     ///
     /// # Errors
     /// If the text has a mistake, or does not describe exactly one state.
@@ -176,7 +176,8 @@ impl<'t> StateReader<'_, 't> {
         Some(said)
     }
 
-    /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the line.
+    /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the
+    /// line.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
         // Without a number, the first place on the line.

@@ -1,4 +1,5 @@
-//! Synchronisation in a state of the system: locks, atomic sections, and threads that wait to start.
+//! Synchronisation in a state of the system: locks, atomic sections, and threads that wait to
+//! start.
 //!
 //! A shared state stores which locks are held, and whether a thread is in an atomic section. The
 //! topmost frame of a thread stores whether it is this thread. During a return, the handover stores

@@ -1,7 +1,7 @@
 //! States of a program. They become the shared states and the stack symbols of the system.
 //!
-//! In: the graph of the program. Out: the types of shared states, frames and valuations, tables that
-//! number shared states, and the live variables.
+//! In: the graph of the program. Out: the types of shared states, frames and valuations, tables
+//! that number shared states, and the live variables.
 //!
 //! No shared state names a thread. That a thread is in an atomic section, or that it holds a lock,
 //! is stored in its topmost frame. The shared state stores only that some thread is in an atomic
@@ -103,7 +103,8 @@ pub(crate) enum FrameKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Section {
     Outside,
-    /// In a section that an `atomic` block of this call began. The number is the node that leaves it.
+    /// In a section that an `atomic` block of this call began. The number is the node that leaves
+    /// it.
     Block(usize),
     /// In a section that `atomic_begin` began, in this call or in a call that has returned to it.
     Begun,

@@ -10,8 +10,8 @@ use rustc_hash::FxBuildHasher;
 
 pub(crate) type Table<T> = IndexSet<T, FxBuildHasher>;
 
-/// Estimated memory of a table entry in addition to its value, in bytes: the hash, and a slot of the
-/// index with its share of empty slots.
+/// Estimated memory of a table entry in addition to its value, in bytes: the hash, and a slot of
+/// the index with its share of empty slots.
 pub(crate) const ENTRY: usize = 24;
 
 /// Numbered shared states.

@@ -2,12 +2,12 @@
 
 use super::{At, Name};
 
-/// An expression, and where it stands.
+/// An expression and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// Its place.
     pub at: At,
 }
 
@@ -23,30 +23,30 @@ impl Expr {
         ExprKind::Variable(name.into()).into()
     }
 
-    /// What is true where this is false.
+    /// The negation of this expression.
     #[must_use]
     pub fn negated(self) -> Self {
         ExprKind::Not(Box::new(self)).into()
     }
 
-    /// Two sides and an operator.
+    /// This expression and another one, joined by an operator.
     #[must_use]
     pub fn with(self, operator: Operator, other: Self) -> Self {
         ExprKind::Binary(operator, Box::new(self), Box::new(other)).into()
     }
 
-    /// True where all of these are: a tree that is not deep, however many there are.
+    /// The conjunction of all expressions, as a balanced tree.
     pub fn all(exprs: impl IntoIterator<Item = Self>) -> Self {
         balanced(exprs.into_iter().collect(), Operator::And, true)
     }
 
-    /// True where one of these is, likewise.
+    /// The disjunction of all expressions, as a balanced tree.
     pub fn any(exprs: impl IntoIterator<Item = Self>) -> Self {
         balanced(exprs.into_iter().collect(), Operator::Or, false)
     }
 }
 
-/// All of these together, and a constant if there are none.
+/// Joins all expressions by an operator. The result for no expression is a constant.
 fn balanced(mut exprs: Vec<Expr>, operator: Operator, of_none: bool) -> Expr {
     while exprs.len() > 1 {
         let mut rest = exprs.into_iter();
@@ -61,7 +61,7 @@ fn balanced(mut exprs: Vec<Expr>, operator: Operator, of_none: bool) -> Expr {
     exprs.pop().unwrap_or_else(|| ExprKind::Constant(of_none).into())
 }
 
-/// The shapes of an expression.
+/// The kinds of expressions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the grammar's words")]
 pub enum ExprKind {
@@ -79,7 +79,7 @@ pub enum ExprKind {
     Schoose(Box<Expr>, Box<Expr>),
 }
 
-/// The operators with two sides, from loosest to tightest.
+/// The binary operators, in ascending order of strength.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Operator {
@@ -93,7 +93,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// How it is written.
+    /// The sign of the operator.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Iff => "<=>",
@@ -106,7 +106,7 @@ impl Operator {
         }
     }
 
-    /// How tightly it binds; `=` and `!=` alike.
+    /// How tightly the operator binds. `=` and `!=` have the same strength.
     pub fn strength(self) -> u8 {
         match self {
             Operator::Iff => 1,
@@ -118,7 +118,7 @@ impl Operator {
         }
     }
 
-    /// What it computes.
+    /// The value of the operator for two operands.
     pub fn apply(self, a: bool, b: bool) -> bool {
         match self {
             Operator::Iff | Operator::Equal => a == b,

@@ -1,10 +1,10 @@
-//! The syntax tree of a Boolean program: what both dialects say (docs/boolean-programs.md).
+//! The syntax tree of a Boolean program (docs/boolean-programs.md), for both dialects.
 //!
-//! Names are as written, and not looked up. Two trees are equal if the programs are: where
-//! something stands in its text makes no difference, nor what statements are called.
+//! Names are not resolved. Two trees are equal if the programs are equal; places and statement ids
+//! do not count.
 //!
-//! A tree may also be built in code: nothing needs a place there ([`At::default`]), and
-//! [`lower`](crate::lower) makes a text of it.
+//! The parser builds trees from text. A front end may also build them in code. Then nothing needs a
+//! place ([`At::default`]), and [`lower`](crate::lower) prints the tree.
 
 mod expression;
 pub(crate) mod limits;
@@ -13,17 +13,17 @@ pub use expression::{Expr, ExprKind, Operator};
 
 use cpds::diagnostic::Span;
 
-/// The two ways to write a program; they differ in brackets, and in whether `T` and `F` are
-/// constants.
+/// The two dialects. They differ in brackets, and in whether `T` and `F` are constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
-    /// `{ … }`, as in Fig. 6.
+    /// `{ … }`, as in the paper's Fig. 6.
     Paper,
-    /// `begin … end`, as SLAM, SatAbs, Boppo and Boom have it.
+    /// `begin … end`, as in SLAM, SatAbs, Boppo and Boom.
     Slam,
 }
 
-/// Where something stands. Not part of what it is: any two are equal.
+/// The place of something in its text. Any two places are equal, so that places do not count when
+/// trees are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct At(pub Span);
 
@@ -35,19 +35,19 @@ impl PartialEq for At {
 
 impl Eq for At {}
 
-/// Nowhere yet.
+/// No place yet.
 impl Default for At {
     fn default() -> Self {
         At(Span { source: 0, start: 0, end: 0 })
     }
 }
 
-/// A name, and where it stands.
+/// A name and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Where it stands.
+    /// Its place.
     pub at: At,
 }
 
@@ -60,63 +60,63 @@ impl From<&str> for Name {
 /// A program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
-    /// How it is written.
+    /// The dialect in which it is written.
     pub dialect: Dialect,
     /// The variables declared at the top level: shared or thread-local.
     pub variables: Vec<Variable>,
-    /// The functions, in order.
+    /// The functions, in the order of the text.
     pub functions: Vec<Function>,
 }
 
-/// A declaration.
+/// The declaration of a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// What it declares.
+    /// The name of the variable.
     pub name: Name,
-    /// Whether each thread has its own; at the top level only.
+    /// Whether each thread has its own copy. Only allowed at the top level.
     pub is_thread_local: bool,
-    /// What it starts with; nothing: any value.
+    /// The initial value. `None` is any value.
     pub value: Option<bool>,
 }
 
 /// A function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// How many results it has.
+    /// The number of its results.
     pub results: usize,
     /// Its parameters.
     pub parameters: Vec<Name>,
-    /// Its other variables.
+    /// Its other local variables.
     pub locals: Vec<Variable>,
-    /// What is assumed before and after each of its statements.
+    /// Conditions that are assumed before and after each of its statements.
     pub enforce: Vec<Expr>,
-    /// What it does.
+    /// Its statements.
     pub body: Vec<Statement>,
-    /// The bracket at its end.
+    /// The place of the bracket at its end.
     pub end: At,
 }
 
-/// What a statement is called: a number that means nothing here, and comes back in each step of a
-/// trace.
+/// The id of a statement: a number without a meaning in this crate. It comes back in each step of a
+/// trace ([`SourceStep::statement`](crate::SourceStep::statement)).
 ///
-/// In a program that was read from a text, statements are numbered in the order of the text, from 0.
+/// The parser numbers the statements of a text in order, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct StatementId(pub u32);
 
 /// A statement with its labels.
 #[derive(Clone, Eq, Debug)]
 pub struct Statement {
-    /// What it is called. Not part of what it is: two statements that do the same are equal.
+    /// Its id. It does not count when statements are compared.
     pub id: StatementId,
     /// Its labels.
     pub labels: Vec<Name>,
-    /// What it does.
+    /// Its kind.
     pub kind: StatementKind,
-    /// The statement as written, without labels; of a compound statement, its head.
+    /// Its place without labels. The place of a compound statement is that of its head.
     pub at: At,
-    /// The place in another program that it comes from, if a comment says so.
+    /// The place in another program that it was made from, if a comment gives it.
     pub origin: Option<Origin>,
 }
 
@@ -133,7 +133,7 @@ impl PartialEq for Statement {
     }
 }
 
-/// A place in the program that a Boolean program was made from: `// file main.c line 12`.
+/// A place in the program from which a Boolean program was made: `// file main.c line 12`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Origin {
     /// The file.
@@ -142,7 +142,7 @@ pub struct Origin {
     pub line: u32,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the grammar's words; docs/boolean-programs.md says what they mean")]
 pub enum StatementKind {
@@ -183,18 +183,18 @@ pub enum StatementKind {
         condition: Expr,
         body: Vec<Statement>,
     },
-    /// `atomic` with its block; `end` is the bracket behind it.
+    /// `atomic` with its block. `end` is the place of the closing bracket.
     Atomic {
         body: Vec<Statement>,
         end: At,
     },
 }
 
-/// What is assigned to.
+/// The target of an assignment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// A variable.
     Variable(Name),
-    /// `_`: nothing.
+    /// `_`: the value is discarded.
     Nothing(At),
 }

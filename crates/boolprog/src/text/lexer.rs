@@ -1,7 +1,7 @@
-//! Words and signs of a Boolean program.
+//! Tokens of the text of a Boolean program.
 //!
-//! Comments are passed over, but for one kind: SatAbs says in `// file main.c line 12` which line
-//! of its own input the next statement comes from.
+//! Comments are skipped, except for one kind: in `// file main.c line 12`, SatAbs writes the origin
+//! of the next statement in its own input.
 
 use crate::syntax::Origin;
 use crate::syntax::limits::MOST_TOKENS;
@@ -11,25 +11,25 @@ use cpds::diagnostic::{Span, is_printable, printable};
 pub(crate) enum Token {
     /// A name or a keyword.
     Word,
-    /// What starts with a digit.
+    /// A word that starts with a digit.
     Number,
     /// A sign, as one of [`SIGNS`].
     Sign(&'static str),
-    /// What has no place here: a character, a comment without an end, a string, a line that starts
-    /// with `#`.
+    /// Text that belongs to no token: a character, a comment without an end, a string, or a line
+    /// that starts with `#`.
     Unknown,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Lexeme {
     pub(crate) token: Token,
     pub(crate) span: Span,
-    /// What a comment before it says about its origin.
+    /// The origin that a comment before it gives.
     pub(crate) origin: Option<Origin>,
 }
 
-/// The signs; a longer one comes before those that it starts with.
+/// The signs. A longer sign comes before its prefixes.
 const SIGNS: [&str; 28] = [
     "<=>", ":=", "=>", "==", "!=", "&&", "||", "(", ")", "{", "}", "[", "]", "<", ">", "=", "!", "~", "&", "|", "^",
     "*", "?", ":", ";", ",", "'", "_",
@@ -43,12 +43,12 @@ fn continues_name(c: char) -> bool {
     (c.is_alphanumeric() || matches!(c, '_' | '$' | '.')) && is_printable(c)
 }
 
-/// Whether a word could be the name of something.
+/// Whether a text has the form of a name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(starts_name) && text.chars().all(continues_name) && !text.contains("..") && text != "_"
 }
 
-/// Cuts a text into tokens; of one that has too many, those and one more.
+/// Splits a text into tokens, at most one more than the limit.
 pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
     let (mut found, mut at, mut origin) = (Vec::new(), 0, None);
     while found.len() <= MOST_TOKENS
@@ -98,7 +98,7 @@ pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
     found
 }
 
-/// `file main.c line 12 function f` as an origin.
+/// The origin in a comment such as `file main.c line 12 function f`.
 fn origin_in(comment: &str) -> Option<Origin> {
     let (file, after) = comment.trim().strip_prefix("file ")?.rsplit_once(" line ")?;
     let line = after.split_whitespace().next()?.parse().ok()?;
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(origins, [None, None, Some(origin), None, None, None]);
     }
 
-    /// It is shown, in a terminal and in a browser.
+    /// Origins are shown in terminals and browsers, so control characters are escaped.
     #[test]
     fn an_origin_can_be_seen() {
         let found = lex("// file \u{202e}c.\u{1b}[2Jniam line 1\na", 0);

@@ -1,4 +1,4 @@
-//! Writing a program in its dialect. Reading it back gives an equal syntax tree.
+//! Prints a program in its dialect. Parsing the text gives an equal syntax tree.
 
 use crate::syntax::{
     At, Dialect, Expr, ExprKind, Function, Name, Operator, Program, Statement, StatementKind, Target, Variable,
@@ -6,13 +6,12 @@ use crate::syntax::{
 use cpds::diagnostic::Span;
 use std::fmt::Write as _;
 
-/// The program as text.
+/// Prints a program.
 pub fn print(program: &Program) -> String {
     placed(program.clone()).0
 }
 
-/// The program as text, and the program with its places in that text: the same as if it had been
-/// read from there.
+/// Prints a program, and returns it with its places in the text, as if it had been parsed.
 pub(crate) fn placed(mut program: Program) -> (String, Program) {
     let mut printer = Printer { out: String::new(), dialect: program.dialect, indent: 0 };
     for variable in &mut program.variables {
@@ -36,7 +35,7 @@ impl Printer {
         u32::try_from(self.out.len()).unwrap_or(u32::MAX)
     }
 
-    /// Writes something, and notes where.
+    /// Writes something, and stores its place.
     fn at(&mut self, at: &mut At, write: impl FnOnce(&mut Self)) {
         let start = self.here();
         write(self);
@@ -55,7 +54,7 @@ impl Printer {
         self.out.push('\n');
     }
 
-    /// The word of the paper's dialect, or that of the other one.
+    /// One of two words, by the dialect.
     fn word<'a>(&self, paper: &'a str, slam: &'a str) -> &'a str {
         match self.dialect {
             Dialect::Paper => paper,
@@ -72,7 +71,7 @@ impl Printer {
         self.word_at(at, text);
     }
 
-    /// Things separated by commas.
+    /// Items separated by commas.
     fn list<T>(&mut self, items: &mut [T], mut write: impl FnMut(&mut Self, &mut T)) {
         for (i, item) in items.iter_mut().enumerate() {
             self.out += if i == 0 { "" } else { ", " };
@@ -259,7 +258,7 @@ impl Printer {
         self.out += " := ";
     }
 
-    /// An expression in parentheses, which count as a part of it.
+    /// An expression in parentheses. Its place includes them.
     fn in_parentheses(&mut self, expr: &mut Expr) {
         let start = self.here();
         self.out.push('(');
@@ -268,12 +267,12 @@ impl Printer {
         expr.at = At(Span { source: 0, start, end: self.here() });
     }
 
-    /// A part of an expression that must bind at least so tightly.
+    /// An operand, in parentheses if it binds less tightly than `least`.
     fn part(&mut self, expr: &mut Expr, least: u8) {
         if strength(expr) < least { self.in_parentheses(expr) } else { self.expression(expr) }
     }
 
-    /// An expression, with the parentheses that it needs.
+    /// An expression, with the necessary parentheses.
     fn expression(&mut self, Expr { kind, at }: &mut Expr) {
         self.at(at, |printer| match kind {
             ExprKind::Constant(value) => printer.out.push(if *value { '1' } else { '0' }),
@@ -314,7 +313,8 @@ impl Printer {
     }
 }
 
-/// How tightly an expression binds: an operator's strength, looser or tighter.
+/// How tightly an expression binds: the strength of its operator, 0 for `a ? b : c`, and 7 for
+/// expressions without an operator between operands.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::IfElse(..) => 0,

@@ -1,8 +1,7 @@
-//! What must be so of a syntax tree that was built in code, and is so of one that was read from a
-//! text: then it can be written down.
+//! Checks a syntax tree that was built in code for what the grammar ensures in a parsed tree.
 //!
-//! Such a tree has no places yet, so what is wrong with it is said without one. Everything else is
-//! checked as in a text, and told with places in the text that the program is written as.
+//! Then the tree can be printed. It has no places before that, so these diagnostics have none. All
+//! other checks come after printing, and their diagnostics have places in the printed text.
 
 use super::lexer::is_name;
 use super::parser::{is_constant, is_keyword};
@@ -10,13 +9,13 @@ use crate::syntax::limits::{DEEPEST, LONGEST_NAME, MOST_VARIABLES};
 use crate::syntax::{Dialect, Expr, ExprKind, Function, Name, Program, Statement, StatementKind};
 use cpds::diagnostic::{Diagnostic, Diagnostics, is_printable, shortened};
 
-/// How deep an expression may be: what walks over it goes as deep.
+/// The greatest depth of an expression. Recursive functions walk over it.
 const DEEPEST_EXPRESSION: usize = 1000;
 
-/// How many statements, expressions and names there may be.
+/// The most statements, expressions and names of a program.
 const MOST_PARTS: usize = 1 << 22;
 
-/// Reports what is wrong with a tree.
+/// Checks a tree, and reports all errors.
 pub(crate) fn check_built_tree(program: &Program, diagnostics: &mut Diagnostics) {
     let mut tree_checker = TreeChecker { dialect: program.dialect, function: None, count: 0, diagnostics };
     for variable in &program.variables {
@@ -29,9 +28,9 @@ pub(crate) fn check_built_tree(program: &Program, diagnostics: &mut Diagnostics)
 
 struct TreeChecker<'c> {
     dialect: Dialect,
-    /// The function that is being looked at.
+    /// The current function.
     function: Option<&'c str>,
-    /// How many statements, expressions and names there have been.
+    /// The number of statements, expressions and names so far.
     count: usize,
     diagnostics: &'c mut Diagnostics,
 }
@@ -42,7 +41,7 @@ impl<'c> TreeChecker<'c> {
         self.diagnostics.error(|| Diagnostic::error(format!("{place}{what}")).help(help));
     }
 
-    /// Counts parts of the program; whether there are not too many.
+    /// Adds to the count. Returns whether it is within the limit.
     fn counts(&mut self, more: usize) -> bool {
         let before = self.count;
         self.count = before.saturating_add(more);
@@ -53,7 +52,7 @@ impl<'c> TreeChecker<'c> {
         self.count <= MOST_PARTS
     }
 
-    /// A name that stands for something from here on.
+    /// Checks a name that is declared.
     fn declared(&mut self, Name { text, .. }: &Name) {
         let name = shortened(text);
         if is_keyword(text) || is_constant(text, self.dialect).is_some() {
@@ -89,7 +88,7 @@ impl<'c> TreeChecker<'c> {
             }
         }
         self.expressions(&function.enforce);
-        // Not by recursion: it may be deeper than it may be.
+        // Without recursion, since the nesting may be deeper than the limit.
         let mut left: Vec<(&Statement, usize)> = function.body.iter().map(|statement| (statement, 1)).collect();
         while let Some((statement, depth)) = left.pop() {
             if !self.counts(1 + statement.labels.len()) {
@@ -109,7 +108,7 @@ impl<'c> TreeChecker<'c> {
         }
     }
 
-    /// A statement without those inside it.
+    /// Checks a statement, without the statements inside it.
     fn statement(&mut self, statement: &Statement) {
         statement.labels.iter().for_each(|label| self.label(label));
         if statement.origin.as_ref().is_some_and(|origin| !origin.file.chars().all(is_printable)) {

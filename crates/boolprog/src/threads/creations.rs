@@ -1,8 +1,8 @@
 //! Counts how often each statement that creates a thread may be executed.
 //!
-//! The count is for *activations*: a function from its entry on, or from a label on at which threads
-//! start. A creation is executed a bounded number of times if it is in no loop, and if the calls and
-//! creations that lead to it are in no loop and not recursive.
+//! The count is for *activations*: a function from its entry on, or from a label on at which
+//! threads start. A creation is executed a bounded number of times if it is in no loop, and if the
+//! calls and creations that lead to it are in no loop and not recursive.
 
 use crate::graph::{Graph, Step};
 use std::collections::BTreeMap;

@@ -216,8 +216,8 @@ impl<'m> ThreadStep<'m, '_, '_> {
         }
         let next = self.node.next;
         let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
-        // Variables that are open before the assignment are chosen first. Then only values after the
-        // assignment are chosen here.
+        // Variables that are open before the assignment are chosen first. Then only values after
+        // the assignment are chosen here.
         if let Some(OpenVariable(variable)) = open_before(constrain, store) {
             return Err(Stop::Open(variable));
         }

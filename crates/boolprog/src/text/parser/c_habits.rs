@@ -1,27 +1,27 @@
-//! What C programmers write, and what to write instead.
+//! Recognises constructs of C, so that the error says what to write instead.
 //!
-//! All of it remains an error. What is recognised here is no program anyway: no word is reserved,
-//! and a function that the program defines is never mistaken for one of C.
+//! All of these constructs are errors in any case. No additional word is reserved. A call of a
+//! function that the program defines is never reported as a call of a C function.
 
 use super::{Parsed, Parser, Reported, is_keyword};
 use crate::syntax::{At, Dialect, Expr, ExprKind, Name, StatementKind};
 use crate::text::lexer::{Lexeme, Token};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 
-/// The words of which types are made.
+/// Words of types in C.
 const TYPES: [&str; 22] = [
     "void", "bool", "int", "unsigned", "signed", "char", "short", "long", "float", "double", "_Bool", "const",
     "volatile", "static", "extern", "register", "inline", "auto", "struct", "union", "enum", "typedef",
 ];
 
-/// No type has more words.
+/// The most words of a type.
 const LONGEST_TYPE: usize = 8;
 
 pub(super) fn is_type(word: &str) -> bool {
     TYPES.contains(&word) || (word.len() > 2 && word.ends_with("_t"))
 }
 
-/// Operators of C that are none here; a longer one comes before those that it starts with.
+/// Operators of C that do not exist here. A longer operator comes before its prefixes.
 const OPERATORS: [&str; 26] = [
     "<<=", ">>=", "++", "--", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<", ">>", "<=", ">=", "->", "+", "-",
     "*", "/", "%", "<", ">", "[", ".",
@@ -86,7 +86,7 @@ pub(crate) fn instead_of_constant(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Reports lines such as `#include`, and takes them away: of several in a row, the first.
+/// Removes lines such as `#include`. Reports the first of several in a row.
 pub(super) fn without_directives(text: &str, mut lexemes: Vec<Lexeme>, diagnostics: &mut Diagnostics) -> Vec<Lexeme> {
     let mut was_one = false;
     lexemes.retain(|lexeme| {
@@ -110,11 +110,11 @@ impl Parser<'_> {
         self.lexemes.get(at).is_some_and(|lexeme| lexeme.token == Token::Word)
     }
 
-    /// Where a type that starts at this token ends: where its variable or function is named,
-    /// mostly.
+    /// The end of the type that starts at this token. Mostly this is the name of a variable or a
+    /// function.
     pub(super) fn type_end(&self, from: usize) -> usize {
         let mut at = from;
-        // What stands before a parenthesis is the name of a function.
+        // A word before a parenthesis is the name of a function.
         while at - from < LONGEST_TYPE
             && ((is_type(self.text_at(at)) && self.text_at(at + 1) != "(") || (at > from && self.text_at(at) == "*"))
         {
@@ -131,7 +131,7 @@ impl Parser<'_> {
         name > self.at && (is_named() || self.text_at(name) == "{")
     }
 
-    /// Reports a variable with a type; what comes after it, up to the `;`, is skipped.
+    /// Reports a variable with a type, and skips the text up to the `;`.
     pub(super) fn typed_variable(&mut self, how: &str) -> Reported {
         let (first, name) = (self.here(), self.type_end(self.at));
         let help = if self.is_word(name) {
@@ -178,7 +178,7 @@ impl Parser<'_> {
         })
     }
 
-    /// How many results a function has: what it starts with.
+    /// Parses the number of results at the start of a function.
     pub(super) fn results(&mut self) -> Parsed<usize> {
         let (first, start, end) = (self.at, self.here(), self.type_end(self.at));
         if end <= first + 1
@@ -238,9 +238,9 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// An operator of C that is none here, where an operator could be.
+    /// The operator of C that is here, if it does not exist in this language.
     fn c_operator(&self) -> Option<&'static str> {
-        // At the end there is perhaps a comment.
+        // `/*` may start a comment without an end.
         if self.peek().is_none() || self.next_text() == "<=>" || self.next_text().starts_with("/*") {
             return None;
         }
@@ -248,13 +248,13 @@ impl Parser<'_> {
         OPERATORS.into_iter().find(|operator| rest.starts_with(operator))
     }
 
-    /// Whether an operator of C stands here that is written behind a variable that changes, or is a
-    /// part of it.
+    /// Whether there is an operator of C here that may follow an assigned variable: `+=`, `++`,
+    /// `->`.
     pub(super) fn is_assigned_as_in_c(&self) -> bool {
         self.c_operator().is_some_and(|operator| !matches!(operator, "*" | "<" | ">"))
     }
 
-    /// Reports the operator of C that stands here.
+    /// Reports the operator of C that is here.
     pub(super) fn c_operator_here(&mut self) -> Reported {
         let operator = self.c_operator().expect("there is one");
         let here = self.here();
@@ -267,8 +267,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression, if an operator of C comes after it: that has been reported, and what is left
-    /// is skipped.
+    /// An expression. If an operator of C follows it, reports the operator and skips the rest.
     pub(super) fn without_c_operator(&mut self, expr: Expr) -> Expr {
         if self.c_operator().is_none() {
             return expr;
@@ -277,7 +276,7 @@ impl Parser<'_> {
         self.skip_expression(expr.at.0)
     }
 
-    /// What stands for the operand that starts here, if it is one of C: that has been reported.
+    /// If an operand of C starts here, reports it and returns an expression in its place.
     pub(super) fn c_operand(&mut self) -> Option<Expr> {
         let (start, word, next) = (self.here(), self.next_text(), self.text_at(self.at + 1));
         let choice = |parser: &Self| Expr { kind: ExprKind::Choice, at: At(start.to(parser.last())) };
@@ -319,14 +318,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the parenthesis here has a type in it, and stands before an operand.
+    /// Whether there is a cast here: a type in parentheses before an operand.
     fn is_cast(&self) -> bool {
         let end = self.type_end(self.at + 1);
         let is_operand = self.is_word(end + 1) && !is_keyword(self.text_at(end + 1));
         self.text_at(end) == ")" && (end > self.at + 2 || is_operand || self.text_at(end + 1) == "(")
     }
 
-    /// Whether an operand follows the sign here without a blank.
+    /// Whether an operand follows this sign without a blank.
     fn is_before_operand(&self) -> bool {
         let next = self.text_at(self.at + 1);
         let is_near = self.lexemes.get(self.at + 1).is_some_and(|lexeme| lexeme.span.start == self.here().end);
@@ -350,7 +349,7 @@ impl Parser<'_> {
         )
     }
 
-    /// What stands for the statement that starts here, if it is one of C: that has been reported.
+    /// If a statement of C starts here, reports it and returns a statement in its place.
     pub(super) fn c_statement(&mut self) -> Parsed<Option<StatementKind>> {
         let (word, next, here) = (self.next_text(), self.text_at(self.at + 1), self.here());
         let slam = self.dialect == Dialect::Slam;

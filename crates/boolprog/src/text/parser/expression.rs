@@ -1,11 +1,11 @@
-//! Expressions, by how tightly their operators bind.
+//! Parses expressions by precedence climbing.
 
 use super::{Parsed, Parser, Reported};
 use crate::syntax::{At, Expr, ExprKind, Name, Operator};
 use crate::text::lexer::Token;
 use cpds::diagnostic::Diagnostic;
 
-/// How many operators may stand in one row: a tree of them is as deep.
+/// The most operators of the same strength in a row. Their tree is as deep.
 const LONGEST: usize = 500;
 
 impl Parser<'_> {
@@ -24,7 +24,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reports a call that is part of an expression.
+    /// Reports a call inside an expression.
     pub(super) fn call_inside(&mut self, function: &Name) -> Reported {
         self.c_function(&function.text, function.at.0).unwrap_or_else(|| {
             self.mistake(|| {
@@ -48,7 +48,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Operators that bind at least so tightly.
+    /// Parses operands and operators of at least this strength.
     fn binary(&mut self, strength: u8) -> Parsed<Expr> {
         let mut left = self.prefix()?;
         let mut length = 0;
@@ -63,7 +63,7 @@ impl Parser<'_> {
                 });
             }
             self.at += 1;
-            // `=>` is the only one that goes to the right.
+            // Only `=>` is right-associative.
             let right = if operator == Operator::Implies {
                 self.deeper(|parser| parser.binary(operator.strength()))?
             } else {

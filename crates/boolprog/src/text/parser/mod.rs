@@ -1,8 +1,8 @@
-//! From tokens to a syntax tree: recursive descent, for both dialects.
+//! The parser: builds a syntax tree from tokens by recursive descent, for both dialects.
 //!
-//! After a mistake the parser goes on behind the next `;`, or at the next bracket (`recovery.rs`).
-//! A statement, a declaration and the head of a function have one error at most: the first. What C
-//! programmers write is known (`c_habits.rs`), so that its error says what to write instead.
+//! After a mistake the parser continues after the next `;`, or at the next bracket (`recovery.rs`).
+//! It reports at most one error for each statement, each declaration and each head of a function.
+//! For constructs of C, the error says what to write instead (`c_habits.rs`).
 
 mod c_habits;
 mod expression;
@@ -21,7 +21,7 @@ use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 use recovery::OpenBlock;
 use std::collections::{BTreeSet, HashSet};
 
-/// A mistake that has been reported; the rest of the statement is to be skipped.
+/// A mistake has been reported. The caller skips the rest of the statement.
 struct Reported;
 
 type Parsed<T> = Result<T, Reported>;
@@ -48,12 +48,12 @@ const OTHERS: [&str; 18] = [
     "sync",
 ];
 
-/// What nobody can be called.
+/// Whether a word is a keyword, which cannot be a name.
 pub(crate) fn is_keyword(word: &str) -> bool {
     STARTS.contains(&word) || OTHERS.contains(&word)
 }
 
-/// The value of a constant, if this word is one.
+/// The value of a word, if it is a constant.
 pub(crate) fn is_constant(word: &str, dialect: Dialect) -> Option<bool> {
     match (word, dialect) {
         ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
@@ -68,32 +68,32 @@ struct Parser<'a> {
     lexemes: Vec<Lexeme>,
     at: usize,
     dialect: Dialect,
-    /// The first bracket, which tells the dialect.
+    /// The first bracket, which determines the dialect.
     dialect_bracket: Option<Span>,
     depth: usize,
-    /// How many statements have begun.
+    /// The number of statements begun so far.
     statements: u32,
     /// The functions that have a body.
     defined: HashSet<&'a str>,
-    /// The blocks around the next token; the innermost comes last.
+    /// The blocks around the next token. The innermost one is the last.
     open: Vec<OpenBlock>,
-    /// The opening and closing brackets of the blocks of this function that are closed.
+    /// The brackets of the blocks of this function that are closed.
     closed: Vec<(Span, Span)>,
-    /// Whether it has been reported that a block of this function is not closed.
+    /// Whether an unclosed block of this function has been reported.
     is_unclosed: bool,
-    /// The first token of the statement, declaration or head that is being read.
+    /// The first token of the current unit: a statement, a declaration or the head of a function.
     unit: usize,
-    /// The unit of the last error: it gets no other one.
+    /// The unit of the last error. It gets no second error.
     reported: Option<usize>,
-    /// Words of what was not understood: they may have been declared there.
+    /// The words of all units with errors: names that may have been declared there.
     possibly_declared: BTreeSet<String>,
-    /// The tokens whose words are among them.
+    /// For each token, whether its word has been added to these.
     is_noted: Vec<bool>,
     diagnostics: &'a mut Diagnostics,
 }
 
-/// The syntax tree of a text; if there are mistakes, without what they are in, and the words of
-/// that.
+/// Parses a text. Returns the syntax tree without the units that have errors, and the words of
+/// these units.
 pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program, BTreeSet<String>) {
     let lexemes = lex(&source.text, 0);
     let text = |lexeme: &Lexeme| &source.text[lexeme.span.start as usize..lexeme.span.end as usize];
@@ -115,7 +115,7 @@ pub(crate) fn parse(source: &Source, diagnostics: &mut Diagnostics) -> (Program,
     parser.program()
 }
 
-/// An expression that stands alone, such as that of a target.
+/// Parses a single expression, such as that of a target.
 pub(crate) fn parse_expression(
     text: &str,
     source: u32,
@@ -172,12 +172,12 @@ impl<'a> Parser<'a> {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// The next token's text; nothing at the end.
+    /// The text of the next token. It is empty at the end.
     fn next_text(&self) -> &'a str {
         self.text_at(self.at)
     }
 
-    /// Where the next token stands; at the end, behind the last one.
+    /// The place of the next token. At the end, the place after the last one.
     fn here(&self) -> Span {
         match self.lexemes.get(self.at) {
             Some(lexeme) => lexeme.span,
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where the last token stands.
+    /// The place of the last token.
     fn last(&self) -> Span {
         let start = Span { source: self.source, start: 0, end: 0 };
         self.at.checked_sub(1).and_then(|last| self.lexemes.get(last)).map_or(start, |lexeme| lexeme.span)
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         Span { start: self.last().end, ..self.last() }
     }
 
-    /// Takes the next token if it is this keyword or sign.
+    /// Takes the next token if it has this text.
     fn take(&mut self, text: &str) -> Option<Span> {
         if self.next_text() != text {
             return None;
@@ -208,17 +208,17 @@ impl<'a> Parser<'a> {
         self.take(text).ok_or_else(|| self.expected(&format!("`{text}`"), help))
     }
 
-    /// Reports that something else was expected here.
+    /// Reports that something else is expected here.
     fn expected(&mut self, what: &str, help: &str) -> Reported {
         let found = match self.peek() {
             None => "the end of the text".to_owned(),
             Some(Token::Unknown) if self.next_text().starts_with("/*") => {
-                self.is_unclosed = true; // what would close the blocks is in the comment
+                self.is_unclosed = true; // the comment contains the closing brackets
                 "a comment without an end".to_owned()
             }
             Some(_) => format!("`{}`", shortened(self.next_text())),
         };
-        // What is missing at the end of a line is missing there, not where the next line starts.
+        // A `;` that is missing at the end of a line is reported there, not on the next line.
         let line_ends = self.text[self.last().end as usize..self.here().start as usize].contains('\n');
         let at = if line_ends && what == "`;`" { self.behind() } else { self.here() };
         self.mistake(|| {
@@ -226,8 +226,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reports a mistake, unless this statement has one already: the second may follow from the
-    /// first.
+    /// Reports a mistake, unless the current unit has one already. A second one may be a
+    /// consequence of the first.
     fn mistake(&mut self, make: impl FnOnce() -> Diagnostic) -> Reported {
         if self.reported != Some(self.unit) {
             self.reported = Some(self.unit);
@@ -240,7 +240,7 @@ impl<'a> Parser<'a> {
         Err(self.mistake(make))
     }
 
-    /// One level further down, if that is not too deep.
+    /// Parses one level deeper, up to the limit.
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
             let here = self.here();
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
         Ok(Name { text: text.to_owned(), at: At(span) })
     }
 
-    /// One or more, separated by commas.
+    /// One or more items, separated by commas.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.take(",").is_some() {
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// A list in parentheses, which may be empty.
+    /// A list in parentheses. It may be empty.
     fn in_parentheses<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.expect("(", "a list in parentheses comes here; it may be empty")?;
         let items = if self.next_text() == ")" { Vec::new() } else { self.list(item)? };

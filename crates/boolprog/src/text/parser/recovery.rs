@@ -1,4 +1,4 @@
-//! Going on after a mistake: what is skipped, and which block is not closed.
+//! Error recovery: skips text after a mistake, and finds blocks that are not closed.
 
 use super::{Parsed, Parser, Reported};
 use crate::syntax::{At, Dialect, Expr, ExprKind, Statement};
@@ -6,32 +6,32 @@ use crate::text::lexer::Token;
 use cpds::diagnostic::{Diagnostic, Span};
 use std::collections::HashSet;
 
-/// A block that is being read.
+/// A block that is being parsed.
 pub(super) struct OpenBlock {
-    /// What may come after its statements.
+    /// The words that may end it.
     closers: &'static [&'static str],
 }
 
-/// How many tokens further on the other end of a parenthesis is looked for.
+/// The most tokens that are searched for a closing parenthesis.
 const FAR: usize = 1000;
 
-/// How many blanks and tabs the line of this place starts with.
+/// The number of blanks and tabs at the start of the line of this place.
 fn indentation(text: &str, place: u32) -> usize {
     let line = &text[text[..place as usize].rfind('\n').map_or(0, |end| end + 1)..];
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Whether nothing but blanks and tabs comes before this place in its line.
+/// Whether only blanks and tabs are before this place in its line.
 fn starts_line(text: &str, place: u32) -> bool {
     let before = text[..place as usize].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with('\n')
 }
 
 impl<'a> Parser<'a> {
-    /// Notes the words from this token on: a mistake was among them.
+    /// Records the words from this token up to the current one: they were not understood.
     pub(super) fn not_understood(&mut self, from: usize) {
         for at in from..self.at {
-            // Once each: blocks within blocks come here again and again.
+            // Each token once: nested blocks lead here repeatedly.
             if !std::mem::replace(&mut self.is_noted[at], true)
                 && matches!(self.lexemes[at].token, Token::Word | Token::Number)
             {
@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
     /// The names of the functions that have a body.
     pub(super) fn functions_with_a_body(&self) -> HashSet<&'a str> {
         let mut defined = HashSet::new();
-        // The name whose parameters are being read.
+        // The name before the current list of parameters.
         let mut name = None;
         for at in 0..self.lexemes.len() {
             match self.text_at(at) {
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
         defined
     }
 
-    /// Whether a function starts here; inside a function: the one before it has no end.
+    /// Whether a function starts here. Inside a function, this means that its end is missing.
     pub(super) fn starts_function(&self) -> bool {
         self.function_starts_at(self.at)
     }
@@ -84,7 +84,7 @@ impl<'a> Parser<'a> {
         self.is_word(name) && self.text_at(name + 1) == "("
     }
 
-    /// Goes on behind the next `;`, or before the next bracket.
+    /// Skips to the end of the statement: after the next `;`, or before the next bracket.
     pub(super) fn skip_statement(&mut self) {
         while self.peek().is_some()
             && !matches!(self.next_text(), "{" | "}" | "begin" | "end" | "fi" | "od" | "else" | "elsif")
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes on behind a declaration or a function that was not understood.
+    /// Skips a declaration or a function.
     pub(super) fn skip_item(&mut self) {
         let mut depth = 0_usize;
         while self.peek().is_some() && !self.starts_function() {
@@ -119,7 +119,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes to this bracket, if it comes before the end of the statement.
+    /// Skips to this bracket, if it comes before the end of the statement.
     pub(super) fn skip_to(&mut self, bracket: &str) -> bool {
         let stops = |parser: &Self, at| {
             let text = parser.text_at(at);
@@ -133,8 +133,8 @@ impl<'a> Parser<'a> {
         found.is_some()
     }
 
-    /// Goes behind the parenthesis that closes the one at this token, if it comes before the end of
-    /// the statement.
+    /// Skips to the token after the parenthesis that closes the one at `open`, if it comes before
+    /// the end of the statement.
     fn skip_behind_parenthesis(&mut self, open: usize) -> bool {
         let mut depth = 0_usize;
         for at in (open..self.lexemes.len()).take(FAR) {
@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
         false
     }
 
-    /// Goes behind the list in parentheses that starts here.
+    /// Skips the list in parentheses that starts here.
     pub(super) fn skip_parentheses(&mut self) {
         let open = self.at;
         if self.next_text() == "(" && self.skip_behind_parenthesis(open) {
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes behind the block in braces that starts here.
+    /// Skips the block in braces that starts here.
     pub(super) fn skip_braces(&mut self) {
         let (before, mut depth) = (self.at, 0_usize);
         while self.peek().is_some() && !self.starts_function() {
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         self.not_understood(before);
     }
 
-    /// What stands for an expression that was not understood, behind what is left of it.
+    /// Skips the rest of an expression, and returns an expression in its place.
     pub(super) fn skip_expression(&mut self, start: Span) -> Expr {
         let mut depth = 0_usize;
         while self.peek().is_some() {
@@ -197,7 +197,8 @@ impl<'a> Parser<'a> {
         Expr { kind: ExprKind::Choice, at: At(start.to(self.last())) }
     }
 
-    /// What stands for a condition that was not understood, so that the block behind it is read.
+    /// Skips a condition, and returns an expression in its place, so that the block after it is
+    /// parsed.
     pub(super) fn skip_condition(&mut self, first: usize) -> Parsed<Expr> {
         let start = self.lexemes.get(first).map_or_else(|| self.behind(), |lexeme| lexeme.span);
         let is_over = match self.dialect {
@@ -208,7 +209,7 @@ impl<'a> Parser<'a> {
         if is_over { Ok(Expr { kind: ExprKind::Choice, at: At(start.to(self.last())) }) } else { Err(Reported) }
     }
 
-    /// The statements of a block, up to one of these.
+    /// The statements of a block, up to one of the closers.
     pub(super) fn inside(&mut self, closers: &'static [&'static str]) -> Vec<Statement> {
         self.open.push(OpenBlock { closers });
         let statements = self.statements();
@@ -216,8 +217,7 @@ impl<'a> Parser<'a> {
         statements
     }
 
-    /// Whether the innermost block ends here: with what closes it, or with what closes one around
-    /// it.
+    /// Whether the innermost block ends here, by its own closer or that of a block around it.
     pub(super) fn ends_block(&self) -> bool {
         let text = self.next_text();
         match text {
@@ -228,7 +228,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A block that belongs to nothing that was understood; what is in it is read all the same.
+    /// Parses a block that belongs to no statement, after a mistake.
     pub(super) fn nested(&mut self) -> Vec<Statement> {
         let closers: &[&str] = if self.next_text() == "{" { &["}"] } else { &["end"] };
         let before = self.at;
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         body.unwrap_or_default()
     }
 
-    /// Takes what closes a block, or says which block is not closed.
+    /// Takes the closer of a block, or reports which block is not closed.
     pub(super) fn close(&mut self, opened: Span, closer: &str) -> Span {
         if let Some(span) = self.take(closer) {
             self.closed.push((opened, span));
@@ -252,10 +252,10 @@ impl<'a> Parser<'a> {
         let here = self.here();
         let is_over = self.peek().is_none() || self.starts_function();
         if is_over && std::mem::replace(&mut self.is_unclosed, true) {
-            return here; // of the blocks around it, nothing is known
+            return here; // one report is enough
         }
-        // A block whose closing bracket stands further left than it starts was closed by that of a
-        // block around it.
+        // If a closing bracket is further left than the start of its block, it was probably meant
+        // to close a block around it.
         let text = self.text;
         let is_odd = |&&(open, close): &&(Span, Span)| {
             starts_line(text, close.start) && indentation(text, close.start) < indentation(text, open.start)

@@ -1,4 +1,4 @@
-//! Statements.
+//! Parses statements.
 
 use super::{Parsed, Parser, Reported, is_keyword};
 use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementId, StatementKind, Target};
@@ -6,7 +6,7 @@ use crate::text::lexer::Token;
 use cpds::diagnostic::{Diagnostic, Span, nearest, shortened};
 use std::collections::HashSet;
 
-/// What a statement can start with.
+/// The keywords with which a statement or a declaration starts.
 pub(crate) const STARTS: [&str; 20] = [
     "skip",
     "goto",
@@ -31,14 +31,14 @@ pub(crate) const STARTS: [&str; 20] = [
 ];
 
 impl Parser<'_> {
-    /// The statements of the innermost block, up to what closes it, or one around it.
+    /// The statements of the innermost block, up to its end.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut found = Vec::new();
         while !self.ends_block() {
             if self.take(";").is_some() {
                 continue;
             }
-            // What is left of a statement in which a mistake has been reported.
+            // The rest of a statement with a mistake that has been reported.
             if !self.diagnostics.is_ok()
                 && matches!(self.next_text(), "then" | "do" | "fi" | "od" | "else" | "elsif")
                 && (self.next_text(), self.text_at(self.at + 1)) != ("do", "{")
@@ -55,7 +55,7 @@ impl Parser<'_> {
                 continue;
             }
             if self.at == before && !matches!(self.next_text(), "{" | "begin") {
-                self.at += 1; // what starts no statement
+                self.at += 1; // no statement starts with this token
                 self.not_understood(before);
             }
             if matches!(self.next_text(), "{" | "begin") {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         found
     }
 
-    /// A statement; nothing where there is a mistake in it, which is skipped.
+    /// Parses a statement. Skips it if it has a mistake.
     fn statement_if_understood(&mut self) -> Option<Statement> {
         let before = self.at;
         self.unit = before;
@@ -86,7 +86,7 @@ impl Parser<'_> {
         let (mut labels, mut seen) = (Vec::new(), HashSet::new());
         while self.text_at(self.at + 1) == ":" && matches!(self.peek(), Some(Token::Word | Token::Number)) {
             let label = self.label()?;
-            // The same label again says nothing new; SLAM's tools print that.
+            // SLAM's tools print some labels twice.
             if seen.insert(label.text.clone()) {
                 labels.push(label);
             }
@@ -105,7 +105,7 @@ impl Parser<'_> {
                 self.take(";");
                 (kind, head)
             }
-            // A label alone.
+            // A label without a statement.
             ";" => {
                 self.at += 1;
                 (StatementKind::Skip, start)
@@ -126,15 +126,16 @@ impl Parser<'_> {
         Ok(Statement { id, labels, kind, at: At(start.to(end)), origin })
     }
 
-    /// What the next statement of the text is called.
+    /// The id of the next statement.
     fn next_id(&mut self) -> StatementId {
         let id = StatementId(self.statements);
         self.statements += 1;
         id
     }
 
-    /// Whether the statement ends here without a `;`: SLAM's stands between statements, and the
-    /// last one needs none. (At the end of the text, what is missing is the end of a block.)
+    /// Whether the statement ends here without a `;`. In SLAM's dialect, `;` separates statements,
+    /// so the last one of a block needs none. (At the end of the text, the end of a block is
+    /// missing instead.)
     fn is_last(&self) -> bool {
         let is_end = self.peek().is_none() || matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif");
         self.dialect == Dialect::Slam && is_end
@@ -149,7 +150,7 @@ impl Parser<'_> {
         self.name("a label")
     }
 
-    /// An `if`, `while` or `atomic`, and the end of its head.
+    /// Parses an `if`, `while` or `atomic`. Returns it with the end of its head.
     fn compound(&mut self) -> Parsed<(StatementKind, Span)> {
         match self.next_text() {
             "if" => {
@@ -186,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The condition of an `if` or a `while`, and its end.
+    /// Parses the condition of an `if` or a `while`. Returns it with its end.
     fn condition(&mut self) -> Parsed<(Expr, Span)> {
         let first = self.at;
         let condition = match self.dialect {
@@ -209,7 +210,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// What comes after `if` or `elsif`.
+    /// Parses the rest of an `if` or `elsif`.
     fn branches(&mut self) -> Parsed<(StatementKind, Span)> {
         let opened = self.last();
         let (condition, head) = self.condition()?;
@@ -236,7 +237,7 @@ impl Parser<'_> {
         Ok((StatementKind::If { condition, then, otherwise }, head))
     }
 
-    /// A block in braces, or one statement.
+    /// Parses a block in braces, or a single statement.
     fn block(&mut self) -> Parsed<Vec<Statement>> {
         match self.next_text() {
             "{" => {

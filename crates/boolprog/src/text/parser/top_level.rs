@@ -1,4 +1,4 @@
-//! Declarations and functions.
+//! Parses the top level of a program: declarations and functions.
 
 use super::{Parsed, Parser, Reported};
 use crate::syntax::limits::MOST_VARIABLES;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 impl Parser<'_> {
     pub(super) fn program(mut self) -> (Program, BTreeSet<String>) {
         let mut program = Program { dialect: self.dialect, variables: Vec::new(), functions: Vec::new() };
-        // Of things that do not belong here, only the first is reported.
+        // Of several units in a row that do not belong here, only the first is reported.
         let mut is_stray = false;
         while self.peek().is_some() {
             let before = self.at;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         (program, self.possibly_declared)
     }
 
-    /// Refuses a keyword that has no meaning here.
+    /// Reports a keyword of other tools that is not supported.
     pub(super) fn refused(&mut self) -> Reported {
         let (word, here) = (self.next_text(), self.here());
         self.mistake(|| {
@@ -106,7 +106,7 @@ impl Parser<'_> {
             Dialect::Paper => ("{", &["}"]),
             Dialect::Slam => ("begin", &["end"]),
         };
-        // The mistakes of the body are reported, whatever is wrong with the head.
+        // The mistakes in the body are reported also if the head has a mistake.
         let opened = match &head {
             Ok(_) => self.open(open)?,
             Err(Reported) if self.skip_to(open) => self.open(open)?,
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(Function { name, results, parameters, locals, enforce, body, end })
     }
 
-    /// Name, number of results and parameters.
+    /// The head of a function: name, number of results, and parameters.
     fn head(&mut self) -> Parsed<(Name, usize, Vec<Name>)> {
         self.no_declaration()?;
         let results = self.results()?;
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// A bracket that opens a block, of the dialect of this file.
+    /// Takes a bracket that opens a block. Reports that of the other dialect.
     pub(super) fn open(&mut self, bracket: &str) -> Parsed<Span> {
         let (here, other) = (self.here(), self.next_text());
         if other != bracket
