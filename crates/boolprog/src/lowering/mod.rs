@@ -82,7 +82,8 @@ pub(crate) fn lower(
         Ok(problem) => Some((problem, SourceMap::new(graph, threads, meaning, live))),
         Err(error) => {
             diagnostics.error(|| {
-                Diagnostic::error(format!("too many states are bad_states for: {error}")).help("say more about them")
+                Diagnostic::error(format!("the bad states need too many patterns: {error}"))
+                    .help("use fewer labels or targets")
             });
             None
         }
@@ -96,7 +97,7 @@ fn too_large(error: &TooLarge) -> Diagnostic {
         TooLarge::Memory(bytes) => format!("the system of the program takes more than {} MiB of memory", bytes >> 20),
     };
     Diagnostic::error(message)
-        .help("it has too many variables that matter at the same time; give them values, or leave some out")
+        .help("too many of its variables are live at the same time; give them values, or leave some out")
 }
 
 /// For each node, whether a path of the graph leads a thread to it. Conditions are ignored.

@@ -107,9 +107,9 @@ impl PatternBuilder<'_> {
             diagnostics.error(|| {
                 Diagnostic::error(format!("no thread stands at `{place}`"))
                     .about(Setting::Label)
-                    .at(graph.nodes[node].span, format!("`{name}` only starts threads, and is none itself"))
+                    .at(graph.nodes[node].span, format!("`{name}` only starts threads and is not a thread itself"))
                     .help(format!(
-                        "ask for a label of what it starts; or begin `{name}` with `skip;`, which makes it a thread"
+                        "choose a label of a function that it starts; or begin `{name}` with `skip;`, which makes it a thread"
                     ))
             });
         } else if let (Some(&node), false) = (nodes.first(), nodes.iter().any(|node| may_run[*node])) {
@@ -121,7 +121,7 @@ impl PatternBuilder<'_> {
                 Diagnostic::warning(format!("no thread stands at `{place}`"))
                     .about(Setting::Label)
                     .at(graph.nodes[node].span, why)
-                    .help("`safe` says nothing here; is it another label that is meant?")
+                    .help("`safe` means nothing here; do you mean another label?")
             });
         }
     }
@@ -197,7 +197,7 @@ impl PatternBuilder<'_> {
                         let who = self.system.thread_name(thread);
                         diagnostics.warning(|| {
                             Diagnostic::warning(format!("thread `{who}` is never at `{name}`"))
-                                .at(span, "so no state is of this kind")
+                                .at(span, "so no state fits this target")
                                 .help(format!("the threads are, in this order: {}", self.thread_names()))
                         });
                     }
@@ -212,7 +212,7 @@ impl PatternBuilder<'_> {
             diagnostics.error(|| {
                 Diagnostic::error(format!("the target stands for {total} patterns"))
                     .at(whole, format!("more than {MOST_PATTERNS}"))
-                    .help("say more about it: labels instead of functions, `*` for what does not matter")
+                    .help("be more specific: use labels instead of functions, and `*` for threads that do not matter")
             });
             return;
         }

@@ -300,7 +300,7 @@ impl<'t> StateReader<'_, 't> {
                 let is_there = |symbol: &Symbol| said.nodes.contains(&frame(symbol).node);
                 let there: Vec<Symbol> = alphabet.iter().filter(is_there).collect();
                 let help = if there.is_empty() {
-                    "no run brings it to this place".to_owned()
+                    "no run leads it to this place".to_owned()
                 } else {
                     format!("at this place there is {}", first_few(&shown(&there)))
                 };
@@ -308,13 +308,8 @@ impl<'t> StateReader<'_, 't> {
                 None
             }
             _ => {
-                let help = format!("say which: {}", first_few(&shown(&fitting)));
-                self.wrong(
-                    format!("thread `{name}` may be at several places like this"),
-                    said.span,
-                    "not enough",
-                    help,
-                );
+                let help = format!("choose one of {}", first_few(&shown(&fitting)));
+                self.wrong(format!("thread `{name}` has several states like this"), said.span, "ambiguous", help);
                 None
             }
         }
@@ -370,8 +365,8 @@ impl<'t> StateReader<'_, 't> {
                 None
             }
             _ => {
-                let help = format!("say which: {}", shown(&fitting));
-                self.wrong("this is said of several states".to_owned(), span, "not enough", help);
+                let help = format!("choose one of {}", shown(&fitting));
+                self.wrong("this describes several states".to_owned(), span, "ambiguous", help);
                 None
             }
         }

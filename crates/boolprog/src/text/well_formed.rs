@@ -58,7 +58,7 @@ impl<'c> TreeChecker<'c> {
         if is_keyword(text) || is_constant(text, self.dialect).is_some() {
             self.wrong(&format!("the keyword `{name}` as a name"), "choose another name");
         } else if !is_name(text) {
-            let help = "a name starts with a letter, `_` or `$`, and goes on with these, digits and `.`";
+            let help = "a name starts with a letter, `_` or `$`, and continues with these, digits and `.`";
             self.wrong(&format!("`{name}` is not a name"), help);
         } else if text.len() > LONGEST_NAME {
             let help = format!("at most {LONGEST_NAME}: choose a shorter one");

@@ -68,9 +68,9 @@ pub(crate) fn plan(
         (Some(node), None) => {
             let span = graph.nodes[node].span;
             diagnostics.error(|| {
-                Diagnostic::error("there is no telling how many threads this creates")
-                    .at(span, "in a loop, or in what is called or started again and again")
-                    .help("say how many there may be at a time")
+                Diagnostic::error("the number of threads that this creates has no bound")
+                    .at(span, "in a loop, or in a function that is called or started repeatedly")
+                    .help("set the number of created threads that may exist at a time")
                     .setting(Setting::Threads, "2")
             });
             (Vec::new(), None)

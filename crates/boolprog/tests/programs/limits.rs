@@ -1,5 +1,4 @@
-//! Programs with thousands of variables and locks: they are lowered, and do what the interpreter
-//! does.
+//! Programs with thousands of variables and locks are lowered, and behave as in the interpreter.
 
 use boolprog::{Lowered, Options, read};
 use cpds::{Source, ThreadId};
@@ -14,8 +13,8 @@ fn refused(text: &str, options: &Options) -> String {
     read(Source::from(text), options).expect_err("it is refused").to_string()
 }
 
-/// As the interpreter has it, with so many contexts: how many states there are.
-fn same(program: &Lowered, contexts: usize) -> usize {
+/// Compares a program with the interpreter. Returns the number of states.
+fn same_as_interpreter(program: &Lowered, contexts: usize) -> usize {
     let limits = Limits { contexts, height: 3, states: 20_000 };
     let levels = compare(program, limits).unwrap_or_else(|why| panic!("{}", why.chars().take(200).collect::<String>()));
     levels.expect("not too many states").reachable[contexts].len()
@@ -29,15 +28,14 @@ fn list(range: std::ops::Range<usize>, text: impl Fn(usize) -> String) -> String
     range.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// How many shared states there are.
+/// The number of shared states.
 fn shared_states(program: &Lowered) -> usize {
     program.reading.problem.system().shared_names().len()
 }
 
 const MANY: usize = 4096;
 
-/// A 1 goes from the first variable to the last one, all of them at once in each step; another
-/// thread starts it.
+/// One thread shifts the values of all variables in one step. Another one sets the first variable.
 #[test]
 fn a_chain_of_many_shared_variables() {
     let text = format!(
@@ -52,11 +50,11 @@ fn a_chain_of_many_shared_variables() {
     let program = lowered(&text);
     let variables = program.map.shared_variables(cpds::SharedState(0));
     assert_eq!((variables.len(), variables[MANY - 1]), (MANY, ("x4095", Some(false))));
-    assert!(same(&program, 2) > 10);
+    assert!(same_as_interpreter(&program, 2) > 10);
 }
 
-/// From variable to variable, one in each step: as many shared states, each with another variable
-/// that is true.
+/// In each step the next variable becomes the only one that is true. There is a shared state for
+/// each variable.
 #[test]
 fn a_walk_through_many_shared_variables() {
     let text = format!(
@@ -66,7 +64,7 @@ fn a_walk_through_many_shared_variables() {
         MANY - 1
     );
     let program = lowered(&text);
-    // Those with one variable, and the error.
+    // One for each variable, and the error.
     assert_eq!(shared_states(&program), MANY + 1);
     let system = program.reading.problem.system();
     let mut state = system.initial()[0].clone();
@@ -85,7 +83,7 @@ fn a_walk_through_many_shared_variables() {
     assert!(program.map.error(state.shared).is_some());
 }
 
-/// Parameters, local variables, thread-local ones and results, each so many; some of them are open.
+/// Many parameters, local variables, thread-local ones and results; some of them are open.
 #[test]
 fn many_variables_of_each_kind() {
     let text = format!(
@@ -103,8 +101,8 @@ fn many_variables_of_each_kind() {
         list(0..MANY, |i| if i == 0 { "1".to_owned() } else { "0".to_owned() }),
     );
     let program = lowered(&format!("{text}\n"));
-    // The first argument comes back as the last result: the assertion fails, and this is the only
-    // run.
+    // The first argument comes back as the last result. There is only one run, and the assertion
+    // fails in it.
     let system = program.reading.problem.system();
     let (mut state, mut steps) = (system.initial()[0].clone(), 0);
     loop {
@@ -116,7 +114,7 @@ fn many_variables_of_each_kind() {
     assert!(steps > 5 && program.map.error(state.shared).is_some());
 }
 
-/// The interpreter has all values of what is open, so here each variable has one.
+/// The interpreter tries all values of open variables. So here each variable has a value.
 #[test]
 fn many_local_variables_as_in_the_interpreter() {
     let text = format!(
@@ -126,11 +124,10 @@ fn many_local_variables_as_in_the_interpreter() {
         list(0..MANY, |i| format!("l{i}")),
         list(0..MANY - 1, |i| format!("l{i}")),
     );
-    assert!(same(&lowered(&text), 2) > 10);
+    assert!(same_as_interpreter(&lowered(&text), 2) > 10);
 }
 
-/// Each lock is taken and given up; the thread keeps some, and the other one waits for the last of
-/// these.
+/// One thread takes all locks and releases all but one. Another thread waits for that lock.
 #[test]
 fn many_locks() {
     let count = 1024;
@@ -143,14 +140,14 @@ fn many_locks() {
     );
     let program = lowered(&text);
     assert_eq!(program.map.lock_names().count(), count);
-    assert!(same(&program, 2) > 2 * count);
-    // What the names cannot say, they number.
+    assert!(same_as_interpreter(&program, 2) > 2 * count);
+    // Names that would be too long are numbers.
     let names = program.reading.problem.system().shared_names();
     assert!(names.iter().all(|name| name.len() <= 255) && names.len() > count);
 }
 
 #[test]
-fn what_is_too_much_is_refused() {
+fn programs_beyond_the_limits_are_refused() {
     let options = Options::default();
     let many = |kind: &str| format!("{kind} {}; void main() {{ }}", list(0..(1 << 14) + 1, |i| format!("x{i} = 0")));
     let messages = [
@@ -166,11 +163,11 @@ fn what_is_too_much_is_refused() {
         let error = refused(&text, &options);
         assert!(error.contains(message), "{}", error.chars().take(200).collect::<String>());
     }
-    // A statement that reads thirty open variables, and needs the value of each.
+    // A statement that needs the values of thirty open variables.
     let open = list(0..30, |i| format!("x{i}"));
     let text = format!("decl {open}; void main() {{ assert {}; }}", open.replace(", ", " ^ "));
     assert!(refused(&text, &options).contains("more than 1048576 choices of open variables in one statement"));
-    // A counter: nothing but memory is in the way.
+    // A counter of sixty bits, which only the memory limits.
     let counter = format!(
         "decl {}; void main() {{ while (1) {{ {} := !x0{}; }} }}",
         list(0..60, |i| format!("x{i} = 0")),

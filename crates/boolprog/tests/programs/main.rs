@@ -1,9 +1,9 @@
-//! Programs: their texts, trees and threads, and what the lowered system does.
+//! Tests of texts, syntax trees, threads, state texts, limits, and the meaning of lowered systems.
 
 mod limits;
 mod rooms;
 mod semantics;
+mod state_texts;
 mod texts;
 mod threads;
 mod trees;
-mod words;

@@ -1,5 +1,5 @@
-//! The lowered system does what the program does: the naive interpreter of the syntax tree against
-//! the naive exploration of the system, level by level.
+//! The lowered system behaves like the program: compares the naive interpreter of the syntax tree
+//! with the naive exploration of the system, level by level.
 
 use boolprog::syntax::{Program, Statement, StatementKind};
 use boolprog::{BadStates, Lowered, Options, print, read};
@@ -15,7 +15,7 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Compares both, if there are not too many states: how many there are.
+/// Compares both. Returns the number of states, or `None` if there are too many.
 fn same(program: &Lowered, limits: Limits) -> Option<usize> {
     let run = compare(program, limits).unwrap_or_else(|why| panic!("{why}:\n{}", program.reading.sources[0].text));
     run.map(|run| run.reachable[limits.contexts].len())
@@ -35,7 +35,7 @@ fn printed(shape: &Shape) -> impl Strategy<Value = Printed> + use<> {
     programs::program(shape).prop_map(Printed)
 }
 
-/// The labels of a program that are the only one of their name, and where their statements start.
+/// The labels that occur only once in a program, each with the first byte of its statement.
 fn labels(program: &Program) -> Vec<(String, u32)> {
     fn collect(statements: &[Statement], found: &mut Vec<(String, u32)>) {
         for statement in statements {
@@ -57,7 +57,7 @@ fn labels(program: &Program) -> Vec<(String, u32)> {
     found
 }
 
-/// How many states are too many to be compared in a test.
+/// Limits of the comparison.
 const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 3000 };
 
 fn lower(program: &Program, options: &Options) -> Lowered {
@@ -68,16 +68,15 @@ fn lower(program: &Program, options: &Options) -> Lowered {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// Threads that main creates, as many as there can be, or at most so many.
+    /// With threads that `main` creates, up to a limit.
     #[test]
-    fn the_system_does_what_the_program_does(Printed(program) in printed(&Shape::default()), threads in 1u32..=2) {
+    fn the_system_behaves_like_the_program(Printed(program) in printed(&Shape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         prop_assert_eq!(&lowered.program, &program, "printed and read back");
         same(&lowered, LIMITS);
     }
 
-    /// Threads that are there from the start, of functions that are called, too, and may have
-    /// parameters.
+    /// With initial threads. Their functions may also be called, and may have parameters.
     #[test]
     fn with_instances(Printed(program) in printed(&Shape { creation: false, ..Shape::default() }), second in any::<prop::sample::Index>()) {
         let name = |index: usize| program.functions[index].name.text.clone();
@@ -85,8 +84,8 @@ proptest! {
         same(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
     }
 
-    /// A label is reached with as many contexts as it takes a thread to stand there; and the place
-    /// of a target is where the thread is.
+    /// A label is reached with the number of contexts after which the interpreter has a thread
+    /// there. The same holds for the place of a target.
     #[test]
     fn labels_and_targets(Printed(program) in printed(&Shape { asserts: false, locks: false, ..Shape::default() })) {
         let options = Options { threads: Some(1), ..Options::default() };
@@ -105,8 +104,8 @@ proptest! {
                 oracle::levels(problem.system(), LIMITS.contexts, LIMITS.height).first_violation(problem)
             };
             let expected = first(&|state| state.threads.iter().any(top) || state.pending.iter().flatten().any(stands));
-            // A `main` that only starts threads is none: asking for its labels is refused, unless a
-            // thread calls it.
+            // A `main` that only starts threads is not a thread. A question about its labels is an
+            // error, unless a thread calls it.
             let bad_states = BadStates::Labels(vec![label.clone()]);
             let launcher = plain.map.threads().launcher.map(|main| &plain.program.functions[main]);
             if launcher.is_some_and(|main| (main.name.at.0.start..main.end.0.start).contains(&at))
@@ -126,10 +125,10 @@ proptest! {
         }
     }
 
-    /// Where it is not asked for errors, they stop nobody: there is everything that there is
-    /// otherwise, but for the errors.
+    /// If errors are not the question, they do not end a run: all states that are not errors are
+    /// still reachable, and there are no errors.
     #[test]
-    fn without_errors(Printed(program) in printed(&Shape::default())) {
+    fn errors_end_no_run_if_they_are_not_the_question(Printed(program) in printed(&Shape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
         let with = lower(&program, &options);
         let threads = vec!["*"; with.reading.problem.system().thread_count()].join(",");
@@ -149,10 +148,10 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// Where nobody says how many threads there may be, there is a place for each: in no state are
-    /// there more threads than places.
+    /// Without a limit there is a slot for each created thread: no state has more threads than
+    /// slots.
     #[test]
-    fn creations_are_counted(Printed(program) in printed(&Shape { gotos: false, ..Shape::default() })) {
+    fn there_is_a_slot_for_each_created_thread(Printed(program) in printed(&Shape { gotos: false, ..Shape::default() })) {
         let Ok(lowered) = read(Source::new("random.bp", print(&program)), &Options::default()) else { return Ok(()) };
         let threads = lowered.map.threads();
         prop_assert_eq!(threads.limit, None);
@@ -168,7 +167,7 @@ proptest! {
     }
 }
 
-/// What is generated has every construct of the grammar.
+/// Random programs contain every construct of the grammar.
 #[test]
 fn every_construct_is_generated() {
     let mut runner = TestRunner::deterministic();
@@ -186,50 +185,49 @@ fn every_construct_is_generated() {
     }
 }
 
-/// Programs in which something lasts, or is copied, or ends in the middle: each needs a rule of its
-/// own.
+/// Small programs for single rules of the lowering: handovers, copies, and ends of threads.
 #[test]
 fn small_programs() {
     let programs = [
-        // A lock that a callee takes, and another one gives up.
+        // A lock that a callee takes, and another callee releases.
         "decl x = 0; void take() { lock(m); } void give() { unlock(m); } \
          void f() { take(); x := !x; give(); } void main() { thread_create(&f); thread_create(&f); }",
         // A return from within an atomic block, without results.
         "decl x = 0; void g() { atomic { x := 1; return; } x := 0; } void f() { g(); x := !x; } \
          void h() { x := 0; g(); } void main() { thread_create(&f); thread_create(&h); }",
-        // The same from within the caller's section.
+        // A return from within the caller's atomic section.
         "decl x = 0; void g() { atomic { x := !x; return; } } void f() { atomic { g(); g(); } x := 0; } \
          void main() { thread_create(&f); thread_create(&f); }",
-        // A goto out of a block, and out of an inner one.
+        // A goto out of an atomic block, and out of an inner one.
         "decl x = 0; void f() { atomic { x := 1; atomic { if (*) { goto out; } goto inner; } inner: x := 0; } out: x := !x; } \
          void main() { thread_create(&f); thread_create(&f); }",
-        // A section that a callee begins, and one that it ends.
+        // An atomic section that a callee begins, and one that a callee ends.
         "decl x = 0; void begin_it() { atomic_begin; } void end_it() { atomic_end; } \
          void f() { begin_it(); x := !x; end_it(); } void g() { atomic { end_it(); x := !x; } } \
          void main() { thread_create(&f); thread_create(&g); }",
-        // Copies of local variables that matter.
+        // Copies of live local variables.
         "decl x = 0; void main() { decl a, b; a := *; b := !a; start_thread goto copy; a := 0; copy: x := a; x := b; }",
         "decl x = 0; void f(a) { start_thread goto copy; a := !a; copy: x := a; } void main() { f(*); f(1); x := 0; }",
         // A thread that ends in the middle of calls, in and out of a section.
         "decl x = 0; void g() { if (*) { end_thread; } x := 1; } void f() { g(); x := 0; g(); } \
          void main() { thread_create(&f); thread_create(&f); }",
         "decl x = 0; void g() { end_thread; } void f() { atomic { x := 1; g(); } } void main() { start_thread f(); x := 0; x := 1; }",
-        // Results for shared variables, and others in between.
+        // Results that are assigned to shared variables.
         "decl x = 0; bool<2> g(a) { return a, x; } void f() { decl l; l, x := g(!x); _, x := g(l); } \
          void main() { thread_create(&f); thread_create(&f); }",
         // Thread-local variables, through calls, returns and creations.
         "decl x = 0; thread_local t = 0; void flip() { t := !t; x := t; } void f() { flip(); flip(); x := t; } \
          void main() { flip(); start_thread f(); start_thread goto on; on: x := t; }",
-        // What is enforced, across a call.
+        // A condition that is enforced, across a call.
         "decl x, y = 0; void g() { y := !y; } void f() { enforce !(x & y); x := *; g(); x := 1; } \
          void main() { thread_create(&f); thread_create(&g); }",
-        // What is enforced is not assumed between a return and the assignment of its results.
+        // A condition is not enforced between a return and the assignment of its results.
         "decl x = 0; bool g() { x := 1; return 0; } void f() { enforce !x; x := g(); x := 0; skip; } \
          void main() { thread_create(&f); thread_create(&f); }",
-        // Choices that are compared before and after.
+        // Choices with values before and after the assignment.
         "decl x, y; void f() { decl a; x, y := y, * constrain 'x != 'y | a; a := schoose[x, y]; x := a ? y : !y; dead y; } \
          void main() { thread_create(&f); thread_create(&f); }",
-        // Created threads that create.
+        // Created threads that create threads.
         "decl x = 0; void g(a) { x := a; } void f() { start_thread g(0); start_thread g(1); } \
          void main() { f(); if (x) { start_thread f(); } }",
     ];
@@ -240,9 +238,9 @@ fn small_programs() {
     }
 }
 
-/// The programs of the collection, as far as they are small enough.
+/// All programs of the collection that are small enough.
 #[test]
-fn the_models_do_what_their_programs_do() {
+fn the_models_behave_like_their_programs() {
     let (mut compared, mut skipped) = (0, Skipped::default());
     for path in files(&repository().join("models"), "bp") {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! Texts: what SatAbs wrote, what was printed, and what is no program at all.
+//! Texts: programs of SatAbs, printed programs, and texts that are not programs.
 
 use boolprog::{BadStates, Options, parse, print, read};
 use cpds::Source;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 
-/// The programs that SatAbs made from C, which are not part of this repository, if they are there.
+/// The programs that SatAbs made from C, if they are available. They are not in this repository.
 fn satabs(what: &str) -> Vec<PathBuf> {
     let folder = repository().join("../shared/data/satabs-bp");
     if !folder.is_dir() {
@@ -25,7 +25,7 @@ fn the_programs_of_satabs_are_lowered() {
         let source = Source::new(&name, fs::read_to_string(&path).unwrap());
         let options = Options { threads: Some(2), ..Options::default() };
         let lowered = read(source.clone(), &options).unwrap_or_else(|error| panic!("{error}"));
-        // That there are never more than two threads is all that there may be to say.
+        // The only possible warning is that the limit has no effect.
         assert!(
             lowered
                 .reading
@@ -39,11 +39,11 @@ fn the_programs_of_satabs_are_lowered() {
         let system = lowered.reading.problem.system();
         assert!(system.thread_count() > 1 && !lowered.reading.problem.property().bad.is_empty(), "{name}");
         assert_eq!(lowered.assumptions().is_empty(), lowered.map.threads().limit.is_none(), "{name}");
-        // The lines of the C program are kept, and so is everything else.
+        // The printed text has the lines of the C program, and is an equal program.
         let printed = print(&lowered.program);
         assert!(printed.contains("main.c line "), "{name}");
         assert_eq!(parse(&Source::new(&name, printed)).0, lowered.program, "{name}");
-        // Threads are created in a loop, mostly: then a number must be said.
+        // If threads are created in a loop, a limit is necessary.
         assert_eq!(read(source, &Options::default()).is_err(), lowered.map.threads().limit.is_some(), "{name}");
     }
 }
@@ -58,7 +58,7 @@ fn the_models_are_printed_and_read_back() {
     }
 }
 
-/// Other ways to write the same.
+/// Different texts of equal programs.
 #[test]
 fn spellings() {
     let same = |a: &str, b: &str| {
@@ -106,7 +106,7 @@ fn spellings() {
     );
 }
 
-/// What C has and this language has not is not reserved: these are names like any other.
+/// Words of C that are not keywords here can be names.
 #[test]
 fn words_of_c_are_names() {
     let text = "decl int, x, TRUE = 1, size_t;
@@ -122,8 +122,8 @@ fn words_of_c_are_names() {
     assert!(read(Source::from(text), &Options::default()).is_ok());
 }
 
-/// Whatever comes in, there is a system or a reason.
-fn answered(text: &str) {
+/// Every text has a system, or a diagnostic.
+fn read_with_each_question(text: &str) {
     let bad_states = [
         BadStates::Errors,
         BadStates::Labels(vec![text.chars().take(20).collect()]),
@@ -143,8 +143,8 @@ fn answered(text: &str) {
     }
 }
 
-/// Words of the language, in any order: these get further than bytes.
-fn salad() -> impl Strategy<Value = String> {
+/// Random sequences of words of the language.
+fn random_words() -> impl Strategy<Value = String> {
     let words = "decl thread_local void bool < 2 > main f x y ( ) { } begin end if then else elsif fi while do od atomic lock unlock ; ; , := = \
                  goto L L: assume assert * ! & | ^ 'x constrain call return schoose [ ] dead enforce start_thread thread_create end_thread \
                  atomic_begin atomic_end abortif skip 0 1 T F ? : => <=> != _ /* */ // dfs sync \
@@ -157,19 +157,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_text_gets_an_answer(text in "\\PC{0,80}") {
-        answered(&text);
+    fn any_text_has_a_system_or_a_diagnostic(text in "\\PC{0,80}") {
+        read_with_each_question(&text);
     }
 
     #[test]
-    fn any_words_get_an_answer(text in salad(), body in salad()) {
-        answered(&text);
-        answered(&format!("decl x; void f(y) {{ L: skip; {body} }} {text}"));
-        answered(&format!("decl x; bool<2> f() begin decl y; {body} end {text} void main() begin f(); end"));
+    fn any_words_have_a_system_or_a_diagnostic(text in random_words(), body in random_words()) {
+        read_with_each_question(&text);
+        read_with_each_question(&format!("decl x; void f(y) {{ L: skip; {body} }} {text}"));
+        read_with_each_question(&format!("decl x; bool<2> f() begin decl y; {body} end {text} void main() begin f(); end"));
     }
 
     #[test]
-    fn what_was_changed_gets_an_answer(
+    fn changed_programs_have_a_system_or_a_diagnostic(
         program in program(&Shape::default()),
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[ -~]{0,4}"), 1..4),
     ) {
@@ -179,53 +179,55 @@ proptest! {
             let (from, to) = (from.min(to), from.max(to).min(from.min(to) + 10));
             text.replace_range(from..to, &new);
         }
-        answered(&text);
+        read_with_each_question(&text);
     }
 }
 
-/// One text after the other.
+/// Joins texts.
 fn each(count: usize, text: impl Fn(usize) -> String) -> String {
     (0..count).map(text).collect::<Vec<_>>().concat()
 }
 
-/// As deep, as long and as many as anybody may write them.
+/// Very deep, very long and very many constructs.
 #[test]
 fn hostile_texts() {
     let many = 100_000;
     let body = |body: String| format!("decl x; void main() {{ {body} }}");
-    answered(&"(".repeat(many));
-    answered(&"{".repeat(many));
-    answered(&body("{".repeat(many)));
-    answered(&body("if (x) ".repeat(many)));
-    answered(&body("while (x) { atomic { ".repeat(many)));
-    answered(&body(format!("x := {}x;", "!".repeat(many))));
-    answered(&body(format!("x := {}x;", "(".repeat(many))));
-    answered(&body(format!("x := {}x;", "x & ".repeat(many))));
-    answered(&body(format!("x := {}x;", "x => ".repeat(many))));
-    answered(&body(format!("x := {}x;", "x ? x : ".repeat(many))));
-    answered(&body(format!("x := {}x{};", "schoose[x, ".repeat(many), "]".repeat(many))));
-    answered(&body("x := *; ".repeat(20_000)));
-    answered(&body("L: goto L, L; ".repeat(1000)));
-    answered(&body("L: ".repeat(many)));
-    answered(&body(each(many, |i| format!("L{i}: "))));
-    answered(&body("for (; ".repeat(many)));
-    answered(&body("if x ".repeat(many)));
-    answered(&body("{ ; ".repeat(many)));
-    answered(&body("x + ".repeat(many)));
-    answered(&body("(int) ".repeat(many)));
-    answered(&"void f( ".repeat(many));
-    answered(&"int int* ".repeat(many));
-    answered(&"void f(int ".repeat(many));
-    answered(&"struct s { ".repeat(many));
-    answered(&"#\n".repeat(many));
-    answered(&"\"".repeat(many));
-    answered(&format!("decl {};", vec!["x"; many].join(", ")));
-    answered(&each(2000, |i| format!("decl x{i};")));
+    read_with_each_question(&"(".repeat(many));
+    read_with_each_question(&"{".repeat(many));
+    read_with_each_question(&body("{".repeat(many)));
+    read_with_each_question(&body("if (x) ".repeat(many)));
+    read_with_each_question(&body("while (x) { atomic { ".repeat(many)));
+    read_with_each_question(&body(format!("x := {}x;", "!".repeat(many))));
+    read_with_each_question(&body(format!("x := {}x;", "(".repeat(many))));
+    read_with_each_question(&body(format!("x := {}x;", "x & ".repeat(many))));
+    read_with_each_question(&body(format!("x := {}x;", "x => ".repeat(many))));
+    read_with_each_question(&body(format!("x := {}x;", "x ? x : ".repeat(many))));
+    read_with_each_question(&body(format!("x := {}x{};", "schoose[x, ".repeat(many), "]".repeat(many))));
+    read_with_each_question(&body("x := *; ".repeat(20_000)));
+    read_with_each_question(&body("L: goto L, L; ".repeat(1000)));
+    read_with_each_question(&body("L: ".repeat(many)));
+    read_with_each_question(&body(each(many, |i| format!("L{i}: "))));
+    read_with_each_question(&body("for (; ".repeat(many)));
+    read_with_each_question(&body("if x ".repeat(many)));
+    read_with_each_question(&body("{ ; ".repeat(many)));
+    read_with_each_question(&body("x + ".repeat(many)));
+    read_with_each_question(&body("(int) ".repeat(many)));
+    read_with_each_question(&"void f( ".repeat(many));
+    read_with_each_question(&"int int* ".repeat(many));
+    read_with_each_question(&"void f(int ".repeat(many));
+    read_with_each_question(&"struct s { ".repeat(many));
+    read_with_each_question(&"#\n".repeat(many));
+    read_with_each_question(&"\"".repeat(many));
+    read_with_each_question(&format!("decl {};", vec!["x"; many].join(", ")));
+    read_with_each_question(&each(2000, |i| format!("decl x{i};")));
     let doubling = |i: usize| format!("void f{i}() {{ f{}(); f{}(); }} ", i + 1, i + 1);
-    answered(&each(2000, doubling));
+    read_with_each_question(&each(2000, doubling));
     let chain = each(500, doubling);
-    answered(&format!("{chain} void f500() {{ thread_create(&g); }} void g() {{ }} void main() {{ f0(); }}"));
-    // Forty variables, all open, and each may change at any time: too large, and it says so.
+    read_with_each_question(&format!(
+        "{chain} void f500() {{ thread_create(&g); }} void g() {{ }} void main() {{ f0(); }}"
+    ));
+    // Forty variables that may change at any time: too large.
     let names = (0..40).map(|i| format!("x{i}")).collect::<Vec<_>>().join(", ");
     let flips = each(40, |i| format!("if (x{i}) {{ x{i} := 0; }} else {{ x{i} := 1; }} "));
     let program = format!("decl {names}; void main() {{ while (*) {{ {flips} }} }}");

@@ -1,4 +1,4 @@
-//! How many threads there are.
+//! The number of threads of a program.
 
 use boolprog::threads::{Start, Threads};
 use boolprog::{Options, read};
@@ -8,8 +8,8 @@ fn plan(text: &str, options: &Options) -> Option<Threads> {
     read(Source::from(text), options).ok().map(|lowered| lowered.map.threads().clone())
 }
 
-/// The places for created threads, by what they start with; nothing if there is no telling.
-fn places(text: &str) -> Option<Vec<u32>> {
+/// The slots for created threads, by their starts; `None` if there is no bound.
+fn slots(text: &str) -> Option<Vec<u32>> {
     let threads = plan(text, &Options::default())?;
     assert_eq!(threads.limit, None);
     Some(threads.pools.iter().map(|pool| pool.slots).collect())
@@ -18,41 +18,38 @@ fn places(text: &str) -> Option<Vec<u32>> {
 #[test]
 fn creations_that_can_be_counted() {
     let f = "void f() { } ";
-    // One after the other, in either branch, in calls, and in calls of calls.
-    assert_eq!(places(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), Some(vec![2]));
+    // In sequence, in both branches, in calls, and in calls of calls.
+    assert_eq!(slots(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), Some(vec![2]));
     assert_eq!(
-        places(&format!("{f} void main() {{ if (*) {{ thread_create(&f); }} else {{ thread_create(&f); }} }}")),
+        slots(&format!("{f} void main() {{ if (*) {{ thread_create(&f); }} else {{ thread_create(&f); }} }}")),
         Some(vec![2])
     );
     let twice = format!("{f} void g() {{ thread_create(&f); }} void h() {{ g(); g(); }}");
-    assert_eq!(places(&format!("{twice} void main() {{ h(); if (*) {{ h(); }} g(); }}")), Some(vec![5]));
-    // By threads that are created themselves.
-    assert_eq!(places(&format!("{twice} void main() {{ thread_create(&h); h(); }}")), Some(vec![4, 1]));
+    assert_eq!(slots(&format!("{twice} void main() {{ h(); if (*) {{ h(); }} g(); }}")), Some(vec![5]));
+    // By created threads.
+    assert_eq!(slots(&format!("{twice} void main() {{ thread_create(&h); h(); }}")), Some(vec![4, 1]));
     // Between two loops, and after a jump forward.
     assert_eq!(
-        places(&format!("{f} void main() {{ while (*) {{ }} thread_create(&f); while (*) {{ }} }}")),
+        slots(&format!("{f} void main() {{ while (*) {{ }} thread_create(&f); while (*) {{ }} }}")),
         Some(vec![1])
     );
-    // At a label, behind which nothing is created.
+    // At a label after which nothing is created.
     assert_eq!(places("void main() { start_thread goto L; start_thread goto K; L: skip; K: skip; }"), Some(vec![1, 1]));
     assert_eq!(places("void main() { K: L: skip; }"), Some(vec![]));
 }
 
 #[test]
-fn creations_without_end() {
+fn creations_without_a_bound() {
     let f = "void f() { } ";
-    assert_eq!(places(&format!("{f} void main() {{ while (*) {{ thread_create(&f); }} }}")), None);
-    assert_eq!(places(&format!("{f} void main() {{ L: thread_create(&f); goto L, K; K: skip; }}")), None);
-    assert_eq!(
-        places(&format!("{f} void g() {{ thread_create(&f); if (*) {{ g(); }} }} void main() {{ g(); }}")),
-        None
-    );
-    assert_eq!(places(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ g(); }} }}")), None);
+    assert_eq!(slots(&format!("{f} void main() {{ while (*) {{ thread_create(&f); }} }}")), None);
+    assert_eq!(slots(&format!("{f} void main() {{ L: thread_create(&f); goto L, K; K: skip; }}")), None);
+    assert_eq!(slots(&format!("{f} void g() {{ thread_create(&f); if (*) {{ g(); }} }} void main() {{ g(); }}")), None);
+    assert_eq!(slots(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ g(); }} }}")), None);
     assert_eq!(places("void f() { thread_create(&f); } void main() { skip; thread_create(&f); }"), None);
     assert_eq!(places("void main() { L: start_thread goto L; }"), None);
-    // What is created without end, creates without end.
+    // By threads that are created without a bound.
     assert_eq!(
-        places(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ thread_create(&g); }} }}")),
+        slots(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ thread_create(&g); }} }}")),
         None
     );
 }
@@ -70,7 +67,7 @@ fn a_limit() {
 }
 
 #[test]
-fn threads_from_the_start() {
+fn initial_threads() {
     let text = "void f() { } void g() { thread_create(&f); } void main() { thread_create(&f); start_thread g(); thread_create(&f); return; }";
     let threads = plan(text, &Options::default()).unwrap();
     assert_eq!(threads.roots, [(0, 2), (1, 1)]);
@@ -83,7 +80,7 @@ fn threads_from_the_start() {
     assert_eq!(instances(&[("g", 2)]).unwrap().pools[0].slots, 2);
     assert_eq!(instances(&[("f", 0)]), None);
     assert_eq!(instances(&[("g", 600)]), None, "1200 threads");
-    // With anything else in it, main is a thread.
+    // If `main` does anything else, it is a thread.
     assert_eq!(
         plan("void f() { } void main() { enforce 1; thread_create(&f); }", &Options::default()).unwrap().roots,
         [(1, 1)]

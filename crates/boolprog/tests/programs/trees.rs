@@ -1,5 +1,5 @@
-//! Programs that are built in code: no text, and statements with numbers of their own, which come
-//! back in the steps of a trace.
+//! Programs that are built in code, without a text. Their statement ids come back in the steps of a
+//! trace.
 
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
@@ -39,9 +39,8 @@ fn program(shared: &[&str], functions: Vec<Function>) -> Program {
     Program { dialect: Dialect::Paper, variables, functions }
 }
 
-/// Runs threads, as many steps each in turn; each step must be the only one that the thread can
-/// take, or it is the first.
-fn run(system: &Cpds, turns: &[(u32, usize)]) -> Trace {
+/// Runs threads in turn, each for a number of steps, and always takes the first step.
+fn run_in_turn(system: &Cpds, turns: &[(u32, usize)]) -> Trace {
     let initial = system.initial()[0].clone();
     let (mut state, mut contexts) = (initial.clone(), Vec::new());
     for &(thread, count) in turns {
@@ -59,7 +58,7 @@ fn run(system: &Cpds, turns: &[(u32, usize)]) -> Trace {
     trace
 }
 
-/// Two threads: one sets a flag under a lock, in a call; the other one waits for it.
+/// Two threads: one sets a flag under a lock, in a call. The other one waits for the flag.
 fn two_threads() -> Program {
     let call = StatementKind::Call { targets: Vec::new(), function: "set".into(), arguments: Vec::new() };
     let lock = || Some("m".into());
@@ -100,7 +99,7 @@ fn two_threads() -> Program {
 fn statements_come_back_in_the_steps_of_a_trace() {
     let lowered = lower(&two_threads(), &Options::default()).unwrap();
     let system = lowered.reading.problem.system();
-    let trace = run(system, &[(1, 2), (0, 4), (1, 2)]);
+    let trace = run_in_turn(system, &[(1, 2), (0, 4), (1, 2)]);
     let told = lowered.map.trace(system, &trace);
     let ids: Vec<Vec<(Option<u32>, StepKind)>> = told
         .contexts
@@ -113,7 +112,7 @@ fn statements_come_back_in_the_steps_of_a_trace() {
     assert_eq!(ids[2], [(Some(40), StepKind::Condition(false)), (Some(42), StepKind::Assert)]);
     assert_eq!(lowered.map.error(trace.last().shared).unwrap().statement, Some(StatementId(42)));
 
-    // What else is known of a step: thread, function, depth, what changed, and between threads.
+    // The other data of a step: thread, function, call depth, changes, and synchronisation.
     let names: Vec<&str> = told.contexts.iter().map(|context| &*context.name).collect();
     assert_eq!(names, ["reader", "writer", "reader"]);
     let steps: Vec<_> = told.steps().collect();
@@ -124,11 +123,11 @@ fn statements_come_back_in_the_steps_of_a_trace() {
     assert_eq!((set.step.function, set.step.depth), ("set", 1));
     let [change] = &*set.step.changes else { panic!("one variable changes") };
     assert_eq!((change.name, change.kind, change.after), ("flag", VariableKind::Shared, Some(true)));
-    // The place is one in the text that the program is written as.
+    // The place is in the printed text of the program.
     let text = &lowered.reading.sources[0].text;
     assert_eq!(&text[set.step.span.start as usize..set.step.span.end as usize], "flag := !seen");
     assert_eq!(text.lines().nth(set.step.line - 1), Some("  flag := !seen;"));
-    // And of a frame, the statement that comes next.
+    // A frame has its next statement.
     let top = trace.contexts[1].steps[1].state.stacks[0].top().unwrap();
     assert_eq!(lowered.map.frame(top).statement, Some(StatementId(31)));
 }
@@ -137,9 +136,9 @@ fn statements_come_back_in_the_steps_of_a_trace() {
 fn changes_of_each_kind() {
     let lowered = lower(&two_threads(), &Options::default()).unwrap();
     let system = lowered.reading.problem.system();
-    // Before it is assigned, `seen` may be anything: it does not matter. The return hands over what
-    // the thread knows of itself, in two steps.
-    let trace = run(system, &[(0, 7), (1, 1), (0, 1)]);
+    // Before its assignment, `seen` may have any value, since it is not live. The return hands over
+    // the lock, in two steps.
+    let trace = run_in_turn(system, &[(0, 7), (1, 1), (0, 1)]);
     let told = lowered.map.trace(system, &trace);
     let changes: Vec<(&str, VariableKind)> =
         told.steps().flat_map(|it| it.step.changes.iter().map(|change| (change.name, change.kind))).collect();
@@ -156,7 +155,7 @@ fn changes_of_each_kind() {
         lower(&program(&["x"], vec![f, function("main", &[], vec![statement(1, call)])]), &Options::default());
     let lowered = lowered.unwrap();
     let system = lowered.reading.problem.system();
-    let trace = run(system, &[(0, 2)]);
+    let trace = run_in_turn(system, &[(0, 2)]);
     let told = lowered.map.trace(system, &trace);
     let changes: Vec<_> = told
         .steps()
@@ -165,7 +164,7 @@ fn changes_of_each_kind() {
     assert_eq!(changes, [[("a", VariableKind::Local)], [("x", VariableKind::Shared)]]);
 }
 
-/// Gives each statement another number.
+/// Gives each statement another id.
 fn renumber(statements: &mut [Statement], number: &mut impl FnMut(StatementId) -> StatementId) {
     for statement in statements {
         statement.id = number(statement.id);
@@ -194,14 +193,14 @@ fn statements(lowered: &Lowered) -> Vec<Option<u32>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// A tree without places is lowered to what its text is lowered to, and gets the places that it
-    /// has in the text. Random trees have none.
+    /// A tree without places has the same system as its text, and gets the places of the text.
+    /// Random trees have no places.
     #[test]
     fn a_tree_without_a_text_is_lowered_like_its_text(program in programs::program(&Shape::default()), threads in 1u32..=2) {
         let options = Options { threads: Some(threads), ..Options::default() };
         let text = print(&program);
         let from_text = read(Source::new("program", &*text), &options).unwrap();
-        // The same numbers as in the text, and then others.
+        // First with the ids of the text, then with others.
         let mut next = 0..;
         let numbered = renumbered(program.clone(), |_| StatementId(next.next().unwrap()));
         let from_tree = lower(&numbered, &options).unwrap();
@@ -217,8 +216,7 @@ proptest! {
         prop_assert_eq!(statements(&from_tree), statements(&from_text).iter().map(|id| id.map(other)).collect::<Vec<_>>());
     }
 
-    /// Where the text has another layout, other lines are in the names, and nothing else is
-    /// different.
+    /// A text with another layout has other lines in names, but is equal otherwise.
     #[test]
     fn places_make_no_difference(program in programs::program(&Shape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
@@ -232,7 +230,8 @@ proptest! {
     }
 }
 
-/// The statements of a text are numbered in its order, those inside others after their heads.
+/// The statements of a text are numbered in order, inner statements after the head of the outer
+/// one.
 #[test]
 fn the_statements_of_a_text_are_numbered() {
     let text = "decl x; void f() begin if x then skip; elsif !x then x := 1; else while * do x := 0; od fi; \
@@ -251,10 +250,10 @@ fn errors(program: &Program) -> Vec<String> {
     error.to_string().lines().map(str::to_owned).collect()
 }
 
-/// What could not be written down is refused without a place; everything else with its place in the
+/// Errors of a tree that cannot be printed have no place. All others have a place in the printed
 /// text.
 #[test]
-fn what_is_wrong_with_a_tree() {
+fn mistakes_in_trees() {
     let main = |body: Vec<Statement>| program(&["x"], vec![function("main", &[], body)]);
     let with = |shared: &[&str], name: &str| program(shared, vec![function(name, &[], Vec::new())]);
     assert_eq!(errors(&with(&["while"], "main")), ["error: the keyword `while` as a name"]);
@@ -275,14 +274,14 @@ fn what_is_wrong_with_a_tree() {
     });
     assert_eq!(errors(&main(vec![nested])), ["error: function `main`: statements nested more than 250 levels deep"]);
 
-    // Names are looked up as in a text.
+    // Names are resolved as in a text.
     let unknown = errors(&main(vec![assign(0, "y", Expr::variable("z").with(Operator::Xor, Expr::variable("x")))]));
     assert_eq!(unknown, ["program:5:3: error: undeclared variable `y`", "program:5:8: error: undeclared variable `z`"]);
     assert_eq!(errors(&program(&[], Vec::new())), ["error: there is no function `main`"]);
-    // As deep as may be.
+    // The deepest possible nesting.
     let deep = (0..999).fold(Expr::variable("x"), |expr, _| expr.negated());
     assert!(lower(&main(vec![assign(0, "x", deep)]), &Options::default()).is_ok());
-    // Thousands of parts are not deep if they are put together like this.
+    // `Expr::all` makes a balanced tree of thousands of parts.
     let long = Expr::any((0..5000).map(|_| Expr::variable("x")));
     assert!(lower(&main(vec![assign(0, "x", long)]), &Options::default()).is_ok());
 }

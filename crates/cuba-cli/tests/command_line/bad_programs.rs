@@ -58,7 +58,7 @@ void g() begin end
     assert_snapshot!(briefly(program), @"
     error: expected a constant, found `2`
     --> p.bp:1:13
-    = help: `0`, `1`, or `*` for any value; assign anything else in the program
+    = help: `0`, `1`, or `*` for any value; assign any other value in a statement
     error: a variable with a type
     --> p.bp:4:3
     = help: declare it: `decl x;`
@@ -70,14 +70,14 @@ void g() begin end
     = help: assign its result first: `x := call f(…);`
     error: expected `(`, found `x`
     --> p.bp:7:6
-    = help: the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`
+    = help: the condition is in parentheses, followed by `{`: this file does not use `then` and `do`
     error: expected `{`, found `skip`
     --> p.bp:8:10
     = help: a block starts here
     error: expected `;`, found `x`
     --> p.bp:9:9
     = help: a statement ends with `;`
-    error: expected a statement behind the label, found `}`
+    error: expected a statement after the label, found `}`
     --> p.bp:12:1
     = help: `skip;` does nothing
     error: `dfs` is not supported
@@ -91,7 +91,7 @@ void g() begin end
     = help: declare it: `decl y;`
     error: expected `{`, found `begin`
     --> p.bp:15:10
-    = help: keep to one of the two: `{ … }` or `begin … end`
+    = help: use one dialect in a file: `{ … }` or `begin … end`
     ");
 }
 
@@ -111,7 +111,7 @@ void main() {
     assert_snapshot!(briefly(program), @"
     error: expected a constant, found `3`
     --> p.bp:1:13
-    = help: `0`, `1`, or `*` for any value; assign anything else in the program
+    = help: `0`, `1`, or `*` for any value; assign any other value in a statement
     error: undeclared variable `z`
     --> p.bp:3:8
     = help: declare it: `decl z;`
@@ -182,7 +182,7 @@ void main() {
     error: `f` takes 2 arguments
     --> p.bp:8:8
     = help: pass one value for each parameter; `*` is any value
-    error: label `L` stands twice in one function
+    error: label `L` occurs twice in one function
     --> p.bp:9:3
     = help: rename one of them
     error: unknown label `M`
@@ -194,7 +194,7 @@ void main() {
     error: `'x` outside of `constrain`
     --> p.bp:11:9
     = help: for the value now, write `x`
-    error: `b` is assigned twice at once
+    error: `b` is assigned twice in one statement
     --> p.bp:12:6
     = help: use `_` for a value that is not wanted
     error: undeclared variable `z`
@@ -231,9 +231,9 @@ fn warnings() {
      --> p.bp:1:6
       |
     1 | decl m; bool f() { lock(m); m := 1; } void main() { m := f(); assert(m); }
-      |      ^ locking does not look at this variable, or change it
+      |      ^ locking neither reads nor changes this variable
       |
-      = help: if that is meant, give one of them another name
+      = help: give one of them another name to avoid confusion
 
     warning: the end of `f` is reached without a `return`
      --> p.bp:1:37

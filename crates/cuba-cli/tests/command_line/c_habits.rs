@@ -53,13 +53,13 @@ fn control_flow() {
     assert_snapshot!(of_statements(texts), @"
     for (int i = 0; i < 3; i++) { x := i; L: skip; }
       5:3: there is no statement `for`
-      loops are written `while (e) { … }`; `while (*)` ends at any time
+      loops are written `while (e) { … }`; `while (*)` may end at any time
     for (;;) x := 1;
       5:3: there is no statement `for`
-      loops are written `while (e) { … }`; `while (*)` ends at any time
+      loops are written `while (e) { … }`; `while (*)` may end at any time
     while (*) { if (x) { break; } x := 1; }
       5:24: there is no statement `break`
-      write `goto done;`, and `done: skip;` behind the loop
+      write `goto done;`, and `done: skip;` after the loop
     while (*) { if (x) continue; else x := 1; }
       5:22: there is no statement `continue`
       write `goto next;`, and `next: skip;` at the end of the loop's body
@@ -71,7 +71,7 @@ fn control_flow() {
       write a `while` loop, and its body once before it
     { x := 1; L: skip; }
       5:3: a block that belongs to no statement
-      leave its brackets out; in an `atomic` block, no other thread comes between
+      remove its brackets; in an `atomic` block, no other thread takes a step
     ");
 }
 
@@ -112,7 +112,7 @@ fn changed_variables() {
       write `x := x | y;`
     x <<= 1;
       5:5: `<<=` is not an operator of this language
-      a number is one variable for each bit; say what becomes of each bit with `!`, `&`, `|` and `^`
+      a number is one variable for each bit; compute each bit with `!`, `&`, `|` and `^`
     x = 1;
       5:5: expected `:=`, found `=`
       an assignment is written `x := e;`
@@ -197,7 +197,7 @@ fn functions_of_c() {
       a thread is created with `thread_create(&f);`, with arguments `start_thread f(x);`
     pthread_join(t, NULL);
       5:3: there is no function `pthread_join`
-      the thread says that it is done, `done := 1;` at its end, and this one waits for it: `assume(done);`
+      let the thread end with `done := 1;`, and wait for it with `assume(done);`
     pthread_exit(NULL);
       5:3: there is no function `pthread_exit`
       a thread ends with `end_thread;`
@@ -206,7 +206,7 @@ fn functions_of_c() {
       a lock is taken with `lock(m);`
     pthread_mutex_unlock(&m);
       5:3: there is no function `pthread_mutex_unlock`
-      a lock is given up with `unlock(m);`
+      a lock is released with `unlock(m);`
     lock(&m);
       5:8: `&` before a variable
       a lock is named without it: `lock(m);`
@@ -290,13 +290,13 @@ fn operators_of_c() {
       a number is one variable for each bit: `b1, b0 := b1 ^ !b0, !b0;` subtracts 1 from two bits
     x * y
       4:8: `*` is not an operator of this language
-      a number is one variable for each bit; say what becomes of each bit with `!`, `&`, `|` and `^`
+      a number is one variable for each bit; compute each bit with `!`, `&`, `|` and `^`
     x / 2 + 1
       4:8: `/` is not an operator of this language
-      a number is one variable for each bit; say what becomes of each bit with `!`, `&`, `|` and `^`
+      a number is one variable for each bit; compute each bit with `!`, `&`, `|` and `^`
     x % 2 == 0
       4:8: `%` is not an operator of this language
-      a number is one variable for each bit; say what becomes of each bit with `!`, `&`, `|` and `^`
+      a number is one variable for each bit; compute each bit with `!`, `&`, `|` and `^`
     x < 10
       4:8: `<` is not an operator of this language
       of two Boolean values, `x < y` is `!x & y`; a number is one variable for each bit
@@ -308,7 +308,7 @@ fn operators_of_c() {
       of two Boolean values, `x >= y` is `y => x`; a number is one variable for each bit
     x << 1
       4:8: `<<` is not an operator of this language
-      a number is one variable for each bit; say what becomes of each bit with `!`, `&`, `|` and `^`
+      a number is one variable for each bit; compute each bit with `!`, `&`, `|` and `^`
     x == 2 & y < 3
       4:11: `2` is not a value of this language
       a number is one variable for each bit: 2 is `b1, b0 := 1, 0;`
@@ -419,7 +419,7 @@ fn declarations_and_functions() {
       there are no arrays: declare one variable for each element
     decl x = TRUE; void main() { x := 1; }
       1:10: expected a constant, found `TRUE`
-      `0`, `1`, or `*` for any value; assign anything else in the program
+      `0`, `1`, or `*` for any value; assign any other value in a statement
     struct s { int a; bool b; }; void main() { skip; }
       1:1: a variable with a type
       declare one variable for each field: `decl x, y;`
@@ -452,10 +452,10 @@ fn declarations_and_functions() {
       leave the declaration out: a function may be used before it is defined
     #include <pthread.h>↵#include <stdio.h>↵void main() { skip; }
       1:1: `#include <pthread.h>` is for the C preprocessor
-      leave such lines out; a file has all of its program
+      remove such lines; one file contains the whole program
     void main() {↵#define N 3↵skip; }
       2:1: `#define N 3` is for the C preprocessor
-      leave such lines out; a file has all of its program
+      remove such lines; one file contains the whole program
     ");
 }
 
@@ -475,7 +475,7 @@ fn in_the_other_dialect() {
     assert_snapshot!(all_said(texts, program), @"
     for (i = 0; i < 3; i++) begin x := 1; end
       4:1: there is no statement `for`
-      loops are written `while e do … od`; `while *` ends at any time
+      loops are written `while e do … od`; `while *` may end at any time
     switch (x) { case 0: x := 1; }
       4:1: there is no statement `switch`
       write `if e then … elsif e then … else … fi`
@@ -493,10 +493,10 @@ fn in_the_other_dialect() {
       at the beginning of the function, write `decl y;`
     if (x) { x := 1; } else { x := 0; }
       4:8: expected `then`, found `{`
-      keep to one of the two: `{ … }` or `begin … end`
+      use one dialect in a file: `{ … }` or `begin … end`
     while (x) { x := 1; }
       4:11: expected `do`, found `{`
-      keep to one of the two: `{ … }` or `begin … end`
+      use one dialect in a file: `{ … }` or `begin … end`
     ");
 }
 
@@ -528,7 +528,7 @@ int main(void) {
     assert_snapshot!(briefly(program), @"
     error: `#include <pthread.h>` is for the C preprocessor
     --> p.bp:1:1
-    = help: leave such lines out; a file has all of its program
+    = help: remove such lines; one file contains the whole program
     error: a variable with a type
     --> p.bp:2:1
     = help: declare it: `decl x = 0;`
@@ -543,7 +543,7 @@ int main(void) {
     = help: declare it: `decl i;`
     error: there is no statement `for`
     --> p.bp:7:3
-    = help: loops are written `while (e) { … }`; `while (*)` ends at any time
+    = help: loops are written `while (e) { … }`; `while (*)` may end at any time
     error: there is no function `pthread_mutex_lock`
     --> p.bp:8:5
     = help: a lock is taken with `lock(m);`
@@ -555,7 +555,7 @@ int main(void) {
     = help: of two Boolean values, `x > y` is `x & !y`; a number is one variable for each bit
     error: there is no statement `break`
     --> p.bp:10:16
-    = help: write `goto done;`, and `done: skip;` behind the loop
+    = help: write `goto done;`, and `done: skip;` after the loop
     error: `--` is not an operator of this language
     --> p.bp:11:6
     = help: a number is one variable for each bit: `b1, b0 := b1 ^ !b0, !b0;` subtracts 1 from two bits
@@ -603,7 +603,7 @@ void main() {
       |            ^ this block is not closed
     5 |       x := 0;
     6 |   }
-      |   - this `}` stands further left: it closes another block?
+      |   - this `}` is further left: does it close another block?
       |
       = help: write `}` where the block ends
     ");
@@ -654,7 +654,7 @@ end
       |          ^^^^^ this block is not closed
     8 |     x := 1;
     9 | end
-      | --- this `end` stands further left: it closes another block?
+      | --- this `end` is further left: does it close another block?
       |
       = help: write `end` where the block ends
     ");

@@ -146,13 +146,13 @@ const CREATES: &str = "
 #[test]
 fn how_many_threads_must_be_said() {
     assert_snapshot!(on(CREATES, &["verify", "p.bp"]), @"
-    error: there is no telling how many threads this creates
+    error: the number of threads that this creates has no bound
      --> p.bp:6:9
       |
     6 |         start_thread goto work;
-      |         ^^^^^^^^^^^^^^^^^^^^^^ in a loop, or in what is called or started again and again
+      |         ^^^^^^^^^^^^^^^^^^^^^^ in a loop, or in a function that is called or started repeatedly
       |
-      = help: say how many there may be at a time: --threads 2
+      = help: set the number of created threads that may exist at a time: --threads 2
 
     exit code 2
     ");
@@ -300,7 +300,7 @@ fn a_place_that_its_thread_is_never_at() {
      --> --target:1:3
       |
     1 | x|f,L
-      |   ^ so no state is of this kind
+      |   ^ so no state fits this target
       |
       = help: the threads are, in this order: main, f
 
@@ -308,7 +308,7 @@ fn a_place_that_its_thread_is_never_at() {
      --> --target:1:5
       |
     1 | x|f,L
-      |     ^ so no state is of this kind
+      |     ^ so no state fits this target
       |
       = help: the threads are, in this order: main, f
 

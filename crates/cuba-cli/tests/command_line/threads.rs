@@ -72,7 +72,7 @@ fn threads_are_grouped_by_function() {
      --> --target:1:6
       |
     1 | x|GG,F,G
-      |      ^ so no state is of this kind
+      |      ^ so no state fits this target
       |
       = help: the threads are, in this order: g#1, g#2, f
 
@@ -80,7 +80,7 @@ fn threads_are_grouped_by_function() {
      --> --target:1:8
       |
     1 | x|GG,F,G
-      |        ^ so no state is of this kind
+      |        ^ so no state fits this target
       |
       = help: the threads are, in this order: g#1, g#2, f
 
@@ -114,9 +114,9 @@ fn a_label_of_a_main_that_is_no_thread() {
      --> p.bp:4:6
       |
     4 |   M: thread_create(&f);
-      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads, and is none itself
+      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads and is not a thread itself
       |
-      = help: ask for a label of what it starts; or begin `main` with `skip;`, which makes it a thread
+      = help: choose a label of a function that it starts; or begin `main` with `skip;`, which makes it a thread
 
     exit code 2
     ");
@@ -126,9 +126,9 @@ fn a_label_of_a_main_that_is_no_thread() {
      --> p.bp:5:6
       |
     5 |   L: thread_create(&f);
-      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads, and is none itself
+      |      ^^^^^^^^^^^^^^^^^ `main` only starts threads and is not a thread itself
       |
-      = help: ask for a label of what it starts; or begin `main` with `skip;`, which makes it a thread
+      = help: choose a label of a function that it starts; or begin `main` with `skip;`, which makes it a thread
 
     exit code 2
     ");
@@ -158,7 +158,7 @@ void main() { x := 0; BOTH: f(); }";
     2 | void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
       |                                      ^^^^ no statement leads here
       |
-      = help: `safe` says nothing here; is it another label that is meant?
+      = help: `safe` means nothing here; do you mean another label?
 
     exit code 0
     ");
@@ -170,7 +170,7 @@ void main() { x := 0; BOTH: f(); }";
     3 | void g() { UNCALLED: skip; }
       |                      ^^^^ no thread runs `g`
       |
-      = help: `safe` says nothing here; is it another label that is meant?
+      = help: `safe` means nothing here; do you mean another label?
 
     exit code 0
     ");
@@ -182,7 +182,7 @@ void main() { x := 0; BOTH: f(); }";
     4 | void main() { x := 0; BOTH: f(); }
       |                             ^^^ no thread runs `main`
       |
-      = help: `safe` says nothing here; is it another label that is meant?
+      = help: `safe` means nothing here; do you mean another label?
 
     exit code 0
     ");

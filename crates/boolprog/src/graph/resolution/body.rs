@@ -95,7 +95,7 @@ impl<'c, 'a> Body<'c, 'a> {
         for label in &statement.labels {
             if let Some((_, first)) = self.labels.insert(&label.text, (node, label.at.0)) {
                 self.error(|| {
-                    Diagnostic::error(format!("label `{}` stands twice in one function", label.text))
+                    Diagnostic::error(format!("label `{}` occurs twice in one function", label.text))
                         .at(label.at.0, "here")
                         .see(first, "and here")
                         .help("rename one of them")
@@ -396,7 +396,7 @@ impl<'c, 'a> Body<'c, 'a> {
                 if is_primed {
                     self.error(|| {
                         Diagnostic::error(format!("`'{}` outside of `constrain`", name.text))
-                            .at(name.at.0, "there is no assignment that it could be the value after")
+                            .at(name.at.0, "there is no assignment here")
                             .help(format!("for the value now, write `{}`", name.text))
                     });
                     return None;
@@ -415,7 +415,7 @@ impl<'c, 'a> Body<'c, 'a> {
 }
 
 fn distinct_targets<'a>(names: impl Iterator<Item = &'a Name>, diagnostics: &mut Diagnostics) {
-    let says = |name: &str| format!("`{name}` is assigned twice at once");
+    let says = |name: &str| format!("`{name}` is assigned twice in one statement");
     distinct(names, says, "use `_` for a value that is not wanted", diagnostics);
 }
 

@@ -123,8 +123,8 @@ impl Resolver<'_> {
             if let Some(variable) = variables.get(lock.as_str()) {
                 self.diagnostics.warning(|| {
                     Diagnostic::warning(format!("`{lock}` is a variable and a lock"))
-                        .at(variable.name.at.0, "locking does not look at this variable, or change it")
-                        .help("if that is meant, give one of them another name")
+                        .at(variable.name.at.0, "locking neither reads nor changes this variable")
+                        .help("give one of them another name to avoid confusion")
                 });
             }
         }

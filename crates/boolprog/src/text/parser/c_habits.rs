@@ -43,7 +43,7 @@ fn instead_of_operator(operator: &str) -> String {
         "|=" | "&=" | "^=" => format!("write `x := x {} y;`", &operator[..1]),
         "->" | "." => "there are no structures: declare one variable for each field".to_owned(),
         "[" => "there are no arrays: declare one variable for each element".to_owned(),
-        _ => format!("{bits}; say what becomes of each bit with `!`, `&`, `|` and `^`"),
+        _ => format!("{bits}; compute each bit with `!`, `&`, `|` and `^`"),
     }
 }
 
@@ -55,13 +55,11 @@ fn instead_of_function(name: &str) -> Option<&'static str> {
         "pthread_create" | "thrd_create" => {
             "a thread is created with `thread_create(&f);`, with arguments `start_thread f(x);`"
         }
-        "pthread_join" | "thrd_join" => {
-            "the thread says that it is done, `done := 1;` at its end, and this one waits for it: `assume(done);`"
-        }
+        "pthread_join" | "thrd_join" => "let the thread end with `done := 1;`, and wait for it with `assume(done);`",
         "pthread_exit" | "thrd_exit" => "a thread ends with `end_thread;`",
         "pthread_mutex_lock" | "mtx_lock" | "mutex_lock" | "spin_lock" => "a lock is taken with `lock(m);`",
         "pthread_mutex_unlock" | "mtx_unlock" | "mutex_unlock" | "spin_unlock" => {
-            "a lock is given up with `unlock(m);`"
+            "a lock is released with `unlock(m);`"
         }
         "pthread_mutex_init" | "pthread_mutex_destroy" | "mtx_init" => "leave it out: locks need no declaration",
         "__VERIFIER_assume" => "write `assume(e);`",
@@ -96,7 +94,7 @@ pub(super) fn without_directives(text: &str, mut lexemes: Vec<Lexeme>, diagnosti
             diagnostics.error(|| {
                 Diagnostic::error(format!("`{}` is for the C preprocessor", shortened(found)))
                     .at(lexeme.span, "there is no preprocessor")
-                    .help("leave such lines out; a file has all of its program")
+                    .help("remove such lines; one file contains the whole program")
             });
         }
         was_one = is_one;
@@ -262,7 +260,7 @@ impl Parser<'_> {
         let at = Span { end: here.start + length, ..here };
         self.mistake(|| {
             Diagnostic::error(format!("`{operator}` is not an operator of this language"))
-                .at(at, "of C")
+                .at(at, "an operator of C")
                 .help(instead_of_operator(operator))
         })
     }
@@ -354,14 +352,14 @@ impl Parser<'_> {
         let (word, next, here) = (self.next_text(), self.text_at(self.at + 1), self.here());
         let slam = self.dialect == Dialect::Slam;
         let help = match (word, next) {
-            ("for", "(") if slam => "loops are written `while e do … od`; `while *` ends at any time",
-            ("for", "(") => "loops are written `while (e) { … }`; `while (*)` ends at any time",
+            ("for", "(") if slam => "loops are written `while e do … od`; `while *` may end at any time",
+            ("for", "(") => "loops are written `while (e) { … }`; `while (*)` may end at any time",
             ("do", "{" | "begin") => "write a `while` loop, and its body once before it",
             ("switch", "(") if slam => "write `if e then … elsif e then … else … fi`",
             ("switch", "(") => "write `if (e) { … } else if (e) { … } else { … }`",
-            ("break", ";") => "write `goto done;`, and `done: skip;` behind the loop",
+            ("break", ";") => "write `goto done;`, and `done: skip;` after the loop",
             ("continue", ";") => "write `goto next;`, and `next: skip;` at the end of the loop's body",
-            ("{" | "begin", _) => "leave its brackets out; in an `atomic` block, no other thread comes between",
+            ("{" | "begin", _) => "remove its brackets; in an `atomic` block, no other thread takes a step",
             ("+" | "-", _) => return Err(self.c_operator_here()),
             ("*", _) => return Err(self.no_pointers(USE_RESULTS)),
             _ if self.starts_typed() => {
@@ -376,7 +374,7 @@ impl Parser<'_> {
         let (what, label) = if is_block {
             ("a block that belongs to no statement".to_owned(), "expected a statement")
         } else {
-            (format!("there is no statement `{word}`"), "of C")
+            (format!("there is no statement `{word}`"), "a statement of C")
         };
         self.mistake(|| Diagnostic::error(what).at(here, label).help(help));
         let before = self.at;

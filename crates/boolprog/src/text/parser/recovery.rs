@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
         let (opened, closer, see, what) = match odd {
             Some(&(opened, bracket)) => {
                 let closer = self.text_of(bracket);
-                (opened, closer, bracket, format!("this `{closer}` stands further left: it closes another block?"))
+                (opened, closer, bracket, format!("this `{closer}` is further left: does it close another block?"))
             }
             None if self.peek().is_none() => (opened, closer, self.behind(), "the text ends here".to_owned()),
             None if is_over => (opened, closer, here, "the next function starts here".to_owned()),

@@ -111,7 +111,7 @@ impl Parser<'_> {
                 (StatementKind::Skip, start)
             }
             "}" | "end" if !labels.is_empty() => {
-                return Err(self.expected("a statement behind the label", "`skip;` does nothing"));
+                return Err(self.expected("a statement after the label", "`skip;` does nothing"));
             }
             _ => {
                 let is_async = labels.iter().any(|label| label.text.starts_with("ASYNC_"));
@@ -202,8 +202,7 @@ impl Parser<'_> {
     }
 
     fn condition_in_parentheses(&mut self) -> Parsed<Expr> {
-        let help =
-            "the condition stands in parentheses, and then comes `{`: this file is not written with `then` and `do`";
+        let help = "the condition is in parentheses, followed by `{`: this file does not use `then` and `do`";
         self.expect("(", help)?;
         let condition = self.expression()?;
         self.expect(")", "close the condition")?;
@@ -306,14 +305,14 @@ impl Parser<'_> {
             "atomic_end" => StatementKind::AtomicEnd,
             "decl" | "enforce" => {
                 return self.report(|| {
-                    Diagnostic::error(format!("`{word}` behind a statement"))
-                        .at(start, "too late")
-                        .help("declarations stand at the beginning of their function")
+                    Diagnostic::error(format!("`{word}` after a statement"))
+                        .at(start, "not allowed here")
+                        .help("declarations come first in their function")
                 });
             }
             _ => {
                 self.at -= 1;
-                return Err(self.expected("a statement", "see docs/boolean-programs.md for what there is"));
+                return Err(self.expected("a statement", "docs/boolean-programs.md lists all statements"));
             }
         })
     }

@@ -92,7 +92,7 @@ impl Parser<'_> {
         let value = if text == "*" { None } else { self.is_constant(text) };
         if value.is_none() && text != "*" {
             return Err(
-                self.expected("a constant", "`0`, `1`, or `*` for any value; assign anything else in the program")
+                self.expected("a constant", "`0`, `1`, or `*` for any value; assign any other value in a statement")
             );
         }
         self.at += 1;
@@ -173,8 +173,8 @@ impl Parser<'_> {
             return self.report(|| {
                 Diagnostic::error(format!("expected `{bracket}`, found `{other}`"))
                     .at(here, "of the other dialect")
-                    .see(dialect_bracket, "this file is written in this one")
-                    .help("keep to one of the two: `{ … }` or `begin … end`")
+                    .see(dialect_bracket, "this file uses this dialect")
+                    .help("use one dialect in a file: `{ … }` or `begin … end`")
             });
         }
         self.expect(bracket, "a block starts here")

@@ -1,5 +1,5 @@
-//! States of programs in words: what is written can be read back; what a shorter text means; what
-//! is wrong with a text.
+//! Texts of states: printed states are read back, shorter texts have a meaning, and mistakes are
+//! reported.
 
 use boolprog::syntax::Program;
 use boolprog::{Lowered, Options, print, read};
@@ -10,8 +10,8 @@ use cpds_testing::programs::{self, Shape};
 use proptest::prelude::*;
 use std::fs;
 
-/// Every state that is reached and not in the middle of a step is what its text means, and so is
-/// the state of each thread alone.
+/// Prints and reads back each reachable state that is not in the middle of a step, and the state of
+/// each thread alone.
 fn read_back(lowered: &Lowered, bounds: Bounds) -> usize {
     let (system, map) = (lowered.reading.problem.system(), &lowered.map);
     let mut count = 0;
@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(program in programs::program(&Shape::default()), threads in 1u32..=2) {
+    fn printed_states_are_read_back(program in programs::program(&Shape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         read_back(&lowered, Bounds { contexts: 3, height: 3, states: 300 });
     }
@@ -53,7 +53,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn any_text_gets_an_answer(text in "[ -~⟨⟩ε]{0,30}", edits in proptest::collection::vec((any::<prop::sample::Index>(), "[-x=&|,.:()* 0-9é]?"), 0..6)) {
+    fn any_text_has_a_state_or_a_diagnostic(text in "[ -~⟨⟩ε]{0,30}", edits in proptest::collection::vec((any::<prop::sample::Index>(), "[-x=&|,.:()* 0-9é]?"), 0..6)) {
         let mut known: Vec<char> = "x=0 & y=0 & h:4 waits|h:4 main:5.3(calling), f:2.2(a=1, holds m), -".chars().collect();
         for (at, with) in edits {
             let at = at.index(known.len());
@@ -84,7 +84,7 @@ void g(b) { if (b & x) { g(!b); } atomic { y := b; y := 0; } y := 1; }
 void h() { 3: skip; x := 1; x := y; }
 void main() { start_thread f(1); h(); start_thread h(); x := 0; }";
 
-/// What a text means, written out; or the first error, with what helps.
+/// The complete text of the state that a text describes, or its first error with its help.
 fn meaning_of(text: &str) -> String {
     let lowered = read(Source::new("p.bp", PROGRAM), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let (system, map) = (lowered.reading.problem.system(), &lowered.map);
@@ -97,21 +97,21 @@ fn meaning_of(text: &str) -> String {
     }
 }
 
-/// What is said may be less than what is written.
+/// A text may leave out what is unambiguous.
 #[test]
-fn less_may_be_said() {
+fn shorter_texts() {
     assert_eq!(meaning_of("⟨x=0 & y=*|main:5, -, -⟩"), "x=0 & y=*|main:5, -, -");
     assert_eq!(meaning_of("!x & y = *|main:5,-,-"), "x=0 & y=*|main:5, -, -");
-    // A lock is held if a thread says so, and by none if none says so.
+    // A lock is held exactly if a thread of the text holds it.
     assert_eq!(meaning_of("x & y=*|h:4,f:2.2(holds m),-"), "x=1 & y=*|h:4, f:2.2(a=1, holds m), -");
-    // What does not matter any more may be said.
+    // Variables that are not live may be mentioned.
     assert_eq!(meaning_of("x=1 & y=0|-,f:2.3(a=0,holds m),-"), "x=1 & y=0|-, f:2.3(holds m), -");
-    // Behind the colon a label comes before a line.
+    // After the colon, a label takes precedence over a line.
     assert_eq!(meaning_of("x=0 & y=0 & h:4.1 waits|h:4 main:5.3,-,-"), "x=0 & y=0 & h:4 waits|h:4 main:5.3, -, -");
 }
 
 #[test]
-fn what_is_wrong_with_a_state() {
+fn mistakes_in_texts_of_states() {
     assert_eq!(
         meaning_of("x=0"),
         "a state without `|`: the shared variables, `|`, then a place for each thread; as in 'x=1 & y=0|f:12, g:7(a=1)'; without a state, it is the initial one"
@@ -127,7 +127,7 @@ fn what_is_wrong_with_a_state() {
     );
     assert_eq!(
         meaning_of("x|main:5,-,-"),
-        "this is said of several states: not enough; say which: `x=1 & y=1`, `x=1 & y=*`, `x=1 & y=0`"
+        "this describes several states: not enough; choose one of `x=1 & y=1`, `x=1 & y=*`, `x=1 & y=0`"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|mian:5,-,-"),
@@ -143,11 +143,11 @@ fn what_is_wrong_with_a_state() {
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main:5,h:4,-"),
-        "thread `f` is never like this: not in any run; no run brings it to this place"
+        "thread `f` is never like this: not in any run; no run leads it to this place"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main,-,-"),
-        "thread `main` may be at several places like this: not enough; say which: `main:5`, `main:5.2`, `main:5.3`, `main:5.4`, …"
+        "thread `main` has several states like this: not enough; choose one of `main:5`, `main:5.2`, `main:5.3`, `main:5.4`, …"
     );
     assert_eq!(meaning_of("x=0 & y=0|main:5,f:2(holds n),-"), "there is no lock `n`: not declared; there are: m");
     assert_eq!(meaning_of("x=0 & y=0|main:5,f:2(b=1),-"), "there is no local variable `b`: not declared; there are: a");
