@@ -106,9 +106,9 @@ impl<'t> StateReader<'_, 't> {
         }
         let stacks: Vec<Option<Stack>> =
             threads.iter().zip(places).map(|(&thread, text)| self.stack(thread, text)).collect();
-        let said = self.shared_description(shared);
+        let described = self.shared_description(shared);
         let stacks: Vec<Stack> = stacks.into_iter().collect::<Option<_>>()?;
-        let shared = self.shared(&said?, &stacks, self.span(shared))?;
+        let shared = self.shared(&described?, &stacks, self.span(shared))?;
         Some(GlobalState { shared, stacks })
     }
 
@@ -129,8 +129,8 @@ impl<'t> StateReader<'_, 't> {
             .into_iter()
             .enumerate()
             .map(|(depth, frame)| {
-                let said = self.frame_description(frame)?;
-                self.symbol(thread, alphabet, &said, (depth == 0, depth + 1 == height))
+                let described = self.frame_description(frame)?;
+                self.symbol(thread, alphabet, &described, (depth == 0, depth + 1 == height))
             })
             .collect();
         symbols.into_iter().collect::<Option<Vec<Symbol>>>().map(Stack::from_top)
@@ -143,7 +143,7 @@ impl<'t> StateReader<'_, 't> {
         };
         let span = self.span(text);
         let nodes = self.nodes(place.trim())?;
-        let mut said = FrameDescription {
+        let mut described = FrameDescription {
             nodes,
             variables: Vec::new(),
             held: NumberSet::EMPTY,
@@ -154,26 +154,26 @@ impl<'t> StateReader<'_, 't> {
         };
         for item in items.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             match item {
-                "calling" => said.is_calling = true,
-                "results" => said.results = Some(item),
-                "in atomic" => said.section = Some(SectionDescription::Any),
-                "called in atomic" => said.section = Some(SectionDescription::Inherited),
-                "after atomic_begin" => said.section = Some(SectionDescription::Begun),
+                "calling" => described.is_calling = true,
+                "results" => described.results = Some(item),
+                "in atomic" => described.section = Some(SectionDescription::Any),
+                "called in atomic" => described.section = Some(SectionDescription::Inherited),
+                "after atomic_begin" => described.section = Some(SectionDescription::Begun),
                 _ => match item.split_once(' ').map(|(first, rest)| (first, rest.trim())) {
-                    Some(("holds", lock)) => said.held.insert(self.lock(lock)?),
-                    Some(("results", _)) => said.results = Some(item),
-                    _ => said.variables.push(self.value(item)?),
+                    Some(("holds", lock)) => described.held.insert(self.lock(lock)?),
+                    Some(("results", _)) => described.results = Some(item),
+                    _ => described.variables.push(self.value(item)?),
                 },
             }
         }
         let map = self.map;
-        let functions = said.nodes.iter().map(|&node| &map.graph.functions[map.graph.nodes[node].function]);
+        let functions = described.nodes.iter().map(|&node| &map.graph.functions[map.graph.nodes[node].function]);
         let mut known: Vec<&str> = functions.flat_map(|function| &function.locals).map(|it| it.name.as_str()).collect();
         known.extend(map.graph.thread_locals.iter().map(|it| it.name.as_str()));
-        for (name, _) in said.variables.clone() {
+        for (name, _) in described.variables.clone() {
             self.check_declared(name, &known, "local variable")?;
         }
-        Some(said)
+        Some(described)
     }
 
     /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the
@@ -212,7 +212,7 @@ impl<'t> StateReader<'_, 't> {
             "1" | "T" | "true" => Some(true),
             "*" | "?" => None,
             _ => {
-                let help = format!("write `{name}=0` or `{name}=1`; or `{name}=*`, where a state is shown with that");
+                let help = format!("write `{name}=0` or `{name}=1`; or `{name}=*` for an open variable");
                 self.wrong(format!("`{text}` gives no value"), self.span(text), "0, 1 or *", help);
                 return None;
             }
@@ -241,28 +241,28 @@ impl<'t> StateReader<'_, 't> {
     }
 
     fn shared_description(&mut self, text: &'t str) -> Option<SharedDescription<'t>> {
-        let mut said = SharedDescription::default();
+        let mut described = SharedDescription::default();
         let map = self.map;
         let known: Vec<&str> = map.graph.shared.iter().map(|it| it.name.as_str()).collect();
         for item in split(text, '&').into_iter().map(str::trim).filter(|item| !item.is_empty() && *item != "*") {
             if let Some((kind, place)) = item.split_once(" fails at ") {
-                said.error = Some((kind.trim() == "unlock", self.nodes(place.trim())?));
+                described.error = Some((kind.trim() == "unlock", self.nodes(place.trim())?));
             } else if item == "in atomic" {
-                said.is_atomic = true;
+                described.is_atomic = true;
             } else if let Some(lock) = item.strip_suffix(" held") {
-                said.locked.insert(self.lock(lock.trim())?);
+                described.locked.insert(self.lock(lock.trim())?);
             } else if let Some(frame) = item.strip_suffix(" waits") {
                 let frame = self.frame_description(frame.trim())?;
-                said.waiting.push(frame);
+                described.waiting.push(frame);
             } else if let Some(Ok(created)) = item.strip_suffix(" created").map(|number| number.trim().parse()) {
-                said.created = Some(created);
+                described.created = Some(created);
             } else {
                 let (name, value) = self.value(item)?;
                 self.check_declared(name, &known, "shared variable")?;
-                said.variables.push((name, value));
+                described.variables.push((name, value));
             }
         }
-        Some(said)
+        Some(described)
     }
 
     /// The symbol of a frame of this thread that fits the description.
@@ -270,15 +270,15 @@ impl<'t> StateReader<'_, 't> {
         &mut self,
         thread: ThreadId,
         alphabet: &Alphabet,
-        said: &FrameDescription<'t>,
+        described: &FrameDescription<'t>,
         (is_top, is_lowest): (bool, bool),
     ) -> Option<Symbol> {
         let map = self.map;
         let frame = |symbol: &Symbol| map.meaning.frame(*symbol);
         let is_awaiting = |symbol: &Symbol| matches!(map.graph.nodes[frame(symbol).node].step, Step::Await { .. });
-        let mut fitting: Vec<Symbol> = alphabet.iter().filter(|symbol| map.fits(said, frame(symbol))).collect();
+        let mut fitting: Vec<Symbol> = alphabet.iter().filter(|symbol| map.fits(described, frame(symbol))).collect();
         let others = |fitting: &[Symbol]| fitting.iter().any(|symbol| !is_awaiting(symbol));
-        if is_top || !said.is_calling && others(&fitting) {
+        if is_top || !described.is_calling && others(&fitting) {
             fitting.retain(|symbol| !is_awaiting(symbol));
         }
         if is_lowest && fitting.iter().any(|symbol| frame(symbol).kind != FrameKind::Called) {
@@ -297,35 +297,35 @@ impl<'t> StateReader<'_, 't> {
         match fitting[..] {
             [symbol] => Some(symbol),
             [] => {
-                let is_there = |symbol: &Symbol| said.nodes.contains(&frame(symbol).node);
+                let is_there = |symbol: &Symbol| described.nodes.contains(&frame(symbol).node);
                 let there: Vec<Symbol> = alphabet.iter().filter(is_there).collect();
                 let help = if there.is_empty() {
                     "no run leads it to this place".to_owned()
                 } else {
                     format!("at this place there is {}", first_few(&shown(&there)))
                 };
-                self.wrong(format!("thread `{name}` is never like this"), said.span, "not in any run", help);
+                self.wrong(format!("thread `{name}` never has this state"), described.span, "not in any run", help);
                 None
             }
             _ => {
                 let help = format!("choose one of {}", first_few(&shown(&fitting)));
-                self.wrong(format!("thread `{name}` has several states like this"), said.span, "ambiguous", help);
+                self.wrong(format!("thread `{name}` has several states like this"), described.span, "ambiguous", help);
                 None
             }
         }
     }
 
     /// The shared state that fits the description, where the threads have these stacks.
-    fn shared(&mut self, said: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
+    fn shared(&mut self, described: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
-        let locked = tops().fold(said.locked.clone(), |locked, top| locked.union(&top.held));
-        let is_atomic = said.is_atomic || tops().any(|top| top.section != Section::Outside);
-        let counted = stacks.iter().filter(|stack| map.is_created(stack)).count() + said.waiting.len();
+        let locked = tops().fold(described.locked.clone(), |locked, top| locked.union(&top.held));
+        let is_atomic = described.is_atomic || tops().any(|top| top.section != Section::Outside);
+        let counted = stacks.iter().filter(|stack| map.is_created(stack)).count() + described.waiting.len();
         let counted = u32::try_from(counted).expect("few threads");
-        let created = map.threads().limit.map(|_| said.created.unwrap_or(counted));
+        let created = map.threads().limit.map(|_| described.created.unwrap_or(counted));
         let number = |name: &str| map.graph.shared.iter().position(|it| it.name == name);
-        let values: Vec<_> = said.variables.iter().map(|&(name, value)| (number(name), value)).collect();
+        let values: Vec<_> = described.variables.iter().map(|&(name, value)| (number(name), value)).collect();
         let has_values = |q: SharedState, running: &Running| {
             let variables = map.meaning.shared.variables(q.0);
             let is_so = |&(number, value): &(Option<usize>, Option<bool>)| {
@@ -333,13 +333,13 @@ impl<'t> StateReader<'_, 't> {
             };
             running.handover == Handover::Nothing && values.iter().all(is_so)
         };
-        let fits = |q: SharedState, shared: &Shared| match (shared, &said.error) {
+        let fits = |q: SharedState, shared: &Shared| match (shared, &described.error) {
             (Shared::Running(running), None) => {
                 has_values(q, running)
                     && running.locked == locked
                     && running.is_atomic == is_atomic
                     && created.is_none_or(|created| running.created == created)
-                    && map.waits(&said.waiting, running)
+                    && map.waits(&described.waiting, running)
             }
             (Shared::Error(node), Some((is_unlock, nodes))) => {
                 let is_lock = matches!(map.graph.nodes[*node].step, Step::Unlock(_));
@@ -361,7 +361,7 @@ impl<'t> StateReader<'_, 't> {
                 } else {
                     format!("with these values there is {}", shown(&near))
                 };
-                self.wrong("there is no state like this".to_owned(), span, "not in any run", help);
+                self.wrong("no state fits this text".to_owned(), span, "not in any run", help);
                 None
             }
             _ => {
@@ -375,24 +375,24 @@ impl<'t> StateReader<'_, 't> {
 
 impl SourceMap {
     /// Whether a frame fits its description.
-    fn fits(&self, said: &FrameDescription<'_>, frame: &Frame) -> bool {
-        if !said.nodes.contains(&frame.node) || said.held != frame.held {
+    fn fits(&self, described: &FrameDescription<'_>, frame: &Frame) -> bool {
+        if !described.nodes.contains(&frame.node) || described.held != frame.held {
             return false;
         }
         let node = &self.graph.nodes[frame.node];
         let results = match &node.step {
             Step::Results { targets } => Some(results_text(&frame.results, targets.len())),
             Step::Await { .. } => None,
-            _ if said.is_calling => return false,
+            _ if described.is_calling => return false,
             _ => None,
         };
-        let section = match said.section {
+        let section = match described.section {
             None => frame.section == Section::Outside,
             Some(SectionDescription::Any) => frame.section != Section::Outside,
             Some(SectionDescription::Begun) => frame.section == Section::Begun,
             Some(SectionDescription::Inherited) => frame.section == Section::Inherited,
         };
-        section && results.as_deref() == said.results && self.has_values(&said.variables, frame)
+        section && results.as_deref() == described.results && self.has_values(&described.variables, frame)
     }
 
     /// Whether the live local variables of a frame have these values. If a thread-local variable
@@ -411,10 +411,10 @@ impl SourceMap {
     }
 
     /// Whether exactly the described threads wait to start.
-    fn waits(&self, said: &[FrameDescription<'_>], running: &Running) -> bool {
-        let mut left: Vec<&FrameDescription<'_>> = said.iter().collect();
+    fn waits(&self, described: &[FrameDescription<'_>], running: &Running) -> bool {
+        let mut left: Vec<&FrameDescription<'_>> = described.iter().collect();
         let taken = running.pending.iter().all(|(_, frame)| {
-            let found = left.iter().position(|said| self.fits(said, frame));
+            let found = left.iter().position(|described| self.fits(described, frame));
             found.map(|at| left.remove(at)).is_some()
         });
         taken && left.is_empty()

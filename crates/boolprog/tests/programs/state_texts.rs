@@ -123,11 +123,11 @@ fn mistakes_in_texts_of_states() {
     assert_eq!(meaning_of("x=0 & z=0|main:5,-,-"), "there is no shared variable `z`: not declared; there are: x, y");
     assert_eq!(
         meaning_of("x=2 & y=0|main:5,-,-"),
-        "`x=2` gives no value: 0, 1 or *; write `x=0` or `x=1`; or `x=*`, where a state is shown with that"
+        "`x=2` gives no value: 0, 1 or *; write `x=0` or `x=1`; or `x=*` for an open variable"
     );
     assert_eq!(
         meaning_of("x|main:5,-,-"),
-        "this describes several states: not enough; choose one of `x=1 & y=1`, `x=1 & y=*`, `x=1 & y=0`"
+        "this describes several states: ambiguous; choose one of `x=1 & y=1`, `x=1 & y=*`, `x=1 & y=0`"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|mian:5,-,-"),
@@ -139,15 +139,15 @@ fn mistakes_in_texts_of_states() {
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main:5,f:2.2,-"),
-        "thread `f` is never like this: not in any run; at this place there is `f:2.2(a=1, holds m)`"
+        "thread `f` never has this state: not in any run; at this place there is `f:2.2(a=1, holds m)`"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main:5,h:4,-"),
-        "thread `f` is never like this: not in any run; no run leads it to this place"
+        "thread `f` never has this state: not in any run; no run leads it to this place"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main,-,-"),
-        "thread `main` has several states like this: not enough; choose one of `main:5`, `main:5.2`, `main:5.3`, `main:5.4`, …"
+        "thread `main` has several states like this: ambiguous; choose one of `main:5`, `main:5.2`, `main:5.3`, `main:5.4`, …"
     );
     assert_eq!(meaning_of("x=0 & y=0|main:5,f:2(holds n),-"), "there is no lock `n`: not declared; there are: m");
     assert_eq!(meaning_of("x=0 & y=0|main:5,f:2(b=1),-"), "there is no local variable `b`: not declared; there are: a");

@@ -34,8 +34,8 @@ fn creations_that_can_be_counted() {
         Some(vec![1])
     );
     // At a label after which nothing is created.
-    assert_eq!(places("void main() { start_thread goto L; start_thread goto K; L: skip; K: skip; }"), Some(vec![1, 1]));
-    assert_eq!(places("void main() { K: L: skip; }"), Some(vec![]));
+    assert_eq!(slots("void main() { start_thread goto L; start_thread goto K; L: skip; K: skip; }"), Some(vec![1, 1]));
+    assert_eq!(slots("void main() { K: L: skip; }"), Some(vec![]));
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn creations_without_a_bound() {
     assert_eq!(slots(&format!("{f} void main() {{ L: thread_create(&f); goto L, K; K: skip; }}")), None);
     assert_eq!(slots(&format!("{f} void g() {{ thread_create(&f); if (*) {{ g(); }} }} void main() {{ g(); }}")), None);
     assert_eq!(slots(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ g(); }} }}")), None);
-    assert_eq!(places("void f() { thread_create(&f); } void main() { skip; thread_create(&f); }"), None);
-    assert_eq!(places("void main() { L: start_thread goto L; }"), None);
+    assert_eq!(slots("void f() { thread_create(&f); } void main() { skip; thread_create(&f); }"), None);
+    assert_eq!(slots("void main() { L: start_thread goto L; }"), None);
     // By threads that are created without a bound.
     assert_eq!(
         slots(&format!("{f} void g() {{ thread_create(&f); }} void main() {{ while (*) {{ thread_create(&g); }} }}")),

@@ -246,7 +246,7 @@ fn successors_of_a_program() {
     ");
     assert_eq!(queue(&["full=0&open=1|consumer.5,producer.13,-"]), queue(&[]));
     assert_snapshot!(queue(&["full=0 & open=1|consumer:5, producer:14, -"]), @"
-    error: thread `producer` is never like this
+    error: thread `producer` never has this state
      --> --successors:1:29
       |
     1 | full=0 & open=1|consumer:5, producer:14, -
