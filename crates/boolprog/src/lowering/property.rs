@@ -105,7 +105,7 @@ impl PatternBuilder<'_> {
         if let Some(&node) = nodes.iter().find(is_in_launcher) {
             let (name, place) = named(node);
             diagnostics.error(|| {
-                Diagnostic::error(format!("no thread stands at `{place}`"))
+                Diagnostic::error(format!("no thread reaches `{place}`"))
                     .about(Setting::Label)
                     .at(graph.nodes[node].span, format!("`{name}` only starts threads and is not a thread itself"))
                     .help(format!(
@@ -118,7 +118,7 @@ impl PatternBuilder<'_> {
             let why =
                 if is_entered { "no statement leads here".to_owned() } else { format!("no thread runs `{name}`") };
             diagnostics.warning(|| {
-                Diagnostic::warning(format!("no thread stands at `{place}`"))
+                Diagnostic::warning(format!("no thread reaches `{place}`"))
                     .about(Setting::Label)
                     .at(graph.nodes[node].span, why)
                     .help("`safe` means nothing here; do you mean another label?")

@@ -111,7 +111,7 @@ proptest! {
             if launcher.is_some_and(|main| (main.name.at.0.start..main.end.0.start).contains(&at))
                 && let Err(error) = read(Source::from(&*print(&program)), &Options { bad_states: bad_states.clone(), ..options.clone() })
             {
-                prop_assert!(error.to_string().contains("no thread stands at"), "{}", error);
+                prop_assert!(error.to_string().contains("no thread reaches"), "{}", error);
                 prop_assert_eq!(expected, None, "label {}", label);
                 continue;
             }

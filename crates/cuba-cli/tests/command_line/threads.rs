@@ -110,7 +110,7 @@ void main() {
 #[test]
 fn a_label_of_a_main_that_is_no_thread() {
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "main:M"]), @"
-    error: --label: no thread stands at `main:M`
+    error: --label: no thread reaches `main:M`
      --> p.bp:4:6
       |
     4 |   M: thread_create(&f);
@@ -122,7 +122,7 @@ fn a_label_of_a_main_that_is_no_thread() {
     ");
     // The label of `f` does not hide that of `main`.
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "L"]), @"
-    error: --label: no thread stands at `main:L`
+    error: --label: no thread reaches `main:L`
      --> p.bp:5:6
       |
     5 |   L: thread_create(&f);
@@ -152,7 +152,7 @@ void g() { UNCALLED: skip; }
 void main() { x := 0; BOTH: f(); }";
     assert_snapshot!(on(program, &["verify", "p.bp", "--label", "DEAD"]), @"
     safe: no thread reaches `DEAD`, with any number of contexts (proved by Z, 8 states; proof checked)
-    warning: --label: no thread stands at `f:DEAD`
+    warning: --label: no thread reaches `f:DEAD`
      --> p.bp:2:38
       |
     2 | void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
@@ -164,7 +164,7 @@ void main() { x := 0; BOTH: f(); }";
     ");
     assert_snapshot!(on(program, &["verify", "p.bp", "--label", "g:UNCALLED"]), @"
     safe: no thread reaches `g:UNCALLED`, with any number of contexts (proved by Z, 8 states; proof checked)
-    warning: --label: no thread stands at `g:UNCALLED`
+    warning: --label: no thread reaches `g:UNCALLED`
      --> p.bp:3:22
       |
     3 | void g() { UNCALLED: skip; }
@@ -175,8 +175,8 @@ void main() { x := 0; BOTH: f(); }";
     exit code 0
     ");
     assert_snapshot!(on(program, &["verify", "p.bp", "--label", "main:BOTH", "--instances", "f=2"]), @"
-    safe: no bad state is reachable, with any number of contexts (proved by Z, 9 states; proof checked)
-    warning: --label: no thread stands at `main:BOTH`
+    safe: no thread reaches `main:BOTH`, with any number of contexts (proved by Z, 9 states; proof checked)
+    warning: --label: no thread reaches `main:BOTH`
      --> p.bp:4:29
       |
     4 | void main() { x := 0; BOTH: f(); }
