@@ -1,6 +1,6 @@
 //! Answers with evidence.
 //!
-//! A search ends with a conclusion ([`search`](crate::squeeze::search)). Here the conclusion
+//! A search ends with a conclusion ([`search`](crate::search())). Here the conclusion
 //! becomes an answer: its evidence is made, a trace or a certificate, and the independent checker
 //! `cpds-check` has to accept it.
 //!

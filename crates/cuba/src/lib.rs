@@ -1,117 +1,123 @@
 //! Context-unbounded analysis of concurrent programs with recursion and shared memory.
 //!
-//! Threads are pushdown systems with common shared states ([`cpds`]). Is a bad state reachable,
-//! under *any* number of context switches? The question is undecidable; *CUBA: Interprocedural
-//! Context-UnBounded Analysis of Concurrent Programs* (Liu and Wahl, PLDI 2018) often answers it,
-//! both ways, and this library goes past that paper. Each answer carries evidence that the
+//! A system has threads with common shared states, and each thread is a pushdown system ([`cpds`]).
+//! Is a bad state reachable, with *any* number of context switches? This question is undecidable.
+//! The paper *CUBA: Interprocedural Context-UnBounded Analysis of Concurrent Programs* (Liu and
+//! Wahl, PLDI 2018) has methods that often answer it, with yes or with no. This library implements
+//! them, and further ones. Each answer has evidence, a trace or a certificate, which the
 //! independent checker `cpds-check` has accepted.
 //!
 //! ```
 //! use cuba::{Options, Verdict, verify};
 //!
-//! let problem: cpds::Problem = "
+//! // Two threads take a lock, and c is the critical section. Bad: both threads are in it.
+//! let problem: cuba::cpds::Problem = "
 //!     shared free taken;  init free|a,a;  bad *|c,c
 //!     thread P * 2 { symbols a b c;  (free,a) -> (taken,c b);  (taken,c) -> (taken,-);  (taken,b) -> (free,a) }
 //! ".parse()?;
 //! let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
-//! let Verdict::Safe { certificate: Some(certificate), .. } = answer.verdict() else { panic!("it is safe") };
-//! assert!(certificate.tuples().len() > 0);
+//! match answer.verdict() {
+//!     Verdict::Safe { certificate: Some(certificate), .. } => assert!(!certificate.tuples().is_empty()),
+//!     Verdict::Unsafe { trace, .. } => panic!("a bad state is reachable with {} contexts", trace.contexts.len()),
+//!     other => panic!("no answer: {other:?}"),
+//! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`verify`] asks for a bad state, [`reach`] for the visible states that are reachable, and
-//! [`answer`] does either under a caller's [`Control`]: a [`Cancel`] token, checkpoints, and events
-//! as data. No state is process-wide, nothing is printed, and no file is written.
+//! # Where to start
 //!
-//! # Rooms
-//!
-//! | folder | the paper's words |
+//! | task | items |
 //! |---|---|
-//! | [`visible`] | T: visible states, in levels; bad patterns; interchangeable threads |
-//! | [`automata`] | store automata and post* (App. C), languages of stacks |
-//! | [`explicit`] | R_k and T(R_k), state by state (Scheme 1) |
-//! | [`symbolic`] | S_k and T(S_k), as tuples of stack languages (§6, App. E) |
-//! | [`overapproximation`] | Z and G (§4.1), Z_z, A_d, and the ladder of all of them |
-//! | [`fcr`] | finite context reachability (§5), pumping heads |
-//! | [`squeeze`] | both searches at work, which is first, and the conclusion (Alg. 3) |
-//! | [`certificate`] | from what a search has found to a certificate |
-//! | `trace` | from a bad state back to a trace with the fewest contexts |
-//! | [`distributed`] | R_k with its states in many processes |
+//! | decide whether a bad state is reachable | [`verify`], [`Options`], [`Verdict`] |
+//! | compute the reachable visible states | [`reach`] |
+//! | use the evidence | [`Answer`], [`TimedEvidence`], [`Unconfirmed`] |
+//! | cancel, observe, or continue an analysis | [`answer()`], [`Control`], [`Cancel`], [`AnswerEvent`] |
+//! | read levels, rungs and statistics | [`Analysis`] in [`Answer::analysis`] |
+//!
+//! The library has no process-wide state, prints nothing, and writes no file. Several analyses may
+//! run in one process at the same time.
+//!
+//! # Folders
+//!
+//! | folder | terms of the paper and of the glossary |
+//! |---|---|
+//! | `visible` | T: visible states, in levels; bad patterns; symmetry |
+//! | `automata` | store automata and post* (App. C); languages of stacks |
+//! | `explicit` | R_k and T(R_k), state by state (Scheme 1) |
+//! | `symbolic` | S_k and T(S_k), as tuples of stack languages (§6, App. E) |
+//! | `overapproximation` | Z and G (§4.1), matched-Z, Z_z, A_d; the ladder and the ceiling |
+//! | `fcr` | FCR, finite context reachability (§5); pumping heads |
+//! | `squeeze` | the lower and the upper search, their race, and the conclusion (Alg. 3) |
+//! | `trace` | a trace with the fewest contexts to a bad state |
+//! | `certificate` | tuples of languages as a proof |
+//! | `distributed` | R_k with its states in several processes |
 //! | `tables` | hash tables and caches that the searches share |
 
-pub mod answer;
-pub mod automata;
-pub mod certificate;
+mod answer;
+mod automata;
+mod certificate;
 pub mod distributed;
-pub mod encoding;
-pub mod explicit;
-pub mod fcr;
-pub mod limits;
-pub mod overapproximation;
-pub mod squeeze;
-pub mod statistics;
-pub mod symbolic;
-pub mod tables;
-pub mod trace;
-pub mod tuning;
-pub mod visible;
+mod encoding;
+mod explicit;
+mod fcr;
+mod limits;
+mod overapproximation;
+mod squeeze;
+mod statistics;
+mod symbolic;
+mod tables;
+mod trace;
+mod tuning;
+mod visible;
 
-pub use answer::{
-    Answer, AnswerEvent, EvidencePhase, Mistake, MistakeKind, TimedEvidence, Unconfirmed, Verdict, answer, reach,
-    verify,
-};
-pub use automata::action_index::ActionIndex;
-pub use automata::language_table::LanguageId;
-pub use automata::language_table::Languages;
-pub use automata::store_automaton::InnerRole;
-pub use automata::store_automaton::InnerState;
-pub use automata::store_automaton::Psa;
-pub use automata::store_automaton::PsaState;
-pub use automata::thread_run::ThreadRun;
+// Systems, properties, traces and certificates.
 pub use cpds;
+
+// Questions: what to analyse, and within which limits.
+pub use answer::{answer, reach, verify};
+pub use overapproximation::ladder::{Ladder, ParseRungError, Rung, rung_names};
+pub use squeeze::question::{EvidencePolicy, Options, Question};
+pub use statistics::Engine;
+pub use tuning::Tuning;
+
+// Answers with their evidence.
+pub use answer::{Answer, EvidencePhase, Mistake, MistakeKind, TimedEvidence, Unconfirmed, Verdict};
+
+// Control of an analysis: cancellation, checkpoints and events.
+pub use answer::AnswerEvent;
 pub use encoding::StorageError;
-pub use explicit::reachable::Reachable;
-pub use fcr::contexts::ContextFiniteness;
-pub use fcr::contexts::Fcr;
-pub use fcr::contexts::FinitenessProof;
-pub use fcr::pumping_heads::Head;
-pub use fcr::pumping_heads::PumpingHeads;
-pub use fcr::pumping_loop::PumpingLoop;
-pub use limits::Cancel;
-pub use limits::Halt;
-pub use limits::TooLarge;
-pub use limits::Unfinished;
-pub use overapproximation::abstraction::Abstraction;
-pub use overapproximation::abstraction::AbstractionError;
-pub use overapproximation::abstraction::AbstractionLimits;
-pub use overapproximation::ceiling::Between;
-pub use overapproximation::emerging_symbols::EmergingSymbols;
-pub use overapproximation::emerging_symbols::Returns;
-pub use overapproximation::ladder::Ladder;
-pub use overapproximation::ladder::ParseRungError;
-pub use overapproximation::ladder::Rung;
-pub use overapproximation::ladder::rung_names;
-pub use overapproximation::z::Cut;
-pub use overapproximation::z::Overapproximation;
-pub use squeeze::Side;
-pub use squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
+pub use limits::{Cancel, Halt, TooLarge, Unfinished};
 pub use squeeze::checkpoint;
 pub use squeeze::event::{Event, LevelProgress};
-pub use squeeze::level_store::LevelSnapshot;
-pub use squeeze::level_store::LevelStore;
-pub use squeeze::observation_sequence::ObservationSequence;
-pub use squeeze::observation_sequence::Pause;
-pub use squeeze::question::{Control, EvidencePolicy, Options, Question};
-pub use squeeze::rung_outcome::Bound;
-pub use squeeze::rung_outcome::Outcome;
-pub use squeeze::rung_outcome::RungResult;
+pub use squeeze::question::Control;
+
+// Findings of the searches: levels, rungs, and the conclusion.
+pub use overapproximation::ceiling::Between;
+pub use squeeze::Side;
+pub use squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
+pub use squeeze::level_store::{LevelSnapshot, LevelStore};
+pub use squeeze::observation_sequence::{ObservationSequence, Pause};
+pub use squeeze::rung_outcome::{Bound, Outcome, RungResult};
 pub use squeeze::search::{search, search_with};
-pub use statistics::Engine;
 pub use statistics::Statistics;
-pub use symbolic::below::Below;
-pub use symbolic::below::below;
-pub use symbolic::levels::Symbolic;
-pub use symbolic::levels::SymbolicOptions;
-pub use tuning::Tuning;
 pub use visible::count::Count;
 pub use visible::levels::VisibleLevels;
+
+// Finite context reachability.
+pub use fcr::contexts::{ContextFiniteness, Fcr, FinitenessProof};
+pub use fcr::pumping_heads::{Head, PumpingHeads};
+pub use fcr::pumping_loop::PumpingLoop;
+
+// The engines and the overapproximations one by one, for tests and measurements.
+pub use explicit::reachable::Reachable;
+pub use overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
+pub use overapproximation::emerging_symbols::Returns;
+pub use overapproximation::z::{Cut, Overapproximation};
+pub use symbolic::below::{Below, below};
+pub use symbolic::levels::{Symbolic, SymbolicOptions};
+
+// Store automata, languages of stacks, and runs of one thread.
+pub use automata::action_index::ActionIndex;
+pub use automata::language_table::{LanguageId, Languages};
+pub use automata::store_automaton::{InnerRole, InnerState, Psa, PsaState};
+pub use automata::thread_run::ThreadRun;

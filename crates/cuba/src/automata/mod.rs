@@ -6,13 +6,13 @@
 //! For languages, the room answers inclusion and computes unions, tops (Alg. 4) and widenings. For
 //! an accepted state, it rebuilds a run of the thread.
 
-pub mod acceptance;
-pub mod action_index;
-pub mod canonical_language;
-pub mod inclusion;
-pub mod language_table;
-pub mod minimal_dfa;
-pub mod post_star;
-pub mod store_automaton;
-pub mod thread_run;
-pub mod widening;
+pub(crate) mod acceptance;
+pub(crate) mod action_index;
+pub(crate) mod canonical_language;
+pub(crate) mod inclusion;
+pub(crate) mod language_table;
+pub(crate) mod minimal_dfa;
+pub(crate) mod post_star;
+pub(crate) mod store_automaton;
+pub(crate) mod thread_run;
+pub(crate) mod widening;

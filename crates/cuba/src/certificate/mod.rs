@@ -1,3 +1,3 @@
 //! certificate
 
-pub mod tuples;
+pub(crate) mod tuples;

@@ -1,8 +1,8 @@
 //! explicit
 
-pub mod frontier;
-pub mod outbox;
-pub mod parallel;
-pub mod reachable;
-pub mod stack_table;
-pub mod state_table;
+pub(crate) mod frontier;
+pub(crate) mod outbox;
+pub(crate) mod parallel;
+pub(crate) mod reachable;
+pub(crate) mod stack_table;
+pub(crate) mod state_table;

@@ -1,5 +1,5 @@
 //! fcr
 
-pub mod contexts;
-pub mod pumping_heads;
-pub mod pumping_loop;
+pub(crate) mod contexts;
+pub(crate) mod pumping_heads;
+pub(crate) mod pumping_loop;

@@ -17,8 +17,8 @@
 //! shared states, so it holds whatever other threads do.
 
 use crate::limits::TooLarge;
-use crate::visible::levels::{top, top_number};
-use cpds::{Action, Cpds, Symbol, ThreadId};
+use crate::visible::levels::top_number;
+use cpds::{Action, Cpds, ThreadId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub enum Returns {
 /// For each symbol of a thread, the symbols that may emerge when it is popped. Symbols are numbered
 /// as tops, with 0 for ε.
 #[derive(Serialize, Deserialize)]
-pub struct EmergingSymbols {
+pub(crate) struct EmergingSymbols {
     /// The distinct sets of emerging symbols, each sorted.
     sets: Vec<Box<[u32]>>,
     /// The position of the set of each symbol; for a symbol that is not in the map, 0.
@@ -46,7 +46,7 @@ impl EmergingSymbols {
     ///
     /// # Errors
     /// If matched returns would take more than `room` bytes.
-    pub fn new(system: &Cpds, thread: ThreadId, returns: Returns, room: usize) -> Result<Self, TooLarge> {
+    pub(crate) fn new(system: &Cpds, thread: ThreadId, returns: Returns, room: usize) -> Result<Self, TooLarge> {
         match returns {
             Returns::Any => Ok(Self::any(system, thread)),
             Returns::Matched => Self::matched(system, thread, room),
@@ -122,12 +122,6 @@ impl EmergingSymbols {
         Ok(found)
     }
 
-    /// The symbols that may lie below a symbol; `None` stands for ε. Empty if the symbol is never on
-    /// a stack.
-    pub fn symbols(&self, of: Symbol) -> impl Iterator<Item = Option<Symbol>> {
-        self.get(self.set(top_number(Some(of)))).iter().map(|&number| top(number))
-    }
-
     /// The number of the set of a symbol. Symbols with equal sets have equal numbers.
     pub(crate) fn set(&self, symbol: u32) -> usize {
         self.set_of.get(&symbol).copied().unwrap_or(0)
@@ -190,6 +184,7 @@ fn puts(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::visible::levels::top;
     use cpds::Problem;
 
     fn under(text: &str, returns: Returns, symbol: &str) -> Vec<String> {

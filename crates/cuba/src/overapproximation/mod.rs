@@ -8,12 +8,12 @@
 //! Z, matched-Z and Z_z cut off each stack at a height and explore the finite system that is left.
 //! A_d explores tuples of languages and widens each language.
 
-pub mod abstraction;
-pub mod ceiling;
+pub(crate) mod abstraction;
+pub(crate) mod ceiling;
 pub(crate) mod cut_off_exploration;
 pub(crate) mod cut_off_stacks;
 pub(crate) mod cut_off_states;
-pub mod emerging_symbols;
+pub(crate) mod emerging_symbols;
 mod generators;
-pub mod ladder;
-pub mod z;
+pub(crate) mod ladder;
+pub(crate) mod z;

@@ -5,20 +5,20 @@
 //! every run with the same input reports the same. The lower search computes levels, the upper one
 //! rungs of the ladder; either may answer alone, or both together.
 
-pub mod analysis;
+pub(crate) mod analysis;
 pub mod checkpoint;
 mod conclude;
 mod context;
-pub mod event;
-pub mod level_store;
+pub(crate) mod event;
+pub(crate) mod level_store;
 mod lower_search;
-pub mod observation_sequence;
+pub(crate) mod observation_sequence;
 mod proof;
-pub mod question;
+pub(crate) mod question;
 mod race;
 mod rung_order;
-pub mod rung_outcome;
-pub mod search;
+pub(crate) mod rung_outcome;
+pub(crate) mod search;
 mod upper_search;
 mod work_clock;
 

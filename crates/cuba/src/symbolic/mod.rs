@@ -1,11 +1,11 @@
 //! symbolic
 
-pub mod below;
-pub mod covering;
-pub mod diagram;
-pub mod diagram_levels;
-pub mod levels;
-pub mod post_ahead;
-pub mod projection;
-pub mod union_covering;
-pub mod witness;
+pub(crate) mod below;
+pub(crate) mod covering;
+pub(crate) mod diagram;
+pub(crate) mod diagram_levels;
+pub(crate) mod levels;
+pub(crate) mod post_ahead;
+pub(crate) mod projection;
+pub(crate) mod union_covering;
+pub(crate) mod witness;

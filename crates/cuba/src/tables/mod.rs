@@ -4,7 +4,7 @@
 //! They know states only as rows of numbers. Each search decides what the numbers stand for: stacks
 //! in R_k, languages in S_k, cut-off stacks in Z.
 
-pub mod packed_rows;
-pub mod step_cache;
-pub mod thread_masks;
-pub mod workers;
+pub(crate) mod packed_rows;
+pub(crate) mod step_cache;
+pub(crate) mod thread_masks;
+pub(crate) mod workers;

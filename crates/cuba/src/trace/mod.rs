@@ -5,10 +5,10 @@
 //! the fewest steps. The levels store no predecessors, so the search goes backwards
 //! (design note 004). Finally, the threads of the trace are renumbered.
 
-pub mod backwards;
-pub mod fewest_steps;
-pub mod from_rules;
-pub mod inverse_actions;
-pub mod last_context;
-pub mod search_budget;
-pub mod thread_numbering;
+pub(crate) mod backwards;
+pub(crate) mod fewest_steps;
+pub(crate) mod from_rules;
+pub(crate) mod inverse_actions;
+pub(crate) mod last_context;
+pub(crate) mod search_budget;
+pub(crate) mod thread_numbering;

@@ -5,8 +5,8 @@
 //! state stands for all that differ from it by permuting these threads; and exact numbers of
 //! states.
 
-pub mod bad_patterns;
-pub mod count;
-pub mod levels;
-pub mod matching;
-pub mod symmetry;
+pub(crate) mod bad_patterns;
+pub(crate) mod count;
+pub(crate) mod levels;
+pub(crate) mod matching;
+pub(crate) mod symmetry;

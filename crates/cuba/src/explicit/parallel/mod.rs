@@ -1,5 +1,5 @@
 //! explicit::parallel
 
-pub mod broadcast;
-pub mod expansion;
-pub mod state_numbering;
+pub(crate) mod broadcast;
+pub(crate) mod expansion;
+pub(crate) mod state_numbering;
