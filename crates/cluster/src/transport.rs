@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use cuba::distributed::{Command as ShareCommand, Failure, Reply, Share, Supersteps};
-use cuba_cli::running::cluster::{End, JoinRequest, Joined, Others, Transport, Where};
+use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use cuba_cli::running::cluster::{ClusterEnd, ClusterProcesses, JoinOutcome, JoinRequest, ProcessLocation, Transport};
 use cuba_cli::running::run::Run as CubaRun;
 use serde::{Deserialize, Serialize};
 
@@ -51,19 +51,25 @@ impl Part for SharePart {
 /// Runs cuba in many processes.
 pub struct ClusterTransport;
 
-impl Transport for ClusterTransport {
-    fn join(&self, request: JoinRequest) -> Result<Joined, String> {
-        let JoinRequest { r#where, jobs, question, share, quiet, run: this } = request;
-        let (hosts, process) = match &r#where {
-            Where::Listed { file, process } => (Hosts::read(file).map_err(|error| error.to_string())?, *process),
-            Where::Here { arguments, .. } => (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0),
-            Where::Started { process } => (from_stdin(&this)?, *process),
+impl Transport for Network {
+    fn join(&self, request: JoinRequest) -> Result<JoinOutcome, String> {
+        let JoinRequest { location, jobs, question, share, quiet, run: this } = request;
+        let (hosts, process) = match &location {
+            ProcessLocation::Listed { file, process } => {
+                (Hosts::read(file).map_err(|error| error.to_string())?, *process)
+            }
+            ProcessLocation::Here { arguments, .. } => {
+                (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0)
+            }
+            ProcessLocation::Started { process } => (from_stdin(&this)?, *process),
         };
-        // The process that started this one reports the loss of other processes.
-        let is_silent = matches!(r#where, Where::Started { .. });
-        let children = match r#where {
-            Where::Here { arguments, folder } => ChildProcesses::start(&this, &hosts, &arguments, folder.as_deref())?,
-            _ => ChildProcesses::default(),
+        // The process that started this one prints what became of others.
+        let is_silent = matches!(location, ProcessLocation::Started { .. });
+        let children = match location {
+            ProcessLocation::Here { arguments, folder } => {
+                Children::start(&this, &hosts, &arguments, folder.as_deref())?
+            }
+            _ => Children::default(),
         };
         let mut note = |note: &crate::Note| {
             if !quiet {
@@ -80,14 +86,14 @@ impl Transport for ClusterTransport {
             if process == 0 { reporter.lost(&what) } else { reporter.other_lost(Some(&*what).filter(|_| !is_silent)) }
         };
         if process > 0 {
-            let last = run::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
-            let ClusterCommand::End(code, is_done) = last else { unreachable!("the last order is the end") };
-            return Ok(Joined::Over(End { code, is_done }));
+            let last = run::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
+            let Order::End(code, is_done) = last else { unreachable!("the last order is the end") };
+            return Ok(JoinOutcome::Ended(ClusterEnd { code, is_done }));
         }
         let coordinator = coordinate::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
         let coordinator = Mutex::new(Some(coordinator));
-        Ok(Joined::First(Arc::new(AllProcesses { run: this, coordinator, parts, here: jobs, children })))
+        Ok(JoinOutcome::Coordinator(Arc::new(Everyone { run: this, coordinator, parts, here: jobs, children })))
     }
 }
 
@@ -123,8 +129,8 @@ impl Supersteps for AllProcesses {
     }
 }
 
-impl Others for AllProcesses {
-    fn finish(&self, End { code, is_done }: End) {
+impl ClusterProcesses for Everyone {
+    fn finish(&self, ClusterEnd { code, is_done }: ClusterEnd) {
         if let Some(coordinator) = lock(&self.coordinator).take() {
             coordinator.finish(ClusterCommand::End(code, is_done));
         }

@@ -8,8 +8,8 @@ use crate::states::{family, figures, table};
 use cuba::Ladder;
 use cuba::checkpoint::StartPoint;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
-use cuba::{Control, Options, Question, Tuning, search, search_with};
-use cuba_cli::running::cluster::{End, JoinRequest, Joined, Transport, Where};
+use cuba::{Control, Options, Question, search, search_with};
+use cuba_cli::running::cluster::{ClusterEnd, JoinOutcome, JoinRequest, ProcessLocation, Transport};
 use cuba_cli::running::console::Console;
 use cuba_cli::running::run::Run;
 use cuba_cluster::transport::ClusterTransport;
@@ -63,11 +63,11 @@ pub(crate) fn compare() {
     println!("{table}\n");
 }
 
-fn request(shared: u64, r#where: Where) -> JoinRequest {
+fn request(shared: u64, location: ProcessLocation) -> JoinRequest {
     let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
     let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
     let run = Run::new(Vec::new(), Console::process(), None);
-    JoinRequest { r#where, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
+    JoinRequest { location, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }
 
 /// One run as process 0. Prints its figures.
@@ -78,9 +78,9 @@ pub(crate) fn one(shared: u64, processes: usize) {
         let arguments =
             |process: usize| [ONE, &shared.to_string(), "as", &process.to_string()].map(OsString::from).to_vec();
         let arguments = (1..processes).map(arguments).collect();
-        match ClusterTransport.join(request(shared, Where::Here { arguments, folder: None })) {
-            Ok(Joined::First(others)) => others,
-            Ok(Joined::Over(_)) => unreachable!("this is process 0"),
+        match Network.join(request(shared, ProcessLocation::Here { arguments, folder: None })) {
+            Ok(JoinOutcome::Coordinator(others)) => others,
+            Ok(JoinOutcome::Ended(_)) => unreachable!("this is process 0"),
             Err(why) => panic!("{why}"),
         }
     });
@@ -102,7 +102,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
     let (bytes, levels) = (seen.bytes, found.levels.len());
     let (_, supersteps, sent) = found.level_store.sent().unwrap_or((1, 0, Sent::default()));
     if let Some(others) = others {
-        others.finish(End { code: 0, is_done: true });
+        others.finish(ClusterEnd { code: 0, is_done: true });
     }
     println!(
         "{seconds} {} {supersteps} {} {} {} {levels} {bytes}",
@@ -115,7 +115,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
 
 /// Another process of such a run.
 pub(crate) fn other(shared: u64, process: usize) {
-    if let Err(why) = ClusterTransport.join(request(shared, Where::Started { process })) {
+    if let Err(why) = Network.join(request(shared, ProcessLocation::Started { process })) {
         panic!("{why}");
     }
 }

@@ -8,7 +8,7 @@ use cpds::{Cpds, Problem};
 use cuba::{Analysis, Conclusion, Engine, Fcr, Options, Question, TimedEvidence};
 use std::time::Duration;
 
-/// An analysis, and what it took.
+/// An analysis with its options, evidence, time and limits.
 pub(crate) struct Exploration<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) question: Question,
@@ -17,10 +17,10 @@ pub(crate) struct Exploration<'a> {
     pub(crate) time: Duration,
     pub(crate) limits: RunLimits,
     /// The evidence for the answer.
-    pub(crate) evidence: Option<TimedEvidence>,
-    /// The remark on the checkpoint.
+    pub(crate) evidence: Option<MadeEvidence>,
+    /// A note about the checkpoint.
     pub(crate) checkpoint_note: Option<String>,
-    /// What the search has found, if its evidence could not be made or checked, and why not. Then
+    /// The answer of the search, if its evidence could not be made or checked, and why not. Then
     /// the conclusion is unknown.
     pub(crate) unconfirmed: Option<(Finding, Ended)>,
 }
@@ -47,14 +47,14 @@ impl<'a> Exploration<'a> {
 }
 
 impl Exploration<'_> {
-    /// Without evidence for the answer, there is no answer.
+    /// Makes the answer unknown, as if its evidence could not be checked.
     #[cfg(test)]
     pub(crate) fn leave_unconfirmed(&mut self, finding: Option<Finding>, ended: Ended) {
         self.analysis.conclusion = Conclusion::Unknown(ended.why.into());
         self.unconfirmed = finding.map(|finding| (finding, ended));
     }
 
-    /// Whether there is no answer because something new may still become visible.
+    /// Whether the search itself has no answer.
     pub(crate) fn is_open(&self) -> bool {
         self.unconfirmed.is_none() && self.analysis.is_open()
     }
@@ -68,7 +68,7 @@ impl Exploration<'_> {
         levels(&self.analysis)
     }
 
-    /// What there is to say of it, answer or not.
+    /// The facts about the analysis.
     pub(crate) fn summary(&self) -> Summary<'_> {
         let analysis = &self.analysis;
         Summary {

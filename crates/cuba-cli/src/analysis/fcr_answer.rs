@@ -3,18 +3,18 @@
 use cpds::{Problem, Trace};
 use cuba::{ContextFiniteness, Fcr, PumpingLoop};
 
-/// The answer for a system, as far as it was found.
+/// The answer for a system, perhaps incomplete.
 pub(crate) struct FcrAnswer {
     pub(crate) fcr: Fcr,
-    /// For each of [`Cpds::programs`], a loop, if it has any: from a head that is reachable, if one
-    /// is known.
-    pub(crate) loops: Vec<Option<PumpingLoop>>,
-    /// The way to the pumping head of a loop: a trace that fits the one bad pattern of the problem.
+    /// A loop for each program of the system that has one. The loop starts at a reachable head, if
+    /// one is known.
+    pub(crate) loops: Vec<Option<Loop>>,
+    /// The trace to the pumping head of a loop, which is the only bad pattern of the problem.
     pub(crate) reached: Option<(Problem, Trace)>,
 }
 
 impl FcrAnswer {
-    /// The programs of which nothing is known.
+    /// The programs whose contexts are not known to be finite or infinite.
     pub(crate) fn open(&self) -> Vec<usize> {
         let programs = self.fcr.programs.iter().enumerate();
         programs.filter(|(_, contexts)| **contexts == ContextFiniteness::Open).map(|(program, _)| program).collect()

@@ -1,36 +1,35 @@
-//! An answer that the search has found, while its evidence is made, checked and written.
+//! An answer of the search whose evidence is not yet made, checked and written.
 //!
-//! # What may not be concluded
-//! Without evidence that was checked there is no answer: the verdict is `unknown`, with exit code 5.
-//! But a question with a proof is not *open*. So if a limit ends the run in between, the verdict
-//! says what was found, what ended the run, and what to do.
+//! # What may not be concluded Without checked evidence there is no answer: the verdict is
+//! `unknown`, with exit code 5. But the question is not *open* either. So if a limit ends the run
+//! at this point, the verdict says what was found, what ended the run, and what to do.
 
 use crate::analysis::phase::{Ended, Phase};
 
-/// An answer that was found.
+/// An answer of the search.
 #[derive(Clone)]
 pub(crate) struct Finding {
-    /// The verdict that would follow: `safe`, `unsafe` or `converged`.
+    /// The verdict that checked evidence would give: `safe`, `unsafe` or `converged`.
     pub(crate) verdict: &'static str,
-    /// What the proof rests on; nothing for a trace.
+    /// What the proof is based on; nothing for a trace.
     pub(crate) proved_by: Option<String>,
-    /// The number of contexts of the trace, if it is one.
+    /// The number of contexts of the trace, if the evidence is a trace.
     pub(crate) contexts: Option<usize>,
     pub(crate) check: Check,
-    /// What was found, in words.
+    /// The answer in words.
     pub(crate) words: String,
 }
 
-/// How far the check of the evidence is.
+/// The state of the check of the evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Check {
     Pending,
     Passed,
-    /// The user does not want it.
+    /// The user has skipped the check.
     Skipped,
 }
 
-/// An answer that was found, and what ended the run before it could be printed.
+/// An answer of the search, and what ended the run before it could be printed.
 #[derive(Clone)]
 pub(crate) struct Unconfirmed<'a> {
     pub(crate) finding: &'a Finding,
@@ -38,7 +37,7 @@ pub(crate) struct Unconfirmed<'a> {
 }
 
 impl<'a> Unconfirmed<'a> {
-    /// A limit that was reached just at the end of the search has ended the next phase.
+    /// A limit that is reached at the very end of the search counts for the next phase.
     pub(crate) fn new(finding: &'a Finding, ended: Ended) -> Self {
         let phase = if ended.phase == Phase::Searching { Phase::MakingEvidence } else { ended.phase };
         Unconfirmed { finding, ended: Ended { phase, ..ended } }

@@ -1,16 +1,16 @@
-//! How much memory a run may have, and what else the words for the end of a run need.
+//! The memory limit of a run, and the limits that a verdict names.
 
-/// The process alone has some memory. A smaller limit holds for its tables only.
+/// The process itself needs some memory. A smaller limit holds for its tables only.
 pub(crate) const LEAST: usize = 64 << 20;
 
-/// The limit where the system does not say how much memory there is.
+/// The limit if the operating system does not say how much memory there is.
 const USUAL: usize = 4 << 30;
 
-/// How much memory the process may have.
+/// The memory limit of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryLimit {
     pub(crate) bytes: usize,
-    /// If it is no limit of the user: what it is a part of.
+    /// Where the limit comes from, if the user gave none.
     pub(crate) of: Option<&'static str>,
 }
 
@@ -21,8 +21,8 @@ impl Default for MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// The limit of the user, or an equal part of the machine's memory for each of so many
-    /// processes.
+    /// The limit of the user. Without one, an equal share of the machine's memory for each of
+    /// `processes`.
     pub(crate) fn new(wanted: Option<usize>, machine: Option<usize>, processes: usize) -> Self {
         match (wanted, machine) {
             (Some(bytes), _) => MemoryLimit { bytes, of: None },
@@ -37,18 +37,18 @@ impl MemoryLimit {
         }
     }
 
-    /// How much of it the tables of an analysis may have. The rest is for the model, the evidence,
-    /// and the system.
+    /// The part for the tables of an analysis. The rest is for the model, the evidence, and the
+    /// operating system.
     pub(crate) fn for_tables(self) -> usize {
         const SMALL: usize = LEAST / 2;
         if self.bytes <= SMALL { self.bytes } else { SMALL.max(self.bytes / 4 * 3) }
     }
 }
 
-/// The limits of a run when a result was made: what the words for that result need.
+/// The limits of a run at the time of a result. Its verdict may name them.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RunLimits {
     pub(crate) memory: MemoryLimit,
-    /// The process that was lost, if there was one.
+    /// The process that was lost, if any.
     pub(crate) loss: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! A model, its analysis, and the limits of the run, as data.
 //!
-//! All other folders read this data. It has no words, reads no files, and prints nothing.
+//! In: results of the library. Out: data for all other folders. The code here makes no texts, reads
+//! no files, and prints nothing.
 
 pub(crate) mod exploration;
 pub(crate) mod fcr_answer;

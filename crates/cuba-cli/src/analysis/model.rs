@@ -1,4 +1,4 @@
-//! A model as it was read: a system, and the way back to a program.
+//! A loaded model: a system, and for a Boolean program the map to its source.
 
 use boolprog::{BadStates, SourceMap};
 use cpds::{Problem, Reading, is_program};
@@ -9,16 +9,16 @@ use std::path::Path;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Our own
+    /// The format of cuba
     Cpds,
-    /// The published tool's, with .init and .spec beside it
+    /// The format of the published tool, with .init and .spec files
     Pds,
-    /// A Boolean program, formatted; from a Boolean program only
+    /// A formatted Boolean program; only from a Boolean program
     Bp,
 }
 
 impl Format {
-    /// The format that a file's name stands for.
+    /// The format of a file with this name.
     pub(crate) fn of_name(path: &Path) -> Option<Format> {
         if is_program(path) {
             return Some(Format::Bp);
@@ -36,20 +36,20 @@ impl From<cpds::Format> for Format {
     }
 }
 
-/// A problem, with the remarks on its text.
+/// A problem with the diagnostics of its text.
 pub(crate) struct Loaded {
     pub(crate) reading: Reading,
     pub(crate) format: Format,
-    /// Of a Boolean program: the way back to it.
+    /// The Boolean program, if the model is one.
     pub(crate) program: Option<LoadedProgram>,
 }
 
-/// A Boolean program.
+/// A lowered Boolean program.
 pub(crate) struct LoadedProgram {
     pub(crate) map: SourceMap,
-    /// The question about it.
-    pub(crate) asked: BadStates,
-    /// What the answer rests on.
+    /// What is bad.
+    pub(crate) property: Asked,
+    /// The assumptions that the answer depends on.
     pub(crate) assumptions: Vec<String>,
 }
 
@@ -58,12 +58,12 @@ impl Loaded {
         &self.reading.problem
     }
 
-    /// What the answer rests on, if that is less than everything that the program may do.
+    /// The assumptions that the answer depends on, if the program may do more than was analysed.
     pub(crate) fn assumptions(&self) -> &[String] {
         self.program.as_ref().map_or(&[], |program| &program.assumptions)
     }
 
-    /// The same as the end of a verdict.
+    /// The assumptions as the end of a verdict.
     pub(crate) fn assuming(&self) -> String {
         match self.assumptions() {
             [] => String::new(),

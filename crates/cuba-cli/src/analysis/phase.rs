@@ -1,9 +1,9 @@
-//! What a run does at the moment, and how a limit ends it.
+//! The phase of a run, and how a limit ends it.
 
 use crate::analysis::limits::RunLimits;
 use cuba::{EvidencePhase, Halt};
 
-/// A part of a run that can take long.
+/// A part of a run that can take a long time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
     Starting,

@@ -1,8 +1,7 @@
-//! The facts about an analysis: the complete levels, the overapproximations, and why there is no
-//! more.
+//! The facts about an analysis: its complete levels, its overapproximations, and why it ended.
 //!
-//! They are the same for an analysis that came to its end and for one that was ended
-//! (`running/interim_results.rs`).
+//! A complete analysis and one that a limit has ended (`running/interim_results.rs`) have the same
+//! facts.
 
 use crate::analysis::finding::{Finding, Unconfirmed};
 use crate::analysis::limits::RunLimits;
@@ -10,8 +9,8 @@ use crate::analysis::phase::Ended;
 use cpds::Cpds;
 use cuba::{Between, Engine, Level, ObservationSequence, Options, Reason, RungResult};
 
-/// What is listed of many: so many at the beginning and as many at the end, and what matters in
-/// between. Nothing stands for what is left out.
+/// A selection from a long list: the first and last `most` items, and all items that matter. `None`
+/// stands for a gap.
 pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
     let mut listed = Vec::new();
     for (number, it) in list.iter().enumerate() {
@@ -24,47 +23,52 @@ pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -
     listed
 }
 
+/// Whether a rung has ruled out states that no rung before has.
+pub(crate) fn rules_out(climbed: &Climbed) -> bool {
+    matches!(climbed.outcome, Outcome::Bound(bound) if bound.ruled_out != Count::ZERO)
+}
+
 pub(crate) struct Summary<'a> {
-    /// The levels that are finished.
+    /// The complete levels.
     pub(crate) levels: &'a [Level],
-    /// The rungs that are done with.
-    pub(crate) rungs: &'a [RungResult],
-    /// What the levels are made of, once that is known.
+    /// The rungs that are computed or given up.
+    pub(crate) rungs: &'a [Climbed],
+    /// The engine of the levels, if it is known.
     pub(crate) engine: Option<Engine>,
     /// Whether finite context reachability holds, if that is known.
     pub(crate) fcr: Option<bool>,
-    /// How that is known.
+    /// The reason for it.
     pub(crate) fcr_by: Option<String>,
-    /// What is known of (R_k), or of (S_k).
+    /// The sequence (R_k) or (S_k).
     pub(crate) lower_sequence: ObservationSequence,
-    /// What is known of (T(R_k)).
+    /// The sequence (T(R_k)).
     pub(crate) visible_sequence: ObservationSequence,
-    /// What is neither reached nor ruled out, if that is known.
+    /// The visible states that are neither reached nor ruled out, if they are known.
     pub(crate) between: Option<(&'a Cpds, &'a Between)>,
     /// Why there is no answer, if there is none.
     pub(crate) reason: Option<Reason>,
-    /// Where (R_k) collapses, as far as it is known.
+    /// Where (R_k) collapses, if that is known.
     pub(crate) collapse_of_states: Option<usize>,
-    /// What the search has found, if that was not told as an answer.
+    /// The answer of the search, if it was not confirmed.
     pub(crate) finding: Option<&'a Finding>,
-    /// If something else than the search was ended: what, and why.
+    /// What has ended another phase than the search.
     pub(crate) ended: Option<Ended>,
     pub(crate) options: Options,
     pub(crate) limits: RunLimits,
 }
 
 impl Summary<'_> {
-    /// What was found, and what ended the run before it could be told.
+    /// The answer of the search that was not confirmed.
     pub(crate) fn unconfirmed(&self) -> Option<Unconfirmed<'_>> {
         Some(Unconfirmed::new(self.finding?, self.ended.clone()?))
     }
 
-    /// What the levels are called: R_k, or S_k.
+    /// The name of the levels: R_k, or S_k.
     pub(crate) fn name(&self) -> char {
         if self.engine == Some(Engine::Symbolic) { 'S' } else { 'R' }
     }
 
-    /// The last level that is finished.
+    /// The last complete level.
     pub(crate) fn last(&self) -> Option<&Level> {
         self.levels.last()
     }

@@ -1,4 +1,4 @@
-//! `--checkpoint`: where a run saves what it has, and how often.
+//! The options `--checkpoint` and `--checkpoint-every`.
 
 use crate::analysis::phase::Phase;
 use crate::arguments::heading;
@@ -11,43 +11,45 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a run saves what it has.
+/// Where and how often a run saves its checkpoint.
 #[derive(Args, Debug)]
 pub(crate) struct CheckpointArgs {
-    /// Keep in this file what there is, to go on with `cuba resume`
+    /// Save the run to this file, to continue it with `cuba resume`
     ///
-    /// It is removed when there is an answer. There must be no such file yet. Of many processes,
-    /// each keeps its share in a folder of this name.
+    /// The file must not exist yet. It is removed when there is an answer. With many processes, it
+    /// is a folder in which each process saves its share of the states.
     #[arg(long, value_name = "FILE", help_heading = heading::LIMITS)]
     checkpoint: Option<PathBuf>,
-    /// How often that is written
+    /// Save the checkpoint this often
     ///
-    /// Also what may be lost if the process is killed. At most half of the time is spent with that.
+    /// A process that is killed loses the work since the last checkpoint. At most half of the time
+    /// is spent on saving.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, requires = "checkpoint", help_heading = heading::LIMITS)]
     checkpoint_every: Duration,
-    /// What `cuba resume` goes on from.
+    /// The checkpoint from which `cuba resume` continues.
     #[arg(skip)]
     resumed: Option<Resumed>,
 }
 
 impl CheckpointArgs {
-    /// The file, if it is a new one.
+    /// The file, if this run creates it.
     pub(crate) fn output(&self, is_shared: bool) -> Option<&PathBuf> {
         self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_shared)
     }
 
-    /// Where this process saves its shares of the states, if the user wants that.
+    /// The folder in which this process saves its shares of the states, if the user wants
+    /// checkpoints.
     pub(crate) fn folder(&self, run: &Arc<Run>, problem: &cpds::Problem) -> Result<Option<SharesFolder>, String> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
         SharesFolder::new(run, path, Header::new(run, problem)?).map(Some)
     }
 
-    /// Continues this run.
+    /// Sets the checkpoint from which the run continues.
     pub(crate) fn resume(&mut self, resumed: Resumed) {
         self.resumed = Some(resumed);
     }
 
-    /// What both searches start with, and where they save what they have, if the user wants that.
+    /// The start of both searches, and the checkpoint to save, if the user wants one.
     pub(crate) fn begin(
         &self,
         run: &Arc<Run>,

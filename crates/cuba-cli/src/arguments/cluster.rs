@@ -1,10 +1,10 @@
-//! Many processes as one: `--hosts`, `--process` and `--processes`.
+//! The options `--hosts`, `--process` and `--processes`, for many processes as one.
 
 use crate::arguments::heading;
 use crate::arguments::values::jobs;
 use crate::running::answer::{Answer, Stopped};
 use crate::running::checkpoint::SharesFolder;
-use crate::running::cluster::{JoinRequest, Joined, Others, Where};
+use crate::running::cluster::{ClusterProcesses, JoinOutcome, JoinRequest, ProcessLocation};
 use crate::running::machine;
 use crate::running::run::Run;
 use clap::Args;
@@ -17,40 +17,39 @@ use std::sync::Arc;
 /// The processes that work together.
 #[derive(Args, Debug)]
 pub(crate) struct ClusterArgs {
-    /// Work together with the processes listed here
+    /// Work together with the processes listed in this file
     ///
-    /// One host:port a line: the first is process 0, which prints the answer. Give all of them the
-    /// same command but for --process.
+    /// Each line has one host:port. The first process is number 0 and prints the answer. Start all
+    /// processes with the same command except for --process.
     #[arg(long, value_name = "FILE", requires = "process", conflicts_with = "processes", help_heading = heading::CLUSTER)]
     hosts: Option<PathBuf>,
-    /// Which of the processes listed in --hosts this is
+    /// Set which process of --hosts this is, counted from 0
     #[arg(long, value_name = "I", requires = "hosts", help_heading = heading::CLUSTER)]
     process: Option<usize>,
-    /// Which of --processes this is, if it is not the one that started them; and how much memory it
-    /// may have.
+    /// Set which of --processes this is, and its memory. Only process 0 passes this option.
     #[arg(long, value_name = "I:BYTES", value_parser = started, requires = "processes", hide = true)]
     started: Option<(usize, usize)>,
     /// Start N processes on this machine that work together
     #[arg(long, value_name = "N", value_parser = jobs, help_heading = heading::CLUSTER)]
     processes: Option<usize>,
-    /// Another number is another partition of the states. The answers are the same.
+    /// Choose another partition of the states. The answers are the same.
     #[arg(long, value_name = "SEED", default_value_t, hide = true)]
     partition: u64,
-    /// The command line, if it is not that of this process.
+    /// The command line of a run that continues, instead of that of this process.
     #[arg(skip)]
     arguments: Option<Vec<String>>,
 }
 
-/// What each process of a run does.
+/// The options of each process of a run.
 pub(crate) struct ShareOptions {
     pub(crate) symmetry: bool,
-    /// How many bytes the states of this process may take.
+    /// The memory limit for the states of this process, in bytes.
     pub(crate) memory: usize,
     pub(crate) jobs: Option<usize>,
     pub(crate) quiet: bool,
 }
 
-/// The name of the program that has a transport.
+/// The program that has a transport.
 const PROGRAM: &str = "cuba-cluster";
 
 impl ClusterArgs {
@@ -64,7 +63,7 @@ impl ClusterArgs {
         self.hosts.as_ref()
     }
 
-    /// Whether this process only has shares of the states, and another one answers.
+    /// Whether this process only stores shares of the states. Then process 0 answers.
     pub(crate) fn is_other(&self) -> bool {
         self.is_started() || self.process.is_some_and(|process| process > 0)
     }
@@ -74,7 +73,7 @@ impl ClusterArgs {
         self.arguments = Some(arguments.to_vec());
     }
 
-    /// If this program has no transport, another program takes over, and this does not return.
+    /// If this program has no transport, `cuba-cluster` takes over, and this does not return.
     pub(crate) fn hand_over(&self, run: &Run) -> Result<(), Stopped> {
         if !self.is_wanted() || run.cluster.transport.is_some() {
             return Ok(());
@@ -85,51 +84,52 @@ impl ClusterArgs {
         command.args(run.arguments.iter().skip(1));
         let error = take_over(command);
         Err(Stopped::Usage(format!(
-            "many processes are for `{PROGRAM}`, which is neither beside this program nor on the PATH ({error}); install it with \
+            "many processes need `{PROGRAM}`, which is neither beside this program nor on the PATH ({error}); install it with \
              `cargo install --locked --path crates/cluster`"
         )))
     }
 
-    /// Whether another process has started this one, and prints what there is to print.
+    /// Whether process 0 on this machine has started this process.
     pub(crate) fn is_started(&self) -> bool {
         self.started.is_some()
     }
 
-    /// How much memory it may then have.
+    /// The memory limit of a process that process 0 has started.
     pub(crate) fn memory(&self) -> Option<usize> {
         self.started.map(|(_, bytes)| bytes)
     }
 
-    /// How many processes there are on this machine, as far as this one knows.
+    /// The number of processes of the run on this machine, as far as the options say.
     pub(crate) fn here(&self) -> usize {
         self.processes.unwrap_or(1)
     }
 
-    /// How many shares each process has.
+    /// The number of shares of each process.
     fn jobs(&self, jobs: Option<usize>) -> usize {
         jobs.unwrap_or_else(|| (machine::cores() / self.here()).max(1))
     }
 
-    /// Brings the processes together. For process 0, gives all of them; for others, returns when
-    /// everything is over.
+    /// Connects the processes. Process 0 gets access to all of them; the others return when the run
+    /// is over.
     ///
     /// # Errors
-    /// If they do not come together: why; or if this is another process, what it ends with.
+    /// In process 0, why the processes cannot connect. In the others, the answer at the end.
     pub(crate) fn join(
         &self,
         run: &Arc<Run>,
         problem: &cpds::Problem,
         options: &ShareOptions,
         folder: Option<Arc<SharesFolder>>,
-    ) -> Result<Arc<dyn Others>, Box<Answer>> {
+    ) -> Result<Arc<dyn ClusterProcesses>, Box<Answer>> {
         let refused = |why: String| Box::new(Answer::refused(&why));
-        let transport = run.cluster.transport.ok_or_else(|| refused(format!("many processes are for `{PROGRAM}`")))?;
-        let r#where = match (&self.hosts, self.started) {
-            (Some(file), _) => {
-                Where::Listed { file: run.files.resolve(file).into_owned(), process: self.process.unwrap_or(0) }
-            }
-            (None, Some((process, _))) => Where::Started { process },
-            (None, None) => Where::Here {
+        let transport = run.cluster.transport.ok_or_else(|| refused(format!("many processes need `{PROGRAM}`")))?;
+        let location = match (&self.hosts, self.started) {
+            (Some(file), _) => ProcessLocation::Listed {
+                file: run.files.resolve(file).into_owned(),
+                process: self.process.unwrap_or(0),
+            },
+            (None, Some((process, _))) => ProcessLocation::Started { process },
+            (None, None) => ProcessLocation::Here {
                 arguments: (1..self.here()).map(|process| self.arguments_for(run, process)).collect(),
                 folder: run.files.folder().map(PathBuf::from),
             },
@@ -149,13 +149,13 @@ impl ClusterArgs {
             ("another partition".to_owned(), seed),
         ];
         let (quiet, run_of_threads) = (options.quiet, Arc::clone(run));
-        let request = JoinRequest { r#where, jobs, question, share: Box::new(share), quiet, run: run_of_threads };
+        let request = JoinRequest { location, jobs, question, share: Box::new(share), quiet, run: run_of_threads };
         match transport.join(request) {
-            Ok(Joined::First(others)) => {
+            Ok(JoinOutcome::Coordinator(others)) => {
                 run.cluster.join(others.clone(), folder);
                 Ok(others)
             }
-            Ok(Joined::Over(end)) => {
+            Ok(JoinOutcome::Ended(end)) => {
                 if let Some(folder) = folder.filter(|_| end.is_done) {
                     folder.remove();
                 }
@@ -166,24 +166,23 @@ impl ClusterArgs {
         }
     }
 
-    /// The command line of this run, for another process, which may have as much memory as this
-    /// one.
+    /// The command line of this run for another process, which gets the same memory limit.
     fn arguments_for(&self, run: &Run, process: usize) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = match &self.arguments {
             Some(arguments) => arguments.iter().skip(1).map(OsString::from).collect(),
             None => run.arguments.iter().skip(1).cloned().collect(),
         };
-        // Right after the verb: at the end there may be nothing but names of files.
+        // After the verb, because after `--` all words are names of files.
         let verb = arguments.iter().position(|word| word == "reach" || word == "verify").map_or(0, |verb| verb + 1);
         arguments.insert(verb, format!("--started={process}:{}", run.memory().bytes).into());
         arguments
     }
 }
 
-/// `1:8589934592`.
+/// Reads a process and its memory: `1:8589934592`.
 fn started(text: &str) -> Result<(usize, usize), String> {
     let parsed = text.split_once(':').and_then(|(process, bytes)| Some((process.parse().ok()?, bytes.parse().ok()?)));
-    parsed.ok_or_else(|| "this is for cuba itself".to_owned())
+    parsed.ok_or_else(|| "only cuba itself passes this option".to_owned())
 }
 
 /// The first digits of a hash.
@@ -192,14 +191,14 @@ fn short(fingerprint: &str) -> u64 {
     u64::from_str_radix(digits, 16).unwrap_or_default()
 }
 
-/// Becomes another program; or says why not.
+/// Replaces this process by another program. Returns only if that fails.
 #[cfg(unix)]
 fn take_over(mut command: std::process::Command) -> std::io::Error {
     use std::os::unix::process::CommandExt as _;
     command.exec()
 }
 
-/// Runs another program, and ends as it does; or says why not.
+/// Runs another program and ends with its exit code. Returns only if that fails.
 #[cfg(not(unix))]
 fn take_over(mut command: std::process::Command) -> std::io::Error {
     match command.status() {

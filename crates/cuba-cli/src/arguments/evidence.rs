@@ -1,4 +1,4 @@
-//! `--certificate` and `--no-check`.
+//! The options `--certificate` and `--no-check`.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::finding::Check;
@@ -10,28 +10,30 @@ use std::path::PathBuf;
 /// What to do with the evidence for the answer.
 #[derive(Args, Debug, Default)]
 pub(crate) struct EvidenceArgs {
-    /// Write the proof, if there is one, to this file
+    /// Write the certificate, if there is one, to this file
     ///
-    /// As JSON for `cuba-check`; compressed, if its name ends in .gz.
+    /// As JSON for `cuba-check`, compressed if the name ends in .gz.
     #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     certificate: Option<PathBuf>,
-    /// Do not check the evidence for the answer
+    /// Skip the check of the evidence
+    ///
+    /// The verdict then says that the evidence was not checked.
     #[arg(long, help_heading = heading::EVIDENCE)]
     no_check: bool,
 }
 
 impl EvidenceArgs {
-    /// Where the certificate is to be written.
+    /// The file of the certificate.
     pub(crate) fn certificate(&self) -> Option<&PathBuf> {
         self.certificate.as_ref()
     }
 
-    /// How far the check of the evidence is, when the search is over.
+    /// The state of the check when the search is over.
     pub(crate) fn check(&self) -> Check {
         if self.no_check { Check::Skipped } else { Check::Pending }
     }
 
-    /// What evidence is made, and whether it is checked.
+    /// Which evidence the library makes, and whether it checks it.
     pub(crate) fn policy(&self) -> EvidencePolicy {
         match (self.no_check, &self.certificate) {
             (false, _) => EvidencePolicy::Checked,
@@ -40,7 +42,7 @@ impl EvidenceArgs {
         }
     }
 
-    /// The end of a verdict whose trace was not checked. (Other verdicts say it of their proof.)
+    /// The end of a verdict whose trace was not checked. (The other verdicts name their proof.)
     pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
         let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
         if self.no_check && is_trace { "; trace not checked" } else { "" }

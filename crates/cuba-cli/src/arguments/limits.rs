@@ -1,4 +1,4 @@
-//! `--timeout` and `--memory`.
+//! The options `--timeout` and `--memory`.
 
 use crate::analysis::phase::Ended;
 use crate::arguments::heading;
@@ -10,16 +10,17 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a run may take: the same for every verb.
+/// The limits of a run, the same for every verb.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct LimitArgs {
-    /// Stop when the process would take more
+    /// Stop when the process needs more memory than this
     ///
-    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of what the machine lets it
-    /// have]. Less than 64M is for tables alone: the process takes some memory anyway.
+    /// E.g. 512M or 16G, in powers of 1024 [default: three quarters of the memory that the machine
+    /// allows]. A limit below 64M holds for the tables only, because the process itself needs some
+    /// memory.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
     memory: Option<usize>,
-    /// Stop after this time, and print what is known
+    /// Stop after this time and print what is known
     ///
     /// E.g. 500ms, 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
@@ -27,7 +28,8 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// From now on the limits hold. At a limit, `answer` says what is known by then.
+    /// Starts the guard, which enforces the limits. At a limit, `answer` gives what is known so
+    /// far.
     pub(crate) fn enforce(
         self,
         run: &Arc<Run>,
@@ -37,7 +39,7 @@ impl LimitArgs {
         self.enforce_for(1, run, quiet, answer);
     }
 
-    /// The same for one of so many processes that share this machine.
+    /// The same for one of `processes` that share this machine.
     pub(crate) fn enforce_for(
         self,
         processes: usize,
@@ -48,17 +50,17 @@ impl LimitArgs {
         guard::start(run, Limits { memory: self.memory, timeout: self.timeout, processes }, quiet, answer);
     }
 
-    /// These limits, or the other ones where these are not given.
+    /// These limits. A limit that is not given comes from `others`.
     pub(crate) fn or(self, others: Self) -> Self {
         LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
     }
 
-    /// The same for a process that another one stops, which may also limit its memory.
+    /// The limits of a process that process 0 stops: no timeout, and perhaps another memory limit.
     pub(crate) fn of_another(self, memory: Option<usize>) -> Self {
         LimitArgs { timeout: None, memory: memory.or(self.memory) }
     }
 
-    /// How long the run may take.
+    /// The timeout of the run.
     pub(crate) fn timeout(self) -> Option<Duration> {
         self.timeout
     }

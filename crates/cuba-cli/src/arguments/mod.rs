@@ -1,7 +1,7 @@
-//! The words of a command, and the values that they stand for: what a user can say.
+//! The options of the command line: what a user can choose.
 //!
-//! In: the options of a verb, as `clap` reads them. Out: models, options of a search, limits,
-//! files. What the verbs do with these is not here.
+//! In: the options of a verb, as `clap` reads them. Out: models, options for the library, limits
+//! and names of files. The verbs use these.
 
 pub(crate) mod checkpoint;
 pub(crate) mod cluster;
@@ -13,7 +13,7 @@ pub(crate) mod report;
 pub(crate) mod search;
 pub(crate) mod values;
 
-/// Headings of groups of options. The options of the output have none of their own.
+/// Headings of the groups of options in the help.
 pub(crate) mod heading {
     pub(crate) const MODEL: &str = "Model";
     pub(crate) const SEARCH: &str = "Search";

@@ -1,4 +1,4 @@
-//! The model of a command: from the name of a file to a problem.
+//! The options that choose the model. Reads the model from its files.
 
 use crate::analysis::model::{Format, Loaded, LoadedProgram};
 use crate::analysis::phase::Phase;
@@ -12,62 +12,62 @@ use cpds::{FromFile, ReadError, Source, read_file, read_text};
 use std::iter;
 use std::path::{Path, PathBuf};
 
-/// Which model: the same for every verb.
+/// The model, the same for every verb.
 #[derive(Args, Debug)]
 pub(crate) struct ModelArgs {
-    /// The model: a file that ends in .bp, .cpds or .pds
+    /// The model: a .bp, .cpds or .pds file
     ///
-    /// A Boolean program (.bp), a .cpds file, or a .pds file with a .init and perhaps a .spec of
-    /// the same name beside it.
+    /// A .bp file has a Boolean program, the others have a system. Beside a .pds file, the .init
+    /// and .spec files of the same name are read, too.
     pub(crate) file: PathBuf,
-    /// Start here instead of where the file says
+    /// Replace the initial states of the model by this state
     ///
-    /// A state such as '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty.
-    /// Repeatable.
+    /// A state such as '0|1,4 6': the shared state, then each stack, top first; '-' is an empty
+    /// stack. Can be given several times.
     #[arg(long, value_name = "STATE", help_heading = heading::MODEL)]
     init: Vec<String>,
-    /// Take this as bad instead of what the file says
+    /// Replace the bad patterns of the model by this pattern
     ///
-    /// A pattern such as '0|1,*' ('*' is anything, '-' is empty); for a .bp file, such as 'x &
-    /// !y|crit,*', with a place for each thread: the threads that main starts are grouped by
-    /// function, and then come those that are created. Repeatable.
+    /// A pattern such as '0|1,*'; '*' fits anything, '-' is an empty stack. For a .bp file, a
+    /// pattern such as 'x & !y|crit,*', with a place for each thread: first the threads that main
+    /// starts, grouped by function, then the threads that are created. Can be given several times.
     #[arg(long, value_name = "PATTERN", help_heading = heading::MODEL)]
     target: Vec<String>,
     #[command(flatten)]
     program: ProgramArgs,
 }
 
-/// What can be said of a Boolean program.
+/// The options that only a Boolean program has.
 #[derive(Args, Debug)]
 struct ProgramArgs {
-    /// Start these functions of a .bp file, not main
+    /// Start these functions of a .bp file instead of main
     ///
-    /// Each in so many threads, e.g. adder=2,stopper=1.
+    /// With the number of threads for each function, e.g. adder=2,stopper=1.
     #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance, help_heading = heading::MODEL)]
     instances: Vec<(String, u32)>,
-    /// How many threads a .bp file may create
+    /// Allow at most N created threads of a .bp file at a time
     ///
-    /// So many at a time, where it may create any number. Where it creates no more anyway, that
-    /// changes nothing.
+    /// For a program that may create any number of threads. The option has no effect on a program
+    /// that never creates more.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::MODEL)]
     threads: Option<u32>,
-    /// Take it as bad to be at this label of a .bp file
+    /// Ask whether a thread can reach this label of a .bp file
     ///
-    /// Instead of a failed assertion. The label is L, or f:L in the function f; not one of a main
-    /// that only starts threads. Repeatable.
+    /// Instead of whether an assertion can fail. The label is L, or f:L in the function f. It must
+    /// not be in a main that only starts threads. Can be given several times.
     #[arg(long, value_name = "LABEL", conflicts_with = "target", help_heading = heading::MODEL)]
     label: Vec<String>,
 }
 
-/// `adder=2`.
+/// Reads a function and a number: `adder=2`.
 fn instance(text: &str) -> Result<(String, u32), String> {
-    let (function, number) = text.split_once('=').ok_or("a function and a number, as in adder=2")?;
-    let number = number.trim().parse().map_err(|_| "a function and a number, as in adder=2")?;
+    let (function, number) = text.split_once('=').ok_or("expected a function and a number, as in adder=2")?;
+    let number = number.trim().parse().map_err(|_| "expected a function and a number, as in adder=2")?;
     Ok((function.trim().to_owned(), number))
 }
 
 impl ModelArgs {
-    /// The file, and those that may belong to it. Not all of them need be there.
+    /// The file and its neighbours, which may be missing.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let is_pds = Format::of_name(&self.file) == Some(Format::Pds);
         let neighbours =
@@ -75,7 +75,7 @@ impl ModelArgs {
         iter::once(self.file.clone()).chain(neighbours).collect()
     }
 
-    /// The option that says what is bad, if there is one.
+    /// The option that replaces the bad patterns, if it is given.
     pub(crate) fn bad_option(&self) -> Option<&'static str> {
         let given = [("--target", !self.target.is_empty()), ("--label", !self.program.label.is_empty())];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -97,7 +97,7 @@ impl ModelArgs {
             ];
             if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
                 return Err(Stopped::Usage(format!(
-                    "{option} is for Boolean programs, and `{}` is none",
+                    "{option} is only for Boolean programs, and `{}` is not one",
                     shown(&self.file)
                 )));
             }
@@ -111,7 +111,7 @@ impl ModelArgs {
             return Ok(Loaded { reading, format: format.into(), program: None });
         }
         if !self.init.is_empty() {
-            let message = "a Boolean program starts where it says; see --instances, and give variables a value where they are declared";
+            let message = "a Boolean program has its own initial states; choose functions with --instances, and give variables a value in their declaration";
             return Err(Stopped::Usage(format!("--init: {message}")));
         }
         let asked = match (label.as_slice(), self.target.as_slice()) {
@@ -119,7 +119,7 @@ impl ModelArgs {
             ([], targets) => BadStates::Targets(named("--target", targets)),
             (labels, _) => BadStates::Labels(labels.to_vec()),
         };
-        // The rest is for what is not counted, and for the analysis.
+        // The rest is for uncounted memory and for the analysis.
         let memory = run.memory().bytes as u64 / 4 * 3;
         let options =
             boolprog::Options { instances: instances.clone(), threads: *threads, bad_states: asked.clone(), memory };
@@ -130,11 +130,11 @@ impl ModelArgs {
             Assumption::CreatedThreads(limit) => format!("{assumption} (--threads {limit})"),
         });
         let assumptions = assumptions.collect();
-        let program = LoadedProgram { map: lowered.map, asked, assumptions };
+        let program = LoadedProgram { map: lowered.map, property: asked, assumptions };
         Ok(Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) })
     }
 
-    /// Calls the texts of the model as the user does, wherever they are.
+    /// Gives the sources the names that the user gave, which may be relative to another folder.
     fn name_sources(&self, run: &Run, sources: &mut [Source]) {
         for file in self.files() {
             let resolved = shown(&run.files.resolve(&file));
@@ -145,13 +145,13 @@ impl ModelArgs {
     }
 }
 
-/// The text of a program, which has the name that the user gives it.
+/// The text of a program, under the name that the user gave.
 pub(crate) fn read_program(run: &Run, file: &Path) -> Result<Source, ReadError> {
     let text = read_text(&run.files.resolve(file))?;
     Ok(Source { name: shown(file), ..text })
 }
 
-/// Texts that were given with an option.
+/// The values of an option as sources.
 fn named(option: &str, texts: &[String]) -> Vec<Source> {
     texts.iter().map(|text| Source::new(option, text.clone())).collect()
 }
@@ -164,7 +164,7 @@ mod tests {
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 
-    /// Reads bytes as every kind of file and shows what there is to say. Nothing may panic.
+    /// Reads bytes as every kind of file and prints the diagnostics. Nothing may panic.
     fn answers(bytes: &[u8]) {
         let source = match Source::decode("fuzz", bytes.to_vec()) {
             Ok(source) => source,

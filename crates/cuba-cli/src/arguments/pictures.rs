@@ -1,32 +1,32 @@
-//! `--dot`, `--svg`, and what they draw.
+//! The options of `cuba show` for pictures and automata.
 
 use crate::pictures::picture::Picture;
 use crate::running::answer::Stopped;
 use clap::Args;
 
-/// How to draw.
+/// The format of a picture.
 #[derive(Args, Debug)]
 pub(crate) struct PictureArgs {
-    /// Draw what is reachable, for Graphviz
+    /// Draw the reachable visible states for Graphviz
     ///
-    /// The visible states that are reachable, with the steps between them; or the automaton of
-    /// --psa.
+    /// The picture has the visible states and the steps between them. With --psa, it has the store
+    /// automaton instead.
     #[arg(long, group = "picture", conflicts_with_all = ["svg", "json", "successors"])]
     dot: bool,
-    /// Draw what is reachable, as an SVG picture
+    /// Draw the reachable visible states as SVG
     ///
-    /// The same as for --dot.
+    /// With --psa, the picture has the store automaton instead.
     #[arg(long, group = "picture", conflicts_with_all = ["json", "successors"])]
     svg: bool,
 }
 
 impl PictureArgs {
-    /// Whether there is something to draw.
+    /// Whether the user wants a picture.
     pub(crate) fn is_wanted(&self) -> bool {
         self.dot || self.svg
     }
 
-    /// What to print. For an SVG that is too large, `hint` says what else may help.
+    /// The picture as text. The error for an SVG that is too large ends with `hint`.
     pub(crate) fn draw(&self, picture: &Picture, hint: &str) -> Result<String, Stopped> {
         if self.dot {
             return Ok(picture.dot());
@@ -35,29 +35,29 @@ impl PictureArgs {
     }
 }
 
-/// Which automaton.
+/// The store automaton to show.
 #[derive(Args, Debug)]
 pub(crate) struct PsaArgs {
-    /// Show the store automaton of this thread
+    /// Print the store automaton of this thread
     ///
-    /// A name, or its number from 1 on. It is that of everything that the thread alone reaches from
-    /// stacks of height at most one, as for `cuba fcr`; or of what it reaches from one state, with
-    /// --from.
+    /// A name, or a number counted from 1. The automaton accepts everything that the thread alone
+    /// reaches from stacks of height at most one, as in `cuba fcr`, or from the state of --from.
     #[arg(long, value_name = "THREAD", conflicts_with = "successors")]
     pub(crate) psa: Option<String>,
-    /// For --psa: start in this state
+    /// With --psa: start in this state
     ///
-    /// E.g. '0|1,4 6', or the thread's own part of it, '0|4 6'.
+    /// E.g. '0|1,4 6', or only the shared state and the stack of the thread, '0|4 6'.
     #[arg(long, value_name = "STATE", requires = "psa")]
     pub(crate) from: Option<String>,
 }
 
-/// Which part of the graph.
+/// How far the states are explored for a picture.
 #[derive(Args, Debug)]
 pub(crate) struct GraphArgs {
-    /// For --dot and --svg: stop after K contexts
+    /// With --dot or --svg: stop after K contexts
     ///
-    /// What is reachable with K contexts is drawn, if all that is reachable is not known earlier.
+    /// The picture has what is reachable with K contexts, unless all reachable visible states are
+    /// known earlier.
     #[arg(long, value_name = "K", default_value_t = 50, requires = "picture", conflicts_with_all = ["psa", "successors"])]
     pub(crate) max_contexts: usize,
 }

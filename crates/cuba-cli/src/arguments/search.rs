@@ -1,4 +1,4 @@
-//! The options that `cuba verify` and `cuba reach` have in common.
+//! The options of a search, common to `cuba verify` and `cuba reach`.
 
 use crate::analysis::limits::MemoryLimit;
 use crate::arguments::checkpoint::CheckpointArgs;
@@ -15,47 +15,49 @@ use clap::Args;
 use cuba::{Engine, Ladder, Options, Rung, Tuning};
 use std::str::FromStr;
 
-/// The options of an exploration.
+/// The options of a search.
 #[derive(Args, Debug)]
 pub(crate) struct SearchArgs {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
     /// Stop after K contexts
     ///
-    /// What is safe up to K contexts is not called safe.
+    /// The answer is `unknown` if K contexts do not decide the question.
     #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
-    /// What to work with, from below or from above
+    /// Choose the engine of the lower search, or the overapproximations
     ///
-    /// auto; or from below explicit (states one by one) or symbolic (tuples of stack languages); or
-    /// from above abstract (A_0, A_1, …) or one overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0,
-    /// A_1, …
+    /// auto; an engine of the lower search: explicit (states one by one) or symbolic (tuples of
+    /// stack languages); abstract for the overapproximations A_0, A_1, …; or a single
+    /// overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = heading::SEARCH)]
-    pub(crate) engine: Choice,
-    /// Go on up to A_D, and no further
+    pub(crate) engine: EngineChoice,
+    /// Stop the overapproximations after A_D
     ///
-    /// A_D is the overapproximation of depth D. --max-contexts does not end this earlier.
+    /// A_D is the overapproximation of depth D. With this option, --max-contexts does not stop the
+    /// overapproximations earlier.
     #[arg(long, value_name = "D", help_heading = heading::LIMITS)]
     max_depth: Option<usize>,
-    /// Give up an A_d that has more than N tuples
+    /// Give up an A_d with more than N tuples
     ///
-    /// Or a Z_z of more states, and go on with the next one [default: 100000; with no limit at all,
-    /// it is tried again with more]. If the initial states alone are more, no deeper one is tried.
+    /// The same holds for a Z_z with more than N states. The search continues with the next
+    /// overapproximation [default: 100000; without any limit, it is tried again with more]. If the
+    /// initial states alone are more than N tuples, no deeper A_d is tried.
     #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
-    /// Do not use that threads are interchangeable
+    /// Disable symmetry reduction
     ///
     /// The answers are the same.
     #[arg(long, help_heading = heading::SEARCH)]
     no_symmetry: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// How many threads may work at a time [default: one for each core]
+    /// Work with at most N threads at a time [default: one for each core]
     ///
     /// The answers are the same.
     #[arg(long, short, value_name = "N", value_parser = jobs, help_heading = heading::SEARCH)]
     pub(crate) jobs: Option<usize>,
-    /// Say on standard error what it took
+    /// Print statistics to standard error
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print JSON
@@ -71,39 +73,39 @@ pub(crate) struct SearchArgs {
     pub(crate) cluster: ClusterArgs,
 }
 
-/// What can be asked for with `--engine`.
+/// The values of `--engine`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Choice {
+pub(crate) enum EngineChoice {
     Auto,
-    Below(Engine),
+    Lower(Engine),
     Abstract,
-    Above(Rung),
+    Upper(Rung),
 }
 
-impl FromStr for Choice {
+impl FromStr for EngineChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         match &*text.to_ascii_lowercase() {
-            "auto" => Ok(Choice::Auto),
-            "explicit" => Ok(Choice::Below(Engine::Explicit)),
-            "symbolic" => Ok(Choice::Below(Engine::Symbolic)),
-            "abstract" => Ok(Choice::Abstract),
-            _ => text.parse().map(Choice::Above).map_err(|_| {
-                "one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …".to_owned()
+            "auto" => Ok(EngineChoice::Auto),
+            "explicit" => Ok(EngineChoice::Lower(Engine::Explicit)),
+            "symbolic" => Ok(EngineChoice::Lower(Engine::Symbolic)),
+            "abstract" => Ok(EngineChoice::Abstract),
+            _ => text.parse().map(EngineChoice::Upper).map_err(|_| {
+                "expected one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …".to_owned()
             }),
         }
     }
 }
 
 impl SearchArgs {
-    /// The options of the analysis.
+    /// The options for the library.
     pub(crate) fn options(&self, memory: MemoryLimit) -> Options {
         let (engine, ladder) = match self.engine {
-            Choice::Auto => (None, Ladder::All),
-            Choice::Below(engine) => (Some(engine), Ladder::All),
-            Choice::Abstract => (None, Ladder::Abstract),
-            Choice::Above(rung) => (None, Ladder::Only(rung)),
+            EngineChoice::Auto => (None, Ladder::All),
+            EngineChoice::Lower(engine) => (Some(engine), Ladder::All),
+            EngineChoice::Abstract => (None, Ladder::Abstract),
+            EngineChoice::Upper(rung) => (None, Ladder::Only(rung)),
         };
         Options {
             engine,
@@ -114,14 +116,14 @@ impl SearchArgs {
             max_depth: self.max_depth,
             max_tuples: self.max_tuples,
             memory: memory.for_tables(),
-            // Of many processes, those that have the states wait for none of the ends.
+            // With many processes, process 0 runs both searches while it waits for the others.
             jobs: self.jobs.unwrap_or_else(machine::cores).max(if self.cluster.is_wanted() { 2 } else { 1 }),
             timeout: self.limits.timeout(),
             tuning: Tuning::default(),
         }
     }
 
-    /// Continues a run with these options. Its limits may be other.
+    /// Takes the checkpoint of a run that continues, and its new limits.
     pub(crate) fn resume(&mut self, resumed: Resumed, limits: LimitArgs) {
         self.cluster.resume(&resumed.header.arguments);
         self.checkpoint.resume(resumed);

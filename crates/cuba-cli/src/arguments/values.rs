@@ -1,10 +1,10 @@
-//! Durations, sizes and numbers of jobs, as a user writes them.
+//! Parsers for durations, sizes and numbers of jobs on the command line.
 
 use std::time::Duration;
 
 /// `500ms`, `90s`, `30m`, `2h`; a number alone is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wanted = || "a number with ms, s, m, h or d behind it".to_owned();
+    let wanted = || "expected a number with the unit ms, s, m, h or d".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let milliseconds = match &text[digits.len()..] {
         "ms" => 1,
@@ -15,12 +15,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(wanted()),
     };
     let number: u64 = digits.parse().map_err(|_| wanted())?;
-    number.checked_mul(milliseconds).map(Duration::from_millis).ok_or_else(|| "longer than anybody waits".to_owned())
+    number.checked_mul(milliseconds).map(Duration::from_millis).ok_or_else(|| "the time is too long".to_owned())
 }
 
-/// A number from 1 on.
+/// A number of at least 1.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "a number from 1 on".to_owned())
+    text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
 /// `512M`, `16G`: bytes in powers of 1024.
@@ -32,10 +32,10 @@ pub(crate) fn size(text: &str) -> Result<usize, String> {
         "M" | "MB" | "MIB" => 20,
         "G" | "GB" | "GIB" => 30,
         "T" | "TB" | "TIB" => 40,
-        _ => return Err("a number with K, M, G or T behind it".to_owned()),
+        _ => return Err("expected a number with the unit K, M, G or T".to_owned()),
     };
-    let number: usize = digits.parse().map_err(|_| "a number with K, M, G or T behind it".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "more than a machine can have".to_owned())
+    let number: usize = digits.parse().map_err(|_| "expected a number with the unit K, M, G or T".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "the size is too large".to_owned())
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What the report's script needs to know: the states of the table and of the trace, with each name
-//! and each stack written once.
+//! The data for the script of the report: the states of the table and of the trace. Each name and
+//! each stack occurs only once.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::{Loaded, LoadedProgram};
@@ -16,29 +16,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A table with more rows than this is cut after the last level that fits.
 const ROWS: usize = 200_000;
 
-/// Likewise one with more entries: each row has a shared state, and a stack for each thread.
+/// The limit for the entries of a table. Each row has a shared state and a stack for each thread.
 const ENTRIES: usize = 1 << 21;
 
-/// Likewise one of states that have more symbols than this on all stacks together.
+/// The limit for the symbols on all stacks of a table of states.
 const SYMBOLS: usize = 1_000_000;
 
-/// Of a longer trace, the last steps are shown; likewise of one with more stacks and symbols than
-/// [`SYMBOLS`].
+/// A longer trace, or one with more stacks and symbols than [`SYMBOLS`], shows only its last steps.
 const STEPS: usize = 5000;
 
-/// What the script works on.
+/// The data of the script.
 #[derive(Serialize)]
 pub(super) struct Data {
     threads: Vec<String>,
     shared: Vec<String>,
     symbols: Vec<String>,
-    /// Of a program, what these are in its words.
+    /// The names in words of the program, if the model is one.
     words: Option<WordsData>,
-    /// Each stack: its top symbol, and the stack below. Stack 0 is empty, and is not listed.
+    /// Each stack: its top symbol and the stack below. Stack 0 is empty and is not listed.
     stacks: Vec<(usize, usize)>,
     /// T(R_k) \ T(R_{k-1}).
     visible: Table,
-    /// R_k \ R_{k-1}, if states are kept one by one.
+    /// R_k \ R_{k-1}, with the explicit engine.
     states: Option<Table>,
     trace: Option<TraceData>,
 }
@@ -49,43 +48,43 @@ struct WordsData {
     symbols: Vec<String>,
 }
 
-/// What is new at each k.
+/// The new states of each level.
 #[derive(Serialize)]
 struct Table {
-    /// For k = 0, 1, …: a shared state and a stack for each thread, again and again.
+    /// For k = 0, 1, …: for each state, a shared state and a stack for each thread.
     levels: Vec<Vec<usize>>,
     /// Whether these are all levels.
     is_complete: bool,
-    /// How many states there are in all.
+    /// The number of all states.
     of_states: String,
 }
 
 #[derive(Serialize)]
 struct TraceData {
-    /// From the initial state to the bad one; of a long trace, the end.
+    /// The states from the initial state to the bad one, or only the last ones.
     states: Vec<Vec<usize>>,
-    /// What leads from each state to the next.
+    /// The steps from each state to the next.
     steps: Vec<StepData>,
-    /// How many steps before these are left out.
+    /// The number of omitted steps before these.
     left_out: usize,
-    /// The program, if it is one.
+    /// The program, if the model is one.
     source: Option<SourceData>,
 }
 
 #[derive(Serialize)]
 struct StepData {
-    /// From 0 on.
+    /// Counted from 0.
     context: usize,
     thread: usize,
-    /// What was done.
+    /// The action or the statement.
     text: String,
-    /// What it changed, in words.
+    /// The changes in words.
     changes: String,
     /// The line of the program.
     line: Option<usize>,
-    /// Where that comes from, if the program was made from another one.
+    /// The place in the C program that the program was made from.
     origin: Option<String>,
-    /// Part of the step before.
+    /// Whether the step is part of the step before.
     is_hidden: bool,
 }
 
@@ -94,19 +93,19 @@ struct SourceData {
     text: String,
     /// The shared states in which the program has failed.
     errors: Vec<usize>,
-    /// What the shared states of the trace stand for: variables with their values.
+    /// The variables of the shared states of the trace, with their values.
     shared: BTreeMap<usize, Vec<(String, Option<bool>)>>,
-    /// What its symbols stand for.
+    /// The frames of the symbols of the trace.
     symbols: BTreeMap<usize, FrameData>,
-    /// For each state of the trace, what threads have to do with each other.
+    /// The locks, the atomic section and the waiting threads in each state of the trace.
     synchronised: Vec<SynchronisedData>,
 }
 
 #[derive(Serialize)]
 struct SynchronisedData {
-    /// The locks that are held: their names, and which threads hold them, in words.
+    /// The held locks: their names, and the threads that hold them, in words.
     locks: Vec<(String, String)>,
-    /// The locks that each thread holds, of those that hold any.
+    /// The locks of each thread that holds any.
     holds: BTreeMap<usize, Vec<String>>,
     /// The thread that is in an atomic section.
     atomic: Option<usize>,
@@ -138,7 +137,7 @@ struct FrameData {
     variables: Vec<(String, Option<bool>)>,
 }
 
-/// Names that were used so far.
+/// The numbers of names and stacks so far.
 struct Numbering<'a> {
     explored: &'a Exploration<'a>,
     shared: HashMap<SharedState, usize>,
@@ -146,13 +145,13 @@ struct Numbering<'a> {
     stacks: HashMap<(usize, usize), usize>,
 }
 
-/// The number of something, which gets the next one if it is new.
+/// The number of an item. A new item gets the next number.
 fn number<T: std::hash::Hash + Eq>(numbers: &mut HashMap<T, usize>, it: T) -> usize {
     let next = numbers.len();
     *numbers.entry(it).or_insert(next)
 }
 
-/// What was numbered, in the order of the numbers.
+/// The items in the order of their numbers.
 fn in_order<T>(numbers: HashMap<T, usize>) -> Vec<T> {
     let mut all: Vec<(usize, T)> = numbers.into_iter().map(|(it, number)| (number, it)).collect();
     all.sort_unstable_by_key(|&(number, _)| number);
@@ -173,7 +172,7 @@ impl Numbering<'_> {
         row
     }
 
-    /// The levels of a table, as far as they are not too many.
+    /// The first levels of a table, up to the limits.
     fn table(
         &mut self,
         count: fn(&LevelStore<'_>, usize) -> Count,
@@ -193,14 +192,14 @@ impl Numbering<'_> {
         }
         let of_states = (0..of_levels).map(|k| count(lower, k)).sum::<Count>().to_string();
         let is_complete = levels.len() == of_levels;
-        // Nothing new to the end.
+        // Empty levels at the end are omitted.
         while levels.pop_if(|level| level.is_empty()).is_some() {}
         Table { levels, is_complete, of_states }
     }
 }
 
-/// Visible states as states: what is not seen is left out.
-fn visible(lower: &LevelStore<'_>, k: usize) -> Vec<GlobalState> {
+/// Visible states as states with stacks of height at most one.
+fn visible(lower: &Lower<'_>, k: usize) -> Vec<GlobalState> {
     let stack = |top: &Option<Symbol>| Stack::from_top(*top);
     let states = lower.visible().states(k).into_iter();
     states.map(|state| GlobalState { shared: state.shared, stacks: state.tops.iter().map(stack).collect() }).collect()
@@ -246,7 +245,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             before = &step.state;
         }
     }
-    // The end is what matters.
+    // The end of the trace is the important part.
     let height = |state: &GlobalState| state.stacks.iter().map(|stack| 1 + stack.height()).sum::<usize>() + 1;
     let heights = path.iter().rev().take(STEPS).scan(0, |sum, (.., before, _)| {
         *sum += height(before);
@@ -259,7 +258,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
     let mut steps = Vec::new();
     let name = |thread: ThreadId| system.thread_name(thread);
     let mut walk = program.map(|program| program.map.trace(system, trace).into_steps());
-    // What threads have to do with each other in the first state that is shown.
+    // The locks and threads in the first state that is shown.
     let mut now = program.map(|program| program.map.synchronisation(&trace.initial, None));
     if let Some(skipped) = left_out.checked_sub(1) {
         now = walk.as_mut().and_then(|walk| walk.nth(skipped)).map(|step| step.now);
@@ -279,7 +278,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
         if let Some(ProgramStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
-            match program_trace::told(loaded, &taken, &name(context.thread)) {
+            match program_trace::described(loaded, &taken, &name(context.thread)) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,
             }
@@ -292,7 +291,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
             variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
         };
         let all = || std::iter::once(first).chain(path.iter().map(|(.., step)| &step.state));
-        // Each of them once, however often it occurs.
+        // Each shared state and each symbol once.
         let shared_states: BTreeSet<SharedState> = all().map(|state| state.shared).collect();
         let frames: BTreeSet<Symbol> = all().flat_map(|state| state.stacks.iter().flat_map(Stack::iter)).collect();
         let shared = shared_states.iter().map(|&q| (numbering.shared[&q], owned(map.shared_variables(q))));

@@ -1,7 +1,6 @@
-//! The page of `--report`: an answer to look at, as one HTML file that needs nothing else.
+//! The report as one HTML file that needs no other.
 //!
-//! The page is made from the same data as the text and the JSON; its script only shows what it
-//! gets.
+//! The report comes from the same data as the text and the JSON. Its script only shows these data.
 
 use super::data::Data;
 use crate::analysis::exploration::Exploration;
@@ -10,7 +9,7 @@ use crate::analysis::summary::listed;
 use crate::json;
 use crate::pictures;
 use crate::pictures::automaton::Automaton;
-use crate::pictures::picture::SOON;
+use crate::pictures::picture::QUICK_BUDGET;
 use crate::text::numbers::plural;
 use crate::text::overapproximations::outcome_words;
 use crate::text::state_notation::StateNotation;
@@ -24,55 +23,55 @@ use minijinja::value::Serde;
 use serde::Serialize;
 use std::time::Duration;
 
-/// Question and answer, in words.
+/// The question and the answer in words.
 pub(crate) struct ReportHeader<'a> {
     pub(crate) file: &'a str,
     pub(crate) question: &'a str,
-    /// What the question is about.
+    /// The bad patterns or labels of the question.
     pub(crate) patterns: Vec<String>,
     pub(crate) verdict: &'a str,
 }
 
-/// A store automaton with more transitions than this cannot be drawn anyway.
+/// A store automaton with more transitions than this is not drawn.
 const MOST_TRANSITIONS: usize = 2000;
 
-/// A store automaton with more states than this takes too much room to be shown unasked.
+/// A store automaton with more states than this is folded.
 const SMALL: usize = 24;
 
-/// Of more programs, no automaton is shown unasked.
+/// With more programs than this, all automata are folded.
 const FEW: usize = 4;
 
-/// Of more overapproximations, so many are shown at the beginning, and as many at the end.
+/// A longer table of overapproximations shows only this many rows at its beginning and at its end.
 const RUNGS: usize = 100;
 
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
 
-// A page is made in less than two seconds, whatever the system. So there are limits for all that
-// may be much, and none of them is a time.
+// A report takes less than two seconds for any system. So all its parts have limits, and none of
+// these is a time.
 
-/// Of more programs, the first automata are shown.
+/// The number of automata in the report.
 const AUTOMATA: usize = 50;
 
-/// Of more loops, the first ones are shortened.
+/// The number of loops that are shortened.
 const SHORTENED: usize = 4;
 
-/// Loops with more stack symbols in all their states together are not written out.
+/// The limit for the stack symbols of all loops that are written out.
 const LOOP_SYMBOLS: usize = 50_000;
 
-/// What the page says.
+/// The content of the report.
 #[derive(Serialize)]
 pub(crate) struct Page<'a> {
     file: &'a str,
     version: &'static str,
     /// `safe`, `unsafe`, `converged` or `unknown`.
     word: &'a str,
-    /// The verdict without that word, in parts: every second one is code.
+    /// The verdict without that word, in parts. Every second part is code.
     verdict: Vec<&'a str>,
-    asked: &'a str,
-    /// What the question is about: patterns, labels.
+    question: &'a str,
+    /// The bad patterns or labels of the question.
     patterns: &'a [String],
-    /// How the answer was found, and what it took.
+    /// The engine, the proof, the limits and the time.
     facts: Vec<Fact>,
     evidence: EvidenceFact,
     /// The last k that was explored.
@@ -80,20 +79,20 @@ pub(crate) struct Page<'a> {
     chart: String,
     levels: String,
     rungs: Vec<RungRow>,
-    /// For an open question, what is known.
+    /// The ladder in words, if the question is open.
     squeezed: Option<String>,
     has_trace: bool,
     has_source: bool,
     programs: Vec<ProgramRow>,
     automata: Vec<AutomatonFigure>,
-    /// How many programs have no automaton here.
+    /// The number of programs without an automaton in the report.
     automata_left_out: usize,
     shared_states: usize,
     threads: usize,
     groups: Vec<String>,
-    /// The texts of the model: their names, and what they say.
+    /// The names and the texts of the files of the model.
     sources: Vec<(&'a str, &'a str)>,
-    /// Those that are too long.
+    /// The files that are too long to show.
     long_sources: Vec<&'a str>,
     warnings: Vec<json::WarningJson>,
     data: String,
@@ -105,7 +104,7 @@ pub(crate) struct Page<'a> {
 struct Fact {
     name: &'static str,
     value: String,
-    /// Whether it is another one each time.
+    /// Whether the value differs between runs.
     varies: bool,
 }
 
@@ -141,7 +140,7 @@ struct AutomatonFigure {
     svg: Option<String>,
     size: String,
     is_small: bool,
-    /// The loop, in words and as a picture, unless it is too long.
+    /// The loop in words and as a picture, unless it is too long.
     run: Option<String>,
     loop_svg: Option<String>,
 }
@@ -173,7 +172,7 @@ impl<'a> Page<'a> {
             version: env!("CARGO_PKG_VERSION"),
             word,
             verdict: verdict.split('`').collect(),
-            asked: header.question,
+            question: header.question,
             patterns: &header.patterns,
             facts: facts(explored),
             evidence: evidence(explored),
@@ -193,7 +192,7 @@ impl<'a> Page<'a> {
             sources: sources.into_iter().map(|it| (&*it.name, &*it.text)).collect(),
             long_sources: long_sources.into_iter().map(|it| &*it.name).collect(),
             warnings: json::warnings(&loaded.reading),
-            // Inside of a script, `</script>` would end it.
+            // `</script>` would end the script.
             data: data.replace('<', "\\u003c"),
             style: include_str!("style.css"),
             script: include_str!("script.js"),
@@ -204,7 +203,7 @@ impl<'a> Page<'a> {
         let mut environment = Environment::new();
         environment.add_template("page.html", include_str!("page.html")).expect("our own template");
         let template = environment.get_template("page.html").expect("it was added");
-        // Also of the model's text, a browser obeys nothing.
+        // The text of the model may have special characters, too.
         printable_lines(&template.render(Serde(self)).expect("our own template"))
     }
 }
@@ -287,21 +286,20 @@ fn program(program: &Program) -> ProgramRow {
     }
 }
 
-/// The loop step by step, if there is room for all its states.
-fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
+/// The loop step by step, if its states fit into the limit.
+fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }
     Some(plain(&pumping_loop::steps(loaded, program, found, None, None)))
 }
 
-/// The store automaton of each program, and its loop, if it has one; of many programs, those of the
-/// first ones.
+/// The store automata of the first programs, and their loops.
 fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
     let mut figures: Vec<AutomatonFigure> = Vec::new();
-    let (mut drawing, mut symbols, mut loops) = (SOON, LOOP_SYMBOLS, 0);
+    let (mut budget, mut symbols, mut loops) = (QUICK_BUDGET, LOOP_SYMBOLS, 0);
     for (number, program) in system.programs().iter().enumerate().take(AUTOMATA) {
         let Some(thread) = threads.find(|&thread| std::ptr::eq(system.program(thread), program)) else { continue };
         let found = fcr.and_then(|fcr| fcr.pumping.a_loop(number).cloned());
@@ -310,8 +308,8 @@ fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure>
         let picture =
             Automaton::of_contexts(&StateNotation::of(loaded), thread, MOST_TRANSITIONS).ok().map(|it| it.picture());
         let size = picture.as_ref().map_or((0, 0), |picture| (picture.nodes.len(), picture.edges.len()));
-        let svg = picture.and_then(|picture| picture.svg_within(&mut drawing).ok());
-        // Names within a picture are names within the whole page.
+        let svg = picture.and_then(|picture| picture.svg_within(&mut budget).ok());
+        // Names within a picture must be unique in the whole page.
         let own = |svg: String, kind: &str| svg.replace("picture-head", &format!("picture-{kind}-{number}"));
         figures.push(AutomatonFigure {
             name: program.name().to_owned(),
@@ -322,9 +320,7 @@ fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure>
             run: found.as_ref().and_then(|found| loop_text(loaded, program, found, &mut symbols)),
             loop_svg: found
                 .as_ref()
-                .and_then(|found| {
-                    pictures::pumping_loop::picture(loaded, program, found)?.svg_within(&mut drawing).ok()
-                })
+                .and_then(|found| pictures::pumping_loop::picture(loaded, program, found)?.svg_within(&mut budget).ok())
                 .map(|svg| own(svg, "loop")),
         });
     }

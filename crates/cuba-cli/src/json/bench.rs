@@ -1,4 +1,4 @@
-//! What `cuba bench` says of many models.
+//! The results of `cuba bench` as JSON.
 
 use cpds_models::Published;
 use serde::Serialize;
@@ -7,69 +7,68 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchJson {
-    /// What every model was asked: `verify` or `reach`.
+    /// The verb of every run: `verify` or `reach`.
     pub question: &'static str,
-    /// Whether every run was made; false if the user did not want to wait. Then `runs` has those
-    /// that were.
+    /// Whether every run was made; false after Ctrl-C. Then `runs` has those that were made.
     pub complete: bool,
     /// The runs, in the order of the models.
     pub runs: Vec<BenchRunJson>,
-    /// How many came out how.
+    /// The number of runs with each outcome.
     pub summary: BenchSummaryJson,
 }
 
-/// One run of a model, in a process of its own.
+/// One run of a model, in its own process.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchRunJson {
     /// The model.
     pub file: String,
-    /// Of a Boolean program, `--instances`, if the run has it.
+    /// For a Boolean program, the value of `--instances`, if it was given.
     pub instances: Option<String>,
-    /// Of a Boolean program, `--threads`, if the run has it.
+    /// For a Boolean program, the value of `--threads`, if it was given.
     pub max_threads: Option<u32>,
-    /// How it came out.
+    /// How the answer compares with the expected one.
     pub outcome: Outcome,
-    /// `safe`, `unsafe`, `converged` or `unknown`; null if there was no answer at all.
+    /// `safe`, `unsafe`, `converged` or `unknown`; null if the run failed.
     pub verdict: Option<String>,
-    /// The verdict in words; if there was no answer, what went wrong.
+    /// The verdict in words; if the run failed, the error.
     pub reason: String,
-    /// What was expected, if anything was.
+    /// The expected answer, if there is one.
     pub expected: Option<BenchExpectedJson>,
-    /// What else the answer says, as in the JSON of `verify` and `reach`; null if there was none.
+    /// More of the answer, as in the JSON of `verify` and `reach`; null if the run failed.
     pub answer: Option<BenchAnswerJson>,
-    /// The time that the process took, in seconds.
+    /// The time of the process, in seconds.
     pub time_s: f64,
-    /// The most memory that it had; null if there was no answer, or where the operating system does
-    /// not say.
+    /// The peak memory of the process; null if the run failed, or if the operating system does not
+    /// report it.
     pub peak_memory_bytes: Option<u64>,
-    /// Where the paper says something else, and why.
+    /// A note, for example why the answer differs from the paper.
     pub note: Option<String>,
-    /// The row of the paper's Table 2, as it is printed there: `program`, `threads`, `fcr`, `safe`,
+    /// The row of the paper's Table 2: `program`, `threads`, `fcr`, `safe`,
     /// `reachable` and `visible` (where the sequences collapse), `time` and `memory`.
     #[cfg_attr(test, schemars(with = "Option<std::collections::BTreeMap<String, String>>"))]
     pub published: Option<Published>,
 }
 
-/// How a run came out.
+/// How the answer of a run compares with the expected one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// As expected.
     AsExpected,
-    /// There is another answer than the expected one.
+    /// The answer is not the expected one.
     Wrong,
-    /// The answer is `unknown`, although more was expected.
+    /// The answer is `unknown`, but another one was expected.
     Unknown,
-    /// There is no answer: the model cannot be read, or the process did not end as it should.
+    /// There is no answer: the model cannot be read, or the process failed.
     Failed,
-    /// There is an answer, and nothing to compare it with.
+    /// There is an answer, but no expected one.
     NotCompared,
 }
 
 impl Outcome {
-    /// What it is called.
+    /// The name in JSON and CSV.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Outcome::AsExpected => "as-expected",
@@ -81,13 +80,13 @@ impl Outcome {
     }
 }
 
-/// What is expected of a run.
+/// The expected answer of a run.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchExpectedJson {
     /// `safe` or `unsafe`.
     pub verdict: &'static str,
-    /// Whether no engine can decide it, so that `unknown` is as expected.
+    /// Whether no engine can decide the question, so that `unknown` is as expected.
     pub undecided: bool,
     /// For `unsafe`, the least number of contexts.
     pub contexts: Option<usize>,
@@ -97,48 +96,48 @@ pub struct BenchExpectedJson {
     pub collapse: Option<BenchCollapseJson>,
 }
 
-/// What a run found.
+/// The answer of a run.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchAnswerJson {
-    /// How many threads there are.
+    /// The number of threads.
     pub threads: usize,
     /// For `unsafe`, the least number of contexts; otherwise the last k for which R_k was computed.
     pub contexts: usize,
-    /// What the proof rests on.
+    /// What the proof is based on.
     pub proved_by: Option<String>,
     /// Whether finite context reachability holds.
     pub fcr: Option<bool>,
-    /// |T(R_k)| for the last k that was finished; null if it has more than 128 bits.
+    /// |T(R_k)| for the last complete k; null if it has more than 128 bits.
     pub visible: Option<u128>,
-    /// Where the sequences collapse; null where that is not known.
+    /// Where the sequences collapse; null if that is not known.
     pub collapse: BenchCollapseJson,
 }
 
-/// The least k from which on a sequence does not grow.
+/// The least k from which a sequence does not grow.
 #[derive(Clone, Copy, Serialize, serde::Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchCollapseJson {
-    /// (R_k); null if it diverges, or if that is not known.
+    /// (R_k); null if it diverges, or if this is not known.
     pub reachable: Option<usize>,
     /// (T(R_k)).
     pub visible: Option<usize>,
 }
 
-/// How many runs came out how.
+/// The number of runs with each outcome.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BenchSummaryJson {
-    /// How many there are, made or not.
+    /// The number of runs, including those that were not made.
     pub runs: usize,
-    /// As expected.
+    /// Answers as expected.
     pub as_expected: usize,
-    /// Another answer than the expected one.
+    /// Answers that are not the expected one.
     pub wrong: usize,
-    /// `unknown`, although more was expected.
+    /// Answers `unknown` where another one was expected.
     pub unknown: usize,
-    /// No answer.
+    /// Runs without an answer.
     pub failed: usize,
-    /// An answer, and nothing to compare it with.
+    /// Answers without an expected one.
     pub not_compared: usize,
 }

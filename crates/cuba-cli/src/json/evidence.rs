@@ -1,4 +1,4 @@
-//! Evidence as JSON: certificates and traces. `docs/evidence.md` says what it means.
+//! Evidence as JSON: certificates and traces. `docs/evidence.md` describes the formats.
 
 use super::programs;
 use super::{ActionJson, PlaceJson, action};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// The version of the formats of traces and certificates.
 const VERSION: u32 = 1;
 
-/// A set of states that no step leads out of; what `--certificate` writes.
+/// An inductive invariant: a set of states that no step leaves. `--certificate` writes it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -23,12 +23,12 @@ pub struct CertificateJson<'a> {
     /// The version of the format: 1.
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
-    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds`
-    /// makes of it.
+    /// The model with its bad states: `sha256:` and the hash of the output of `cuba convert --to
+    /// cpds`.
     pub model: String,
     /// The version of cuba that made it.
     pub cuba: &'static str,
-    /// Where it comes from: `Z`, `A_1`, `R_k` and the like.
+    /// What the proof is based on: `Z`, `A_1`, `R_k` and so on.
     pub proved_by: String,
     /// The names of shared states; elsewhere in this object a shared state is a position in this
     /// list.
@@ -36,23 +36,23 @@ pub struct CertificateJson<'a> {
     /// The names of stack symbols, after `-` for the empty word; elsewhere in this object a symbol
     /// is a position in this list.
     pub symbols: Vec<&'a str>,
-    /// The threads, counted from 1, in groups within which the languages of a tuple may be
+    /// The threads, counted from 1, in groups. Within a group, the languages of a tuple may be
     /// permuted.
     pub groups: Vec<Vec<usize>>,
     /// A deterministic automaton. For each state: 1 if it is accepting, otherwise 0; then, for each
-    /// transition, its symbol and the state that it leads to. Each state stands for the language of
-    /// the words that lead from it to an accepting one.
+    /// transition, its symbol and its target state. A state stands for the language of the words
+    /// that lead from it to an accepting state.
     pub automaton: Lines<'a>,
-    /// The tuples: for each, the shared state, and for each thread a state of the automaton.
+    /// The tuples, each with the shared state and, for each thread, a state of the automaton.
     pub tuples: Lines<'a>,
-    /// The visible states of the tuples, up to permutations within groups: for each, the shared
-    /// state, and for each thread the top symbol. If `cuba reach` made it, these are the reachable
-    /// ones.
+    /// The visible states of the tuples, up to permutations within groups, each with the shared
+    /// state and, for each thread, the top symbol. In a certificate of `cuba reach`, these are the
+    /// reachable ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible: Option<Lines<'a>>,
 }
 
-/// Lists of numbers, made one by one while they are written.
+/// Lists of numbers, computed one by one while they are written.
 pub struct Lines<'a>(Box<dyn Fn() -> Box<dyn Iterator<Item = Vec<u32>> + 'a> + 'a>);
 
 impl<'a> Lines<'a> {
@@ -128,7 +128,7 @@ pub fn certificate<'a>(problem: &'a Problem, proved_by: String, certificate: &'a
     }
 }
 
-/// Compact, with a line for each member of the object, and for each list in it.
+/// Formats JSON compactly, with a line for each member of the object and for each list in it.
 #[derive(Default)]
 struct ByLine {
     depth: usize,
@@ -160,7 +160,7 @@ impl Formatter for ByLine {
     }
 }
 
-/// A path to a bad state; what `--trace` writes.
+/// A trace to a bad state. `--trace` writes it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -171,10 +171,10 @@ pub struct TraceJson {
     /// The version of the format: 1.
     #[cfg_attr(test, schemars(extend("const" = 1)))]
     pub version: u32,
-    /// The model, with its bad states: `sha256:` and the hash of what `cuba convert --to cpds`
-    /// makes of it.
+    /// The model with its bad states: `sha256:` and the hash of the output of `cuba convert --to
+    /// cpds`.
     pub model: String,
-    /// How many contexts there are.
+    /// The number of contexts.
     pub context_count: usize,
     /// The bad pattern that the last state fits.
     pub bad: String,
@@ -193,7 +193,7 @@ pub struct TraceJson {
 pub struct ContextJson {
     /// The thread, counted from 1.
     pub thread: usize,
-    /// What it is called.
+    /// Its name.
     pub thread_name: String,
     /// Its steps.
     pub steps: Vec<TraceStepJson>,
@@ -204,12 +204,12 @@ pub struct ContextJson {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TraceStepJson {
-    /// The action it fires.
+    /// The action that fires.
     pub action: ActionJson,
-    /// The state it leads to.
+    /// The state that the step leads to.
     pub state: String,
-    /// Of a Boolean program, the statement. Not part of the evidence: the checker does not look at
-    /// it.
+    /// For a Boolean program, the statement. It is not part of the evidence, and the checker
+    /// ignores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceJson>,
 }
@@ -218,34 +218,34 @@ pub struct TraceStepJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SourceJson {
-    /// What the step does: `statement`, `condition`, `call returned`, `end of function`, `end of
-    /// atomic`, `thread starts`, `assert fails`, `unlock fails`; or `handover`, which is part of
+    /// The kind of step: `statement`, `condition`, `call returned`, `end of function`, `end of
+    /// atomic`, `thread starts`, `assert fails`, `unlock fails`, or `handover`, which is part of
     /// the step before.
     pub kind: &'static str,
-    /// Where it stands.
+    /// The place of the statement.
     #[serde(flatten)]
     pub place: PlaceJson,
-    /// How many calls the thread is in, the outermost function apart.
+    /// The depth of calls; 0 in the outermost function.
     pub depth: usize,
-    /// The variables that have changed, and what they are now; null is any value.
+    /// The variables that have changed, with their new values; null is any value.
     pub changes: BTreeMap<String, Option<bool>>,
-    /// The locks that the thread has taken, with its name, or given up, with null; not there if
-    /// there are none.
+    /// The locks that the thread has taken, with its name, or freed, with null; absent if there are
+    /// none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub locks: BTreeMap<String, Option<String>>,
-    /// True if the thread has entered an atomic section, false if its section has ended; otherwise
-    /// not there.
+    /// True if the thread has entered an atomic section, false if it has left one; otherwise
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub atomic: Option<bool>,
-    /// The thread that the step has created, which waits to start; not there if there is none.
+    /// The created thread, which waits to start; absent if there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub creates: Vec<StartJson>,
-    /// What threads have to do with each other after the step.
+    /// The locks, the atomic section and the waiting threads after the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<SynchronisationJson>,
 }
 
-/// Where a thread starts.
+/// The place where a thread starts.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StartJson {
@@ -253,11 +253,11 @@ pub struct StartJson {
     pub function: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// The variables that matter there, with their values, arguments above all; null is any value.
+    /// The values of the live variables there, which include the arguments; null is any value.
     pub variables: BTreeMap<String, Option<bool>>,
 }
 
-/// What the threads of a Boolean program have to do with each other in a state.
+/// The locks, the atomic section and the waiting threads in a state of a Boolean program.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SynchronisationJson {
@@ -265,7 +265,7 @@ pub struct SynchronisationJson {
     pub locks: Vec<LockJson>,
     /// The thread that is in an atomic section; null if there is none.
     pub atomic: Option<String>,
-    /// Threads that were created and have not started: where they will.
+    /// The threads that were created and have not started.
     pub waiting: Vec<StartJson>,
 }
 
@@ -273,16 +273,16 @@ pub struct SynchronisationJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockJson {
-    /// What it is called; `lock` if it has no name.
+    /// The name of the lock; `lock` if it has none.
     pub lock: String,
-    /// The thread that has taken it; null if it is not known which one it was, and it has ended.
+    /// The thread that holds the lock; null if that thread has ended and is not known.
     pub thread: Option<String>,
-    /// Whether this thread has ended, so that no thread gives the lock up; another thread may have
-    /// its name by then.
+    /// Whether this thread has ended, so that the lock is never freed. Another thread may now have
+    /// its name.
     pub has_ended: bool,
 }
 
-/// A trace as JSON; if it is of a program, with its statements.
+/// A trace as JSON, with the statements of a program.
 pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));

@@ -1,5 +1,5 @@
-//! Traces in the Informal Trace Format (ITF), for other tools' viewers: of systems in their names,
-//! of programs in lines and variables.
+//! Traces in the Informal Trace Format (ITF), for viewers of other tools. Traces of systems have
+//! the names of the system, those of programs have lines and variables.
 
 use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::program_trace;
@@ -10,8 +10,8 @@ use cpds::{Cpds, GlobalState, Stack, Trace};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A trace in the Informal Trace Format (ITF) of Apalache and Quint; what `--trace` writes to a
-/// file `*.itf.json`.
+/// A trace in the Informal Trace Format (ITF) of Apalache and Quint. `--trace` writes it to a file
+/// `*.itf.json`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ItfJson {
@@ -30,7 +30,7 @@ pub struct ItfJson {
 pub struct ItfMetaJson {
     /// `ITF`
     pub format: &'static str,
-    /// Where the format is described.
+    /// The address of a description of the format.
     #[serde(rename = "format-description")]
     pub format_description: &'static str,
     /// The model.
@@ -44,9 +44,9 @@ pub struct ItfMetaJson {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ItfStateJson {
-    /// Of a pushdown system.
+    /// A state of a pushdown system.
     System(ItfSystemStateJson),
-    /// Of a Boolean program.
+    /// A state of a Boolean program.
     Program(ItfProgramStateJson),
 }
 
@@ -57,11 +57,11 @@ pub struct ItfSystemStateJson {
     /// `index`: its number.
     #[serde(rename = "#meta")]
     pub meta: BTreeMap<&'static str, usize>,
-    /// In which context it is reached, counted from 1; 0 for the initial state.
+    /// The context in which the state is reached, counted from 1; 0 for the initial state.
     pub context: ItfNumberJson,
-    /// The thread that has moved; empty for the initial state.
+    /// The thread of the step; empty for the initial state.
     pub thread: String,
-    /// What it has done; likewise.
+    /// The action of the step; empty for the initial state.
     pub action: String,
     /// The shared state.
     pub shared: String,
@@ -76,29 +76,29 @@ pub struct ItfProgramStateJson {
     /// `index`: its number.
     #[serde(rename = "#meta")]
     pub meta: BTreeMap<&'static str, usize>,
-    /// In which context it is reached, counted from 1; 0 for the initial state.
+    /// The context in which the state is reached, counted from 1; 0 for the initial state.
     pub context: ItfNumberJson,
-    /// The thread that has moved; empty for the initial state.
+    /// The thread of the step; empty for the initial state.
     pub thread: String,
-    /// The function of the statement that it has executed; likewise.
+    /// The function of the statement; empty for the initial state.
     pub function: String,
     /// The line of the statement; 0 for the initial state.
     pub line: ItfNumberJson,
     /// The statement.
     pub statement: String,
-    /// What it has changed, in words; how a condition came out; whether it fails.
+    /// The effect of the statement, in words: changes, the value of a condition, or a failure.
     pub effect: String,
     /// The calls of each thread, innermost first: function and line, `f:12`.
     pub stacks: ItfMapJson<Vec<String>>,
-    /// The thread-local and local variables of each thread that matter, in its innermost call.
+    /// The live thread-local and local variables of each thread, in its innermost call.
     pub locals: ItfMapJson<ItfMapJson<ItfBooleanJson>>,
-    /// The thread that holds each lock; empty if none does.
+    /// The thread that holds each lock; empty if the lock is free.
     pub locks: ItfMapJson<String>,
-    /// The thread that is in an atomic section; empty if none is.
+    /// The thread that is in an atomic section; empty if there is none.
     pub atomic: String,
-    /// Threads that were created and have not started: where they will.
+    /// The places of the threads that were created and have not started.
     pub waiting: Vec<String>,
-    /// The shared variables, each by its name, or `shared:NAME` if that is a name above.
+    /// The shared variables by name; `shared:NAME` if that is the name of another member.
     #[serde(flatten)]
     pub shared: BTreeMap<String, ItfBooleanJson>,
 }
@@ -108,13 +108,13 @@ pub struct ItfProgramStateJson {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ItfBooleanJson {
-    /// It has this value.
+    /// This value.
     Known(bool),
-    /// It may have either.
+    /// Any value.
     Open(ItfOpenJson),
 }
 
-/// A value that has not been chosen.
+/// A value that is still open.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ItfOpenJson {
@@ -144,7 +144,7 @@ pub struct ItfMapJson<T> {
 /// The variables of a state of a pushdown system.
 const OF_SYSTEM: [&str; 5] = ["context", "thread", "action", "shared", "stacks"];
 
-/// The variables of a state of a program, but for its own.
+/// The variables of a state of a program, without those of the program itself.
 const OF_PROGRAM: [&str; 11] =
     ["context", "thread", "function", "line", "statement", "effect", "stacks", "locals", "locks", "atomic", "waiting"];
 
@@ -169,7 +169,7 @@ pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
     }
 }
 
-/// The last state.
+/// The bad state.
 fn bad(loaded: &Loaded, trace: &Trace) -> String {
     match loaded.program {
         Some(_) => StateNotation::of(loaded).state(trace.last()),
@@ -177,13 +177,12 @@ fn bad(loaded: &Loaded, trace: &Trace) -> String {
     }
 }
 
-/// What a shared variable is called: no program has a name with a colon.
+/// The name of a shared variable. No program has a name with a colon.
 fn variable(name: &str) -> String {
     if OF_PROGRAM.contains(&name) { format!("shared:{name}") } else { name.to_owned() }
 }
 
-/// What was done last: the context, the thread, the function, the line, the statement, and the
-/// effects.
+/// The last statement: its context, thread, function, line, text and effects.
 #[derive(Default)]
 struct Done {
     context: usize,
@@ -203,8 +202,8 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
     let mut done: Option<Done> = None;
     for ProgramStep { context, thread, state, step, now } in map.trace(system, trace).into_steps() {
         let name = system.thread_name(thread);
-        // What is part of the step before has no words of its own.
-        let (text, effect) = program_trace::told(loaded, &step, &name)
+        // A step that is part of the one before has no description of its own.
+        let (text, effect) = program_trace::described(loaded, &step, &name)
             .unwrap_or_else(|| (program_trace::statement(loaded, step.span), String::new()));
         let done_now = done.get_or_insert_with(|| Done {
             context: context + 1,
@@ -215,8 +214,8 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
             effects: Vec::new(),
         });
         done_now.effects.extend(Some(plain(&effect)).filter(|effect| !effect.is_empty()));
-        // In the middle of a return there is no state of the program.
-        if map.is_mid_step(state.shared) {
+        // A return has intermediate states, which are not states of the program.
+        if map.is_between(state.shared) {
             continue;
         }
         if map.error(state.shared).is_none() {

@@ -1,16 +1,23 @@
-//! What `--json` prints: one object a verb, described in `docs/json.md`.
+//! JSON output: one object for each verb, described in `docs/json.md`.
+//!
+//! In: data about a model or an analysis. Out: types whose serialisation is the output. Their doc
+//! comments are the descriptions in `docs/schema`.
 
 mod answers;
 mod bench;
 mod evidence;
+mod fcr;
 mod itf;
 mod programs;
+mod sequences;
 mod statistics;
 
 pub use answers::*;
 pub use bench::*;
 pub use evidence::*;
+pub use fcr::*;
 pub use itf::*;
+pub use sequences::*;
 
 use crate::analysis::model::{Format, Loaded};
 use crate::text::diagnostics;
@@ -32,7 +39,7 @@ pub struct ShowJson {
     pub model: ModelJson,
     /// The summary.
     pub summary: SummaryJson,
-    /// What there is to remark; the first hundred.
+    /// The first hundred warnings.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -46,7 +53,7 @@ pub struct ModelJson {
     pub initial: Vec<String>,
     /// The bad patterns, written `q|s1,…,sn`.
     pub bad: Vec<String>,
-    /// The programs, each run by one or more threads.
+    /// The programs. One or more threads run each of them.
     pub programs: Vec<ProgramJson>,
 }
 
@@ -54,9 +61,9 @@ pub struct ModelJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProgramJson {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How many threads run it.
+    /// The number of threads that run it.
     pub copies: u32,
     /// Σ_i.
     pub symbols: Vec<String>,
@@ -90,7 +97,7 @@ pub struct SideJson {
     pub word: Vec<String>,
 }
 
-/// How large it is.
+/// The size of a model.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SummaryJson {
@@ -100,11 +107,11 @@ pub struct SummaryJson {
     pub threads: usize,
     /// The names of the threads, in order.
     pub thread_names: Vec<String>,
-    /// Groups of threads that may be permuted; threads are counted from 1.
+    /// Groups of interchangeable threads, counted from 1.
     pub symmetric_groups: Vec<Vec<usize>>,
     /// |Σ_i| for each thread.
     pub symbols: Vec<usize>,
-    /// How many actions of each kind all threads have together.
+    /// The number of actions of each kind in all threads together.
     pub actions: BTreeMap<&'static str, usize>,
 }
 
@@ -114,14 +121,14 @@ pub struct SummaryJson {
 pub struct SuccessorsJson {
     /// The file that was read.
     pub file: String,
-    /// The state that was asked about.
+    /// The state.
     pub state: String,
-    /// Of a Boolean program, what that state is in the program.
+    /// For a Boolean program, the state in words of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<ProgramStateJson>,
     /// Every enabled step, by thread.
     pub successors: Vec<StepJson>,
-    /// What there is to remark; the first hundred.
+    /// The first hundred warnings.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -129,28 +136,28 @@ pub struct SuccessorsJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StepJson {
-    /// The thread that triggers it, counted from 1.
+    /// The thread of the step, counted from 1.
     pub thread: usize,
-    /// What it is called.
+    /// Its name.
     pub thread_name: String,
-    /// The action it fires.
+    /// The action that fires.
     pub action: ActionJson,
-    /// The state it leads to.
+    /// The state that the step leads to.
     pub state: String,
-    /// Of a Boolean program, the statement, and what state it leads to.
+    /// For a Boolean program, the statement and the state that it leads to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<ProgramStepJson>,
 }
 
-/// A step of a Boolean program, from a state that was asked about.
+/// A step of a Boolean program from the given state.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProgramStepJson {
     /// The statement.
     #[serde(flatten)]
     pub step: SourceJson,
-    /// The state that it leads to; of a return, which is two actions or more, when all of them have
-    /// fired.
+    /// The state that the statement leads to. For a return, which is two or more actions, the state
+    /// after all of them.
     pub reached: ProgramStateJson,
 }
 
@@ -158,11 +165,11 @@ pub struct ProgramStepJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProgramStateJson {
-    /// The state as text, as `--successors` takes it.
+    /// The state as text, in the notation of `--successors`.
     pub text: String,
-    /// The shared variables; null is any value. None after an error.
+    /// The shared variables; null is any value. Empty after an error.
     pub shared: BTreeMap<String, Option<bool>>,
-    /// What threads have to do with each other.
+    /// The locks, the atomic section and the waiting threads.
     pub threads: SynchronisationJson,
     /// The calls of each thread.
     pub stacks: Vec<StackJson>,
@@ -174,7 +181,7 @@ pub struct ProgramStateJson {
 pub struct StackJson {
     /// The thread.
     pub thread: String,
-    /// Its calls, innermost first; none if it is not running.
+    /// Its calls, innermost first; empty if it is not running.
     pub frames: Vec<FrameJson>,
 }
 
@@ -184,9 +191,9 @@ pub struct StackJson {
 pub struct FrameJson {
     /// The function.
     pub function: String,
-    /// The line that it is at, counted from 1.
+    /// The current line, counted from 1.
     pub line: usize,
-    /// The thread-local and local variables that matter there; null is any value.
+    /// The live thread-local and local variables; null is any value.
     pub variables: BTreeMap<String, Option<bool>>,
 }
 
@@ -196,7 +203,7 @@ pub struct FrameJson {
 pub struct PsaJson {
     /// The file that was read.
     pub file: String,
-    /// Which automaton it is.
+    /// The title of the automaton.
     pub title: String,
     /// Whether it accepts finitely many states; otherwise it has a loop.
     pub finite: bool,
@@ -204,7 +211,7 @@ pub struct PsaJson {
     pub states: Vec<PsaStateJson>,
     /// Its transitions.
     pub transitions: Vec<PsaTransitionJson>,
-    /// What there is to remark; the first hundred.
+    /// The first hundred warnings.
     pub warnings: Vec<WarningJson>,
 }
 
@@ -212,12 +219,12 @@ pub struct PsaJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PsaStateJson {
-    /// What it is called: `q` if it is that of a shared state, `(q,σ)` if it was made for calls
-    /// that lead there.
+    /// Its name: `q` for the state of a shared state, `(q,σ)` for a state that was made for calls
+    /// that lead to q and σ.
     pub name: String,
     /// `shared`, `inner` or `accepting`.
     pub kind: &'static str,
-    /// Of a Boolean program, what it is in words of the program.
+    /// For a Boolean program, the state in words of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -226,15 +233,15 @@ pub struct PsaStateJson {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PsaTransitionJson {
-    /// The state it leaves, as a position in `states`, counted from 0.
+    /// The state where it starts, as a position in `states`, counted from 0.
     pub from: usize,
     /// The symbol; null for ε.
     pub symbol: Option<String>,
-    /// The state it leads to.
+    /// The state where it ends.
     pub to: usize,
     /// Whether it is part of the loop that is shown.
     pub on_loop: bool,
-    /// Of a Boolean program, the function, line and variables that the symbol stands for.
+    /// For a Boolean program, the function, line and variables of the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -245,31 +252,31 @@ pub struct PsaTransitionJson {
 pub struct ConvertJson {
     /// The file that was read.
     pub file: String,
-    /// The format that was asked for.
+    /// The output format.
     pub to: Format,
-    /// The texts that came out, each for one file.
+    /// The output texts, one for each file.
     pub output: Vec<OutputJson>,
-    /// What there is to remark; the first hundred.
+    /// The first hundred warnings.
     pub warnings: Vec<WarningJson>,
 }
 
-/// A text that came out of a conversion.
+/// An output text of a conversion.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OutputJson {
     /// `cpds`, `pds`, `init` or `spec`.
     pub extension: &'static str,
-    /// Where it was written, with `-o`.
+    /// The file to which it was written, with `-o`.
     pub path: Option<String>,
     /// The text, without `-o`.
     pub text: Option<String>,
 }
 
-/// A remark on the input.
+/// A warning about the input.
 #[derive(Clone, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WarningJson {
-    /// What it says.
+    /// The text of the warning.
     pub message: String,
     /// The file.
     pub file: Option<String>,
@@ -379,13 +386,13 @@ pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<Wa
         .collect()
 }
 
-/// The object as text, with a line end.
+/// The object as text with a line end.
 pub(crate) fn print(object: &impl Serialize) -> String {
     visible(serde_json::to_string_pretty(object).expect("plain data")) + "\n"
 }
 
-/// JSON with nothing in it that a terminal would obey. Such characters are in strings only, where
-/// they can be escaped.
+/// JSON without characters that a terminal interprets. Such characters occur only in strings, where
+/// they are escaped.
 pub(crate) fn visible(json: String) -> String {
     let is_hidden = |c: char| c >= '\u{7f}' && !is_printable(c);
     if !json.contains(is_hidden) {
@@ -410,8 +417,8 @@ mod tests {
     use cpds_testing::corpus::repository;
     use std::fs;
 
-    /// The published schemas say what the types say. To write them anew: `UPDATE_SCHEMAS=1 cargo
-    /// test -p cuba`.
+    /// The published schemas match the types. To update them: `UPDATE_SCHEMAS=1 cargo test -p
+    /// cuba-cli --lib`.
     #[test]
     fn the_published_schemas_are_those_of_the_types() {
         let schemas = [

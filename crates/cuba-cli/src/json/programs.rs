@@ -78,7 +78,7 @@ pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. 
     SourceJson { locks, atomic, creates, threads: Some(synchronisation(now, &name)), ..step_alone(loaded, step) }
 }
 
-/// A step of a thread, without what other threads have to do with it.
+/// A step of one thread, without the locks and other threads.
 pub(crate) fn step_alone(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson {
     let kind = match step.kind {
         StepKind::Statement => "statement",
@@ -127,7 +127,7 @@ fn place(loaded: &Loaded, function: &str, line: usize, span: Span, origin: Optio
     PlaceJson { function: function.to_owned(), line, statement: statement(loaded, span), origin }
 }
 
-/// The error that a trace ends with, if it ends with one.
+/// The error at the end of a trace, if there is one.
 pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
     let error = program.map.error(trace.last().shared)?;
     let kind = if error.kind == StepKind::Unlock { "unlock" } else { "assert" };

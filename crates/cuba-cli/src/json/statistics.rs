@@ -1,47 +1,48 @@
-//! What a search took, as JSON.
+//! The statistics of a search as JSON.
 
 use cuba::Statistics;
 use serde::Serialize;
 
-/// What an exploration took.
+/// The statistics of the lower search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Statistics"))]
 #[serde(untagged)]
 pub enum StatisticsJson {
     /// If the engine is `explicit`.
     Explicit {
-        /// States kept in the table: with symmetry, one for all that differ by permuting
-        /// interchangeable threads.
+        /// The stored states. With symmetry, one state stands for all that differ by a permutation
+        /// of interchangeable threads.
         states_kept: usize,
-        /// Visible states kept in the table.
+        /// The stored visible states.
         visible_states_kept: usize,
-        /// Successors looked up.
+        /// The successors that were looked up.
         expansions: u64,
-        /// Stacks kept, ε included. If the states are in several processes, each counts its own.
+        /// The stored stacks, including ε. If the states are distributed, each process counts its
+        /// own.
         stacks: usize,
         /// The height of the highest stack.
         highest_stack: u32,
-        /// The bytes that the tables have at the end, in all processes together.
+        /// The bytes of the tables at the end, in all processes together.
         table_bytes: usize,
-        /// The bytes of the tables for each state kept, all in, rounded up.
+        /// The bytes of all tables for each stored state, rounded up.
         bytes_per_state: usize,
     },
     /// If the engine is `symbolic`.
     Symbolic {
-        /// Tuples kept in the table, those that others cover included; of four or more unlike
-        /// threads, nodes of diagrams.
+        /// The stored tuples, including those that others cover. With four or more unlike threads,
+        /// the nodes of diagrams.
         tuples_kept: usize,
-        /// Visible states kept in the table.
+        /// The stored visible states.
         visible_states_kept: usize,
-        /// Successors looked up.
+        /// The successors that were looked up.
         expansions: u64,
-        /// Languages kept, the empty one included.
+        /// The stored languages, including the empty one.
         languages: usize,
-        /// For how many shared states and languages post* was computed.
+        /// The number of pairs of a shared state and a language for which post* was computed.
         posts: usize,
-        /// How many transitions the store automata had, all together.
+        /// The total number of transitions of the store automata.
         transitions: u64,
-        /// The bytes that the tables have at the end.
+        /// The bytes of the tables at the end.
         table_bytes: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! `cuba show --psa`: a store automaton, as text, as a picture, or as JSON.
+//! A store automaton (PSA, paper App. C) as text, as a picture or as JSON, for `cuba show --psa`.
 
 use crate::json;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
@@ -12,46 +12,46 @@ use std::collections::{BTreeMap, HashSet};
 /// An automaton with more transitions than this is not shown.
 pub(crate) const MOST: usize = 1 << 20;
 
-/// A store automaton with the names that its states go by.
+/// A store automaton with the names of its states.
 pub(crate) struct Automaton {
     title: String,
-    states: Vec<(Called, NodeKind)>,
-    transitions: Vec<Shown>,
+    states: Vec<(StateName, NodeKind)>,
+    transitions: Vec<NamedTransition>,
     /// Whether it accepts finitely many states.
     finite: bool,
     is_program: bool,
 }
 
-/// A transition between states, by their places.
-struct Shown {
+/// A transition between states, by their positions.
+struct NamedTransition {
     from: usize,
     /// Nothing for ε.
-    symbol: Option<Called>,
+    symbol: Option<StateName>,
     to: usize,
     on_loop: bool,
 }
 
-/// What something is called.
-struct Called {
-    /// By its names in the system.
+/// The names of a state or a symbol.
+struct StateName {
+    /// With the names of the system.
     name: String,
-    /// In words of the program, if it is one; otherwise the same.
+    /// In words of the program; for a system, the same as `name`.
     shown: String,
     /// In lines of a picture.
     lines: Vec<String>,
 }
 
-impl Called {
-    /// Something that is made of names.
+impl StateName {
+    /// Both names that `of` makes.
     fn new(words: &StateNotation<'_>, of: impl Fn(&StateNotation<'_>) -> String) -> Self {
         let shown = of(words);
-        Called { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
+        StateName { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
     }
 
-    /// The state of a shared state, or of one with a symbol. In a picture that of a program takes
-    /// several lines.
+    /// The state of a shared state, or of one with a symbol. For a program, it takes several lines
+    /// in a picture.
     fn state(words: &StateNotation<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
-        let state = Called::new(words, |words| match symbol {
+        let state = StateName::new(words, |words| match symbol {
             Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
             None => words.shared(q),
         });
@@ -59,24 +59,24 @@ impl Called {
             return state;
         }
         let symbol = symbol.map(|symbol| words.symbol(symbol));
-        Called { lines: words.lines(q).into_iter().chain(symbol).collect(), ..state }
+        StateName { lines: words.lines(q).into_iter().chain(symbol).collect(), ..state }
     }
 
-    /// What it is in words of the program, if it is one.
+    /// The name in words of the program, if the model is one.
     fn source(&self, is_program: bool) -> Option<String> {
         is_program.then(|| self.shown.clone())
     }
 }
 
-impl Shown {
+impl NamedTransition {
     fn label(&self) -> &str {
         self.symbol.as_ref().map_or("ε", |symbol| &symbol.shown)
     }
 }
 
 impl Automaton {
-    /// Everything that a thread alone reaches from stacks of height at most one; with at most so
-    /// many transitions.
+    /// Accepts everything that a thread alone reaches from stacks of height at most one. Fails if
+    /// there are more than `most` transitions.
     pub(crate) fn of_contexts(words: &StateNotation<'_>, thread: ThreadId, most: usize) -> Result<Self, TooLarge> {
         let system = words.system;
         let alphabet = system.program(thread).alphabet();
@@ -89,8 +89,8 @@ impl Automaton {
         Self::of(words, thread, start, "Q × Σ≤1", most)
     }
 
-    /// Everything that a thread alone reaches from the states of an automaton, which `from`
-    /// describes.
+    /// Accepts everything that a thread alone reaches from the states of `start`. `from` describes
+    /// these.
     pub(crate) fn of(
         words: &StateNotation<'_>,
         thread: ThreadId,
@@ -104,9 +104,8 @@ impl Automaton {
     }
 
     fn new(words: &StateNotation<'_>, psa: &Psa, title: String) -> Self {
-        // Shared states first, then those made for calls, each in their order; the accepting one
-        // last.
-        let mut states: BTreeMap<(u8, PsaState), (Called, NodeKind)> = BTreeMap::new();
+        // Shared states first, then the states made for calls, and the accepting one last.
+        let mut states: BTreeMap<(u8, PsaState), (StateName, NodeKind)> = BTreeMap::new();
         let mut places = BTreeMap::new();
         let mut given = 0;
         let key = |state: PsaState| match state {
@@ -120,13 +119,13 @@ impl Automaton {
         for (from, _, to) in psa.transitions() {
             for state in [from, PsaState::Inner(to)] {
                 states.entry((key(state), state)).or_insert_with(|| match state {
-                    PsaState::Shared(q) => (Called::state(words, q, None), NodeKind::Initial),
+                    PsaState::Shared(q) => (StateName::state(words, q, None), NodeKind::Initial),
                     PsaState::Inner(inner) => match psa.inner(inner) {
-                        (_, true) => (Called::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
-                        (InnerRole::Called(q, symbol), _) => (Called::state(words, q, Some(symbol)), NodeKind::Inner),
+                        (_, true) => (StateName::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
+                        (Made::Called(q, symbol), _) => (StateName::state(words, q, Some(symbol)), NodeKind::Inner),
                         _ => {
                             given += 1;
-                            (Called::new(words, |_| format!("s{given}")), NodeKind::Inner)
+                            (StateName::new(words, |_| format!("s{given}")), NodeKind::Inner)
                         }
                     },
                 });
@@ -136,13 +135,13 @@ impl Automaton {
             places.insert(state, place);
         }
         let on_loop: HashSet<usize> = psa.loop_transitions().into_iter().collect();
-        let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| Shown {
+        let transitions = psa.transitions().enumerate().map(|(i, (from, symbol, to))| NamedTransition {
             from: places[&from],
-            symbol: symbol.map(|symbol| Called::new(words, |words| words.symbol(symbol))),
+            symbol: symbol.map(|symbol| StateName::new(words, |words| words.symbol(symbol))),
             to: places[&PsaState::Inner(to)],
             on_loop: on_loop.contains(&i),
         });
-        let mut transitions: Vec<Shown> = transitions.collect();
+        let mut transitions: Vec<NamedTransition> = transitions.collect();
         transitions.sort_by(|a, b| (a.from, a.to, a.label()).cmp(&(b.from, b.to, b.label())));
         let is_program = words.map.is_some();
         Automaton { title, states: states.into_values().collect(), transitions, finite: on_loop.is_empty(), is_program }
@@ -188,10 +187,10 @@ impl Automaton {
         }
     }
 
-    /// Parallel transitions are one edge.
+    /// The automaton as a picture. Parallel transitions become one edge.
     pub(crate) fn picture(&self) -> Picture {
         let mut edges: Vec<Edge> = Vec::new();
-        for shown @ &Shown { from, to, on_loop, .. } in &self.transitions {
+        for shown @ &NamedTransition { from, to, on_loop, .. } in &self.transitions {
             let label = shown.label().to_owned();
             match edges.last_mut().filter(|edge| (edge.from, edge.to) == (from, to)) {
                 Some(edge) => {

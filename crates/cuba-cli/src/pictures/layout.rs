@@ -1,9 +1,9 @@
-//! Where nodes and edges are: dagre decides in which column a node stands and how high, all else is
-//! decided here.
+//! The layout of a picture: dagre chooses the column and the height of each node; the rest is
+//! computed here.
 //!
-//! Columns are nodes and labels by turns. An edge is level where it crosses a column, and rises or
-//! falls between them. The font has a fixed width, so that a text takes about the room that was
-//! kept for it.
+//! Columns of nodes and columns of labels alternate. An edge is horizontal where it crosses a
+//! column, and rises or falls between columns. The font has a fixed width, so that the size of a
+//! text is known.
 
 use super::picture::{Edge, Node, NodeKind, Picture, shown};
 use crate::text::labels::wrapped;
@@ -14,50 +14,49 @@ use unicode_width::UnicodeWidthStr as _;
 
 pub(super) type Point = (f64, f64);
 
-/// How wide a letter is, with a little room around it, and how high a line.
+/// The width of a letter with its spacing, and the height of a line.
 const LETTER: f64 = 8.0;
 pub(super) const LINE: f64 = 16.0;
-/// Half the height of a node; its ends are half circles.
+/// Half the height of a node, whose ends are half circles.
 pub(super) const RADIUS: f64 = 17.0;
 pub(super) const ARROW: f64 = 9.0;
-/// How far a loop hangs below its node.
+/// The height of a loop below its node.
 const LOOP: f64 = 28.0;
-/// How steep an edge may be where it meets a node, so that it keeps clear of the nodes above and
-/// below.
+/// The largest slope of an edge at a node, so that it does not touch the nodes above and below.
 const STEEPEST: f64 = 1.0;
 
-/// Where everything is.
-pub(super) struct Layout {
+/// The positions of all nodes and edges.
+pub(super) struct GraphLayout {
     pub(super) nodes: Vec<Place>,
-    pub(super) edges: Vec<Line>,
+    pub(super) edges: Vec<EdgeCurve>,
 }
 
-/// Where a node is: its border is everywhere `RADIUS` away from a rectangle around its middle, or a
-/// level line, that reaches as far to each side as `core` says.
+/// The position of a node. Its border is `RADIUS` away from a rectangle around its middle, which
+/// extends by `core` to each side.
 pub(super) struct Place {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) core: Point,
 }
 
-/// Where an edge is: the start of its curve, then for each cubic two control points and its end;
-/// the middle of its label.
-pub(super) struct Line {
+/// The position of an edge: the start of its curve, then for each cubic two control points and its
+/// end; and the middle of its label.
+pub(super) struct EdgeCurve {
     pub(super) curve: Vec<Point>,
     pub(super) label: Point,
 }
 
-impl Layout {
-    pub(super) fn new(picture: &Picture) -> Layout {
+impl GraphLayout {
+    pub(super) fn new(picture: &Picture) -> GraphLayout {
         let graph = arranged(picture);
         let stop = |v: usize| {
-            let node = graph.node(&v.to_string()).expect("a node that was put in");
+            let node = graph.node(&v.to_string()).expect("the node was added");
             Stop { column: usize::try_from(node.rank.unwrap_or(0)).unwrap_or(0), y: node.y.unwrap_or(0.0) }
         };
         let ends: Vec<Stop> = (0..picture.nodes.len()).map(stop).collect();
         let stops = |(i, edge): (usize, &Edge)| {
             let label = graph.edge(&edge.from.to_string(), &edge.to.to_string(), Some(&i.to_string()));
-            let points = &label.expect("an edge that was put in").points;
+            let points = &label.expect("the edge was added").points;
             stops(ends[edge.from], ends[edge.to], points)
         };
         let stops: Vec<Vec<Stop>> = picture.edges.iter().enumerate().map(stops).collect();
@@ -72,12 +71,12 @@ impl Layout {
             if edge.from == edge.to { hanging(from, edge) } else { curved(from, to, stops, &columns) }
         };
         let edges = picture.edges.iter().zip(&stops).map(line).collect();
-        Layout { nodes, edges }
+        GraphLayout { nodes, edges }
     }
 }
 
 impl Place {
-    /// The point nearest to `other` that is this far from the border.
+    /// The point nearest to `other` at this distance from the border.
     pub(super) fn near(&self, other: Point, distance: f64) -> Point {
         let x = other.0.clamp(self.x - self.core.0, self.x + self.core.0);
         let y = other.1.clamp(self.y - self.core.1, self.y + self.core.1);
@@ -86,16 +85,15 @@ impl Place {
         (x + dx * scale, y + dy * scale)
     }
 
-    /// Where an edge that goes on to `other`, on the left or on the right, leaves the border at
-    /// this distance.
+    /// The point at this distance from the border where an edge to `other`, on the left or on the
+    /// right, starts.
     fn port(&self, other: Point, distance: f64) -> Point {
         let rise = STEEPEST * ((other.0 - self.x).abs() - self.core.0);
         self.near((other.0, other.1.clamp(self.y - rise, self.y + rise)), distance)
     }
 }
 
-/// The graph as dagre arranges it: its nodes have a rank and a height, its edges the heights in
-/// between.
+/// The graph after dagre's layout: nodes have a rank and a height, edges have the heights between.
 fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     let mut graph = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -111,9 +109,9 @@ fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     }
     let options = LayoutOptions {
         rankdir: RankDir::LR,
-        // Network simplex gives shorter edges, but nothing says that it ends.
+        // Network simplex gives shorter edges, but it is not known to terminate.
         ranker: Ranker::TightTree,
-        // Nodes stay in their order where no other has fewer crossings.
+        // Nodes keep their order unless another one has fewer crossings.
         tie_keep_first: true,
         nodesep: 24.0,
         edgesep: 12.0,
@@ -123,15 +121,15 @@ fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     graph
 }
 
-/// Where an edge meets a column.
+/// The point where an edge crosses a column.
 #[derive(Clone, Copy)]
 struct Stop {
     column: usize,
     y: f64,
 }
 
-/// All columns that an edge meets, one after the other; dagre's points begin and end on the borders
-/// of the nodes.
+/// The points where an edge crosses columns, in order. The points of dagre begin and end on the
+/// borders of the nodes.
 fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     if from.column == to.column {
         return vec![from];
@@ -145,7 +143,7 @@ fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     std::iter::once(from).chain(between).chain([to]).collect()
 }
 
-/// The stop that dagre keeps free for the label: the middle one, or the one to the left of the
+/// The stop that dagre reserves for the label: the middle one, or the one to the left of the
 /// middle.
 fn label_stop(stops: &[Stop]) -> Stop {
     let last = stops.len() - 1;
@@ -157,8 +155,8 @@ struct Column {
     half: f64,
 }
 
-/// Columns are as wide as what they hold; the steeper the lines between two of them, the farther
-/// are they apart.
+/// The positions of the columns. A column is as wide as its content. The steeper the edges between
+/// two columns, the larger is their distance.
 fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column> {
     let count = nodes.iter().map(|stop| stop.column + 1).max().unwrap_or(0);
     let (mut halves, mut gaps) = (vec![4.0_f64; count], vec![30.0_f64; count]);
@@ -182,8 +180,8 @@ fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column
     halves.into_iter().zip(gaps).map(column).collect()
 }
 
-/// An edge from column to column, level where it crosses one.
-fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> Line {
+/// The curve of an edge, which is horizontal where it crosses a column.
+fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> EdgeCurve {
     let ahead = if from.x < to.x { 1.0 } else { -1.0 };
     let level = |stop: &Stop| {
         let Column { x, half } = columns[stop.column];
@@ -196,32 +194,32 @@ fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> Line 
     let mut curve = vec![points[0]];
     for (i, pair) in points.windows(2).enumerate() {
         let (dx, dy) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
-        // Level everywhere except at the nodes.
+        // Horizontal everywhere except at the nodes.
         let rise = |end: bool| if end { (dy / dx).clamp(-STEEPEST, STEEPEST) * dx / 3.0 } else { 0.0 };
         curve.push((pair[0].0 + dx / 3.0, pair[0].1 + rise(i == 0)));
         curve.push((pair[1].0 - dx / 3.0, pair[1].1 - rise(i + 2 == points.len())));
         curve.push(pair[1]);
     }
     let label = label_stop(stops);
-    Line { curve, label: (columns[label.column].x, label.y) }
+    EdgeCurve { curve, label: (columns[label.column].x, label.y) }
 }
 
-/// A loop, below its node.
-fn hanging(node: &Place, edge: &Edge) -> Line {
+/// The curve of a loop below its node.
+fn hanging(node: &Place, edge: &Edge) -> EdgeCurve {
     let bottom = node.y + node.core.1 + RADIUS + LOOP;
     let (left, right) = ((node.x - 24.0, bottom + 4.0), (node.x + 24.0, bottom + 4.0));
     let curve = vec![node.near(left, 0.0), left, right, node.near(right, ARROW)];
-    Line { curve, label: (node.x, bottom + size(&wrapped(&edge.labels)).1 / 2.0) }
+    EdgeCurve { curve, label: (node.x, bottom + size(&wrapped(&edge.labels)).1 / 2.0) }
 }
 
-/// How wide and how high a node is.
+/// The width and the height of a node.
 fn extent(node: &Node) -> Point {
     let border = if node.kind == NodeKind::Accepting { 8.0 } else { 0.0 };
     let (width, height) = size(&shown(node));
     ((width + 10.0).max(2.0 * RADIUS) + border, height - LINE + 2.0 * RADIUS)
 }
 
-/// The room that lines of text take.
+/// The width and the height of lines of text.
 #[expect(clippy::cast_precision_loss, reason = "no text is that long")]
 pub(super) fn size(lines: &[impl AsRef<str>]) -> Point {
     let columns = lines.iter().map(|line| line.as_ref().width()).max().unwrap_or(0);
@@ -239,7 +237,7 @@ mod tests {
         let edges = (0..49).map(edge).filter(|edge| edge.from != edge.to).collect();
         let picture = Picture { title: String::new(), nodes, edges };
         let graph = arranged(&picture);
-        let lines = Layout::new(&picture).edges;
+        let lines = GraphLayout::new(&picture).edges;
         for (i, (edge, line)) in picture.edges.iter().zip(lines).enumerate() {
             let label = graph.edge(&edge.from.to_string(), &edge.to.to_string(), Some(&i.to_string())).unwrap();
             assert_eq!(label.y, Some(line.label.1));

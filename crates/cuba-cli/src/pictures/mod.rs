@@ -1,4 +1,6 @@
-//! Graphs and charts.
+//! Pictures: store automata, loops, the graph of visible states, and the chart of the squeeze.
+//!
+//! In: an analysis or an automaton. Out: text for Graphviz, or SVG.
 
 pub(crate) mod automaton;
 pub(crate) mod chart;

@@ -1,27 +1,27 @@
-//! A directed graph as a picture: as text for Graphviz, and as SVG, which needs no other program.
+//! A directed graph as a picture: as text for Graphviz, or as SVG.
 //!
-//! The graphs are store automata, and visible states with the steps between them: small enough to
-//! be read. Both texts depend on the graph only.
+//! The graphs are small: store automata, loops, and visible states with the steps between them.
+//! Both texts depend only on the graph.
 
 use super::svg;
 use crate::text::labels::{shortened, wrapped};
 use std::fmt::{self, Write as _};
 
-/// A directed graph to be drawn.
+/// A directed graph to draw.
 pub(crate) struct Picture {
-    /// What the picture shows; a heading, unless it is empty.
+    /// The title of the picture, which may be empty.
     pub(crate) title: String,
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
 }
 
 pub(crate) struct Node {
-    /// In full.
+    /// The full label.
     pub(crate) label: String,
-    /// What is written.
+    /// The lines of text on the node.
     pub(crate) lines: Vec<String>,
     pub(crate) kind: NodeKind,
-    /// With a red border.
+    /// Whether the border is red.
     pub(crate) bad: bool,
 }
 
@@ -34,45 +34,45 @@ impl Node {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NodeKind {
-    /// With an arrow from nowhere.
+    /// With an initial arrow.
     Initial,
     Inner,
     /// With a double border.
     Accepting,
 }
 
-/// All edges from one node to another, as one edge with several labels.
+/// All edges from one node to another as one edge with several labels.
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) labels: Vec<String>,
-    /// Part of a loop that the reader should see.
+    /// Whether the edge is part of a loop to highlight.
     pub(crate) marked: bool,
 }
 
-/// The graph would take too long to lay out, and could not be read.
+/// The graph is too large for a layout.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge {
+pub(crate) struct PictureTooLarge {
     nodes: usize,
     edges: usize,
 }
 
-impl fmt::Display for TooLarge {
+impl fmt::Display for PictureTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TooLarge { nodes, edges } = self;
+        let PictureTooLarge { nodes, edges } = self;
         write!(f, "a graph with {nodes} nodes and {edges} edges is too large for SVG; ")?;
         f.write_str("write it with --dot, and draw it with Graphviz")
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for PictureTooLarge {}
 
-/// The cost of a layout that takes about two seconds: time grows with its square. The recursion in
-/// dagre goes as deep as there are nodes.
+/// The cost of a layout that takes about two seconds. The time grows with the square of the cost.
+/// The recursion of dagre is as deep as the number of nodes.
 const MAX_COST: usize = 4000;
 
-/// Room for layouts that take about half a second together, in squares of costs.
-pub(crate) const SOON: usize = 1500 * 1500;
+/// A budget for layouts that take about half a second together, in squares of costs.
+pub(crate) const QUICK_BUDGET: usize = 1500 * 1500;
 
 impl Picture {
     /// The graph in the language of Graphviz.
@@ -104,31 +104,32 @@ impl Picture {
     }
 
     /// The graph as an SVG file.
-    pub(crate) fn svg(&self) -> Result<String, TooLarge> {
-        let mut room = usize::MAX;
-        self.svg_within(&mut room)
+    pub(crate) fn svg(&self) -> Result<String, PictureTooLarge> {
+        let mut budget = usize::MAX;
+        self.svg_within(&mut budget)
     }
 
-    /// The same, if there is room for it; takes from the room what it needs.
-    pub(crate) fn svg_within(&self, room: &mut usize) -> Result<String, TooLarge> {
+    /// The same, within a budget, from which its cost is subtracted.
+    pub(crate) fn svg_within(&self, budget: &mut usize) -> Result<String, PictureTooLarge> {
         let (nodes, edges) = (self.nodes.len(), self.edges.len());
         let cost = 2 * nodes + edges + self.columns_crossed();
-        match room.checked_sub(cost * cost).filter(|_| cost <= MAX_COST) {
-            Some(left) => *room = left,
-            None => return Err(TooLarge { nodes, edges }),
+        match budget.checked_sub(cost * cost).filter(|_| cost <= MAX_COST) {
+            Some(left) => *budget = left,
+            None => return Err(PictureTooLarge { nodes, edges }),
         }
         Ok(svg::svg(self))
     }
 
-    /// How many columns all edges cross together, if each node stands as far to the left as it can.
+    /// The number of columns that all edges cross together, if each node is as far to the left as
+    /// possible.
     fn columns_crossed(&self) -> usize {
         let count = self.nodes.len();
         let mut successors = vec![Vec::new(); count];
         for edge in &self.edges {
             successors[edge.from].push(edge.to);
         }
-        // Numbers fall as a depth-first search leaves the nodes: only an edge that closes a cycle
-        // leads to a smaller one.
+        // A depth-first search numbers the nodes in descending order when it leaves them. So only
+        // an edge that closes a cycle leads to a smaller number.
         let (mut seen, mut number, mut rest) = (vec![false; count], vec![0; count], count);
         for root in 0..count {
             let mut path = vec![(root, 0)];
@@ -155,7 +156,7 @@ impl Picture {
     }
 }
 
-/// What is written on a node, in lines that are not too long.
+/// The text of a node in short lines.
 pub(super) fn shown(node: &Node) -> Vec<String> {
     node.lines.iter().map(|line| shortened(line)).collect()
 }
@@ -181,7 +182,7 @@ mod tests {
         Picture { title: "stacks of A".to_owned(), nodes, edges }
     }
 
-    /// Nodes and edges without names of their own.
+    /// Nodes and edges with equal names.
     fn plain(count: usize, edges: &[(usize, usize)]) -> Picture {
         let edges: Vec<_> = edges.iter().map(|&(from, to)| (from, to, "a b", from == to)).collect();
         let mut picture = picture(&vec![("q", NodeKind::Initial); count], &edges);
@@ -277,20 +278,20 @@ mod tests {
         assert!(plain(100, &comb).svg().is_err());
     }
 
-    /// Several pictures share the room, and take of it as they cost.
+    /// Several pictures share a budget.
     #[test]
     fn room_for_several() {
         let picture = plain(20, &[(0, 1), (1, 2)]);
-        let mut room = usize::MAX;
-        picture.svg_within(&mut room).unwrap();
-        let needed = usize::MAX - room;
-        let mut room = 2 * needed + needed / 2;
+        let mut budget = usize::MAX;
+        picture.svg_within(&mut budget).unwrap();
+        let needed = usize::MAX - budget;
+        let mut budget = 2 * needed + needed / 2;
         for left in [needed + needed / 2, needed / 2] {
-            picture.svg_within(&mut room).unwrap();
-            assert_eq!(room, left);
+            picture.svg_within(&mut budget).unwrap();
+            assert_eq!(budget, left);
         }
-        assert!(picture.svg_within(&mut room).is_err());
-        assert_eq!(room, needed / 2);
+        assert!(picture.svg_within(&mut budget).is_err());
+        assert_eq!(budget, needed / 2);
     }
 
     proptest! {
@@ -302,7 +303,7 @@ mod tests {
         }
     }
 
-    /// The SVG of a picture: well-formed, the same twice, and with nothing outside.
+    /// The SVG of a picture. Checks that it is well-formed, deterministic, and inside its view box.
     fn checked(picture: &Picture) -> String {
         let svg = picture.svg().unwrap();
         assert!(svg == picture.svg().unwrap());

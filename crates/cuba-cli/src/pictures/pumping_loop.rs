@@ -1,4 +1,4 @@
-//! The loop that refutes finite context reachability, as a picture.
+//! The loop that refutes finite context reachability (paper §5), as a picture.
 
 use crate::analysis::model::Loaded;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
@@ -7,11 +7,11 @@ use crate::text::state_notation::StateNotation;
 use cpds::{Program, SharedState, Stack};
 use cuba::PumpingLoop;
 
-/// A loop that is longer than this cannot be read as a picture.
+/// A longer loop is not drawn.
 const DRAWN: usize = 40;
 
-/// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, where it starts again.
-pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &PumpingLoop) -> Option<Picture> {
+/// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, with an edge back to the start.
+pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &Loop) -> Option<Picture> {
     let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
     let words = StateNotation::of(loaded);
     let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();
@@ -22,7 +22,7 @@ pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &PumpingLoop) -
         if let Some(map) = words.map {
             let [(q, old), (p, new)] = [&states[i], &states[i + 1]];
             let step = map.step_alone((*q, old), (*p, new));
-            return program_trace::told(loaded, &step, program.name()).map_or(String::new(), |(text, _)| text);
+            return program_trace::described(loaded, &step, program.name()).map_or(String::new(), |(text, _)| text);
         }
         let rule = &program.rules()[rule];
         rule.label.as_ref().map_or_else(|| rule.action.kind().word().to_owned(), ToString::to_string)

@@ -1,6 +1,6 @@
 //! A picture as SVG.
 
-use super::layout::{ARROW, LINE, Layout, Place, Point, RADIUS, size};
+use super::layout::{ARROW, GraphLayout, LINE, Place, Point, RADIUS, size};
 use super::picture::{Edge, Node, NodeKind, Picture, shown};
 use crate::text::labels::wrapped;
 use cpds::diagnostic::is_printable;
@@ -31,36 +31,36 @@ const STYLE: &str = "
 ";
 
 pub(super) fn svg(picture: &Picture) -> String {
-    let layout = Layout::new(picture);
-    let mut sheet = Sheet::new();
+    let layout = GraphLayout::new(picture);
+    let mut canvas = SvgCanvas::new();
     let edges = picture.edges.iter().zip(&layout.edges);
     let (marked, plain): (Vec<_>, Vec<_>) = edges.partition(|(edge, _)| edge.marked);
     for (edge, line) in plain.into_iter().chain(marked) {
         let (from, to) = (&picture.nodes[edge.from].label, &picture.nodes[edge.to].label);
         let hint = format!("{from} → {to}: {}", edge.labels.join(", "));
-        sheet.draw(&line.curve, edge.marked, &hint);
-        sheet.write_label(line.label, edge, &hint);
+        canvas.draw(&line.curve, edge.marked, &hint);
+        canvas.write_label(line.label, edge, &hint);
     }
     for (v, node) in picture.nodes.iter().enumerate() {
         let place = &layout.nodes[v];
         let entered = picture.edges.iter().any(|edge| edge.to == v && layout.nodes[edge.from].x < place.x);
-        sheet.draw_node(place, node, entered);
+        canvas.draw_node(place, node, entered);
     }
-    sheet.finish(&picture.title)
+    canvas.finish(&picture.title)
 }
 
-/// What is drawn so far, and how far it reaches.
-struct Sheet {
+/// The shapes drawn so far, and their extent.
+struct SvgCanvas {
     shapes: String,
-    /// Above all shapes.
+    /// Drawn after all shapes.
     texts: String,
     low: Point,
     high: Point,
 }
 
-impl Sheet {
-    fn new() -> Sheet {
-        Sheet { shapes: String::new(), texts: String::new(), low: (0.0, 0.0), high: (0.0, 0.0) }
+impl SvgCanvas {
+    fn new() -> SvgCanvas {
+        SvgCanvas { shapes: String::new(), texts: String::new(), low: (0.0, 0.0), high: (0.0, 0.0) }
     }
 
     /// A curve with an arrow head.
@@ -75,7 +75,7 @@ impl Sheet {
         self.shapes.extend([&path, &titled(hint), "</path>\n"]);
     }
 
-    /// A node; one that is entered from the left has its initial arrow from above.
+    /// A node. If an edge enters it from the left, its initial arrow comes from above.
     fn draw_node(&mut self, place: &Place, node: &Node, entered: bool) {
         let &Place { x, y, core } = place;
         if node.kind == NodeKind::Initial {
@@ -129,7 +129,7 @@ impl Sheet {
             self.reach(middle, (width / 2.0, height / 2.0));
             self.texts += &(text("title", middle, title) + "\n");
         }
-        let Sheet { shapes, texts, low, high } = self;
+        let SvgCanvas { shapes, texts, low, high } = self;
         let half = ((high.0 - low.0) / 2.0 + MARGIN, (high.1 - low.1) / 2.0 + MARGIN);
         let (x, y, width, height) = (low.0 - MARGIN, low.1 - MARGIN, 2.0 * half.0, 2.0 * half.1);
         [
@@ -162,18 +162,18 @@ fn text(class: &str, (x, y): Point, text: &str) -> String {
     format!(r#"<text class="{class}" x="{x:.1}" y="{:.1}">{}</text>"#, y + 4.5, escaped(text))
 }
 
-/// The head of an arrow, whose line ends `ARROW` before what it points to.
+/// The head of an arrow. The line of the arrow ends `ARROW` before its target.
 fn head(id: &str, class: &str) -> String {
     let size = format!(r#"markerWidth="{ARROW}" markerHeight="{ARROW}" refY="4" markerUnits="userSpaceOnUse""#);
     format!(r#"<marker id="{id}" orient="auto" {size}><path class="{class}" d="M0,0 L{ARROW},4 L0,8 z"/></marker>"#)
 }
 
-/// What a browser shows when the pointer rests on something.
+/// The tooltip of a shape.
 fn titled(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(hint)) }
 }
 
-/// Text for XML, which cannot have control characters in any way.
+/// Text for XML, which cannot contain control characters.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,14 +1,13 @@
-//! The visible states that are reachable, and the steps between them.
+//! The graph of reachable visible states, T(R), and the steps between them.
 //!
-//! The nodes are T(R_k), for the k at which (T(R_k)) is known to have collapsed, and so all of
-//! T(R); or, if that k was not found, for the last one. There is an edge from t to t' if a state s
-//! of R_k with T(s) = t has a step to a state s' with T(s') = t'.
+//! The nodes are T(R_k) for the k at which (T(R_k)) collapses, and so all of T(R). If that k is not
+//! known, they are T(R_k) for the last k. There is an edge from t to t' if a state s of R_k with
+//! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # What may not be concluded
-//! If R_k is all of R, these are all the steps of R. If only T(R_k) is all of T(R), every step but
-//! a pop is there: it depends on nothing but t. A pop depends on what lies below the top
-//! (`symbolic/below.rs`), and R may have more of that. So the title claims every step only if the
-//! proof has no other step, either.
+//! # What may not be concluded If R_k is all of R, the edges are all steps of R. If only T(R_k) is
+//! all of T(R), a pop may be missing: it depends on the symbol below the top (`symbolic/below.rs`),
+//! and R may have more such symbols. All other steps depend only on t. So the title claims every
+//! step only if the proof has no further step.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -21,17 +20,16 @@ use cpds_check::Evidence;
 use cuba::{Conclusion, LevelStore, Proof, below};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A graph with more visible states than this is not drawn, or with more steps.
+/// The limits for the visible states and the steps of a graph.
 const MOST_STATES: u128 = 10_000;
 const MOST_STEPS: usize = 100_000;
 
-/// A step from one visible state to another, by their numbers: the thread, and the position of the
-/// rule that it fires.
+/// A step between two visible states: their numbers, the thread, and the position of its rule.
 type VisibleStep = (usize, usize, ThreadId, usize);
 
 /// The graph.
 struct Graph {
-    /// T(R_k), each state with the k at which it is new.
+    /// T(R_k). Each state has the k at which it is new.
     states: Vec<(VisibleState, usize)>,
     /// Whether this is all of T(R).
     is_all: bool,
@@ -42,31 +40,31 @@ struct Graph {
     has_every_step: bool,
 }
 
-/// The graph of what was explored.
+/// The graph of an exploration.
 pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Picture, String> {
     let graph = Graph::new(explored)
-        .map_err(|TooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
+        .map_err(|GraphTooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
     let mut picture = graph.picture(explored.problem, &StateNotation::of(loaded));
     picture.title += &loaded.assuming();
     Ok(picture)
 }
 
-/// R_k, if it can be listed.
-fn tuples(lower: &LevelStore<'_>, k: usize) -> Result<Certificate, TooLarge> {
-    lower.up_to(k).map_err(|_| TooLarge(format!("R_{k} has more tuples than fit into the memory")))
+/// R_k as tuples, if they fit into the memory.
+fn tuples(lower: &Lower<'_>, k: usize) -> Result<Certificate, GraphTooLarge> {
+    lower.up_to(k).map_err(|_| GraphTooLarge(format!("R_{k} has more tuples than fit into the memory")))
 }
 
 /// Why a graph is not drawn.
 #[derive(Debug)]
-struct TooLarge(String);
+struct GraphTooLarge(String);
 
 impl Graph {
-    fn new(explored: &Exploration<'_>) -> Result<Self, TooLarge> {
+    fn new(explored: &Exploration<'_>) -> Result<Self, GraphTooLarge> {
         let (system, analysis) = (explored.system(), &explored.analysis);
         let (lower, k) = (&analysis.level_store, analysis.k());
         let count = analysis.levels[k].visible;
         if count.exact().is_none_or(|count| count > MOST_STATES) {
-            return Err(TooLarge(format!("R_{k} has {count} visible states, more than {MOST_STATES}")));
+            return Err(GraphTooLarge(format!("R_{k} has {count} visible states, more than {MOST_STATES}")));
         }
         let new = |k: usize| lower.visible().states(k).into_iter().map(move |state| (state, k));
         let mut graph = Graph {
@@ -89,7 +87,7 @@ impl Graph {
     }
 
     /// The steps from states of these tuples to visible states of the graph.
-    fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, TooLarge> {
+    fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, GraphTooLarge> {
         let below = below(tuples);
         let numbers: BTreeMap<&VisibleState, usize> = self.states.iter().map(|(state, _)| state).zip(0..).collect();
         let mut steps = BTreeSet::new();
@@ -112,7 +110,7 @@ impl Graph {
             }
             if steps.len() > MOST_STEPS {
                 let states = self.states.len();
-                return Err(TooLarge(format!(
+                return Err(GraphTooLarge(format!(
                     "there are more than {MOST_STEPS} steps between {states} visible states"
                 )));
             }
@@ -157,8 +155,8 @@ impl Graph {
     }
 }
 
-/// A visible state in one line; or, if that is too long, its shared state and its tops in several:
-/// of `x=0&y=1` the values.
+/// A visible state in one line. If that is too long, its shared state and its tops in several
+/// lines; `x=0&y=1` is shortened to its values.
 fn lines(words: &StateNotation<'_>, state: &VisibleState) -> Vec<String> {
     let whole = words.visible(state);
     if shortened(&whole) == whole {
@@ -193,16 +191,15 @@ mod tests {
         Graph::new(&explored).unwrap()
     }
 
-    /// The steps from states that are given one by one.
+    /// The steps from a set of states.
     fn naive(graph: &Graph, system: &Cpds, states: &BTreeSet<GlobalState>) -> BTreeSet<VisibleStep> {
         let number = |state: &GlobalState| graph.states.iter().position(|(other, _)| *other == state.visible());
         let steps = states.iter().flat_map(|state| system.steps(state).map(move |step| (state, step)));
         steps.filter_map(|(from, to)| Some((number(from)?, number(&to.state)?, to.thread, to.index))).collect()
     }
 
-    /// The steps are those of R_k, whatever the engine is. Where R_k is infinite, states with
-    /// stacks up to some height are enough to find every step. And there is no other step in R, if
-    /// the title says so.
+    /// Both engines give the steps of R_k. If R_k is infinite, states with stacks up to some height
+    /// have every step. If the title claims every step, R has no other one.
     #[test]
     fn steps_are_those_of_the_states() {
         let [finite, infinite, all, every] = [const { Cell::new(0) }; 4];

@@ -1,4 +1,4 @@
-//! What a verb answers, and how a run prints that.
+//! The answer of a verb, and how a run prints it.
 
 use crate::running::run::Run;
 use crate::text::diagnostics;
@@ -6,13 +6,13 @@ use cpds::ReadError;
 use std::io;
 use std::path::Path;
 
-/// The exit codes; the same numbers as those of CBMC where both have the case.
+/// The exit codes. Those that CBMC also has are equal to the ones of CBMC.
 pub(crate) mod exit {
-    /// The job was done; for `verify`, safe; for `reach`, converged; for `fcr`, it holds.
+    /// Success; for `verify`, safe; for `reach`, converged; for `fcr`, it holds.
     pub(crate) const OK: u8 = 0;
-    /// The command line was not understood, or an output cannot be written.
+    /// The command line is wrong, or an output cannot be written.
     pub(crate) const USAGE: u8 = 1;
-    /// The input is not a system.
+    /// The model cannot be read.
     pub(crate) const BAD_INPUT: u8 = 2;
     /// There is no answer.
     pub(crate) const UNKNOWN: u8 = 5;
@@ -22,26 +22,26 @@ pub(crate) mod exit {
     pub(crate) const UNSAFE: u8 = 10;
 }
 
-/// What a verb answers.
+/// The answer of a verb.
 pub(crate) struct Answer {
     /// For standard output.
     pub(crate) stdout: String,
-    /// Remarks for standard error, unless the user wants none.
+    /// Remarks for standard error, unless `--quiet` is given.
     pub(crate) remarks: String,
-    /// What went wrong although there is an answer; for standard error.
+    /// Errors for standard error, beside the answer.
     pub(crate) errors: String,
     /// The exit code.
     pub(crate) code: u8,
 }
 
 impl Answer {
-    /// Nothing but the reason why it cannot be done.
+    /// An answer with nothing but an error.
     pub(crate) fn refused(why: &str) -> Self {
         let errors = diagnostics::plain_error(why);
         Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }
     }
 
-    /// Adds the remark on a file that was written, or the error. The answer stands in either case.
+    /// Adds the remark about a written file, or the error. The answer stays valid in both cases.
     pub(crate) fn wrote(&mut self, run: &Run, path: &Path, written: Result<String, String>) {
         run.files.settle(path);
         match written {
@@ -54,11 +54,11 @@ impl Answer {
     }
 }
 
-/// Why a verb has nothing for standard output.
+/// Why a verb has no answer for standard output.
 pub(crate) enum Stopped {
     BadInput(ReadError),
     Usage(String),
-    /// A limit came first, for this reason.
+    /// A limit has ended the run, for this reason.
     Limit(String),
 }
 
@@ -68,11 +68,11 @@ impl From<ReadError> for Stopped {
     }
 }
 
-/// Prints the answer of a verb, names the outputs that are missing, and gives the exit code. The
-/// caller has claimed the right to print.
+/// Prints the answer of a verb, names the missing outputs, and returns the exit code. The caller
+/// must have claimed the right to print.
 pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> u8 {
     let console = &run.console;
-    // Where nothing was begun, the error says enough.
+    // If the verb did not start, the error is enough.
     let is_refused = match &result {
         Ok(answer) => answer.code == exit::USAGE,
         Err(Stopped::Limit(_)) => false,
@@ -89,7 +89,7 @@ pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> 
             console.remark(&errors);
             match console.print(&stdout) {
                 Ok(()) => code,
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code, // the reader has seen enough
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code, // the reader has closed the pipe
                 Err(error) => {
                     let message = format!("cannot write to standard output: {error}");
                     console.remark(&diagnostics::plain_error(&message));

@@ -1,4 +1,4 @@
-//! The processes that a run has started and waits for.
+//! The child processes of a run.
 
 use crate::running::lock::lock;
 use std::io;
@@ -12,20 +12,19 @@ pub(crate) struct ChildProcesses(Mutex<Vec<Arc<Mutex<Child>>>>);
 impl ChildProcesses {
     /// Starts a process.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Arc<Mutex<Child>>> {
-        // The lock comes first: no process starts while another thread ends them all.
+        // Taken before the start, so that no process starts while another thread ends them all.
         let mut running = lock(&self.0);
         let child = Arc::new(Mutex::new(command.spawn()?));
         running.push(Arc::clone(&child));
         Ok(child)
     }
 
-    /// A process has ended.
+    /// Removes a process that has ended.
     pub(crate) fn forget(&self, child: &Arc<Mutex<Child>>) {
         lock(&self.0).retain(|running| !Arc::ptr_eq(running, child));
     }
 
-    /// Ends all processes, for a thread that ends this process while others wait for them. No other
-    /// one begins.
+    /// Ends all child processes before this process ends. No further one can start.
     pub(crate) fn abandon(&self) {
         let running = lock(&self.0);
         for child in &*running {
@@ -37,6 +36,6 @@ impl ChildProcesses {
 
 /// Ends a process and waits until it has ended.
 pub(crate) fn end(child: &mut Child) {
-    let _ = child.kill(); // it may have ended by now
+    let _ = child.kill(); // it may have ended already
     let _ = child.wait();
 }

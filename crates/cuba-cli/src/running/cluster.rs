@@ -1,9 +1,8 @@
-//! Many processes as one.
+//! Many processes as one: the interface to the transport between them.
 //!
-//! A program of its own, `cuba-cluster`, brings processes together: this program again, with a
-//! [`Transport`]. So no other program depends on that. Process 0 asks the question, and answers it.
-//! All processes have shares of the states (`distributed/worker.rs`), and all end as process 0
-//! does.
+//! Another program, `cuba-cluster`, is this command line with a [`Transport`], so that `cuba`
+//! itself does not depend on one. Process 0 runs the analysis and answers. All processes store
+//! shares of the states (`distributed/worker.rs`), and all end with the exit code of process 0.
 
 use crate::running::answer::exit;
 use crate::running::checkpoint::SharesFolder;
@@ -17,85 +16,84 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-/// Where the processes are.
+/// Where the processes of a run are.
 #[derive(Debug)]
-pub enum Where {
-    /// They are listed in a file.
+pub enum ProcessLocation {
+    /// In a list of hosts.
     Listed {
-        /// The file.
+        /// The file with the list.
         file: PathBuf,
-        /// Which of them this is.
+        /// The number of this process.
         process: usize,
     },
-    /// On this machine. The others have to be started.
+    /// On this machine. This process has to start the others.
     Here {
-        /// The command line for each of the others. The list of processes goes to its standard
-        /// input, and a blank line after it; which is then left open as long as this process
-        /// exists.
+        /// The command line of each other process. Its standard input gets the list of processes
+        /// and a blank line, and stays open as long as this process exists.
         arguments: Vec<Vec<OsString>>,
         /// The folder in which to start them, if it is not the current one.
         folder: Option<PathBuf>,
     },
-    /// On this machine, and another one has started this one.
+    /// On this machine. Process 0 has started this process.
     Started {
-        /// Which of them this is.
+        /// The number of this process.
         process: usize,
     },
 }
 
-/// What brings processes together.
+/// Connects processes.
 pub trait Transport: Sync {
-    /// Brings them together. If one is lost later, process 0 calls [`Run::lost`], and any other one
-    /// [`Run::other_lost`].
-    fn join(&self, request: JoinRequest) -> Result<Joined, String>;
+    /// Connects the processes. If a process is lost later, process 0 calls [`Run::lost`], and every
+    /// other one calls [`Run::other_lost`].
+    fn join(&self, request: JoinRequest) -> Result<JoinOutcome, String>;
 }
 
-/// Which processes are to work together, and on what.
+/// The processes to connect, and their task.
 pub struct JoinRequest {
-    /// Where they are.
-    pub r#where: Where,
-    /// How many shares each process has.
+    /// Where the processes are.
+    pub location: ProcessLocation,
+    /// The number of shares of each process.
     pub jobs: usize,
-    /// What all have to agree on: what to say if it differs, and a hash.
+    /// Values that must be equal in all processes: the message for a difference, and a hash.
     pub question: Vec<(String, u64)>,
-    /// Makes the share of a part, if there are so many of them.
+    /// Makes the share of a part, from its number and the number of parts.
     pub share: Box<dyn Fn(usize, usize) -> Share<'static> + Send + Sync>,
-    /// Whether to print no notes.
+    /// Whether notes are suppressed.
     pub quiet: bool,
     /// The run of this process.
     pub run: Arc<Run>,
 }
 
-/// How processes came together.
-pub enum Joined {
-    /// This is process 0.
-    First(Arc<dyn Others>),
-    /// This was another one, and everything is over.
-    Over(End),
+/// The result of connecting the processes.
+pub enum JoinOutcome {
+    /// This process is process 0.
+    Coordinator(Arc<dyn ClusterProcesses>),
+    /// This process is another one, and the run is over.
+    Ended(ClusterEnd),
 }
 
-/// How everything ends.
+/// How a run with many processes ends.
 #[derive(Clone, Copy, Debug)]
-pub struct End {
-    /// With this exit code.
+pub struct ClusterEnd {
+    /// The exit code of all processes.
     pub code: u8,
-    /// Whether nothing that was saved will be resumed.
+    /// Whether the checkpoints can be removed.
     pub is_done: bool,
 }
 
 /// All processes, as process 0 sees them.
-pub trait Others: Supersteps + Send + Sync {
-    /// Ends all of them. Returns when they know it.
-    fn finish(&self, end: End);
+pub trait ClusterProcesses: Supersteps + Send + Sync {
+    /// Ends all processes. Returns when all of them have confirmed it.
+    fn finish(&self, end: ClusterEnd);
 }
 
-/// All processes, and where this one saves its shares.
-type Joint = (Arc<dyn Others>, Option<Arc<SharesFolder>>);
+/// All processes, and the folder in which this one saves its shares.
+type Connection = (Arc<dyn ClusterProcesses>, Option<Arc<SharesFolder>>);
 
 /// The part of a run in many processes.
 pub(crate) struct Cluster {
     pub(crate) transport: Option<&'static dyn Transport>,
-    joint: Mutex<Option<Joint>>,
+    connection: Mutex<Option<Connection>>,
     lost: OnceLock<String>,
     /// The exit code, once the answer is printed.
     finished: OnceLock<u8>,
@@ -103,22 +101,22 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn new(transport: Option<&'static dyn Transport>) -> Self {
-        Cluster { transport, joint: Mutex::default(), lost: OnceLock::new(), finished: OnceLock::new() }
+        Cluster { transport, connection: Mutex::default(), lost: OnceLock::new(), finished: OnceLock::new() }
     }
 
-    /// The processes have come together.
-    pub(crate) fn join(&self, others: Arc<dyn Others>, folder: Option<Arc<SharesFolder>>) {
-        *lock(&self.joint) = Some((others, folder));
+    /// Stores the connection to the processes.
+    pub(crate) fn join(&self, others: Arc<dyn ClusterProcesses>, folder: Option<Arc<SharesFolder>>) {
+        *lock(&self.connection) = Some((others, folder));
     }
 
-    /// Which process was lost, if one was.
+    /// The process that was lost, if any.
     pub(crate) fn loss(&self) -> Option<String> {
         self.lost.get().cloned()
     }
 
-    /// Ends all processes as this one ends.
-    pub(crate) fn finish(&self, end: End) {
-        if let Some((others, folder)) = lock(&self.joint).take() {
+    /// Ends all processes with the exit code of this one.
+    pub(crate) fn finish(&self, end: ClusterEnd) {
+        if let Some((others, folder)) = lock(&self.connection).take() {
             let _ = self.finished.set(end.code);
             if self.lost.get().is_some() {
                 return;
@@ -132,12 +130,12 @@ impl Cluster {
 }
 
 impl Run {
-    /// A process was lost, or cannot continue, and so there is no answer: process 0 prints that,
-    /// with what is known by now, and ends.
+    /// Ends the run without an answer because a process was lost or cannot continue. Process 0
+    /// prints what is known so far and ends.
     pub fn lost(&self, what: &str) -> ! {
         let _ = self.cluster.lost.set(what.to_owned());
         self.cancel.stop(Halt::Lost);
-        // The first to claim the right prints: the guard, or the thread that has an answer.
+        // The guard or the thread with the answer prints, whichever claims the right first.
         loop {
             if let Some(&code) = self.cluster.finished.get() {
                 self.leave(code);
@@ -146,7 +144,7 @@ impl Run {
         }
     }
 
-    /// The same for any other process. If another one has started it, that one prints it.
+    /// Ends any other process because a process was lost. Prints `what`, unless process 0 does.
     pub fn other_lost(&self, what: Option<&str>) -> ! {
         self.claim_output();
         let _nothing_is_drawn = self.console.erase();

@@ -1,4 +1,4 @@
-//! Where a run prints: to the streams of the process, or to buffers.
+//! The console of a run: the streams of the process, or buffers.
 
 use crate::running::lock::lock;
 use crate::text::terminal;
@@ -12,13 +12,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// Standard output and standard error of a run.
 pub struct Console {
     colors: OnceLock<ColorChoice>,
-    /// Whether there are lines of progress on the terminal.
+    /// Whether lines of progress are on the terminal.
     is_drawn: AtomicBool,
-    /// If the streams are not those of the process.
+    /// The buffers, if the streams are not those of the process.
     captured: Option<Arc<Captured>>,
 }
 
-/// What a run has printed, without colours.
+/// The output of a run, without colours.
 #[derive(Default)]
 pub struct Captured {
     stdout: Mutex<Vec<u8>>,
@@ -50,13 +50,13 @@ impl Console {
         Self::new(None)
     }
 
-    /// Buffers, and the way to read them.
+    /// A console that writes to buffers, and the buffers.
     pub fn captured() -> (Self, Arc<Captured>) {
         let captured = Arc::<Captured>::default();
         (Self::new(Some(captured.clone())), captured)
     }
 
-    /// Prints with these colours from now on. The first choice counts.
+    /// Sets the choice of colours. Only the first call has an effect.
     pub(crate) fn use_colors(&self, choice: ColorChoice) {
         let _ = self.colors.set(choice);
     }
@@ -65,7 +65,7 @@ impl Console {
         self.colors.get().copied().unwrap_or(ColorChoice::Auto)
     }
 
-    /// Prints to standard error. If that is closed, the exit code still says it.
+    /// Prints to standard error. A closed stream is no error, because the exit code tells enough.
     pub(crate) fn remark(&self, text: &str) {
         let _ = match &self.captured {
             Some(captured) => write!(lock(&captured.stderr), "{}", strip_str(text)),
@@ -99,7 +99,7 @@ impl Console {
         }
     }
 
-    /// How wide standard output is, if it is a terminal.
+    /// The width of standard output, if it is a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         terminal::width().filter(|_| self.captured.is_none())
     }
@@ -109,10 +109,10 @@ impl Console {
         self.captured.is_none() && terminal::drawable().is_some()
     }
 
-    /// Draws lines of progress over the last ones. The cursor stays at their beginning.
+    /// Draws lines of progress over the previous ones. The cursor stays at their beginning.
     pub(crate) fn draw(&self, lines: &[String]) {
         let width = terminal::drawable().unwrap_or(0);
-        // After the last column some terminals continue in the next line.
+        // Some terminals continue in the next line after the last column.
         let lines: Vec<String> = lines.iter().map(|line| terminal::cut(line, width.saturating_sub(1))).collect();
         let mut text = ERASE.to_owned() + &lines.join("\n") + "\r";
         if lines.len() > 1 {
@@ -123,7 +123,7 @@ impl Console {
         let _ = stderr.write_all(text.as_bytes());
     }
 
-    /// Erases the lines of progress. None is drawn as long as the lock is held.
+    /// Erases the lines of progress. As long as the lock is held, no line is drawn.
     pub(crate) fn erase(&self) -> StderrLock<'static> {
         let mut stderr = io::stderr().lock();
         if self.is_drawn.swap(false, Ordering::Relaxed) {

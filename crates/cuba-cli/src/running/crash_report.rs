@@ -1,5 +1,5 @@
-//! The file for a report on a mistake in cuba itself: the command, the files that it has read, and
-//! what went wrong.
+//! The file for a report about a mistake in cuba itself: the command, the files that it has read,
+//! and the mistake.
 
 use crate::analysis::exploration::Exploration;
 use crate::json::{self, TraceJson};
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::{env, io};
 
-/// How much a report has of the files that were read, of all of them together.
+/// The total number of bytes of the input files in a report.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// What a report says about the run.
+/// The facts about the run for a report.
 #[derive(Default)]
 pub(crate) struct ReportContext {
     options: Mutex<String>,
@@ -29,23 +29,23 @@ pub(crate) struct ReportContext {
 }
 
 impl Run {
-    /// These are the options, with their defaults.
+    /// Records the options, with their defaults.
     pub(crate) fn has_options(&self, options: String) {
         *lock(&self.report.options) = options;
     }
 
-    /// These files are read, as far as they exist.
+    /// Records the files that the run reads, if they exist.
     pub(crate) fn reads<'p>(&self, files: impl IntoIterator<Item = &'p PathBuf>) {
         let files = files.into_iter().filter(|file| self.files.resolve(file).is_file());
         lock(&self.report.inputs).extend(files.cloned());
     }
 }
 
-/// What every report has.
+/// The part that every report has.
 #[derive(Serialize)]
-struct Facts {
+struct RunFacts {
     cuba: &'static str,
-    /// What it runs on.
+    /// The operating system and the architecture.
     system: String,
     command: Vec<String>,
     options: String,
@@ -57,14 +57,14 @@ struct Facts {
 #[derive(Serialize)]
 struct Input {
     file: String,
-    /// How long it is.
+    /// The length of the file.
     bytes: u64,
-    /// Its text, or the beginning of it.
+    /// The text, or the beginning of it.
     text: String,
     is_cut: bool,
 }
 
-impl Facts {
+impl RunFacts {
     fn new(run: &Run) -> Self {
         let mut left = MOST_BYTES;
         let mut read = |path: &PathBuf| {
@@ -76,7 +76,7 @@ impl Facts {
             let is_cut = (text.len() as u64) < bytes;
             Some(Input { file: shown(path), bytes, text: String::from_utf8_lossy(&text).into_owned(), is_cut })
         };
-        Facts {
+        RunFacts {
             cuba: env!("CARGO_PKG_VERSION"),
             system: format!("{} {}", env::consts::OS, env::consts::ARCH),
             command: run.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -87,11 +87,11 @@ impl Facts {
     }
 }
 
-/// Two engines contradict each other, or the checker.
+/// The report of a contradiction between two engines, or between an engine and the checker.
 #[derive(Serialize)]
 struct Disagreement<'a> {
     #[serde(flatten)]
-    facts: Facts,
+    facts: RunFacts,
     contradiction: &'a str,
     /// The model, with the property.
     model: String,
@@ -99,17 +99,17 @@ struct Disagreement<'a> {
     analysis: String,
     /// |T(R_k)| for each k.
     levels: Vec<String>,
-    /// The overapproximations, and what came of them.
+    /// The overapproximations and their results.
     rungs: Vec<String>,
-    /// The way to the state, if it is a bad one.
+    /// The trace to the state, if it is a bad one.
     trace: Option<TraceJson>,
 }
 
-/// Writes a report on a contradiction; says where it is.
+/// Writes a report about a contradiction. Returns a note with its file.
 fn disagreement(run: &Run, explored: &Exploration<'_>, what: &str, trace: Option<&(Trace, usize)>) -> String {
     let analysis = &explored.analysis;
     let report = Disagreement {
-        facts: Facts::new(run),
+        facts: RunFacts::new(run),
         contradiction: what,
         model: print_cpds(explored.problem),
         analysis: format!("{:?}", explored.options),
@@ -120,38 +120,38 @@ fn disagreement(run: &Run, explored: &Exploration<'_>, what: &str, trace: Option
     write(run, "contradiction", &json::print(&report))
 }
 
-/// A panic.
+/// The report of a panic.
 #[derive(Serialize)]
 pub(crate) struct Panic {
     #[serde(rename = "panic")]
     pub(crate) message: String,
-    /// The place in cuba, or in something that it uses.
+    /// The place in the source of cuba or of a library.
     pub(crate) location: String,
     pub(crate) thread: String,
     /// Line by line.
     pub(crate) backtrace: Vec<String>,
 }
 
-/// Writes a report on a panic; says where it is.
+/// Writes a report about a panic. Returns a note with its file.
 pub(crate) fn panic(run: &Run, panic: &Panic) -> String {
     #[derive(Serialize)]
     struct Report<'a> {
         #[serde(flatten)]
-        facts: Facts,
+        facts: RunFacts,
         #[serde(flatten)]
         panic: &'a Panic,
     }
-    write(run, "panic", &json::print(&Report { facts: Facts::new(run), panic }))
+    write(run, "panic", &json::print(&Report { facts: RunFacts::new(run), panic }))
 }
 
-/// Writes a report to a new file in the run's folder or, if that cannot be, in the one for
-/// temporary files.
+/// Writes a report to a new file in the run's folder or, if that fails, in the folder for temporary
+/// files.
 fn write(run: &Run, kind: &str, text: &str) -> String {
     let in_folder = |folder: &Path| -> Result<PathBuf, String> {
         for number in 1..1000 {
             let path = folder.join(format!("cuba-{kind}-{number}.json"));
             match File::create_new(run.files.resolve(&path)) {
-                // Now no other process takes the name.
+                // No other process can take this name now.
                 Ok(_) => {
                     let written = output_files::write(run, &path, |out| out.write_all(text.as_bytes()));
                     let remove = |_: &String| fs::remove_file(run.files.resolve(&path)).unwrap_or_default();
@@ -161,18 +161,18 @@ fn write(run: &Run, kind: &str, text: &str) -> String {
                 Err(error) => return Err(error.to_string()),
             }
         }
-        Err("there are a thousand reports already".to_owned())
+        Err("there are already a thousand reports".to_owned())
     };
     match in_folder(Path::new("")).or_else(|_| in_folder(&env::temp_dir())) {
         Ok(path) => {
-            format!("note: everything that is needed for a report is in `{}`: please attach this file\n", shown(&path))
+            format!("note: the file `{}` has everything that a report needs; please attach it\n", shown(&path))
         }
         Err(error) => format!("error: cannot write the report: {error}\n"),
     }
 }
 
 impl Exploration<'_> {
-    /// The answer if two engines contradict each other: what they say, with a file for a report.
+    /// The answer if two engines contradict each other. Also writes a report.
     pub(crate) fn contradiction(&self, run: &Run, contradiction: &Contradiction, remarks: String) -> Answer {
         let what = match contradiction {
             Contradiction::RuledOut { state, rung, .. } => {
@@ -190,7 +190,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace, remarks)
     }
 
-    /// The answer if the evidence is rejected: why, with a file for a report.
+    /// The answer if the evidence is rejected. Also writes a report.
     pub(crate) fn rejected(&self, run: &Run, rejected: &Rejected, remarks: String) -> Answer {
         let trace = match &self.analysis.conclusion {
             Conclusion::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
@@ -201,7 +201,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace.as_ref(), remarks)
     }
 
-    /// The answer if there is a mistake in cuba itself.
+    /// The answer about a mistake in cuba itself.
     fn mistake(
         &self,
         run: &Run,
@@ -236,8 +236,7 @@ mod tests {
         run
     }
 
-    /// What the user gets if engines contradict each other, which so far they do not: here the
-    /// contradiction is made up.
+    /// The contradiction is made up, because the engines have none.
     #[test]
     fn a_contradiction_makes_a_report() {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
@@ -272,7 +271,7 @@ mod tests {
         std::fs::remove_file(elsewhere).unwrap();
     }
 
-    /// So far no evidence was ever rejected: here, the checker's answer is made up.
+    /// The rejection is made up, because the checker accepts the evidence.
     #[test]
     fn a_wrong_answer_is_not_printed() {
         let problem: cpds::Problem = SAFE.parse().unwrap();

@@ -1,8 +1,8 @@
-//! Faults on purpose, to test what becomes of them.
+//! Injected faults, for tests.
 //!
-//! With `CUBA_FAULT=panic:PLACE`, the first thread that comes to that place panics. With
-//! `CUBA_FAULT=hang:PLACE` it says so and stays there, whatever happens; with
-//! `CUBA_FAULT=grow:PLACE` it allocates more and more memory, too. A release build has no faults.
+//! With `CUBA_FAULT=panic:PLACE`, the first thread that reaches that place panics. With
+//! `CUBA_FAULT=hang:PLACE`, it prints `held` and hangs. With `CUBA_FAULT=grow:PLACE`, it also
+//! allocates more and more memory. A release build has no faults.
 
 use crate::running::console::Console;
 use crate::running::run::Run;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{env, thread};
 
-/// The fault that is wanted, if there is one.
+/// The fault to inject, if any.
 #[derive(Default)]
 pub(crate) struct Faults {
     wanted: Option<String>,
@@ -21,13 +21,13 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// What the environment asks for; in a debug build only.
+    /// The fault that `CUBA_FAULT` names. Only a debug build reads it.
     pub(crate) fn from_environment() -> Self {
         let wanted = if cfg!(debug_assertions) { env::var("CUBA_FAULT").ok() } else { None };
         Faults { wanted, ..Self::default() }
     }
 
-    /// A place where there may be a fault.
+    /// Injects the fault if it is for this place.
     pub(crate) fn at(&self, place: &str, console: &Console) {
         if cfg!(debug_assertions)
             && let Some((fault, wanted)) = self.wanted.as_ref().and_then(|wanted| wanted.split_once(':'))
@@ -53,19 +53,18 @@ impl Faults {
 }
 
 impl Run {
-    /// An end of the search begins in this thread.
-    pub(crate) fn fault_of_search(&self, end: Side) {
-        self.fault(if end == Side::Upper { "upper end" } else { "lower end" });
+    /// The place where this thread begins the lower or the upper search.
+    pub(crate) fn fault_of_search(&self, end: End) {
+        self.fault(if end == End::Upper { "upper end" } else { "lower end" });
     }
 
-    /// For a search without a checkpoint, if a fault is wanted: faults at the beginning of its
-    /// ends.
+    /// For a search without a checkpoint: injects faults at the beginning of both searches.
     pub(crate) fn fault_keeper(&self) -> Option<FaultKeeper<'_>> {
         self.faults.wanted.is_some().then_some(FaultKeeper(self))
     }
 }
 
-/// Saves nothing.
+/// A keeper that saves nothing, and only injects faults.
 pub(crate) struct FaultKeeper<'r>(&'r Run);
 
 impl CheckpointWriter for FaultKeeper<'_> {

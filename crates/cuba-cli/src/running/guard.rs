@@ -1,10 +1,10 @@
-//! The guard: ends a run at its limits, if the run does not end by itself.
+//! The guard: ends a run at its limits if the run does not end by itself.
 //!
-//! At a limit the guard first stops the run's [`Cancel`](cuba::Cancel), so that the search ends and
-//! says what it has found. Not everything can be stopped in this way: lowering a program, say, or a
-//! table that grows. So if there is no answer a moment later, or if the memory continues to grow,
-//! the guard itself prints what is known by then, and ends the process. Only one thread prints: the
-//! first to claim the right to it ([`Run::claim_output`]).
+//! At a limit, the guard first stops the run's [`Cancel`](cuba::Cancel), so that the search ends
+//! and the run prints its results. Not everything can be stopped in this way: not, for example, the
+//! lowering of a program. So if there is no answer a moment later, or if the memory continues to
+//! grow, the guard prints what is known so far and ends the process. Only one thread prints: the
+//! first one that claims the right ([`Run::claim_output`]).
 
 use crate::analysis::limits::{LEAST, MemoryLimit};
 use crate::analysis::phase::{Ended, Phase};
@@ -22,26 +22,26 @@ use std::time::{Duration, Instant};
 pub(crate) struct Limits {
     pub(crate) memory: Option<usize>,
     pub(crate) timeout: Option<Duration>,
-    /// How many processes share this machine.
+    /// The number of processes that share this machine.
     pub(crate) processes: usize,
 }
 
-/// How much longer the outputs may take. A report is made in less than two seconds.
+/// The additional time for writing outputs. A report takes less than two seconds.
 const WRITING: Duration = Duration::from_secs(4);
 
-/// How often the guard checks the limits; and how often when there is not much memory left.
+/// The interval of the checks, and the one when little memory is left.
 const INTERVAL: Duration = Duration::from_millis(10);
 const SHORT_INTERVAL: Duration = Duration::from_millis(3);
 
-/// How long the run may take to end by itself. The user should not wait for half a second, the end
-/// of the process included; except for the files that the user wants.
+/// The time that the run has to end by itself. Without files to write, the process should end
+/// within half a second after Ctrl-C.
 fn patience(run: &Run, why: Halt) -> Duration {
     let is_writing = run.phase() == Phase::Writing && run.files.is_incomplete();
     let files = if is_writing { WRITING } else { Duration::ZERO };
     files + Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
 }
 
-/// Enforces the limits from now on. `answer` says what is known when a limit ends the run.
+/// Starts the guard. `answer` gives what is known when a limit ends the run.
 pub(crate) fn start(
     run: &Arc<Run>,
     limits: Limits,
@@ -52,7 +52,7 @@ pub(crate) fn start(
     let memory = run.limit_memory(MemoryLimit::new(limits.memory, machine, limits.processes));
     if let (Some(machine), false) = (machine.filter(|&machine| machine < memory.bytes), quiet) {
         let (wanted, machine) = (numbers::bytes(memory.bytes), numbers::bytes(machine));
-        let more = format!("--memory: {wanted} is more than the {machine} that this machine lets us have");
+        let more = format!("--memory: {wanted} is more than the {machine} that this machine allows");
         run.console.remark(&diagnostics::plain_warning(&more));
     }
     signals::listen(run);
@@ -61,11 +61,11 @@ pub(crate) fn start(
         run.cancel.stop(Halt::TimeOut);
     }
     let run = Arc::clone(run);
-    // Without a thread, what can be stopped still stops.
+    // If no thread can be started, the cancel token still works.
     let _ = thread::Builder::new().name("guard".to_owned()).spawn(move || guard(&run, until, memory, quiet, answer));
 }
 
-/// Waits until a limit is reached, and then ends the process, if the run does not end by itself.
+/// Waits until a limit is reached. Then ends the process if the run does not end by itself.
 fn guard(
     run: &Arc<Run>,
     until: Option<Instant>,
@@ -74,12 +74,12 @@ fn guard(
     answer: impl FnOnce(Ended) -> Result<Answer, Stopped>,
 ) {
     let most = memory.bytes.max(LEAST) as u64;
-    // When the run was stopped, and in which phase; and when the user interrupted the output of an
-    // answer.
+    // When the run was stopped, and in which phase; and when the user interrupted the printing of
+    // an answer.
     let (mut stopped, mut hurried) = (None, None);
     while !run.is_over() {
         let resident = machine::resident_bytes().unwrap_or(0);
-        // An answer that is being printed is printed to its end, unless the user interrupts that.
+        // Limits do not end the printing of an answer. Only the user can.
         let is_claimed = run.is_claimed();
         if until.is_some_and(|until| Instant::now() >= until) && !is_claimed {
             run.cancel.stop(Halt::TimeOut);
@@ -97,7 +97,7 @@ fn guard(
                 run.leave(answer::print(run, answer, quiet));
             }
         }
-        // An answer that comes after Ctrl-C may take its time; another Ctrl-C ends that.
+        // An answer after Ctrl-C is printed to its end. Another Ctrl-C ends the process.
         if run.is_hurried() {
             let since: Instant = *hurried.get_or_insert_with(Instant::now);
             if since.elapsed() >= patience(run, Halt::Interrupted) {

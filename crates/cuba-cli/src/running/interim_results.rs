@@ -1,7 +1,7 @@
-//! What a run knows while it goes on, for the guard, which may have to print it (`guard.rs`).
+//! The results of a run so far. The guard prints them if a limit ends the run (`guard.rs`).
 //!
-//! During the search it comes from events alone. At the end of the search, what both searches found
-//! together takes its place. It is never an answer: an answer needs evidence that was checked.
+//! During the search, they come from events. At the end of the search, the analysis replaces them.
+//! They are never an answer, because an answer needs checked evidence.
 
 use crate::analysis::finding::{Check, Finding};
 use crate::analysis::model::Loaded;
@@ -17,50 +17,50 @@ use cuba::{Analysis, Count, Engine, Event, Level, ObservationSequence, Options, 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// What a run knows so far: the threads of the search write it, the guard reads it.
+/// The results so far. The threads of the search write them, the guard reads them.
 #[derive(Clone)]
 pub(crate) struct InterimResults(Arc<Mutex<Record>>);
 
-/// What is known of an analysis.
+/// The results of an analysis so far.
 struct Record {
     start: Instant,
-    /// The model, once it was read.
+    /// The model, after it was read.
     model: Option<Model>,
     options: Options,
     fcr: Option<(bool, String)>,
     levels: Vec<Level>,
-    rungs: Vec<RungResult>,
-    /// How many visible states are left above, and by which rung.
-    left: Option<(Count, Rung)>,
-    /// What the search has come to, if it is over.
-    over: Option<Over>,
-    /// Where the run saves what it has.
+    rungs: Vec<Climbed>,
+    /// The size of the ceiling, and the rung that last reduced it.
+    ceiling: Option<(Count, Rung)>,
+    /// The result of the search, if it is over.
+    search: Option<SearchResult>,
+    /// The checkpoint of the run.
     checkpoint: Option<Arc<Checkpoint>>,
 }
 
-/// What a search has come to.
-struct Over {
+/// The result of a search.
+struct SearchResult {
     engine: Engine,
     sequences: (ObservationSequence, ObservationSequence),
     collapse_of_states: Option<usize>,
-    /// The answer, if it is one.
+    /// The answer, if there is one.
     finding: Option<Finding>,
 }
 
-/// A model, as far as an answer needs it.
+/// The facts about the model that an answer needs.
 struct Model {
     facts: ModelFacts,
-    /// The same assumptions and warnings, as text.
+    /// The assumptions and warnings as text.
     assuming: String,
     remarks: String,
 }
 
-/// How a verb prints what is known.
-pub(crate) struct Layout {
+/// How a verb prints the results so far.
+pub(crate) struct InterimOutput {
     /// The model's file.
     pub(crate) file: String,
     pub(crate) json: bool,
-    /// What comes before the verdict.
+    /// The text before the verdict.
     pub(crate) table: fn(&Summary<'_>, Option<usize>) -> String,
     pub(crate) verdict: fn(&Summary<'_>) -> String,
 }
@@ -74,35 +74,35 @@ impl InterimResults {
         change(&mut lock(&self.0));
     }
 
-    /// The model was read.
-    pub(crate) fn read(&self, loaded: &Loaded) {
+    /// Sets the model.
+    pub(crate) fn set_model(&self, loaded: &Loaded) {
         let facts = json::model_facts(loaded);
         let model = Model { facts, assuming: loaded.assuming(), remarks: loaded.warnings() };
         self.change(|record| record.model = Some(model));
     }
 
-    /// The run saves what it has here.
-    pub(crate) fn saved(&self, checkpoint: Option<Arc<Checkpoint>>) {
+    /// Sets the checkpoint.
+    pub(crate) fn set_checkpoint(&self, checkpoint: Option<Arc<Checkpoint>>) {
         self.change(|record| record.checkpoint = checkpoint);
     }
 
-    /// The search begins, with these options.
-    pub(crate) fn begin(&self, options: Options) {
+    /// Sets the options of the search.
+    pub(crate) fn set_options(&self, options: Options) {
         self.change(|record| record.options = options);
     }
 
-    /// Something was found.
-    pub(crate) fn hear(&self, event: &Event) {
-        self.change(|record| record.hear(event));
+    /// Adds an event of the search.
+    pub(crate) fn add_event(&self, event: &Event) {
+        self.change(|record| record.add_event(event));
     }
 
-    /// The search is over, with this answer, if it is one.
-    pub(crate) fn found(&self, analysis: &Analysis<'_>, finding: Option<Finding>) {
+    /// Sets the result of the search, with its answer, if there is one.
+    pub(crate) fn set_result(&self, analysis: &Analysis<'_>, finding: Option<Finding>) {
         self.change(|record| {
             record.levels.clone_from(&analysis.levels);
             record.rungs.clone_from(&analysis.rungs);
-            record.over = Some(Over {
-                engine: analysis.level_store.engine(),
+            record.search = Some(SearchResult {
+                engine: analysis.lower.engine(),
                 sequences: (analysis.lower_sequence.clone(), analysis.visible_sequence.clone()),
                 collapse_of_states: analysis.collapse_of_states,
                 finding,
@@ -110,28 +110,28 @@ impl InterimResults {
         });
     }
 
-    /// The evidence for the answer was accepted.
-    pub(crate) fn checked(&self) {
+    /// Records that the checker has accepted the evidence.
+    pub(crate) fn accept_evidence(&self) {
         self.change(|record| {
-            if let Some(finding) = record.over.as_mut().and_then(|over| over.finding.as_mut()) {
+            if let Some(finding) = record.search.as_mut().and_then(|search| search.finding.as_mut()) {
                 finding.check = Check::Passed;
             }
         });
     }
 
-    /// The answer, if the run ends here.
-    pub(crate) fn answer(&self, ended: Ended, layout: &Layout, run: &Run) -> Answer {
+    /// The answer if the run ends now.
+    pub(crate) fn answer(&self, ended: Ended, output: &InterimOutput, run: &Run) -> Answer {
         let mut record = lock(&self.0);
         record.settle();
         let summary = record.summary(ended);
         let assuming = record.model.as_ref().map_or("", |model| &model.assuming);
-        let verdict = (layout.verdict)(&summary) + assuming;
-        let stdout = if layout.json {
+        let verdict = (output.verdict)(&summary) + assuming;
+        let stdout = if output.json {
             let facts = record.model.as_ref().map(|model| &model.facts);
             let usage = run.usage(record.start.elapsed());
-            json::print(&json::interim(layout.file.clone(), &summary, &verdict, facts, usage))
+            json::print(&json::interim(output.file.clone(), &summary, &verdict, facts, usage))
         } else {
-            (layout.table)(&summary, run.console.width()) + &style::verdict(&verdict) + "\n"
+            (output.table)(&summary, run.console.width()) + &style::verdict(&verdict) + "\n"
         };
         let mut remarks = record.model.as_ref().map_or(String::new(), |model| model.remarks.clone());
         remarks += &record.checkpoint.as_ref().map_or(String::new(), |checkpoint| checkpoint.note());
@@ -148,42 +148,46 @@ impl Record {
             fcr: None,
             levels: Vec::new(),
             rungs: Vec::new(),
-            left: None,
-            over: None,
+            ceiling: None,
+            search: None,
             checkpoint: None,
         }
     }
 
-    fn hear(&mut self, event: &Event) {
+    fn add_event(&mut self, event: &Event) {
         match event {
             Event::Fcr(known) => self.fcr.clone_from(known),
-            // A level of tuples may come after one of states.
+            // A level of tuples may replace one of states.
             Event::Level(level) => {
                 let mut level = *level;
-                level.upper = self.levels.get(level.k).map_or(self.left, |before| before.upper);
+                level.upper = self.levels.get(level.k).map_or(self.ceiling, |before| before.upper);
                 match self.levels.get_mut(level.k) {
                     Some(before) => *before = level,
                     None => self.levels.push(level),
                 }
             }
-            Event::Rung(climbed) => {
-                self.left = climbed.left_after(self.left);
+            Event::Climbed(climbed) => {
+                if let Outcome::Bound(bound) = climbed.outcome
+                    && (self.ceiling.is_none() || bound.ruled_out != Count::ZERO)
+                {
+                    self.ceiling = Some((bound.left, climbed.rung));
+                }
                 self.rungs.push(climbed.clone());
             }
             Event::Exploring(_) | Event::Overapproximating { .. } => {}
         }
     }
 
-    /// What the levels are made of: states, unless tuples have got further.
+    /// The engine of the levels: explicit, unless the symbolic one has more levels.
     fn engine(&self) -> Option<Engine> {
-        if let Some(over) = &self.over {
-            return Some(over.engine);
+        if let Some(search) = &self.search {
+            return Some(search.engine);
         }
         let last = self.levels.last()?;
         Some(if last.reachable.is_some() { Engine::Explicit } else { Engine::Symbolic })
     }
 
-    /// Tuples that have not got further than states are not told.
+    /// Removes the counts of tuples unless there are more levels of tuples than of states.
     fn settle(&mut self) {
         if self.engine() == Some(Engine::Explicit) {
             self.levels.iter_mut().for_each(|level| level.tuples = None);
@@ -191,10 +195,10 @@ impl Record {
     }
 
     fn summary(&self, ended: Ended) -> Summary<'_> {
-        let over = self.over.as_ref();
+        let search = self.search.as_ref();
         let (lower_sequence, visible_sequence) =
-            over.map_or_else(|| Level::sequences(&self.levels), |over| over.sequences.clone());
-        let finding = over.and_then(|over| over.finding.as_ref());
+            search.map_or_else(|| Level::sequences(&self.levels), |search| search.sequences.clone());
+        let finding = search.and_then(|search| search.finding.as_ref());
         let is_search = ended.phase == Phase::Searching && !self.levels.is_empty() && finding.is_none();
         Summary {
             levels: &self.levels,
@@ -204,7 +208,7 @@ impl Record {
             fcr_by: self.fcr.as_ref().map(|(_, by)| by.clone()),
             lower_sequence,
             visible_sequence,
-            collapse_of_states: over.and_then(|over| over.collapse_of_states),
+            collapse_of_states: search.and_then(|search| search.collapse_of_states),
             between: None,
             reason: Some(ended.why.into()),
             finding,
@@ -230,15 +234,15 @@ mod tests {
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
-    /// What is heard of an analysis, and what it says when it has come to its end, is the same.
+    /// The events of an analysis and its final result give the same levels, rungs and sequences.
     #[test]
-    fn what_was_heard_is_what_is_told_at_the_end() {
+    fn events_give_the_same_results_as_the_analysis() {
         let problem: cpds::Problem = FIG_1.parse().unwrap();
         for engine in [Engine::Explicit, Engine::Symbolic] {
             let options =
                 Options { engine: Some(engine), max_contexts: Some(4), max_depth: Some(0), ..Options::default() };
             let results = InterimResults::new();
-            let found = search(&problem, Question::Visible, &options, |event| results.hear(&event));
+            let found = search(&problem, Question::Visible, &options, |event| results.add_event(&event));
             let mut record = lock(&results.0);
             record.settle();
             let summary = record.summary(ended(Halt::TimeOut, Phase::Searching));
@@ -248,7 +252,7 @@ mod tests {
                 (&summary.lower_sequence, &summary.visible_sequence),
                 (&found.lower_sequence, &found.visible_sequence)
             );
-            // When the rungs were heard of, in between, depends on the threads.
+            // The order of the events of rungs depends on the threads.
             let levels = |levels: &[Level]| {
                 let mut levels = levels.to_vec();
                 for level in &mut levels {
@@ -260,7 +264,7 @@ mod tests {
         }
     }
 
-    /// States are what is told until tuples have got further.
+    /// The levels are of states until there are more levels of tuples.
     #[test]
     fn tuples_after_states() {
         let problem: cpds::Problem = FIG_1.parse().unwrap();
@@ -274,14 +278,14 @@ mod tests {
             level.tuples = tuples[k].tuples;
             level
         };
-        record.hear(&Event::Level(both(0)));
-        record.hear(&Event::Level(both(1)));
+        record.add_event(&Event::Level(both(0)));
+        record.add_event(&Event::Level(both(1)));
         record.settle();
         assert_eq!((record.engine(), record.levels[1].tuples), (Some(Engine::Explicit), None));
-        record.hear(&Event::Level(both(2)));
+        record.add_event(&Event::Level(both(2)));
         let mut further = tuples[2];
         further.k = 3;
-        record.hear(&Event::Level(further));
+        record.add_event(&Event::Level(further));
         record.settle();
         assert_eq!((record.engine(), record.levels.len()), (Some(Engine::Symbolic), 4));
     }
@@ -289,10 +293,10 @@ mod tests {
     #[test]
     fn without_a_level_nothing_is_safe() {
         let results = InterimResults::new();
-        let layout =
-            Layout { file: "m.bp".to_owned(), json: false, table: |_, _| String::new(), verdict: not_verified };
+        let output =
+            InterimOutput { file: "m.bp".to_owned(), json: false, table: |_, _| String::new(), verdict: not_verified };
         let run = Run::new(Vec::new(), Console::captured().0, None);
-        let answer = results.answer(ended(Halt::Interrupted, Phase::Lowering), &layout, &run);
+        let answer = results.answer(ended(Halt::Interrupted, Phase::Lowering), &output, &run);
         assert_eq!(
             (&*style::plain(&answer.stdout), answer.code),
             ("unknown: nothing is known yet; it was interrupted while making a system of the program\n", 5)

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks it even if a thread panicked with the lock: a panic ends the whole run anyway.
+/// Locks a mutex, even if a thread has panicked while it held the lock: a panic ends the whole run.
 pub(crate) fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
     it.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,20 +1,20 @@
-//! What the operating system knows about us, and lets us have.
+//! What the operating system reports about this process and its limits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most memory that the process has had so far, where the system says so.
+/// The peak memory of the process, if the system reports it.
 pub fn peak_memory_bytes() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The memory that the process has now, where the system says so.
+/// The memory of the process now, if the system reports it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// The memory that the process may have at all, where the system says so: what the machine has, or
-/// what less is left of it by control groups and limits of the process.
+/// The memory that the process may have, if the system reports it: the memory of the machine, or a
+/// smaller limit of a control group or of the process.
 pub(crate) fn memory_bytes() -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_process = |name: &str| read(&Path::new("/proc/self").join(name)).unwrap_or_default();
@@ -23,18 +23,19 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     machine.into_iter().chain(groups).chain(of_limits(&of_process("limits"))).min()
 }
 
-/// How many cores there are for us.
+/// The number of cores that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether a signal was to be ignored when we were started, where the system says so.
+/// Whether this process was started with this signal ignored, if the system reports it.
 #[cfg(unix)]
 pub(crate) fn is_ignored(signal: i32) -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
 }
 
-/// Whether it says so here: `SigIgn: 0000000000000001`, a bit for each signal from 1 on.
+/// Reads it from the line `SigIgn: 0000000000000001`, which has a bit for each signal, counted from
+/// 1.
 #[cfg(unix)]
 fn ignores(status: &str, signal: i32) -> bool {
     let signals = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -42,15 +43,16 @@ fn ignores(status: &str, signal: i32) -> bool {
     signals.is_some_and(|signals| (signals >> (signal - 1)) & 1 == 1)
 }
 
-/// The line of a field, in bytes: `VmRSS:   12345 kB`.
+/// The value of a field in bytes: `VmRSS:   12345 kB`.
 fn kilobytes(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least limit of the control groups that the process is in, of either version.
+/// The smallest limit of the control groups of the process, of either version.
 ///
-/// A limit holds for everything below, so all parents count, as far up as the hierarchy is mounted.
+/// A limit holds for all descendants of a group, so all ancestors count, as far as the hierarchy is
+/// mounted.
 fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let least = |(mount, root, file): (&str, &str, &str)| {
         let path = groups.lines().find_map(|line| {
@@ -59,7 +61,7 @@ fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>)
                 if file == V2 { controllers.is_empty() } else { controllers.split(',').any(|it| it == "memory") };
             is_meant.then_some(path)
         })?;
-        // What is mounted may be a part of the hierarchy: that of a container.
+        // In a container, only a part of the hierarchy is mounted.
         let below = Path::new(path).strip_prefix(root).or_else(|_| Path::new(path).strip_prefix("/")).ok()?;
         let limit = |folder: &Path| read(&Path::new(mount).join(folder).join(file))?.trim().parse().ok();
         below.ancestors().map(PathBuf::from).filter_map(|folder| limit(&folder)).min()
@@ -67,12 +69,12 @@ fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>)
     mounts.lines().filter_map(mounted).filter_map(least).min()
 }
 
-/// The file with the limit, in version 2; and in version 1.
+/// The file with the limit, in version 2 and in version 1.
 const V2: &str = "memory.max";
 const V1: &str = "memory.limit_in_bytes";
 
-/// Where a hierarchy that may limit memory is mounted, which part of it, and what the limits are
-/// called there; from a line such as `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup
+/// Where a hierarchy that may limit memory is mounted, which part of it, and the name of its limit
+/// files. Reads a line such as `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup
 /// rw,memory`.
 fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     let (mount, kind) = line.split_once(" - ")?;
@@ -87,9 +89,8 @@ fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     Some((fields.next()?, root, file))
 }
 
-/// The memory that the limits in `/proc/self/limits` leave. What they limit is what was asked for,
-/// not what is used: each thread has set aside some before it needs any, and a table that grows
-/// asks for twice of what it has.
+/// The memory that the limits in `/proc/self/limits` leave. They limit address space, not used
+/// memory: each thread reserves some, and a table that grows needs twice its size for a moment.
 fn of_limits(limits: &str) -> Option<u64> {
     const ASIDE: u64 = 128 << 20;
     let of =
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// What is read of made-up files.
+    /// The limit that made-up files give.
     fn least(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<u64> {
         let files: BTreeMap<PathBuf, &str> = files.iter().map(|(path, text)| (PathBuf::from(path), *text)).collect();
         of_groups(groups, mounts, |path| files.get(path).map(ToString::to_string))
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(least(groups, V2_MOUNT, &of_others), None);
     }
 
-    /// Both versions may be there, and the memory is limited by one of them.
+    /// Both versions may exist, and one of them limits the memory.
     #[test]
     fn the_first_version() {
         let groups = "4:memory,hugetlb:/docker/12ab\n2:cpu,cpuacct:/elsewhere\n0::/\n";
@@ -149,8 +150,8 @@ mod tests {
         assert_eq!(least(groups, none, &files), None);
     }
 
-    /// In a container, a part of the hierarchy is mounted, and the process may see its path from
-    /// the outside or from the inside.
+    /// In a container, a part of the hierarchy is mounted. The process may see its path inside or
+    /// outside of the container.
     #[test]
     fn a_part_of_the_hierarchy() {
         let mount = "35 31 0:32 /docker/12ab /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
@@ -171,7 +172,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn signals_that_are_not_heard() {
+    fn ignored_signals() {
         let status = "SigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\nSigCgt:\tffffffffffffffff\n";
         assert_eq!([1, 2, 13, 15].map(|signal| ignores(status, signal)), [true, false, true, false]);
         assert!(!ignores("", 1));

@@ -1,7 +1,8 @@
-//! A run of a command: where it prints, what it may take, what ends it, and what it leaves behind.
+//! A run of a command: its console, limits, signals, checkpoints, crash reports and files.
 //!
 //! In: the words of a command and its streams. Out: a [`run::Run`], which every verb gets and
-//! passes on. There is no state outside of it; only the panic hook is global (`panic_hook.rs`).
+//! passes on. It has all state of a run; only the panic hook (`panic_hook.rs`) and the signal
+//! handler (`signals.rs`) are global.
 
 pub mod cluster;
 pub mod console;

@@ -1,12 +1,12 @@
-//! The one way in which cuba writes files: all of it, or nothing.
+//! Writes output files: completely or not at all.
 //!
-//! The content goes to a new file in the same folder, which then replaces the one that the user
-//! named. So whatever ends the process, that one has its old content or all of its new one. If the
-//! process is killed, a file called `cuba-unfinished-…` may be left.
+//! The content goes to a new file in the same folder, which then replaces the file that the user
+//! named. So that file has either its old content or all of its new content, even if the process is
+//! killed. Then a file `cuba-unfinished-…` may be left.
 //!
-//! A verb checks its outputs before it does anything else (`output_paths.rs`), and then lists them
-//! ([`OutputFiles::expect`]). Whatever ends the process later, the list says which of them were not
-//! written ([`OutputFiles::missing`]).
+//! A verb first checks its outputs (`output_paths.rs`) and then lists them
+//! ([`OutputFiles::expect`]). When the process ends, the list tells which of them were not written
+//! ([`OutputFiles::missing`]).
 
 use crate::running::lock::lock;
 use crate::running::output_paths::{
@@ -25,43 +25,43 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::{process, thread};
 
-/// How the name of a file begins that is not finished.
+/// The beginning of the name of an unfinished file.
 pub(crate) const UNFINISHED: &str = "cuba-unfinished-";
 
-/// The files that a run writes.
+/// The output files of a run.
 #[derive(Default)]
 pub(crate) struct OutputFiles {
-    /// The folder of names that are relative, if it is not the current one.
+    /// The folder of relative names, if it is not the current one.
     folder: OnceLock<PathBuf>,
     state: Mutex<State>,
-    /// How many unfinished files there were so far.
+    /// The number of unfinished files so far.
     number: AtomicUsize,
 }
 
 #[derive(Default)]
 struct State {
-    /// Those that are being written, under the names that they have until they are complete.
+    /// The temporary names of the files that are being written.
     unfinished: Vec<PathBuf>,
-    /// Those that the user wants and that are neither written nor explained.
+    /// The outputs that are neither written nor explained yet.
     expected: Vec<PathBuf>,
-    /// Whether the user wants no warnings.
+    /// Whether `--quiet` is given.
     is_quiet: bool,
-    /// The process ends: nothing new is begun.
+    /// Whether the process is ending: no file may be changed any more.
     is_over: bool,
 }
 
 impl OutputFiles {
-    /// From now on, names that are relative stand for files in this folder.
+    /// Sets the folder of relative names.
     pub(crate) fn stay_in(&self, folder: &Path) {
         let _ = self.folder.set(folder.to_owned());
     }
 
-    /// The folder of names that are relative, if it is not the current one.
+    /// The folder of relative names, if it is not the current one.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.get().map(PathBuf::as_path)
     }
 
-    /// Where the file with this name is.
+    /// The path of the file with this name.
     pub(crate) fn resolve<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
         self.folder().map_or(Cow::Borrowed(path), |folder| Cow::Owned(folder.join(path)))
     }
@@ -70,8 +70,8 @@ impl OutputFiles {
         lock(&self.state)
     }
 
-    /// The same for a thread that is about to change files. When the process ends, it waits here
-    /// for that.
+    /// The state, for a thread that is about to change files. If the process is ending, this never
+    /// returns.
     fn state_to_write(&self) -> MutexGuard<'_, State> {
         loop {
             let state = self.state();
@@ -83,20 +83,19 @@ impl OutputFiles {
         }
     }
 
-    /// From now on, [`OutputFiles::missing`] names these outputs until they are written or
-    /// explained.
+    /// Adds outputs that [`OutputFiles::missing`] names until they are written or explained.
     pub(crate) fn expect<'p>(&self, outputs: impl IntoIterator<Item = &'p PathBuf>, quiet: bool) {
         let mut state = self.state();
         state.expected.extend(outputs.into_iter().cloned());
         state.is_quiet = quiet;
     }
 
-    /// An output is written, or the answer says why it is not.
+    /// Removes an output that is written, or explained by the answer.
     pub(crate) fn settle(&self, path: &Path) {
         self.state().expected.retain(|expected| expected != path);
     }
 
-    /// Whether there are outputs that were not written so far.
+    /// Whether some outputs are not written yet.
     pub(crate) fn is_incomplete(&self) -> bool {
         !self.state().expected.is_empty()
     }
@@ -112,16 +111,15 @@ impl OutputFiles {
         missing.iter().map(warning).collect()
     }
 
-    /// That an output was not written; and if there is a file of this name, that it has nothing to
-    /// do with this run.
+    /// The message that an output was not written, and that an existing file of this name is older.
     pub(crate) fn not_written(&self, path: &Path) -> String {
         let is_file = fs::metadata(self.resolve(path)).is_ok_and(|found| found.is_file());
         let old = if is_file { " (the file there is an older one)" } else { "" };
         format!("`{}` was not written{old}", shown(path))
     }
 
-    /// Removes what is being written, for a thread that ends the process while others write.
-    /// Nothing new is begun, and nothing else replaces a file.
+    /// Removes all unfinished files before the process ends. No other thread can write or replace a
+    /// file after this call.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -131,7 +129,7 @@ impl OutputFiles {
     }
 }
 
-/// Writes a file; compressed, if its name says so.
+/// Writes a file, compressed if its name ends in `.gz`.
 pub(crate) fn write(
     run: &Run,
     path: &Path,
@@ -140,7 +138,7 @@ pub(crate) fn write(
     prepare(run, path, content)?.finish()
 }
 
-/// Writes everything, except that an old file has its content until the end.
+/// Writes the content to a temporary file, which [`Prepared::finish`] renames.
 pub(crate) fn prepare<'r>(
     run: &'r Run,
     path: &'r Path,
@@ -166,8 +164,8 @@ pub(crate) fn prepare<'r>(
     Ok(Prepared { path, file })
 }
 
-/// Writes a file anew that no other process is to write or to read meanwhile: it is given open and
-/// locked. It is never written in place.
+/// Replaces a file by a new one, and returns it open and locked, so that no other process uses it.
+/// The file is never written in place.
 pub(crate) fn replace(
     run: &Run,
     path: &Path,
@@ -191,16 +189,16 @@ pub(crate) fn replace(
     Ok(file)
 }
 
-/// Locks a file until it is closed, unless another process has locked it. Where files cannot be
-/// locked, this does nothing.
+/// Locks a file until it is closed. Fails if another process has locked it. Does nothing if the
+/// file system has no locks.
 pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is at work on it")),
+        Err(TryLockError::WouldBlock) => Err(io::Error::other("another process is using it")),
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-/// Whether a file that is open still has this name.
+/// Whether an open file still has this name.
 pub(crate) fn is_at(path: &Path, file: &File) -> bool {
     #[cfg(unix)]
     {
@@ -215,15 +213,15 @@ pub(crate) fn is_at(path: &Path, file: &File) -> bool {
     }
 }
 
-/// A file that is complete, but does not have its name yet.
+/// A complete file under a temporary name.
 pub(crate) struct Prepared<'r> {
     path: &'r Path,
-    /// Nothing, if it has its name.
+    /// `None` if the file already has its name.
     file: Option<(Unfinished<'r>, PathBuf)>,
 }
 
 impl Prepared<'_> {
-    /// Gives it its name.
+    /// Gives the file its name.
     pub(crate) fn finish(self) -> Result<(), String> {
         let Some((file, target)) = self.file else { return Ok(()) };
         file.replaces(&target, self.path).map_err(|error| cannot(self.path, &error))
@@ -243,13 +241,13 @@ fn to<'r>(
     };
     let old = match fs::metadata(&target) {
         Ok(old) if old.is_dir() => return Err(io::Error::other(IS_FOLDER)),
-        // What may not be written is not replaced either.
+        // A file without write permission is not replaced either.
         Ok(old) => Some((OpenOptions::new().write(true).open(&target)?, old)),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     match (Unfinished::beside(&run.files, &target, path), old) {
-        // In this folder an old file may be written, but no new one.
+        // The folder does not allow new files, but the old one can be written.
         (Err(error), Some((mut file, _))) if error.kind() == ErrorKind::PermissionDenied => {
             file.set_len(0)?;
             put(&mut file)?;
@@ -267,7 +265,7 @@ fn to<'r>(
     }
 }
 
-/// A new file gets the permissions of the old one and, if that is allowed, its owner.
+/// Gives the new file the permissions of the old one and, if possible, its owner.
 fn keep_permissions(new: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -277,7 +275,7 @@ fn keep_permissions(new: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
 }
 
-/// A new file that is being written. It is removed if it is not finished.
+/// A new file that is being written. Removed when it is dropped, unless it has got its name.
 struct Unfinished<'r> {
     files: &'r OutputFiles,
     file: File,
@@ -285,7 +283,7 @@ struct Unfinished<'r> {
 }
 
 impl<'r> Unfinished<'r> {
-    /// A new file in the folder of this one, which the user knows under this name.
+    /// A new file in the folder of `target`. `name` is the user's name of the target.
     fn beside(files: &'r OutputFiles, target: &Path, name: &Path) -> io::Result<Self> {
         has_file_name(target)?;
         loop {
@@ -305,11 +303,11 @@ impl<'r> Unfinished<'r> {
         }
     }
 
-    /// Replaces a file, which the user knows under this name.
+    /// Replaces the target. `name` is the user's name of it.
     fn replaces(&self, target: &Path, name: &Path) -> io::Result<()> {
         let mut state = self.files.state_to_write();
         fs::rename(&self.path, target)?;
-        // Under the same lock, so that a file that has its name is never called missing.
+        // Under the same lock, so that a complete file is never reported as missing.
         state.expected.retain(|expected| expected != name);
         Ok(())
     }
@@ -317,14 +315,14 @@ impl<'r> Unfinished<'r> {
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
-        // By now it may have its name, or be abandoned.
+        // The file may already be renamed or removed.
         let _ = fs::remove_file(&self.path);
         self.files.state().unfinished.retain(|path| *path != self.path);
     }
 }
 
 impl OutputFiles {
-    /// The folder of a file, as the user knows it: that of its name, unless a link leads elsewhere.
+    /// The folder of a file for messages: that of the user's name, unless a link leads elsewhere.
     pub(super) fn named<'p>(&self, target: &'p Path, name: &'p Path) -> &'p Path {
         if *target == *self.resolve(name) { folder(name) } else { folder(target) }
     }

@@ -1,4 +1,4 @@
-//! The files that outputs go to: where a name leads, and whether an output can be written there.
+//! The paths of outputs: resolves their names, and checks that files can be written there.
 
 use crate::running::output_files::OutputFiles;
 use crate::text::file_names::shown;
@@ -6,18 +6,18 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// What a name stands for.
+/// The destination that a name stands for.
 pub(super) enum Target {
     Stdout,
     Stderr,
-    /// A device, a pipe, or something that is open already: there is nothing to replace.
+    /// A device, a pipe, or a file that is already open. It cannot be replaced.
     Open(PathBuf),
     File(PathBuf),
 }
 
 impl OutputFiles {
-    /// Checks that outputs can go to these files. Otherwise says why: there is no such folder, the
-    /// file may not be written, or it would replace an input, or another output.
+    /// Checks that the outputs can be written. Fails if there is no such folder, if the file is not
+    /// writable, or if it is an input or another output.
     pub(crate) fn may_write<'p>(
         &self,
         inputs: &[PathBuf],
@@ -34,15 +34,15 @@ impl OutputFiles {
                 return Err(format!("`{}` is an input; write to another file", shown(output)));
             }
             if before.contains(&identity) {
-                return Err(format!("`{}` is the name of two outputs", shown(output)));
+                return Err(format!("`{}` is given for two outputs", shown(output)));
             }
             before.push(identity);
         }
         Ok(())
     }
 
-    /// Checks that the name of a file says what an option writes to it: it ends in one of these,
-    /// and perhaps in `.gz`. A device or a pipe can have any name.
+    /// Checks that the name of a file has one of the extensions, perhaps followed by `.gz`. A
+    /// device or a pipe can have any name.
     pub(crate) fn has_extension(
         &self,
         path: &Path,
@@ -60,15 +60,16 @@ impl OutputFiles {
         }
         let endings: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
         let help = if path == Path::new("-") {
-            "for standard output, name /dev/stdout".to_owned()
+            "for standard output, use /dev/stdout".to_owned()
         } else {
-            format!("call it `{}`", shown(&path.with_extension(extensions[0])))
+            format!("use the name `{}`", shown(&path.with_extension(extensions[0])))
         };
         let (name, endings) = (shown(path), endings.join(" or "));
         Err(format!("{option} writes {format}, and the name `{name}` does not end in {endings}; {help}"))
     }
 
-    /// Checks that a file could be written there now. Writes nothing. The name is the user's.
+    /// Checks that a file can be written at this path, without writing it. `name` is the user's
+    /// name of it.
     fn has_place(&self, path: &Path, name: &Path) -> io::Result<()> {
         let Target::File(target) = target(path)? else { return Ok(()) };
         match fs::metadata(&target) {
@@ -80,14 +81,14 @@ impl OutputFiles {
         let named = self.named(&target, name);
         match fs::metadata(folder) {
             Ok(found) if found.is_dir() => Ok(()),
-            Ok(_) => Err(io::Error::other(format!("`{}` is no folder", shown(named)))),
+            Ok(_) => Err(io::Error::other(format!("`{}` is not a folder", shown(named)))),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(no_folder(named)),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The error for a file that cannot be written.
+/// The message about a file that cannot be written.
 pub(super) fn cannot(path: &Path, error: &io::Error) -> String {
     format!("cannot write `{}`: {error}", shown(path))
 }
@@ -108,26 +109,27 @@ pub(super) fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A name can end in a separator, as in `folder/` or `folder/.`. Then it is not the name of a file.
+/// Checks that a path is the name of a file. A path such as `folder/` or `folder/.` is not.
 pub(super) fn has_file_name(target: &Path) -> io::Result<()> {
     let bytes = target.as_os_str().as_encoded_bytes();
     if target.file_name().is_none_or(|name| !bytes.ends_with(name.as_encoded_bytes())) {
-        return Err(io::Error::other("that is not the name of a file"));
+        return Err(io::Error::other("this is not the name of a file"));
     }
     Ok(())
 }
 
-/// What makes two names those of one file.
+/// The identity of a file, to compare names.
 #[derive(PartialEq)]
 enum Identity {
-    /// Device and inode: also of hard links.
+    /// Device and inode, which hard links share.
     #[cfg(unix)]
     There(u64, u64),
-    /// The folder without links, and the name.
+    /// The folder without symbolic links, and the name.
     Path(PathBuf),
 }
 
-/// The identity of a file that exists, or could. Several outputs may go to a device or a pipe.
+/// The identity of a file, which need not exist. `None` for a device or a pipe, which may get
+/// several outputs.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return None,
@@ -146,7 +148,7 @@ fn identity(path: &Path) -> Option<Identity> {
     ))
 }
 
-/// The file that a name stands for, through symbolic links, which stay; it need not exist.
+/// The file that a name stands for, after following symbolic links. It need not exist.
 pub(super) fn target(path: &Path) -> io::Result<Target> {
     let mut target = path.to_owned();
     for _ in 0..40 {

@@ -1,8 +1,8 @@
-//! Panics: a mistake in cuba itself. A panic in any thread ends the process with exit code 6, and
-//! with a file for a report.
+//! The panic hook. A panic in any thread is a mistake in cuba itself: it writes a report and ends
+//! the process with exit code 6.
 //!
-//! The panic hook is global, as the standard library has it: only `main` installs it, for its one
-//! run.
+//! The standard library has only one panic hook for the process. Only `main` installs it, for its
+//! only run.
 
 use crate::running::answer::exit;
 use crate::running::crash_report::{self, Panic};
@@ -14,7 +14,7 @@ use std::panic::{PanicHookInfo, set_hook};
 use std::sync::Arc;
 use std::thread;
 
-/// From now on, a panic ends this run and the process.
+/// Installs the hook: a panic then ends this run and the process.
 pub(crate) fn install(run: &Arc<Run>) {
     let run = Arc::clone(run);
     set_hook(Box::new(move |info| {
@@ -32,7 +32,7 @@ pub(crate) fn install(run: &Arc<Run>) {
     }));
 }
 
-/// Waits while a panic is being reported: the process must not end before that.
+/// Waits until a panic is reported, because the process must not end before.
 pub(crate) fn wait(run: &Run) {
     drop(lock(&run.panicking));
 }

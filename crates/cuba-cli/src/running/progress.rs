@@ -1,8 +1,7 @@
-//! Progress on a terminal, for work that takes a while.
+//! Shows progress on a terminal.
 //!
-//! The lines are drawn over and over, so that the time goes on between events. The cursor stays at
-//! their beginning: what the user types, Ctrl-C above all, moves nothing, and the lines are written
-//! over it.
+//! The lines are drawn repeatedly, so that the elapsed time is right between events. The cursor
+//! stays at their beginning, so that anything the user types is drawn over.
 
 use crate::running::lock::lock;
 use crate::running::run::Run;
@@ -15,27 +14,27 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long nothing is shown: most runs are over before a line could be read.
+/// The time before the first line is drawn. Most runs are over by then.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The lines, on standard error. They are erased when this is dropped.
+/// The lines on standard error. They are erased when this value is dropped.
 pub(crate) struct Progress {
     start: Instant,
     lines: Arc<Mutex<ProgressLines>>,
-    /// The thread that draws them, until the sender is dropped.
+    /// The thread that draws the lines until the sender is dropped.
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Nothing, if the user wants none, or where standard error is no terminal. The tables may take
-    /// so much memory.
-    pub(crate) fn unless(quiet: bool, run: &Arc<Run>, doing: &str, memory: usize) -> Option<Self> {
+    /// Starts to show progress, unless `quiet` is set or standard error is not a terminal. `memory`
+    /// is the limit for the tables.
+    pub(crate) fn unless(quiet: bool, run: &Arc<Run>, activity: &str, memory: usize) -> Option<Self> {
         if quiet || !run.console.can_draw() {
             return None;
         }
-        // On Windows a terminal has to be told what escapes mean.
+        // On Windows, this enables escape sequences.
         let _ = AutoStream::always_ansi(io::stderr());
-        let (start, lines) = (Instant::now(), Arc::new(Mutex::new(ProgressLines::new(doing, memory))));
+        let (start, lines) = (Instant::now(), Arc::new(Mutex::new(ProgressLines::new(activity, memory))));
         let (sender, end) = channel();
         let (run, drawn) = (Arc::clone(run), Arc::clone(&lines));
         let draw = move || {
@@ -48,19 +47,19 @@ impl Progress {
             }
             drop(run.console.erase());
         };
-        // Without a thread, there is nothing to see.
+        // If no thread can be started, there is no progress.
         let drawing = thread::Builder::new().spawn(draw).ok().map(|thread| (sender, thread));
         Some(Progress { start, lines, drawing })
     }
 
-    /// An event of an analysis.
-    pub(crate) fn hear(&self, event: &Event) {
-        lock(&self.lines).hear(event, self.start.elapsed());
+    /// Adds an event of an analysis.
+    pub(crate) fn add_event(&self, event: &Event) {
+        lock(&self.lines).add_event(event, self.start.elapsed());
     }
 
-    /// Shows this instead of what the events said.
-    pub(crate) fn show(&self, doing: &str) {
-        lock(&self.lines).doing = Some(doing.to_owned());
+    /// Shows this activity instead of the events.
+    pub(crate) fn show(&self, activity: &str) {
+        lock(&self.lines).activity = Some(activity.to_owned());
     }
 }
 

@@ -1,8 +1,7 @@
-//! One run of a command, as a value: where it prints, what stops it, and what it leaves behind.
+//! One run of a command as a value: its console, cancel token, signals, files and limits.
 //!
-//! Every verb gets a [`Run`], and passes it on. Several runs can be in one process at the same
-//! time. Only `main` makes a run of the process itself: with its arguments, its streams and its
-//! environment.
+//! Every verb gets a [`Run`] and passes it on. One process can have several runs at the same time.
+//! Only `main` makes a run with the arguments, the streams and the environment of the process.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
 use crate::analysis::phase::{Ended, Phase};
@@ -30,29 +29,30 @@ pub struct Run {
     /// The words of the command; the first one is the name of the program.
     pub(crate) arguments: Vec<OsString>,
     pub(crate) console: Console,
-    /// Stops everything that checks it.
+    /// Stops the analysis.
     pub(crate) cancel: Cancel,
     pub(crate) signals: Signals,
     pub(crate) files: OutputFiles,
     pub(crate) children: ChildProcesses,
     pub(crate) cluster: Cluster,
     pub(crate) report: ReportContext,
-    /// The checkpoint of a run that needs none any more.
+    /// The checkpoint to remove after the answer is printed.
     pub(crate) finished_checkpoint: Mutex<Option<PathBuf>>,
-    /// Held by the first thread that panics, and never released: all others wait here for the end.
+    /// The first thread that panics takes this lock and never releases it. All other threads that
+    /// panic wait for it.
     pub(crate) panicking: Mutex<()>,
     pub(crate) faults: Faults,
     memory: OnceLock<MemoryLimit>,
     phase: Mutex<Phase>,
     /// Whether a thread has the right to print the answer.
     is_claimed: AtomicBool,
-    /// Whether it got that right before the first interrupt.
+    /// Whether it got that right before the first Ctrl-C.
     is_unhurried: AtomicBool,
     is_over: AtomicBool,
 }
 
 impl Run {
-    /// A run of the command with these words. The transport is for many processes as one.
+    /// A run of the command with these words. The transport connects many processes.
     pub fn new(arguments: Vec<OsString>, console: Console, transport: Option<&'static dyn Transport>) -> Arc<Self> {
         Self::with_faults(arguments, console, transport, Faults::default())
     }
@@ -83,28 +83,28 @@ impl Run {
         })
     }
 
-    /// How much memory the process may have.
+    /// The memory limit.
     pub(crate) fn memory(&self) -> MemoryLimit {
         *self.memory.get_or_init(MemoryLimit::default)
     }
 
-    /// Sets the limit, unless there is one; gives the one that holds.
+    /// Sets the memory limit unless there is one. Returns the one that holds.
     pub(crate) fn limit_memory(&self, limit: MemoryLimit) -> MemoryLimit {
         *self.memory.get_or_init(|| limit)
     }
 
-    /// The limits as they are now.
+    /// The limits of the run now.
     pub(crate) fn limits(&self) -> RunLimits {
         RunLimits { memory: self.memory(), loss: self.cluster.loss() }
     }
 
-    /// What the run took so far, in so much time.
+    /// The memory of the run so far, with this time.
     pub(crate) fn usage(&self, time: Duration) -> Usage {
         let (peak_memory_bytes, memory_limit_bytes) = (machine::peak_memory_bytes(), self.memory().bytes);
         Usage { time, peak_memory_bytes, memory_limit_bytes }
     }
 
-    /// What the run does at the moment.
+    /// The current phase.
     pub(crate) fn phase(&self) -> Phase {
         *lock(&self.phase)
     }
@@ -117,17 +117,17 @@ impl Run {
         }
     }
 
-    /// A place where there may be a fault on purpose.
+    /// A place where tests can inject a fault.
     pub(crate) fn fault(&self, place: &str) {
         self.faults.at(place, &self.console);
     }
 
-    /// The end of a run by a limit.
+    /// The reason and the phase of a run that a limit ends.
     pub(crate) fn ended(&self, why: Halt, phase: Phase) -> Ended {
         Ended { why, phase, limits: self.limits() }
     }
 
-    /// Whether nothing has stopped the search so far. What was stopped in the middle is no answer.
+    /// Fails if the search was stopped, because an incomplete search is no answer.
     pub(crate) fn check(&self) -> Result<(), Stopped> {
         match self.cancel.why() {
             Some(why) => Err(Stopped::Limit(self.ended(why, Phase::Searching).to_string())),
@@ -135,13 +135,13 @@ impl Run {
         }
     }
 
-    /// Claims the right to print the answer, for a thread that can do without.
+    /// Claims the right to print the answer. Returns whether that succeeds.
     pub(crate) fn try_claim_output(&self) -> bool {
         !self.is_claimed.swap(true, Ordering::SeqCst)
     }
 
-    /// Claims the right to print the answer. If another thread has it, this does not return: that
-    /// thread ends the process.
+    /// Claims the right to print the answer. If another thread has it, this never returns, because
+    /// that thread ends the process.
     pub(crate) fn claim_output(&self) {
         while !self.try_claim_output() {
             thread::park();
@@ -154,12 +154,12 @@ impl Run {
         self.is_claimed.load(Ordering::SeqCst)
     }
 
-    /// Whether the user has interrupted the run while it prints an answer that needed no interrupt.
+    /// Whether the user has pressed Ctrl-C while the run prints an answer that came before.
     pub(crate) fn is_hurried(&self) -> bool {
         self.signals.is_interrupted() && self.is_unhurried.load(Ordering::SeqCst)
     }
 
-    /// The run is over: its own threads end.
+    /// Ends the guard and the thread for signals after the run.
     pub(crate) fn finish(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         self.signals.close();
@@ -169,19 +169,18 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Ends the process, whatever other threads do. Nothing but this and `main` does.
+    /// Ends the process, whatever other threads do. Only this function and `main` end it.
     pub(crate) fn leave(&self, code: u8) -> ! {
         self.children.abandon();
         self.files.abandon();
         std::process::exit(code.into())
     }
 
-    /// Ends the process for a user who does not wait for an answer: names the outputs that are
-    /// missing, and nothing else.
+    /// Ends the process without an answer. Only names the missing outputs.
     pub(crate) fn leave_at_once(self: &Arc<Self>) -> ! {
         self.files.abandon();
         let missing = self.files.missing();
-        // Standard error may be a pipe that is full.
+        // Standard error may be a full pipe, which would block this thread.
         let (sender, printed) = mpsc::channel();
         let run = Arc::clone(self);
         let print = move || {
@@ -194,8 +193,8 @@ impl Run {
         self.leave(exit::UNKNOWN)
     }
 
-    /// Removes the checkpoint of a run that was printed and written: there is nothing to resume.
-    /// Says whether there was one.
+    /// Removes the checkpoint after the answer is printed and the outputs are written. Returns
+    /// whether there was one.
     pub(crate) fn remove_checkpoint(&self) -> bool {
         let finished = lock(&self.finished_checkpoint).take();
         finished.is_some_and(|path| std::fs::remove_file(path).is_ok())

@@ -1,12 +1,12 @@
-//! Ctrl-C, and the signals that ask a process to end: the first one stops the run, the second one
-//! ends the process at once.
+//! Ctrl-C and the other signals that end a process. The first one stops the run, the second one
+//! ends the process immediately.
 
 use crate::running::run::Run;
 use cuba::Halt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The signals that a run got.
+/// The signals that a run has received.
 #[derive(Default)]
 pub(crate) struct Signals {
     is_interrupted: AtomicBool,
@@ -17,17 +17,17 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Notes an interrupt; says whether there was one before.
+    /// Records an interrupt. Returns whether there was one before.
     pub(crate) fn note(&self) -> bool {
         self.is_interrupted.swap(true, Ordering::SeqCst)
     }
 
-    /// Whether the user does not want to wait any longer.
+    /// Whether there was an interrupt.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted.load(Ordering::SeqCst)
     }
 
-    /// Listens no more.
+    /// Ends the thread that waits for signals.
     pub(crate) fn close(&self) {
         #[cfg(unix)]
         if let Some(handle) = self.handle.get() {
@@ -36,7 +36,7 @@ impl Signals {
     }
 }
 
-/// From now on, signals stop the run.
+/// Installs the signal handler: signals then stop the run.
 pub(crate) fn listen(run: &Arc<Run>) {
     if !run.signals.is_listening.swap(true, Ordering::SeqCst) {
         let interrupted = Arc::clone(run);
@@ -53,9 +53,9 @@ impl Run {
     }
 }
 
-/// With `nohup`, the end of the terminal is no reason to stop. (What a script starts in the
-/// background ignores Ctrl-C, too, by custom; but then there is no way to ask it for what it
-/// knows.)
+/// With `nohup`, the process ignores the end of the terminal. (Background processes of a script are
+/// started with Ctrl-C ignored, too. That is not respected, so that the user can stop the run and
+/// see its results.)
 #[cfg(unix)]
 fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -63,7 +63,7 @@ fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
     let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up);
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(signals) {
         let _ = run.signals.handle.set(signals.handle());
-        // Without a thread, signals end the process as they end others.
+        // If no thread can be started, signals end the process as usual.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for _ in signals.forever() {
                 interrupt();
@@ -74,6 +74,6 @@ fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
 
 #[cfg(not(unix))]
 fn on_each_signal(_: &Run, interrupt: impl Fn() + Send + 'static) {
-    // Where there are no signals, there are no interrupts.
+    // If no handler can be set, there are no interrupts.
     let _ = ctrlc::set_handler(interrupt);
 }

@@ -1,4 +1,4 @@
-//! Diagnostics as text: the place underlined, what is wrong with it, and what to do.
+//! Diagnostics as text: the message, the underlined place in the source, and a hint.
 
 use crate::analysis::model::Loaded;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -7,12 +7,12 @@ use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Severity, Span, is_prin
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The errors, each a block of its own, then how many there are where not all are shown.
+/// The errors, each in a block of its own. If there are too many, the last line counts the others.
 pub fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Error, diagnostics.errors(), "error")
 }
 
-/// The warnings, in the same way.
+/// The warnings, in the same form.
 pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
 }
@@ -39,17 +39,17 @@ fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, cou
     out
 }
 
-/// An error that is about no text.
+/// An error without a place in a source.
 pub(crate) fn plain_error(message: &str) -> String {
     one(&[], &Diagnostic::error(message)) + "\n"
 }
 
-/// A warning that is about no text.
+/// A warning without a place in a source.
 pub(crate) fn plain_warning(message: &str) -> String {
     one(&[], &Diagnostic::warning(message)) + "\n"
 }
 
-/// Longer lines are not shown; what there is to say of them is.
+/// Longer lines are not shown, only the messages about them.
 const LONGEST: usize = 20_000;
 
 fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
@@ -65,8 +65,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
         .chain(diagnostic.related.iter().map(|place| (place, AnnotationKind::Context)))
         .collect();
     while !places.is_empty() {
-        // Places that are near each other share a snippet. Only their lines are handed over: a file
-        // can be long.
+        // Places that are near each other share a snippet, which has only their lines.
         let (first, _) = places[0].0;
         let (near, far): (Vec<_>, Vec<_>) =
             places.into_iter().partition(|((span, _), _)| are_near(sources, *first, *span));
@@ -98,7 +97,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The option of the command line for a setting of a library.
+/// The option of the command line for a setting of the library.
 fn option(setting: Setting) -> &'static str {
     match setting {
         Setting::Initial => "--init",
@@ -109,7 +108,7 @@ fn option(setting: Setting) -> &'static str {
     }
 }
 
-/// What is wrong, with the option that it is about.
+/// The message, after the option that it concerns.
 pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     match diagnostic.about {
         Some(setting) => format!("{}: {}", option(setting), diagnostic.message),
@@ -117,7 +116,7 @@ pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// What to do about it, with the options for that: `…: --threads 2`, or ``… with `--threads` or
+/// The hint, with the options that it concerns: `…: --threads 2`, or ``… with `--threads` or
 /// `--instances` ``.
 fn help(diagnostic: &Diagnostic) -> Option<String> {
     let mut help = diagnostic.help.clone()?;
@@ -132,7 +131,7 @@ fn help(diagnostic: &Diagnostic) -> Option<String> {
     Some(help)
 }
 
-/// Lines as [`printable_lines`] shows them, and for each byte, and for the end, where it is then.
+/// Lines as [`printable_lines`] shows them, and the new position of each byte and of the end.
 fn shown_lines(lines: &str) -> (String, Vec<usize>) {
     let (mut shown, mut places) = (String::with_capacity(lines.len()), Vec::with_capacity(lines.len() + 1));
     let mut rest = lines.chars().peekable();
@@ -155,7 +154,7 @@ fn are_near(sources: &[Source], a: Span, b: Span) -> bool {
         && sources[a.source as usize].text.get(between).is_some_and(|text| text.matches('\n').count() <= 5)
 }
 
-/// The lines that a range touches, without the last line's end.
+/// The lines that overlap a range, without the last line end.
 fn lines_around(text: &str, range: Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind('\n').map_or(0, |i| i + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |i| range.end + i);

@@ -1,4 +1,4 @@
-//! Proofs, and answers that are not confirmed, in words.
+//! Proofs and unconfirmed answers in words.
 
 use crate::analysis::exploration::{Exploration, levels};
 use crate::analysis::finding::{Check, Finding, Unconfirmed};
@@ -7,7 +7,7 @@ use crate::text::numbers::plural;
 use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, rung_names};
 
 impl Finding {
-    /// What the search has found, if that is an answer.
+    /// The answer of the search, if it has one.
     pub(crate) fn of(question: Question, analysis: &Analysis<'_>, check: Check) -> Option<Self> {
         let (k, s) = (analysis.k(), levels(analysis));
         let why = |proof: &Proof, alone: &str| match proof {
@@ -35,7 +35,7 @@ impl Finding {
         Some(Finding { verdict, proved_by: analysis.proved_by(), contexts, check, words })
     }
 
-    /// What was found, why that is no answer, and what to do.
+    /// The answer of the search, why it is not confirmed, and what to do.
     pub(crate) fn words(&self, ended: &Ended) -> String {
         let Finding { words, check, proved_by, .. } = self;
         let advice = match ended.why {
@@ -64,8 +64,8 @@ impl Unconfirmed<'_> {
     }
 }
 
-/// What is known of R, if (R_k) has converged and that was the question, and of T(R), if (T(R_k))
-/// has.
+/// The facts about R, if (R_k) has converged and that was the question, and about T(R), if (T(R_k))
+/// has converged.
 pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
     let last = analysis.levels[analysis.k()];
     let visible = plural(last.visible, "visible state");
@@ -82,7 +82,7 @@ pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
 }
 
 impl Exploration<'_> {
-    /// Why the answer holds for every number of contexts, and whether the proof was checked:
+    /// The proof for any number of contexts, and whether it was checked:
     /// `proved by Z, 48 states; proof checked`.
     pub(crate) fn grounds(&self, proof: &Proof) -> String {
         let is_checked = self.evidence.as_ref().is_some_and(|made| made.check.is_some());

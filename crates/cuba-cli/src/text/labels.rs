@@ -1,4 +1,4 @@
-//! Labels of pictures: lines that are not too long.
+//! Labels of pictures, broken into short lines.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -6,8 +6,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const MAX_WIDTH: usize = 20;
 const MAX_LINES: usize = 3;
 
-/// Labels as a list, in lines that are not too long; what does not fit into the last line is left
-/// out.
+/// Labels as a list in short lines. Labels that do not fit into the last line are omitted.
 pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (i, label) in labels.iter().enumerate() {
@@ -25,7 +24,7 @@ pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     lines
 }
 
-/// A name that is not too long; the end of a longer one is left out.
+/// A name, without its end if it is too long.
 pub(crate) fn shortened(name: &str) -> String {
     if name.width() <= MAX_WIDTH {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! The levels of an analysis as tables: how many states each has, and which of them are new.
+//! The levels of an analysis as tables: the number of states in each, and the new states.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::summary::Summary;
@@ -8,13 +8,13 @@ use crate::text::table::{indented, plain_table};
 use comfy_table::CellAlignment;
 use cuba::{Count, Engine, Level};
 
-/// Of a longer table, so many rows are shown at its beginning, and as many at its end.
+/// A longer table shows only this many rows at its beginning and at its end.
 const ROWS: usize = 1000;
 
 /// The reachability table.
 pub(crate) fn table(summary: &Summary<'_>) -> String {
     let mut table = plain_table();
-    // Where there were too many states, the last levels have tuples.
+    // If there were too many states, the last levels have tuples.
     let is_counted = |count: fn(&Level) -> Option<Count>| summary.levels.iter().any(|level| count(level).is_some());
     let (states, tuples) = (is_counted(|level| level.reachable), is_counted(|level| level.tuples));
     let s = summary.name();
@@ -57,7 +57,7 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
     headed(&indented(&table, ""))
 }
 
-/// T(R_k) \ T(R_{k-1}) for each k, and beside it R_k \ R_{k-1}, if states are kept one by one.
+/// T(R_k) \ T(R_{k-1}) for each k. With the explicit engine, also R_k \ R_{k-1}.
 pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) -> String {
     let lower = &explored.analysis.level_store;
     let (mut heading, s) = (vec!["k".to_owned()], explored.levels());

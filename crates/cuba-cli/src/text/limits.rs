@@ -1,4 +1,4 @@
-//! Limits of memory, phases, and ends of runs, in words.
+//! Memory limits, phases and ends of runs in words.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
 use crate::analysis::phase::{Ended, Phase};
@@ -21,7 +21,7 @@ impl Display for MemoryLimit {
 }
 
 impl RunLimits {
-    /// Which process was lost.
+    /// The process that was lost.
     pub(crate) fn loss(&self) -> &str {
         self.loss.as_deref().unwrap_or("another process is gone")
     }

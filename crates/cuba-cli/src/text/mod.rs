@@ -1,7 +1,7 @@
-//! Text for people: numbers, states, traces, tables, verdicts, diagnostics, progress.
+//! Text for users: numbers, states, traces, tables, verdicts, diagnostics, progress.
 //!
-//! In: data of a model or an analysis. Out: strings, with colours, which `anstream` takes away
-//! where they are not wanted. Nothing is printed here.
+//! In: data about a model or an analysis. Out: strings with colours, which `anstream` removes when
+//! a run prints them to a file. The code here prints nothing.
 
 pub mod diagnostics;
 

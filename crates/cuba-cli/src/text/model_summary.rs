@@ -1,4 +1,4 @@
-//! A model in numbers, and the steps from one of its states.
+//! The summary of a model, and the steps from one of its states.
 
 use crate::analysis::model::Loaded;
 use crate::text::numbers::plural;
@@ -29,7 +29,7 @@ pub(crate) fn successors(system: &Cpds, state: &GlobalState, width: Option<usize
     format!("{} has {steps}\n{lines}", system.paper(state))
 }
 
-/// How large the model is, as comments: what is printed stays a model.
+/// The size of the model, as comments, so that the whole output can be read as a model.
 pub(crate) fn summary(loaded: &Loaded) -> String {
     let system = loaded.problem().system();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Numbers, sizes and times for reading.
+//! Numbers, sizes and times as text.
 
 use cuba::Count;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The overapproximations of an analysis, and why there is no answer, in words.
+//! The overapproximations of an analysis in words, and why there is no answer.
 
 use crate::analysis::summary::{Summary, listed};
 use crate::text::numbers::plural;
@@ -10,7 +10,7 @@ use comfy_table::CellAlignment;
 use cuba::{Between, Engine, Ladder, Level, Outcome, Reason, Rung, RungResult};
 use std::fmt::Write as _;
 
-/// Of more rows of overapproximations, so many are shown at the beginning, and as many at the end.
+/// A longer table shows only this many rows at its beginning and at its end.
 const ROWS: usize = 20;
 
 /// The outcome of an overapproximation.
@@ -57,8 +57,8 @@ impl Summary<'_> {
         }
     }
 
-    /// What the ladder came to, and what keeps T(R_k) from being all of T(R), for all we know;
-    /// states in so many columns, if that matters, and in words of the program, if it is one.
+    /// The results of the ladder, and the visible states that are neither reached nor ruled out,
+    /// cut to `width`. The map translates states to words of the program.
     pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
@@ -69,10 +69,10 @@ impl Summary<'_> {
             return out + "no overapproximation was finished\n";
         }
         let mut table = plain_table();
-        // Rungs that come to the same and rule out nothing more are told together; so are those
-        // that were given up for the same reason.
-        let is_idle = |climbed: &RungResult| !climbed.rules_out();
-        let visible = |climbed: &RungResult| match climbed.outcome {
+        // Rungs with the same result that rule out nothing more share a row. So do rungs that were
+        // given up for the same reason.
+        let is_idle = |climbed: &Climbed| !rules_out(climbed);
+        let visible = |climbed: &Climbed| match climbed.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),
             _ => "–".to_owned(),
         };
@@ -131,7 +131,7 @@ impl Summary<'_> {
         out
     }
 
-    /// What may help.
+    /// The options that may help.
     fn what_to_try(&self) -> String {
         let mut hints = Vec::new();
         let options = &self.options;
@@ -146,7 +146,7 @@ impl Summary<'_> {
         if self.rungs.iter().any(is_blown) {
             hints.push("more tuples (--max-tuples)".to_owned());
         }
-        // The deepest one, unless no deeper one can do better.
+        // The deepest A_d, unless the initial states alone were too many for it.
         let deepest = self.rungs.iter().filter_map(|climbed| match climbed.rung {
             Rung::Abstract(depth) => Some((depth, matches!(climbed.outcome, Outcome::TooManyInitial(_)))),
             _ => None,

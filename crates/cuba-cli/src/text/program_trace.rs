@@ -1,4 +1,4 @@
-//! Traces of Boolean programs: in lines of the program, and variables that changed.
+//! Traces of Boolean programs as text: the statements, and the variables that each one changes.
 
 use crate::analysis::model::{Loaded, LoadedProgram};
 use crate::text::numbers::plural;
@@ -13,29 +13,28 @@ use cpds::diagnostic::Span;
 use cpds::{GlobalState, SharedState, Stack, ThreadId, Trace};
 use std::fmt::Write as _;
 
-/// One line of a trace.
-struct Line {
+/// One line of a program trace.
+struct TraceLine {
     place: String,
     function: String,
     text: String,
     changes: String,
-    /// The state that the step leads to, where that is shown.
+    /// The state that the step leads to, if it is shown.
     state: Option<String>,
 }
 
-/// Steps of one thread, below a heading.
+/// Steps of one thread under a heading.
 struct Block {
     thread: ThreadId,
     heading: Option<String>,
-    lines: Vec<Line>,
+    lines: Vec<TraceLine>,
 }
 
-/// The widest column of statements, where there is no other limit: after a longer one, the next
-/// column is hard to find.
+/// The largest width of the column of statements, if the terminal sets no other limit.
 const TEXT: usize = 60;
 
-/// A trace, context by context: the line, the function, the statement as it is written, and what it
-/// changed; in so many columns, if that matters.
+/// A trace, context by context: the line, the function, the statement, and what it changed. Lines
+/// are cut to `columns`.
 pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut blocks: Vec<Block> = Vec::new();
@@ -45,7 +44,7 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
         if blocks.len() == context {
             let name = system.thread_name(thread);
             let heading = paint(of_thread(thread).bold(), format!("context {}: {name}", context + 1));
-            // A thread that starts here does not wait any more.
+            // A thread that starts here no longer waits.
             let there = if step.kind == StepKind::Start { &now } else { &before };
             let state = synchronisation(there, &|thread| system.thread_name(thread));
             let state = if state.is_empty() { state } else { paint(DIM, format!("  ({state})")) };
@@ -58,9 +57,9 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
     format!("{}\n{text}\n", loaded.reading.sources[0].name)
 }
 
-/// A run of one thread alone, given by its states, each with nothing but its own stack: as a
-/// context of a trace, without a heading. `name` is what the thread is called. Of more than twice
-/// `most` steps, those in the middle are left out.
+/// A run of one thread alone as text, like a context of a trace without a heading. The states have
+/// only the stack of this thread. If there are more than twice `most` steps, those in the middle
+/// are omitted.
 pub(crate) fn run(
     loaded: &Loaded,
     program: &LoadedProgram,
@@ -72,7 +71,7 @@ pub(crate) fn run(
         let [(q, old), (p, new)] = pair else { unreachable!("windows of two") };
         line(loaded, &program.map.step_alone((*q, old), (*p, new)), name)
     });
-    let gap = |left_out: usize| Line {
+    let gap = |left_out: usize| TraceLine {
         place: "…".to_owned(),
         function: String::new(),
         text: format!("{left_out} steps"),
@@ -83,14 +82,14 @@ pub(crate) fn run(
     laid_out(&[Block { thread, heading: None, lines }], columns)
 }
 
-/// Lines in columns, below their headings.
+/// Lines in columns, under their headings.
 fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
-    let width = |part: fn(&Line) -> &String| {
+    let width = |part: fn(&TraceLine) -> &String| {
         blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
     };
     let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
-    // Where it is narrow, statements are shortened first, and what they changed only if that is
-    // long.
+    // If there are few columns, statements are shortened first. Changes are shortened only if they
+    // take more than a third.
     let room = columns.map(|columns| {
         let changes = width(|line| &line.changes).min(columns / 3);
         columns.saturating_sub(2 + place + 2 + function + 2 + 2 + changes).max(columns / 4)
@@ -104,7 +103,7 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
         for line in lines {
             let at = paint(DIM, format!("{:>place$}", line.place));
             let function = paint(of_thread(*thread), format!("{:<function$}", line.function));
-            // What changes nothing has all the room to itself.
+            // A statement that changes nothing has the whole line.
             let room = room.filter(|_| !line.changes.is_empty());
             let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
             let shown = format!("  {at}  {function}  {statement:<text$}  {}", line.changes);
@@ -117,24 +116,24 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
     fitted(&out, columns)
 }
 
-/// A step as a line, unless it is part of the one before.
-fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<Line> {
-    let (text, changes) = told(loaded, step, thread)?;
+/// A step as a line, unless it is part of the step before.
+fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<TraceLine> {
+    let (text, changes) = described(loaded, step, thread)?;
     let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
-    Some(Line { place: place(step), function: step.function.to_owned(), text, changes, state: None })
+    Some(TraceLine { place: place(step), function: step.function.to_owned(), text, changes, state: None })
 }
 
-/// What a thread of this name has done and what it changed, in words; nothing for a step that is
-/// part of the one before.
-pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
+/// The statement of a step, and what it changed, in words. A step that is part of the one before
+/// gives nothing. `thread` is the name of the thread.
+pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
     let mut changes: Vec<String> = step.changes.iter().map(change).collect();
     let is_end = step.kind == StepKind::EndOfAtomic;
     if is_end && step.is_in_atomic {
         changes.push("still in atomic".to_owned());
     }
-    // The end of an atomic block says so itself.
-    let told = step.synchronised.iter().filter(|it| !(is_end && **it == SynchronisationEvent::LeavesAtomic));
-    changes.extend(told.map(|it| synchronised(it, thread)));
+    // The statement `end of atomic` already says that the thread leaves.
+    let described = step.synchronised.iter().filter(|it| !(is_end && **it == Synchronised::LeavesAtomic));
+    changes.extend(described.map(|it| synchronised(it, thread)));
     let changes = paint(BOLD, changes.join(", "));
     let fails = paint(WRONG, "fails");
     Some(match step.kind {
@@ -155,8 +154,8 @@ pub(crate) fn told(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Opti
     })
 }
 
-/// What a step of this thread changes between threads, in words.
-fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
+/// A change of a lock, of an atomic section or of a created thread, in words.
+fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
     match change {
         SynchronisationEvent::Takes(lock) => format!("{lock} held by {thread}"),
         SynchronisationEvent::Frees(lock) => format!("{lock} free"),
@@ -167,13 +166,13 @@ fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     }
 }
 
-/// A thread that was created, in words: by its function, or by the place where it starts, with the
-/// variables that have a value there.
+/// A created thread in words: its function or the place where it starts, with the variables that
+/// have a value there.
 pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
     format!("{} waits to start", starting(frame))
 }
 
-/// The function that a thread starts with, or the place: `f`, `f(a=1)`, `main:12`.
+/// The function or the place where a thread starts: `f`, `f(a=1)`, `main:12`.
 pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     let place = if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) };
     let value = |&(name, value): &(&str, Option<bool>)| Some(format!("{name}={}", u8::from(value?)));
@@ -181,8 +180,7 @@ pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
 }
 
-/// Threads that wait to start, those that are alike together: `f waits to start`, `3 × f wait to
-/// start`.
+/// Threads that wait to start, equal ones together: `f waits to start`, `3 × f wait to start`.
 pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
     for frame in frames {
@@ -198,8 +196,8 @@ pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     alike.into_iter().map(words).collect()
 }
 
-/// What threads have to do with each other, in words, with these names for threads; nothing if that
-/// is nothing.
+/// The held locks, the atomic section and the waiting threads in words. `name` gives the names of
+/// threads.
 pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     let locks = now.locks.iter().map(|lock| held(lock, name));
     let atomic = now.atomic.iter().map(|&thread| format!("{} in atomic", name(thread)));
@@ -220,7 +218,7 @@ pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> 
     }
 }
 
-/// `12`, or `(main.c:7) 12` if the program was made from another one.
+/// `12`, or `(main.c:7) 12` if the program was made from a C program.
 fn place(step: &SourceStep<'_>) -> String {
     match step.origin {
         Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),
@@ -228,28 +226,28 @@ fn place(step: &SourceStep<'_>) -> String {
     }
 }
 
-/// `x = 1`; `x = *` if it may be anything now.
+/// `x = 1`; `x = *` if x may now have any value.
 fn change(change: &Change<'_>) -> String {
     let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
     format!("{} = {value}", change.name)
 }
 
-/// The state that a step leads to when all of its actions have fired, and what those after the
-/// first one have changed, in words.
+/// The state after all actions of a step, and what the actions after the first one changed, in
+/// words.
 pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
-    while program.map.is_mid_step(state.shared) {
-        // Only the thread that returns can go on, and in one way.
+    while program.map.is_between(state.shared) {
+        // Only the returning thread can make a step, and only one step.
         let Some(next) = system.steps(&state).next() else { break };
         let step = program.map.step(next.thread, &state, &next.state);
-        changes.extend(told(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
+        changes.extend(described(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
         state = next.state;
     }
     (state, changes)
 }
 
-/// Every enabled step from a state, by thread: as in a trace, and below each the state that it
-/// leads to.
+/// Every enabled step from a state, by thread, as in a trace. The state that a step leads to
+/// follows it.
 pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
     let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
     let (mut blocks, mut count) = (Vec::new(), 0);
@@ -259,11 +257,11 @@ pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &Globa
         for step in system.steps_of(thread, state) {
             let taken = program.map.step(thread, state, &step.state);
             let (reached, further) = whole_step(loaded, program, &step.state);
-            // What is part of the step before has no words of its own.
+            // A step that is part of the one before has no description of its own.
             let (text, changes) =
-                told(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
+                described(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
             let changes = std::iter::once(changes).chain(further).filter(|changes| !changes.is_empty());
-            lines.push(Line {
+            lines.push(TraceLine {
                 place: place(&taken),
                 function: taken.function.to_owned(),
                 text,
@@ -286,7 +284,7 @@ pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
     cpds::diagnostic::printable(&words.join(" "))
 }
 
-/// What is bad, in words of the program; nothing if it can only be told as a state.
+/// The bad state of a trace in words of the program.
 pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
     let file = &loaded.reading.sources[0].name;
     if let Some(error) = program.map.error(trace.last().shared) {
@@ -300,8 +298,8 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
             _ => format!("`{text}` at {place}{origin} in {} fails", error.function),
         };
     }
-    match &program.asked {
-        BadStates::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
+    match &program.property {
+        Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
         _ => format!("the bad state {} is reachable", StateNotation::of(loaded).state(trace.last())),
     }
 }
@@ -312,15 +310,15 @@ mod tests {
     use crate::analysis::model::Format;
     use anstream::adapter::strip_str;
 
-    /// A thread that calls itself with the lock in its hands, and comes back: as in a trace, but
-    /// for what others do.
+    /// A recursive thread that takes and frees a lock. The text is as in a trace, without other
+    /// threads.
     #[test]
     fn a_run_of_one_thread() {
         let text = "decl x;\nvoid f() {\n  lock(m); x := 1;\n  unlock(m);\n  call f();\n}\n\
             void g() { lock(m); unlock(m); }\nvoid main() { thread_create(&f); thread_create(&g); }";
         let source = cpds::Source::new("p.bp", text);
         let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
-        let program = LoadedProgram { map: lowered.map, asked: BadStates::Errors, assumptions: Vec::new() };
+        let program = LoadedProgram { map: lowered.map, property: Asked::Errors, assumptions: Vec::new() };
         let loaded = Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) };
         let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
         let thread = ThreadId(0);
@@ -331,7 +329,7 @@ mod tests {
             state = next;
             states.push((state.shared, state.stacks[0].clone()));
         }
-        let told = run(&loaded, program, (thread, "f"), &states, (10, None));
+        let described = run(&loaded, program, (thread, "f"), &states, (10, None));
         let expected = [
             "  3  f  lock(m)    m held by f",
             "  3  f  x := 1     x = 1",
@@ -339,7 +337,7 @@ mod tests {
             "  5  f  call f()",
             "  3  f    lock(m)  m held by f",
         ];
-        assert_eq!(strip_str(&told).to_string().lines().collect::<Vec<_>>(), expected);
+        assert_eq!(strip_str(&described).to_string().lines().collect::<Vec<_>>(), expected);
         let words = StateNotation::of(&loaded);
         assert_eq!(words.own((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
     }

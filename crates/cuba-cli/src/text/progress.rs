@@ -1,4 +1,4 @@
-//! The progress of an analysis, in up to three lines. What they say comes from events alone.
+//! The progress of an analysis in up to three lines. They depend only on events and the time.
 
 use crate::text::numbers::{bytes, clock, grouped, short};
 use crate::text::overapproximations::outcome_words;
@@ -6,55 +6,55 @@ use cuba::{Count, Engine, Event, Level, LevelProgress, Outcome, Rung, RungResult
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What an analysis begins with, before its first event.
+/// The first phase of an analysis, before its first event.
 pub(crate) const FCR: &str = "deciding finite context reachability";
 
-/// How often the lines are drawn. A speed is measured over more than that.
+/// The interval at which the lines are drawn. A speed is measured over a longer time.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// What was last heard of both ends of an analysis.
+/// The latest events of the lower and the upper search.
 pub(crate) struct ProgressLines {
-    /// What is going on, where it is neither of the two.
-    pub(crate) doing: Option<String>,
+    /// The current activity, if neither search is running.
+    pub(crate) activity: Option<String>,
     level: Option<Level>,
     seen: Option<LevelProgress>,
     speed: Speed,
-    /// The rung that is being taken, and how far it is.
+    /// The current rung and its progress.
     rung: Option<(Rung, String)>,
-    /// How many visible states are left above, and the rung that last ruled something out.
-    left: Option<(Count, Rung)>,
-    /// What may be in use, and what is: by the levels, by states that gave way to tuples, and by
-    /// the overapproximations.
+    /// The size of the ceiling, and the rung that last ruled something out.
+    ceiling: Option<(Count, Rung)>,
+    /// The limit for tables, and their sizes: those of the lower search, of its states if it has
+    /// changed to tuples, and of the upper search.
     memory: usize,
     bytes: usize,
-    bytes_before: usize,
-    bytes_above: usize,
+    bytes_states: usize,
+    bytes_upper: usize,
 }
 
 impl ProgressLines {
-    pub(crate) fn new(doing: &str, memory: usize) -> Self {
+    pub(crate) fn new(activity: &str, memory: usize) -> Self {
         ProgressLines {
-            doing: Some(doing.to_owned()),
+            activity: Some(activity.to_owned()),
             level: None,
             seen: None,
             speed: Speed::default(),
             rung: None,
-            left: None,
+            ceiling: None,
             memory,
             bytes: 0,
-            bytes_before: 0,
-            bytes_above: 0,
+            bytes_states: 0,
+            bytes_upper: 0,
         }
     }
 
-    pub(crate) fn hear(&mut self, event: &Event, at: Duration) {
-        self.doing = None;
+    pub(crate) fn add_event(&mut self, event: &Event, at: Duration) {
+        self.activity = None;
         match event {
             Event::Fcr(_) => {}
             Event::Level(level) => self.level = Some(*level),
             Event::Exploring(seen) => {
                 if self.seen.is_some_and(|before| before.engine != seen.engine) {
-                    self.bytes_before = std::mem::take(&mut self.bytes);
+                    self.bytes_states = std::mem::take(&mut self.bytes);
                     self.speed = Speed::default();
                 }
                 self.speed.observe(seen.kept, at);
@@ -63,12 +63,17 @@ impl ProgressLines {
             }
             Event::Overapproximating { rung, states, bytes } => {
                 self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
-                self.bytes_above = *bytes;
+                self.bytes_upper = *bytes;
             }
             Event::Rung(result @ RungResult { rung, outcome }) => {
                 self.left = result.left_after(self.left);
                 let what = match outcome {
-                    Outcome::Bound(bound) => format!("{} visible", grouped(bound.visible)),
+                    Outcome::Bound(bound) => {
+                        if self.ceiling.is_none() || bound.ruled_out != Count::ZERO {
+                            self.ceiling = Some((bound.left, *rung));
+                        }
+                        format!("{} visible", grouped(bound.visible))
+                    }
                     given_up => outcome_words(given_up),
                 };
                 self.rung = Some((*rung, what));
@@ -76,14 +81,14 @@ impl ProgressLines {
         }
     }
 
-    /// What there is to say at a time since the beginning.
+    /// The lines at a time since the beginning.
     pub(crate) fn lines(&self, at: Duration) -> Vec<String> {
-        let mut lines = match &self.doing {
-            Some(doing) => vec![doing.clone()],
-            None => [self.below(at), self.above()].into_iter().flatten().collect(),
+        let mut lines = match &self.activity {
+            Some(activity) => vec![activity.clone()],
+            None => [self.lower_line(at), self.upper_line()].into_iter().flatten().collect(),
         };
         let mut last = format!("{} elapsed", clock(at));
-        let in_use = self.bytes + self.bytes_before + self.bytes_above;
+        let in_use = self.bytes + self.bytes_states + self.bytes_upper;
         if in_use > 0 {
             let _ = write!(last, ", tables of {} (at most {})", bytes(in_use), bytes(self.memory));
         }
@@ -91,8 +96,8 @@ impl ProgressLines {
         lines
     }
 
-    /// The last level that is finished, and what there is of the next.
-    fn below(&self, at: Duration) -> Option<String> {
+    /// The line of the lower search: its last complete level, and the progress of the next one.
+    fn lower_line(&self, at: Duration) -> Option<String> {
         let level = self.level?;
         let (k, seen) = (level.k, self.seen);
         let next = if seen.is_some_and(|seen| seen.k == k) { format!(" → {}", k + 1) } else { String::new() };
@@ -110,19 +115,19 @@ impl ProgressLines {
         Some(format!("k = {k}{next}: {}", parts.join(", ")))
     }
 
-    /// The rung that is being taken, and what is known of T(R) from both ends.
-    fn above(&self) -> Option<String> {
+    /// The line of the upper search: the current rung, and the bounds of |T(R)|.
+    fn upper_line(&self) -> Option<String> {
         let (rung, what) = self.rung.as_ref()?;
         let reached = self.level.map_or(String::new(), |level| format!("{} ≤ ", grouped(level.visible)));
-        let bounds = self.left.map(|(left, by)| format!("; {reached}|T(R)| ≤ {} (by {by})", grouped(left)));
+        let bounds = self.ceiling.map(|(left, by)| format!("; {reached}|T(R)| ≤ {} (by {by})", grouped(left)));
         Some(format!("{rung}: {what}{}", bounds.unwrap_or_default()))
     }
 }
 
-/// How many come in a second, of late.
+/// The recent number of states in each second.
 #[derive(Default)]
 struct Speed {
-    /// Two times, a window or more apart, and how many there were.
+    /// Two times, at least a window apart, each with its number of states.
     marks: Option<[(Duration, usize); 2]>,
 }
 
@@ -136,7 +141,7 @@ impl Speed {
         }
     }
 
-    /// Nothing, before there is anything to be told by.
+    /// The speed, if the time since the first mark is long enough.
     fn at(&self, count: usize, at: Duration) -> Option<f64> {
         let [(since, before), _] = self.marks?;
         let time = at.saturating_sub(since);
@@ -153,14 +158,14 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn heard(events: impl IntoIterator<Item = (Event, Duration)>) -> ProgressLines {
-        let mut heard = ProgressLines::new(FCR, 4 << 30);
-        events.into_iter().for_each(|(event, at)| heard.hear(&event, at));
-        heard
+    fn progress(events: impl IntoIterator<Item = (Event, Duration)>) -> ProgressLines {
+        let mut progress = ProgressLines::new(FCR, 4 << 30);
+        events.into_iter().for_each(|(event, at)| progress.add_event(&event, at));
+        progress
     }
 
-    /// What an analysis of the paper's Fig. 1 comes to: levels, and rungs.
-    fn fig1(options: Options) -> (Vec<Level>, Vec<RungResult>) {
+    /// The levels and the rungs of the paper's Fig. 1.
+    fn fig1(options: Options) -> (Vec<Level>, Vec<Climbed>) {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let analysis = search(&problem, Question::Visible, &options, |_| ());
         (analysis.levels, analysis.rungs)
@@ -174,56 +179,56 @@ mod tests {
     fn both_ends_time_and_memory() {
         let (levels, rungs) = fig1(Options::default());
         let now = Duration::from_millis(62_500);
-        let mut heard = ProgressLines::new(FCR, 4 << 30);
-        assert_eq!(heard.lines(now), ["deciding finite context reachability", "1:02 elapsed"]);
-        heard.hear(&Event::Level(levels[0]), SECOND);
-        assert_eq!(heard.lines(SECOND), ["k = 0: |T(R_0)| = 1, |R_0| = 1", "0:01 elapsed"]);
-        heard.hear(&seen(Engine::Explicit, 4, 1_000_000, 1 << 30), SECOND * 61);
-        heard.hear(&Event::Level(levels[4]), SECOND * 61);
-        heard.hear(&seen(Engine::Explicit, 4, 1_234_567, 1 << 30), now);
-        heard.hear(&Event::Overapproximating { rung: Rung::Z, states: 12_345, bytes: 1 << 28 }, now);
+        let mut progress = ProgressLines::new(FCR, 4 << 30);
+        assert_eq!(progress.lines(now), ["deciding finite context reachability", "1:02 elapsed"]);
+        progress.add_event(&Event::Level(levels[0]), SECOND);
+        assert_eq!(progress.lines(SECOND), ["k = 0: |T(R_0)| = 1, |R_0| = 1", "0:01 elapsed"]);
+        progress.add_event(&seen(Engine::Explicit, 4, 1_000_000, 1 << 30), SECOND * 61);
+        progress.add_event(&Event::Level(levels[4]), SECOND * 61);
+        progress.add_event(&seen(Engine::Explicit, 4, 1_234_567, 1 << 30), now);
+        progress.add_event(&Event::Overapproximating { rung: Rung::Z, states: 12_345, bytes: 1 << 28 }, now);
         assert_eq!(
-            heard.lines(now),
+            progress.lines(now),
             [
                 "k = 4 → 5: 1,234,567 states kept, 156.4 k states/s, |T(R_4)| = 7, |R_4| = 11",
                 "Z: 12,345 kept",
                 "1:02 elapsed, tables of 1.25 GiB (at most 4.00 GiB)",
             ]
         );
-        heard.hear(&Event::Rung(rungs[0].clone()), now);
-        assert_eq!(heard.lines(now)[1], "Z: 8 visible; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        heard.hear(&Event::Overapproximating { rung: Rung::MatchedZ, states: 5, bytes: 1 << 28 }, now);
-        assert_eq!(heard.lines(now)[1], "matched-Z: 5 kept; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        let given_up = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
-        heard.hear(&Event::Rung(given_up), now);
-        assert_eq!(heard.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        heard.doing = Some("making and checking the evidence".to_owned());
-        assert_eq!(heard.lines(now)[0], "making and checking the evidence");
-        assert_eq!(heard.lines(now).len(), 2);
+        progress.add_event(&Event::Climbed(rungs[0].clone()), now);
+        assert_eq!(progress.lines(now)[1], "Z: 8 visible; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        progress.add_event(&Event::Overapproximating { rung: Rung::MatchedZ, states: 5, bytes: 1 << 28 }, now);
+        assert_eq!(progress.lines(now)[1], "matched-Z: 5 kept; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        let given_up = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
+        progress.add_event(&Event::Climbed(given_up), now);
+        assert_eq!(progress.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
+        progress.activity = Some("making and checking the evidence".to_owned());
+        assert_eq!(progress.lines(now)[0], "making and checking the evidence");
+        assert_eq!(progress.lines(now).len(), 2);
     }
 
-    /// A rung that rules nothing out is not what the bound comes from.
+    /// A rung that rules nothing out does not give the bound.
     #[test]
     fn the_bound_is_by_the_rung_that_last_ruled_something_out() {
         let problem: cpds::Problem = include_str!("../../../../models/squeeze/mirror.cpds").parse().unwrap();
         let options = Options { max_contexts: Some(20), max_depth: Some(4), ..Options::default() };
         let rungs = search(&problem, Question::Verify, &options, |_| ()).rungs;
-        let heard = heard(rungs.into_iter().map(|climbed| (Event::Rung(climbed), SECOND)));
-        assert_eq!(heard.above().unwrap(), "A_4: 10 visible; |T(R)| ≤ 10 (by matched-Z)");
+        let progress = progress(rungs.into_iter().map(|climbed| (Event::Climbed(climbed), SECOND)));
+        assert_eq!(progress.upper_line().unwrap(), "A_4: 10 visible; |T(R)| ≤ 10 (by matched-Z)");
     }
 
-    /// Tuples begin at k = 0 again. The states that they come after are kept.
+    /// Tuples begin at k = 0 again. The tables of the states before them still count.
     #[test]
     fn tuples_come_after_states() {
         let (levels, _) = fig1(Options { engine: Some(Engine::Symbolic), ..Options::default() });
-        let heard = heard([
+        let progress = progress([
             (seen(Engine::Explicit, 3, 5_000_000, 2 << 30), SECOND),
             (Event::Level(levels[0]), SECOND * 2),
             (seen(Engine::Symbolic, 0, 1000, 1 << 20), SECOND * 2),
             (seen(Engine::Symbolic, 0, 2000, 1 << 30), SECOND * 3),
         ]);
         assert_eq!(
-            heard.lines(SECOND * 3),
+            progress.lines(SECOND * 3),
             [
                 "k = 0 → 1: 2,000 tuples kept, 1.0 k tuples/s, |T(S_0)| = 1, |S_0| = 1",
                 "0:03 elapsed, tables of 3.00 GiB (at most 4.00 GiB)",
@@ -231,9 +236,9 @@ mod tests {
         );
     }
 
-    /// The speed is that of the last seconds, not of all the time.
+    /// The speed is that of the last seconds.
     #[test]
-    fn the_speed_of_late() {
+    fn the_recent_speed() {
         let mut speed = Speed::default();
         assert_eq!(speed.at(0, SECOND), None);
         for second in 0..10 {
@@ -243,6 +248,6 @@ mod tests {
         speed.observe(9000, SECOND * 20);
         speed.observe(9500, SECOND * 25);
         assert_eq!(speed.at(9500, SECOND * 25), Some(100.0));
-        assert_eq!(speed.at(9500, SECOND * 30), Some(50.0), "nothing was heard for a while");
+        assert_eq!(speed.at(9500, SECOND * 30), Some(50.0), "no event for a while");
     }
 }

@@ -1,4 +1,4 @@
-//! The loop that refutes finite context reachability, step by step.
+//! The loop that refutes finite context reachability (paper §5), step by step.
 
 use crate::analysis::model::Loaded;
 use crate::text::program_trace;
@@ -8,11 +8,11 @@ use crate::text::table::{elided, in_columns};
 use cpds::{Program, SharedState, Stack};
 use cuba::PumpingLoop;
 
-/// Of a longer loop, so many steps are shown at its beginning, and as many at its end.
+/// A longer loop shows only this many steps at its beginning and at its end.
 const STEPS: usize = 500;
 
-/// The run, step by step: of a program in its lines, and of a system the actions on the left, the
-/// states they lead to on the right. The heading may say whether its start is reachable.
+/// The run, step by step. For a program: its statements. For a system: the actions on the left, the
+/// states that they lead to on the right. The heading says whether the start is reachable.
 pub(crate) fn steps(
     loaded: &Loaded,
     program: &Program,

@@ -1,16 +1,16 @@
-//! States as their readers know them: of a program in lines, functions and variables, of a system
-//! in the paper's notation.
+//! States as text: for a program, with its lines, functions and variables; for a system, in the
+//! paper's notation. Reads them back, too.
 
 use crate::analysis::model::Loaded;
 use crate::text::labels::{shortened, wrapped};
 use boolprog::SourceMap;
 use cpds::{Cpds, GlobalState, ReadError, Rule, SharedState, Source, Stack, Symbol, ThreadId, VisibleState};
 
-/// How to write states, and to read them.
+/// Writes and reads states of a model.
 #[derive(Clone, Copy)]
 pub(crate) struct StateNotation<'a> {
     pub(crate) system: &'a Cpds,
-    /// The way back to the program, if it is one.
+    /// The map to the source of a Boolean program.
     pub(crate) map: Option<&'a SourceMap>,
 }
 
@@ -49,13 +49,13 @@ impl<'a> StateNotation<'a> {
         self.map.map_or_else(|| self.system.shared_name(q).to_owned(), |map| map.shared_text(q))
     }
 
-    /// A shared state in lines of a picture: if it is long, of `x=0&y=1` the values.
+    /// A shared state in lines for a picture. A long one is shortened: `x=0&y=1` to its values.
     pub(crate) fn lines(&self, q: SharedState) -> Vec<String> {
         let shared = self.shared(q);
         if shortened(&shared) == shared {
             return vec![shared];
         }
-        // Beside its variables, a program may have items such as `f:3(a=1) waits`.
+        // Besides variables, there may be items such as `f:3(a=1) waits`.
         let is_value = |part: &&str| self.map.is_none() || part.contains('=') && !part.contains('(');
         let (values, others): (Vec<&str>, Vec<&str>) = shared.split('&').map(str::trim).partition(is_value);
         let values = values.into_iter().map(|part| part.split_once('=').map_or(part, |(_, value)| value));
@@ -69,7 +69,7 @@ impl<'a> StateNotation<'a> {
         self.map.map_or_else(|| self.system.symbol_name(symbol).to_owned(), |map| map.symbol_text(symbol))
     }
 
-    /// The state that an option gives: by its names, or in words of the program.
+    /// Reads the state of an option: with the names of the system, or in words of the program.
     pub(crate) fn read_state(&self, option: &str, text: &str) -> Result<GlobalState, ReadError> {
         let by_names = self.system.read_state(Source::new(option, text));
         match (by_names, self.map) {
@@ -81,7 +81,7 @@ impl<'a> StateNotation<'a> {
         }
     }
 
-    /// Likewise the state of one thread alone: its own part of a state, or a whole one.
+    /// Reads the state of one thread: only its own part, or a whole state.
     pub(crate) fn read_own(
         &self,
         option: &str,
@@ -108,7 +108,7 @@ impl<'a> StateNotation<'a> {
         Ok((whole.shared, whole.stacks[thread.index()].clone()))
     }
 
-    /// Whether a state is given by the names of the system, though perhaps not rightly.
+    /// Whether a text seems to use the names of the system.
     fn has_name(&self, text: &str) -> bool {
         let shared = bare(text).split('|').next().unwrap_or_default().trim();
         let has_places = bare(text).contains(':') || shared.contains(' ');
@@ -116,7 +116,7 @@ impl<'a> StateNotation<'a> {
     }
 }
 
-/// An action with its label, if it has one.
+/// An action after its label, if it has one.
 pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
     let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
     format!("{label}{}", system.paper(&rule.action))

@@ -1,4 +1,4 @@
-//! What a search and its evidence took, in words.
+//! The statistics of a search and of its evidence, in words.
 
 use crate::analysis::exploration::Exploration;
 use crate::text::numbers::{self, plural};
@@ -26,7 +26,7 @@ impl Exploration<'_> {
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
     }
 
-    /// What was sent, if the states are in several processes.
+    /// The traffic between processes, if the states are distributed.
     pub(crate) fn sent(&self) -> String {
         let Some((parts, supersteps, sent)) = self.analysis.level_store.sent() else { return String::new() };
         let what = [plural(sent.states, "state"), plural(sent.stacks, "stack")].join(" and ");
@@ -36,15 +36,15 @@ impl Exploration<'_> {
     }
 }
 
-/// What the evidence took, in words.
-pub(crate) fn of_evidence(made: &TimedEvidence) -> String {
+/// The size and the time of the evidence.
+pub(crate) fn of_evidence(made: &MadeEvidence) -> String {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
     let check = made.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
     format!("{}, made in {}, {check}\n", evidence(made), ms(made.time))
 }
 
-/// What kind of evidence it is, and how much of it.
-pub(crate) fn evidence(made: &TimedEvidence) -> String {
+/// The kind and the size of the evidence.
+pub(crate) fn evidence(made: &MadeEvidence) -> String {
     match &made.evidence {
         Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => "trace".to_owned(),
         Evidence::Certificate(certificate) => {

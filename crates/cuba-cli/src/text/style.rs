@@ -1,5 +1,4 @@
-//! Colour and emphasis, for reading. They change no word: where they are not wanted, `anstream`
-//! takes them away when it prints.
+//! Colour and emphasis. They change no word, because `anstream` can remove them when a run prints.
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};
@@ -12,14 +11,14 @@ pub(crate) const WRONG: Style = AnsiColor::Red.on_default().bold();
 const RIGHT: Style = AnsiColor::Green.on_default().bold();
 const OPEN: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Each thread has its colour. (Red comes last: it means something else, too.)
+/// The colour of a thread. (Red comes last, because it also marks errors.)
 pub(crate) fn of_thread(thread: ThreadId) -> Style {
     use AnsiColor::{Blue, Cyan, Green, Magenta, Red, Yellow};
     const PALETTE: [AnsiColor; 6] = [Cyan, Magenta, Yellow, Blue, Green, Red];
     PALETTE[thread.index() % PALETTE.len()].on_default()
 }
 
-/// A text in a style. An empty one stays empty.
+/// A text in a style. An empty text stays empty.
 pub(crate) fn paint(style: Style, text: impl Display) -> String {
     match text.to_string() {
         text if text.is_empty() => text,
@@ -32,7 +31,7 @@ pub(crate) fn plain(text: &str) -> String {
     strip_str(text).to_string()
 }
 
-/// A verdict, its first word in the colour of what it says.
+/// A verdict with its first word in colour.
 pub(crate) fn verdict(text: &str) -> String {
     let Some((word, rest)) = text.split_once(':') else { return text.to_owned() };
     let style = match word {

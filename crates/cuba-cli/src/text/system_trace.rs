@@ -1,4 +1,4 @@
-//! Traces of pushdown systems: the actions, and what each of them changed.
+//! Traces of systems as text: the actions, and the states that they lead to.
 
 use crate::text::state_notation::labelled;
 use crate::text::style::{BOLD, of_thread, paint};
@@ -6,8 +6,8 @@ use crate::text::table::in_columns;
 use crate::text::terminal::{cut, fitted, length};
 use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
-/// A trace, context by context: the actions on the left, the states they lead to on the right; in
-/// so many columns, if that matters.
+/// A trace, context by context: the actions on the left, the states that they lead to on the right.
+/// Lines are cut to `width`.
 pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> String {
     let start = if trace.contexts.is_empty() { "  no step: this initial state is bad" } else { "" };
     let mut rows = vec![(start.to_owned(), Some((None, &trace.initial)))];
@@ -22,7 +22,7 @@ pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> Strin
             before = &step.state;
         }
     }
-    // Where it is narrow, states have half of the room.
+    // If the lines do not fit, states have half of the width.
     let longest = |part: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(part).max().unwrap_or(0);
     let left = longest(&|(left, _)| length(left));
     let right = || longest(&|(_, states)| states.map_or(0, |(_, after)| length(&system.paper(after).to_string())));
@@ -36,16 +36,16 @@ pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> Strin
     fitted(&in_columns(lines.collect()), width) + "\n"
 }
 
-/// What is on the left, and the states before and after it, if it is a step.
+/// The text on the left, and for a step, the states before and after it.
 type Row<'a> = (String, Option<(Option<&'a GlobalState>, &'a GlobalState)>);
 
-/// A state, with emphasis on what a step has changed. Where there is no room, the other stacks are
-/// left out.
+/// A state, with emphasis on what a step has changed. If it does not fit, the other stacks are
+/// omitted.
 fn state(system: &Cpds, before: Option<&GlobalState>, after: &GlobalState, room: Option<usize>) -> String {
     let text = system.paper(after).to_string();
     let Some(before) = before else { return text };
     let is_too_long = room.is_some_and(|room| length(&text) > room);
-    // None of these is in a name.
+    // No name has any of these characters.
     let mut words = text.split(['⟨', '|', ',', '⟩']).skip(1);
     let shared = words.next().unwrap_or_default();
     let is_changed = before.shared != after.shared;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_the_other_stacks_are_left_out() {
+    fn other_stacks_are_omitted_if_the_state_does_not_fit() {
         let plain = |after, room| strip_str(&shown(SEVEN, ["0|a,a,a,a,a,a,a", after], Some(room))).to_string();
         assert_eq!(plain("0|a,a,b a,a,a,a,a", 19), "⟨0|a,a,b a,a,a,a,a⟩");
         assert_eq!(plain("0|a,a,b a,a,a,a,a", 18), "⟨0|…,b a,…⟩");

@@ -13,8 +13,7 @@ pub(crate) fn indented(table: &Table, indent: &str) -> String {
     table.lines().flat_map(|line| [indent, line.trim(), "\n"].map(str::to_owned)).collect()
 }
 
-/// Of more than twice as many, so many at the beginning and at the end, and something instead of
-/// the others.
+/// The first and last `most` lines. `instead` gives a line for those between them.
 pub(crate) fn elided<T>(mut lines: Vec<T>, most: usize, instead: impl Fn(usize) -> T) -> Vec<T> {
     if lines.len() > 2 * most {
         let left_out = lines.len() - 2 * most;
@@ -23,7 +22,7 @@ pub(crate) fn elided<T>(mut lines: Vec<T>, most: usize, instead: impl Fn(usize) 
     lines
 }
 
-/// Two columns.
+/// Two aligned columns.
 pub(crate) fn in_columns(lines: Vec<(String, String)>) -> String {
     let width = lines.iter().map(|(left, _)| length(left)).max().unwrap_or(0);
     let line = |(left, right): (String, String)| {

@@ -1,17 +1,17 @@
-//! What there is to know of the terminal: how wide it is, and how a line is made to fit.
+//! The width of the terminal, and lines cut to it.
 
 use anstream::adapter::strip_str;
 use std::io::{self, IsTerminal};
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar as _;
 
-/// How wide standard output is, if it is a terminal.
+/// The width of standard output, if it is a terminal.
 pub(crate) fn width() -> Option<usize> {
     terminal_size_of(io::stdout()).filter(|_| !is_dumb()).map(|(Width(columns), _)| columns.into())
 }
 
-/// How wide standard error is, if it is a terminal on which lines can be drawn anew. Some do not
-/// know their own width.
+/// The width of standard error, if it is a terminal on which lines can be drawn over. Some
+/// terminals do not report their width.
 pub(crate) fn drawable() -> Option<usize> {
     const USUAL: usize = 80;
     let columns = || terminal_size_of(io::stderr()).map_or(USUAL, |(Width(columns), _)| columns.into());
@@ -22,7 +22,7 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Lines in so many columns, if that matters.
+/// Lines cut to `width`.
 pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return lines.to_owned() };
     lines
@@ -34,8 +34,8 @@ pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
         .collect()
 }
 
-/// A line in so many columns: what is too long ends in `…`. Colours take no room, and end where
-/// they did.
+/// A line cut to `width`, with `…` at the end. Colours have no width, and they end at the same
+/// place.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     let columns = |c: char| c.width().unwrap_or(0);
     let plain = || strip_str(line).flat_map(str::chars);
@@ -45,7 +45,7 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     let mut left = width.saturating_sub(1);
     let mut is_full = false;
     let mut out = String::new();
-    // What `anstyle` writes: ESC, and then everything up to an m.
+    // `anstyle` writes ESC and then everything up to an m.
     let mut in_escape = false;
     for c in line.chars() {
         in_escape |= c == '\x1b';
@@ -61,7 +61,7 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     out
 }
 
-/// How many characters of a text are shown.
+/// The number of visible characters of a text.
 pub(crate) fn length(text: &str) -> usize {
     strip_str(text).flat_map(str::chars).count()
 }
@@ -89,6 +89,6 @@ mod tests {
         assert_eq!(length(text), 7);
         assert_eq!(cut(text, 7), text);
         assert_eq!(cut(text, 5), "\x1b[1mabc\x1b[0m …");
-        assert_eq!(cut(text, 3), "\x1b[1mab…\x1b[0m", "what is behind is not coloured");
+        assert_eq!(cut(text, 3), "\x1b[1mab…\x1b[0m", "the text after it is not coloured");
     }
 }

@@ -1,4 +1,4 @@
-//! The verdicts of `cuba verify` and `cuba reach`, in words.
+//! The verdict lines of `cuba verify` and `cuba reach`.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::{Loaded, LoadedProgram};
@@ -10,7 +10,7 @@ use cpds::Wild;
 use cpds::diagnostic::printable;
 use cuba::{Conclusion, Proof, Reason};
 
-/// The verdict, if there is no answer.
+/// The verdict of `cuba verify` if there is no answer.
 pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());
@@ -21,12 +21,12 @@ pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
 }
 
-/// That a model is safe: the question, its size, and the proof.
+/// The verdict of a safe model: the property, its size, and the proof.
 pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -> String {
     let grounds = explored.grounds(proof);
     let always = "with any number of contexts";
-    match loaded.program.as_ref().map(|program| (&program.asked, program)) {
-        Some((BadStates::Errors, program)) => {
+    match loaded.program.as_ref().map(|program| (&program.property, program)) {
+        Some((Asked::Errors, program)) => {
             let (asserts, unlocks) = checks(loaded, program);
             let count = |number: usize, word: &str| (number > 0).then(|| plural(number, word));
             let counts: Vec<String> = count(asserts, "assertion").into_iter().chain(count(unlocks, "unlock")).collect();
@@ -45,7 +45,7 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
     }
 }
 
-/// How many assertions and how many unlocks of a program can be reached.
+/// The numbers of reachable assertions and unlocks of a program.
 fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
     let errors = loaded.problem().property().bad.iter().filter_map(|pattern| match pattern.shared {
         Wild::Is(shared) => program.map.error(shared),
@@ -57,7 +57,7 @@ fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
     })
 }
 
-/// The answer in words.
+/// The verdict of `cuba reach`.
 pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     let (known, summary) = (converged(explored.question, &explored.analysis), explored.summary());
     match &explored.analysis.conclusion {
@@ -73,7 +73,7 @@ pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     }
 }
 
-/// The verdict, if nothing has converged.
+/// The verdict of `cuba reach` if nothing has converged.
 pub(crate) fn not_converged(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_checked_is_not_called_converged() {
+    fn an_unchecked_proof_does_not_give_converged() {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let options = Options::default();
         let analysis = search(&problem, Question::Visible, &options, |_| ());
@@ -114,7 +114,7 @@ mod tests {
         );
     }
 
-    /// What is said of an answer whose evidence was not checked, for this reason.
+    /// The verdict of an answer whose evidence was not checked, for this reason.
     fn unconfirmed(text: &str, why: Halt, phase: Phase) -> String {
         let problem: cpds::Problem = text.parse().unwrap();
         let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());

@@ -1,7 +1,7 @@
-//! The command line: its verbs, and what runs them.
+//! The command line: reads it, runs its verb, and prints the answer.
 
 use crate::running::answer::{self, exit};
-use crate::running::cluster::{End, Transport};
+use crate::running::cluster::{ClusterEnd, Transport};
 use crate::running::console::Console;
 use crate::running::faults::Faults;
 use crate::running::panic_hook;
@@ -28,10 +28,10 @@ use std::sync::Arc;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
-    /// Print no warnings, and show no progress
+    /// Suppress warnings and progress
     #[arg(long, short, global = true, display_order = 100)]
     pub(crate) quiet: bool,
-    /// Use colours
+    /// Choose when to use colours
     #[arg(long, global = true, display_order = 100, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 }
@@ -39,16 +39,16 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cuba verify models/table2/turns.bp                     can an assertion fail?
-  cuba verify models/paper/fig1.cpds                     can it go wrong?
+  cuba verify models/paper/fig1.cpds                     is a bad state reachable?
   cuba reach models/paper/fig1.cpds                      what is reachable?
   cuba fcr models/paper/fig2.cpds                        are contexts finite?
-  cuba show models/paper/fig1.cpds                       read a model back
-  cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
-  cuba show models/paper/fig1.cpds --svg                 draw what is reachable
+  cuba show models/paper/fig1.cpds                       print a model
+  cuba show models/paper/fig1.cpds --successors '0|1,4'  print the steps from a state
+  cuba show models/paper/fig1.cpds --svg                 draw reachable states
   cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
-  cuba convert stutter.pds --to cpds -o stutter.cpds     from another format
-  cuba convert models/table2/turns.bp --to cpds          a program as a system
-  cuba bench models/tiny                                 many models at once
+  cuba convert stutter.pds --to cpds -o stutter.cpds     convert between formats
+  cuba convert models/table2/turns.bp --to cpds          convert a program to a system
+  cuba bench models/tiny                                 run many models
 
 Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";
 
@@ -58,24 +58,26 @@ pub(crate) enum Verb {
     Verify(Verify),
     /// Compute what is reachable with k = 0, 1, … contexts, until nothing new can appear
     Reach(Reach),
-    /// Go on with a run from its checkpoint
+    /// Continue a run from its checkpoint
+    ///
+    /// The run continues in the folder where it began and with the same options. Only --timeout and
+    /// --memory can be changed.
     Resume(Resume),
     /// Decide whether finite context reachability holds; if not, show the loop
     Fcr(Fcr),
-    /// Print the model as it was understood, or steps, or draw what is reachable, or a store
-    /// automaton
+    /// Print a model, the steps from a state or a store automaton, or draw the reachable states
     Show(Show),
-    /// Write the model in another format
+    /// Convert a model to another format
     Convert(Convert),
-    /// Run many models, and compare the answers with the expected ones
+    /// Run many models and compare the answers with the expected ones
     Bench(Bench),
-    /// Print a script with which a shell completes commands
+    /// Print a completion script for a shell
     Completions(Completions),
-    /// Print a page of the manual, or write all of it
+    /// Print a manual page, or write all of them
     Man(Man),
 }
 
-/// All of the program: runs the command of this process.
+/// The whole program: runs the command of this process.
 pub fn main(transport: Option<&'static dyn Transport>) -> ExitCode {
     let arguments = env::args_os().collect();
     let run = Run::with_faults(arguments, Console::process(), transport, Faults::from_environment());
@@ -85,9 +87,10 @@ pub fn main(transport: Option<&'static dyn Transport>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs a command within a process: its words, the name of the program first. Gives the exit code.
+/// Runs a command within this process and returns its exit code. The first of the `arguments` is
+/// the name of the program.
 ///
-/// At a limit that the run itself does not keep, and at the second Ctrl-C, it ends the process.
+/// The process ends if the run does not stop by itself at a limit, and at the second Ctrl-C.
 pub fn run(arguments: Vec<OsString>, console: Console) -> u8 {
     let run = Run::new(arguments, console, None);
     let code = execute(&run);
@@ -95,7 +98,7 @@ pub fn run(arguments: Vec<OsString>, console: Console) -> u8 {
     code
 }
 
-/// Does what the command says, and gives the exit code.
+/// Runs the verb and returns the exit code.
 fn execute(run: &Arc<Run>) -> u8 {
     let cli = match Cli::try_parse_from(&run.arguments) {
         Ok(cli) => cli,
@@ -118,11 +121,11 @@ fn execute(run: &Arc<Run>) -> u8 {
     run.claim_output();
     let code = answer::print(run, result, quiet);
     let is_done = code != exit::USAGE && run.remove_checkpoint();
-    run.cluster.finish(End { code, is_done });
+    run.cluster.finish(ClusterEnd { code, is_done });
     code
 }
 
-/// Prints help, the version, or what is wrong with the command.
+/// Prints help, the version, or the error in the command.
 fn refuse(run: &Run, mut error: clap::Error) -> u8 {
     let words: Vec<String> = run.arguments.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     hint(&mut error, &words);
@@ -137,14 +140,14 @@ fn refuse(run: &Run, mut error: clap::Error) -> u8 {
     if plain.chars().all(|c| is_printable(c) || c == '\n') {
         run.remark(&text.ansi().to_string());
     } else {
-        // It quotes an argument.
+        // The text quotes an argument with special characters.
         run.remark(&printable_lines(&plain));
     }
     exit::USAGE
 }
 
-/// The colours that the arguments ask for, whatever else is wrong with them: help and errors have
-/// colours, too.
+/// The value of `--color`, even if the other arguments are wrong: help and errors have colours,
+/// too.
 fn wanted_colors(run: &Run) -> anstream::ColorChoice {
     let mut arguments = run.arguments.iter().filter_map(|argument| argument.to_str());
     let mut wanted = ColorChoice::Auto;
@@ -169,13 +172,14 @@ fn colors(choice: ColorChoice) -> anstream::ColorChoice {
     }
 }
 
-/// Says what is wrong where an option that needs no value has taken the file for one.
+/// Adds a hint to the error if `--successors`, which needs no value, has taken the file as its
+/// value.
 fn hint(error: &mut clap::Error, arguments: &[String]) {
     let taken = arguments.windows(2).find(|pair| pair[0] == "--successors").map(|pair| &pair[1]);
     if let (ErrorKind::MissingRequiredArgument, Some(taken)) = (error.kind(), taken) {
         let taken = printable(taken);
         let text = format!(
-            "`{taken}` was taken for the state of --successors; the file comes first: `cuba show FILE --successors`"
+            "`{taken}` was read as the state of --successors; put the file first: `cuba show FILE --successors`"
         );
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![text.into()]));
     }

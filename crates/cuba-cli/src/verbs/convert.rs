@@ -1,4 +1,4 @@
-//! `cuba convert`: the model in another format.
+//! `cuba convert`: converts a model to another format.
 
 use crate::analysis::model::Format;
 use crate::analysis::phase::Phase;
@@ -23,12 +23,12 @@ Examples:
 pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// The format to write
+    /// Write this format
     #[arg(long, value_name = "FORMAT")]
     to: Format,
-    /// Where to write it [default: standard output]
+    /// Write to this file [default: standard output]
     ///
-    /// .init and .spec files go beside a .pds file.
+    /// The .init and .spec files go beside a .pds file.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct Convert {
     json: bool,
 }
 
-/// What is to be written, and what there is to say about what was read.
+/// The texts to write, and the remarks and warnings about the model.
 struct Converted {
     /// Texts with their extensions, as in [`extensions`].
     texts: Vec<(&'static str, String)>,
@@ -50,10 +50,13 @@ fn converted(args: &Convert, run: &Run) -> Result<Converted, Stopped> {
     let file = &args.model.file;
     if args.to == Format::Bp {
         if !is_program(file) {
-            return Err(Stopped::Usage(format!("`{}` is no Boolean program, and cannot be made one", shown(file))));
+            return Err(Stopped::Usage(format!(
+                "`{}` is not a Boolean program and cannot be converted to one",
+                shown(file)
+            )));
         }
         run.reads([file]);
-        // No system is made of it, so that it does not matter how many threads there are.
+        // The program is not lowered, so the number of its threads does not matter.
         let texts = vec![("bp", boolprog::format(read_program(run, file)?)?)];
         let remarks =
             "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
@@ -100,7 +103,7 @@ pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answ
     Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
 }
 
-/// The extensions of the files that a model takes in a format.
+/// The extensions of the files of a model in this format.
 fn extensions(format: Format) -> &'static [&'static str] {
     match format {
         Format::Cpds => &["cpds"],
@@ -110,13 +113,14 @@ fn extensions(format: Format) -> &'static [&'static str] {
 }
 
 impl Convert {
-    /// Where the texts go: the first one to `output`, the others beside it. All of them can be
-    /// written there.
+    /// The files of the texts: the first one is `output`, the others are beside it. Checks that all
+    /// of them can be written.
     fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
         let extensions = extensions(self.to);
         if Format::of_name(output) != Some(self.to) {
             let name = shown(&output.with_extension(extensions[0]));
-            let message = format!("`{}` would not be read as .{}; call it `{name}`", shown(output), extensions[0]);
+            let message =
+                format!("`{}` does not have the extension .{}; name it `{name}`", shown(output), extensions[0]);
             return Err(Stopped::Usage(message));
         }
         let beside = extensions[1..].iter().map(|extension| output.with_extension(extension));
@@ -127,8 +131,7 @@ impl Convert {
     }
 }
 
-/// Writes each text to its file. They belong together: none is replaced before all of them are
-/// there.
+/// Writes each text to its file. No file is replaced before all of them are complete.
 fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
     let prepared =
         paths.iter().zip(texts).map(|(path, (_, text))| prepare(run, path, |out| out.write_all(text.as_bytes())));

@@ -1,4 +1,4 @@
-//! Evidence for an answer, written to files.
+//! Writes the evidence for an answer to files.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -10,20 +10,19 @@ use cuba::Conclusion;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the certificate to its file. Gives what there is to say: a note if there is none, or an
-/// error.
+/// Writes the certificate to its file. Returns a note if there is none.
 pub(crate) fn write_certificate(run: &Run, path: &Path, explored: &Exploration<'_>) -> Result<String, String> {
     match (explored.analysis.proved_by(), explored.evidence.as_ref().map(|made| &made.evidence)) {
         (Some(proved_by), Some(Evidence::Certificate(certificate))) => {
             let write_to = |out: &mut dyn Write| json::write_certificate(out, explored.problem, proved_by, certificate);
             write(run, path, write_to).map(|()| String::new())
         }
-        (Some(_), _) => Err(format!("{}: the certificate takes too much memory", run.files.not_written(path))),
+        (Some(_), _) => Err(format!("{}: the certificate needs too much memory", run.files.not_written(path))),
         (None, _) => Ok(format!("note: {}: there is no certificate\n", run.files.not_written(path))),
     }
 }
 
-/// Writes the trace to a file, likewise.
+/// Writes the trace to its file. Returns a note if there is none.
 pub(crate) fn write_trace(
     run: &Run,
     path: &Path,

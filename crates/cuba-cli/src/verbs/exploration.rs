@@ -1,5 +1,5 @@
-//! Answers a question about a model: what `cuba verify` and `cuba reach` have in common, and in
-//! part `cuba fcr` and `cuba show`.
+//! Answers a question about a model with the library, and shows progress: common to `cuba verify`,
+//! `cuba reach`, `cuba fcr` and `cuba show`.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::finding::Finding;
@@ -8,12 +8,12 @@ use crate::analysis::phase::{Ended, Phase};
 use crate::analysis::summary::Summary;
 use crate::arguments::cluster::ShareOptions;
 use crate::arguments::evidence::EvidenceArgs;
-use crate::arguments::search::{Choice, SearchArgs};
+use crate::arguments::search::{EngineChoice, SearchArgs};
 use crate::html::page::{Page, ReportHeader};
 use crate::pictures::chart::Chart;
 use crate::running::answer::{Answer, Stopped};
 use crate::running::checkpoint::{Checkpoint, SharesFolder};
-use crate::running::interim_results::{InterimResults, Layout};
+use crate::running::interim_results::{InterimOutput, InterimResults};
 use crate::running::output_files::write;
 use crate::running::progress::Progress;
 use crate::running::run::Run;
@@ -28,22 +28,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How an analysis is made, apart from the question.
-pub(crate) struct Setup<'s> {
+/// Everything that an analysis needs besides the question.
+pub(crate) struct AnalysisSetup<'s> {
     pub(crate) run: &'s Arc<Run>,
     pub(crate) options: Options,
     pub(crate) evidence: &'s EvidenceArgs,
     pub(crate) results: &'s InterimResults,
     pub(crate) quiet: bool,
-    /// What both searches start with, and where they save what they have.
-    pub(crate) start: StartPoint,
+    /// The start of both searches.
+    pub(crate) start: Start,
     pub(crate) checkpoint: Option<&'s Checkpoint>,
 }
 
 impl SearchArgs {
-    /// Checks before the search that all outputs can be written, to files that are no inputs.
+    /// Checks before the search that all outputs can be written and that none of them is an input.
     pub(crate) fn check_outputs(&self, run: &Run, trace: Option<&PathBuf>, quiet: bool) -> Result<(), Stopped> {
-        // Only process 0 writes; the folders need not exist on the machines of the others.
+        // Only process 0 writes. The folders need not exist on the other machines.
         if self.cluster.is_other() {
             return Ok(());
         }
@@ -59,7 +59,8 @@ impl SearchArgs {
         Ok(())
     }
 
-    /// From now on the limits hold. What the search finds goes to the interim results.
+    /// Starts the guard, which enforces the limits. The search adds what it finds to the interim
+    /// results.
     pub(crate) fn enforce_limits(
         &self,
         run: &Arc<Run>,
@@ -75,18 +76,17 @@ impl SearchArgs {
             self.limits.of_another(self.cluster.memory()).enforce_for(processes, run, quiet, answer);
             return results;
         }
-        let layout = Layout { file: shown(&self.model.file), json: self.json, table, verdict };
+        let output = InterimOutput { file: shown(&self.model.file), json: self.json, table, verdict };
         let (known, of_guard) = (results.clone(), Arc::clone(run));
-        let answer = move |ended| Ok(known.answer(ended, &layout, &of_guard));
+        let answer = move |ended| Ok(known.answer(ended, &output, &of_guard));
         self.limits.enforce_for(processes, run, quiet, answer);
         results
     }
 
-    /// Answers the question, with progress on a terminal if the user wants it, and checks the
-    /// evidence for the answer.
+    /// Answers the question and checks the evidence. Shows progress on a terminal.
     ///
     /// # Errors
-    /// If the engines contradict each other or the checker: then there is no answer but that.
+    /// If the engines contradict each other or the checker: the report of this mistake.
     pub(crate) fn explore<'a>(
         &self,
         run: &Arc<Run>,
@@ -100,13 +100,13 @@ impl SearchArgs {
         let (problem, is_shared) = (loaded.problem(), self.cluster.is_wanted());
         let folder =
             if is_shared { self.checkpoint.folder(run, problem).map_err(refused)?.map(Arc::new) } else { None };
-        // Others may be waiting for this process; and only process 0 continues from here.
+        // The other processes may wait for this one. Only process 0 continues after the call.
         let elsewhere = if is_shared { Some(self.join(run, problem, folder, quiet)?) } else { None };
         let (mut start, checkpoint) = self.checkpoint.begin(run, problem, is_shared).map_err(refused)?;
         start.elsewhere = elsewhere;
         let checkpoint = checkpoint.map(Arc::new);
-        results.saved(checkpoint.clone());
-        let setup = Setup {
+        results.set_checkpoint(checkpoint.clone());
+        let setup = AnalysisSetup {
             run,
             options: self.options(run.memory()),
             evidence: &self.evidence,
@@ -118,7 +118,7 @@ impl SearchArgs {
         explore(problem, question, setup, remarks)
     }
 
-    /// Brings many processes together. Only process 0 continues from here.
+    /// Connects the processes. Only process 0 gets them; the others get their answer at the end.
     fn join(
         &self,
         run: &Arc<Run>,
@@ -127,7 +127,7 @@ impl SearchArgs {
         quiet: bool,
     ) -> Result<Elsewhere, Box<Answer>> {
         let Options { symmetry, memory, engine, .. } = self.options(run.memory());
-        // Process 0 has the ladder, too, and perhaps tuples.
+        // Process 0 also computes the ladder, and perhaps tuples.
         let quarter = memory / 4;
         let ladder = if engine.is_some() { quarter } else { 2 * quarter };
         let memory = if self.cluster.is_other() { memory } else { memory - ladder };
@@ -137,10 +137,10 @@ impl SearchArgs {
         Ok(others)
     }
 
-    /// The remarks: warnings about the model, and what the exploration took.
+    /// The remarks: warnings about the model, notes, and statistics.
     pub(crate) fn remarks(&self, run: &Run, loaded: &Loaded, explored: &Exploration<'_>) -> String {
         let mut remarks = loaded.warnings();
-        if self.engine == Choice::Below(Engine::Explicit) {
+        if self.engine == EngineChoice::Lower(Engine::Explicit) {
             remarks += match explored.analysis.fcr.as_ref().and_then(Fcr::holds) {
                 Some(true) => "",
                 Some(false) => {
@@ -149,8 +149,8 @@ impl SearchArgs {
                 None => "note: it is not known whether every context is finite; see `cuba fcr`\n",
             };
         }
-        if self.cluster.is_wanted() && explored.analysis.level_store.engine() == Engine::Symbolic {
-            remarks += "note: only states one by one are shared out; tuples of languages are all in process 0\n";
+        if self.cluster.is_wanted() && explored.analysis.lower.engine() == Engine::Symbolic {
+            remarks += "note: only the explicit engine distributes its states; all tuples are in process 0\n";
         }
         remarks += explored.checkpoint_note.as_deref().unwrap_or_default();
         if self.stats {
@@ -162,7 +162,7 @@ impl SearchArgs {
         remarks
     }
 
-    /// Writes the certificate, the chart and the page that the user wants.
+    /// Writes the certificate, the chart and the report that the user wants.
     pub(crate) fn write_files(
         &self,
         run: &Run,
@@ -188,19 +188,19 @@ impl SearchArgs {
     }
 }
 
-/// Answers a question, and checks the evidence for the answer.
+/// Answers a question and checks the evidence for the answer.
 ///
 /// # Errors
-/// If the engines contradict each other or the checker: then there is no answer but that.
+/// If the engines contradict each other or the checker: the report of this mistake.
 pub(crate) fn explore<'a>(
     problem: &'a cpds::Problem,
     question: Question,
-    setup: Setup<'_>,
+    setup: AnalysisSetup<'_>,
     remarks: impl Fn(&Exploration<'_>) -> String,
 ) -> Result<Exploration<'a>, Box<Answer>> {
-    let Setup { run, options, evidence, results, quiet, start, checkpoint } = setup;
+    let AnalysisSetup { run, options, evidence, results, quiet, start, checkpoint } = setup;
     let progress = Progress::unless(quiet, run, progress::FCR, options.memory);
-    results.begin(options);
+    results.set_options(options);
     run.enter(Phase::Searching);
     let faults = run.fault_keeper();
     let keeper = match checkpoint {
@@ -211,12 +211,12 @@ pub(crate) fn explore<'a>(
     let mut finding = None;
     let answered = cuba::answer(problem, question, &options, control, |event| match event {
         AnswerEvent::Search(event) => {
-            results.hear(event);
+            results.add_event(event);
             if matches!(event, Event::Level(level) if level.k > 1) {
                 run.fault("Searching");
             }
             if let Some(progress) = &progress {
-                progress.hear(event);
+                progress.add_event(event);
             }
         }
         AnswerEvent::Searched(analysis) => {
@@ -224,12 +224,12 @@ pub(crate) fn explore<'a>(
                 progress.show("making and checking the evidence");
             }
             finding = Finding::of(question, analysis, evidence.check());
-            results.found(analysis, finding.clone());
+            results.set_result(analysis, finding.clone());
             run.enter(Phase::MakingEvidence);
             run.fault("evidence");
         }
         AnswerEvent::CheckingEvidence => run.enter(Phase::CheckingEvidence),
-        AnswerEvent::EvidenceAccepted => results.checked(),
+        AnswerEvent::EvidenceAccepted => results.accept_evidence(),
     });
     run.enter(Phase::Writing);
     drop(progress);

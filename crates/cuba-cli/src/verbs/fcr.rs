@@ -1,5 +1,5 @@
-//! `cuba fcr`: does finite context reachability hold? If not, a loop that refutes it, and the way
-//! to it.
+//! `cuba fcr`: decides finite context reachability (FCR, paper §5). If it does not hold, prints a
+//! loop that refutes it, and the trace to that loop.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::fcr_answer::FcrAnswer;
@@ -21,7 +21,7 @@ use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::terminal::fitted;
 use crate::text::{program_trace, progress, pumping_loop, style, system_trace};
-use crate::verbs::exploration::{Setup, explore};
+use crate::verbs::exploration::{AnalysisSetup, explore};
 use clap::Args;
 use cpds::{Cpds, Problem, Property, Stack, ThreadId, Wild};
 use cuba::checkpoint::StartPoint;
@@ -47,7 +47,7 @@ pub(crate) struct Fcr {
     model: ModelArgs,
     /// Stop after K contexts
     ///
-    /// A loop that takes more contexts to get to is not found.
+    /// A loop that is reachable only with more contexts is not found.
     #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct Fcr {
     json: bool,
 }
 
-/// Overapproximations of more tuples are not taken to find out about further programs.
+/// The limit of tuples for an overapproximation that only decides about a further program.
 const FEW_TUPLES: usize = 300;
 
 pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
@@ -97,7 +97,7 @@ pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, 
     Ok(Answer { stdout, remarks, errors: String::new(), code })
 }
 
-/// The squeeze, asked whether a pumping head is reachable.
+/// Searches for a reachable pumping head, with the squeeze.
 struct Search<'a> {
     run: &'a Arc<Run>,
     loaded: &'a Loaded,
@@ -107,7 +107,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Finds the pumping heads; or says why it cannot.
+    /// Computes the pumping heads. The error says why that is not possible.
     fn new(args: &Fcr, run: &'a Arc<Run>, loaded: &'a Loaded, quiet: bool) -> Result<Self, String> {
         let memory = run.memory().for_tables();
         let _progress = Progress::unless(quiet, run, progress::FCR, memory);
@@ -122,10 +122,10 @@ impl<'a> Search<'a> {
         self.loaded.problem().system()
     }
 
-    /// The answer, with the verdict in words.
+    /// The answer and its verdict line.
     ///
     /// # Errors
-    /// If there is a mistake in an engine: then there is no answer but that.
+    /// If the engines contradict each other or the checker: the report of this mistake.
     fn decide(self) -> Result<(FcrAnswer, String), Box<Answer>> {
         let system = self.system();
         let a_loop = |program: usize| {
@@ -197,8 +197,8 @@ impl<'a> Search<'a> {
         Ok((decided, verdict))
     }
 
-    /// Finds out about the other programs, with no more contexts than the first one took, and with
-    /// few tuples: the answer is known.
+    /// Decides about the other programs with low limits, because the answer is already known: with
+    /// as many contexts as the first one needed, and with few tuples.
     fn others(&self, decided: &mut FcrAnswer, contexts: usize) -> Result<(), Box<Answer>> {
         for program in decided.open() {
             let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };
@@ -217,19 +217,19 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Notes that a thread of this program gets to this pumping head.
+    /// Records that a thread of this program reaches this pumping head.
     fn refute(&self, decided: &mut FcrAnswer, program: usize, head: Head, contexts: usize) {
         decided.fcr.programs[program] = ContextFiniteness::Infinite { contexts };
         let limit = self.run.memory().for_tables() / Psa::BYTES_A_TRANSITION;
         let of_program = &self.system().programs()[program];
-        let found = PumpingLoop::at(head, of_program, limit);
-        // A loop is believed only if it replays.
+        let found = Loop::at(head, of_program, limit);
+        // A loop that does not replay is a mistake in the library.
         let is_one = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(of_program));
         assert!(is_one, "the loop of {} is a run of it", of_program.name());
         decided.loops[program] = found.or(decided.loops[program].take());
     }
 
-    /// Asks the squeeze, and has its evidence checked.
+    /// Answers the question with the squeeze and checks the evidence.
     fn explore<'p>(
         &self,
         question: &'p Problem,
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
             jobs: machine::cores(),
             ..Options::default()
         };
-        let setup = Setup {
+        let setup = AnalysisSetup {
             run: self.run,
             options,
             evidence: &EvidenceArgs::default(),
@@ -256,15 +256,15 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Why the contexts of programs are finite, if none of their pumping heads is reachable.
-fn ground(proof: &Proof) -> FinitenessProof {
+/// Why the contexts of a program are finite if none of its pumping heads is reachable.
+fn ground(proof: &Proof) -> Ground {
     match proof {
         Proof::Bounded(rungs) => FinitenessProof::Bounded(rungs.clone()),
         Proof::LowerCollapsed => FinitenessProof::Collapsed,
     }
 }
 
-/// The thread and the pumping head that a pattern of a question asks for.
+/// The thread and the pumping head of a pattern of the question.
 fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
     let pattern = &question.property().bad[pattern];
     let named = |(thread, top): (ThreadId, &Wild<_>)| match top {
@@ -282,7 +282,7 @@ fn head_state(words: &StateNotation<'_>, (q, symbol): Head) -> String {
     words.own((q, &Stack::from_top([symbol])))
 }
 
-/// The way to a loop, and the loops, unless it is known that none is reachable.
+/// The trace to a loop, and all loops except those that are known to be unreachable.
 fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut out = match &decided.reached {
@@ -309,7 +309,7 @@ fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
     out
 }
 
-/// The verdict if there is no answer: a limit has ended it, or the memory is not enough.
+/// The verdict if the pumping heads are not known: because of a limit, or because of the memory.
 fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
     match ended {
         Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
@@ -317,7 +317,7 @@ fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
     }
 }
 
-/// The answer if a limit ends the search from outside.
+/// The answer if the guard ends the run at a limit.
 fn ended_by(ended: &Ended, file: String, is_json: bool, usage: json::Usage) -> Answer {
     let verdict = no_pumping_heads(Some(ended), ended.limits.memory);
     let stdout =

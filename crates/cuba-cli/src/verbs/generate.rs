@@ -1,5 +1,5 @@
-//! `cuba completions` and `cuba man`: what a shell and `man` want to know of the command line, made
-//! from its own definitions.
+//! `cuba completions` and `cuba man`: generate completion scripts and manual pages from the
+//! definitions of the command line.
 
 use crate::running::answer::{Answer, Stopped, exit};
 use crate::running::output_files;
@@ -31,7 +31,7 @@ Examples:
   cuba man verify | man -l -
   cuba man -o ~/.local/share/man/man1")]
 pub(crate) struct Man {
-    /// The verb whose page to print [default: that of cuba itself]
+    /// The verb of the page [default: the page of cuba itself]
     verb: Option<String>,
     /// Write all pages to this folder: cuba.1, cuba-verify.1, …
     #[arg(long, short, value_name = "FOLDER", conflicts_with = "verb")]
@@ -46,7 +46,7 @@ pub(crate) fn completions(args: &Completions) -> Answer {
 
 pub(crate) fn man(args: &Man, run: &Run) -> Result<Answer, Stopped> {
     let mut cuba = Cli::command().disable_help_subcommand(true);
-    // Now the verbs have their full names, and the options that all of them have.
+    // This gives the verbs their full names and the global options.
     cuba.build();
     if let Some(folder) = &args.output {
         return Ok(answer(Vec::new(), write(run, folder, &cuba).map_err(Stopped::Usage)?));
@@ -55,18 +55,18 @@ pub(crate) fn man(args: &Man, run: &Run) -> Result<Answer, Stopped> {
         None => page(&cuba),
         Some(verb) => page(cuba.find_subcommand(verb).ok_or_else(|| {
             let verbs: Vec<&str> = cuba.get_subcommands().map(Command::get_name).collect();
-            Stopped::Usage(format!("there is no verb `{verb}`; there are {}", verbs.join(", ")))
+            Stopped::Usage(format!("there is no verb `{verb}`; the verbs are {}", verbs.join(", ")))
         })?),
     };
     Ok(answer(page, String::new()))
 }
 
 fn answer(text: Vec<u8>, remarks: String) -> Answer {
-    let stdout = String::from_utf8(text).expect("it is made of strings");
+    let stdout = String::from_utf8(text).expect("it consists of strings");
     Answer { stdout, remarks, errors: String::new(), code: exit::OK }
 }
 
-/// Writes the pages of `cuba` and of each verb; what there is to say of it.
+/// Writes the pages of `cuba` and of each verb. Returns a remark for each file.
 fn write(run: &Run, folder: &Path, cuba: &Command) -> Result<String, String> {
     fs::create_dir_all(folder).map_err(|error| format!("cannot write to `{}`: {error}", shown(folder)))?;
     let mut wrote = String::new();
@@ -78,7 +78,7 @@ fn write(run: &Run, folder: &Path, cuba: &Command) -> Result<String, String> {
     Ok(wrote)
 }
 
-/// A page for `man`. Examples are kept as they are, and have a heading of their own.
+/// A page for `man`. The examples have a heading of their own.
 fn page(command: &Command) -> Vec<u8> {
     let man = clap_mangen::Man::new(command.clone()).source(concat!("cuba ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -98,8 +98,7 @@ fn page(command: &Command) -> Vec<u8> {
     page
 }
 
-/// What comes after the options in the help: paragraphs, each with the words before its colon as a
-/// heading.
+/// The paragraphs after the options in the help. The words before the colon become the heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for (heading, text) in text.split("\n\n").filter_map(|part| part.split_once(':')) {

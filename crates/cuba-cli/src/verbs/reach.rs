@@ -1,5 +1,5 @@
-//! `cuba reach`: R_k and T(R_k) by k, as in the paper's Fig. 1 (right), and where the sequences
-//! plateau, stutter and collapse.
+//! `cuba reach`: prints |R_k| and |T(R_k)| for each k, as in the paper's Fig. 1 (right), and where
+//! the sequences plateau, stutter and collapse.
 
 use crate::analysis::summary::Summary;
 use crate::arguments::heading;
@@ -36,19 +36,18 @@ pub(crate) struct Reach {
     /// List the states that are new at each k
     #[arg(long)]
     states: bool,
-    /// Go on until (R_k) itself collapses
+    /// Continue until (R_k) itself collapses
     ///
-    /// Which it may never do; not just (T(R_k)).
+    /// The run may then never end. Without this option, it ends when (T(R_k)) collapses.
     #[arg(long, help_heading = heading::SEARCH)]
     full: bool,
 }
 
-/// The question, in words.
+/// The question in the report.
 const QUESTION: &str = "Which visible states T(R) are reachable, with any number of contexts?";
 const QUESTION_FULL: &str = "Which states R are reachable, with any number of contexts?";
 
-/// More stacks than this, in all states together, are not listed: they could not be read, and the
-/// memory may not be enough.
+/// States with more stacks than this in total are not listed.
 const MOST_LISTED: u128 = 10_000_000;
 
 pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
@@ -56,7 +55,7 @@ pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer
     let results = args.search.enforce_limits(run, quiet, not_converged, so_far);
     args.search.check_outputs(run, None, quiet)?;
     let loaded = args.search.model.load(run)?;
-    results.read(&loaded);
+    results.set_model(&loaded);
     let question = if args.full { Question::Reachable } else { Question::Visible };
     let explored = match args.search.explore(run, &loaded, question, &results, quiet) {
         Ok(explored) => explored,
@@ -99,7 +98,7 @@ pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// What is known, if the limits end it.
+/// The table of what is known if a limit ends the run.
 fn so_far(summary: &Summary<'_>, width: Option<usize>) -> String {
     if summary.levels.is_empty() {
         return String::new();

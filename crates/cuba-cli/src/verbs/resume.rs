@@ -14,17 +14,14 @@ use std::{env, fs};
 
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Everything is as it was asked for when the run began: in the same folder, with
-the same options; only what limits it may be other.
-
 Examples:
   cuba verify big.cpds --checkpoint big.checkpoint
   cuba resume big.checkpoint
   cuba resume big.checkpoint --timeout 2h --memory 16G
 
-Exit codes: those of the run that goes on")]
+Exit codes: those of the continued run")]
 pub(crate) struct Resume {
-    /// The file that --checkpoint has written
+    /// The file of --checkpoint
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -35,7 +32,7 @@ pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let resumed = Resumed::open(&args.file)?;
     let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
     let cli = Cli::try_parse_from(&resumed.header.arguments);
-    // Another program may take over, where this one was started.
+    // `cuba-cluster` may take over. It must start in the current folder of this process.
     match cli.as_ref().map(|cli| &cli.verb) {
         Ok(Verb::Verify(verify)) => verify.search.cluster.hand_over(run)?,
         Ok(Verb::Reach(reach)) => reach.search.cluster.hand_over(run)?,
@@ -43,13 +40,16 @@ pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answe
     }
     let is_here = env::current_dir().is_ok_and(|here| here == folder);
     if !is_here {
-        // The dot asks for a folder that can be entered.
+        // With the dot, this fails unless the folder can be entered.
         fs::metadata(folder.join(".")).map_err(|error| {
-            Stopped::Usage(format!("the run of `{file}` was begun in `{}`, and there: {error}", shown(folder)))
+            Stopped::Usage(format!(
+                "the run of `{file}` began in `{}`, which cannot be entered: {error}",
+                shown(folder)
+            ))
         })?;
         run.files.stay_in(folder);
         if !quiet {
-            let note = format!("note: everything is read and written in `{}`, where the run began\n", shown(folder));
+            let note = format!("note: files are read and written in `{}`, where the run began\n", shown(folder));
             run.remark(&note);
         }
     }
@@ -63,6 +63,6 @@ pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answe
             reach.search.resume(resumed, args.limits);
             reach::answer(&reach, run, quiet)
         }
-        _ => Err(Stopped::Usage(format!("`{file}` is of a run that cannot go on"))),
+        _ => Err(Stopped::Usage(format!("the run of `{file}` cannot be continued"))),
     }
 }

@@ -1,5 +1,5 @@
-//! `cuba show`: the model read back, with a summary; or the steps from a state; or a store
-//! automaton; or the graph of visible states.
+//! `cuba show`: prints a model with a summary, the steps from a state, a store automaton, or the
+//! graph of visible states.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -17,7 +17,7 @@ use crate::running::run::Run;
 use crate::text::file_names::shown;
 use crate::text::state_notation::StateNotation;
 use crate::text::{model_summary, program_trace};
-use crate::verbs::exploration::{Setup, explore};
+use crate::verbs::exploration::{AnalysisSetup, explore};
 use clap::Args;
 use cpds::{Cpds, GlobalState, ThreadId, print_cpds};
 use cuba::checkpoint::StartPoint;
@@ -39,11 +39,11 @@ Examples:
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Show every step from this state, or from the initial one
+    /// Print every step from this state, or from the initial state
     ///
-    /// E.g. '0|1,4 6': the shared state, then each stack, top first, '-' if it is empty. Of a
-    /// Boolean program such as 'x=1 & y=0|f:12, g:7(a=1)', or as it is printed. Without a state,
-    /// put it behind the file.
+    /// E.g. '0|1,4 6': the shared state, then each stack, top first; '-' is an empty stack. For a
+    /// Boolean program, e.g. 'x=1 & y=0|f:12, g:7(a=1)', or any state that cuba has printed.
+    /// Without a state, put the option after the file.
     #[arg(long, value_name = "STATE", num_args = 0..=1, default_missing_value = "")]
     successors: Option<String>,
     #[command(flatten)]
@@ -99,7 +99,7 @@ pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer,
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }
 
-/// The state that is asked about; where the text is empty, the initial one.
+/// The state in the text. If the text is empty, the initial state.
 fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
     let words = StateNotation::of(loaded);
     match (text, words.system.initial()) {
@@ -109,13 +109,13 @@ fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
                 initial.iter().take(5).map(|state| format!("'{}'", words.system.text(state))).collect();
             let (count, more) = (initial.len(), if initial.len() > first.len() { ", …" } else { "" });
             let states = first.join(", ");
-            Err(Stopped::Usage(format!("there are {count} initial states: say which one: --successors {states}{more}")))
+            Err(Stopped::Usage(format!("there are {count} initial states; choose one: --successors {states}{more}")))
         }
         (text, _) => Ok(words.read_state("--successors", text)?),
     }
 }
 
-/// What to print.
+/// The store automaton as text, as a picture or as JSON.
 fn store_automaton(
     args: &PsaArgs,
     thread: &str,
@@ -134,7 +134,7 @@ fn store_automaton(
         Automaton::of_contexts(words, thread, MOST)
     };
     let automaton = automaton.map_err(|TooLarge| {
-        Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to be shown"))
+        Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to show"))
     })?;
     if drawn.is_wanted() {
         return drawn.draw(&automaton.picture(), "");
@@ -153,16 +153,16 @@ fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
     named().or_else(program).or_else(number).ok_or_else(|| {
         let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
         let more = if system.thread_count() > all.len() { " …" } else { "" };
-        Stopped::Usage(format!("there is no thread `{wanted}`; there are {}{more}", all.join(" ")))
+        Stopped::Usage(format!("there is no thread `{wanted}`; the threads are {}{more}", all.join(" ")))
     })
 }
 
-/// What the exploration for a graph may take: a graph that can be read takes far less.
+/// The limits of the search for a graph. A graph that can be read needs far less.
 const MEMORY: usize = 1 << 24;
 const DEPTH: usize = 3;
 const TUPLES: usize = 1000;
 
-/// Finds T(R), or what there is of it within the limits.
+/// Computes T(R), or the part of it that the limits allow.
 fn explore_graph<'a>(
     args: &GraphArgs,
     run: &Arc<Run>,
@@ -178,6 +178,6 @@ fn explore_graph<'a>(
     };
     let (problem, remarks) = (loaded.problem(), |_: &Exploration<'_>| loaded.warnings());
     let (evidence, results) = (&EvidenceArgs::default(), &InterimResults::new());
-    let setup = Setup { run, options, evidence, results, quiet, start: StartPoint::default(), checkpoint: None };
+    let setup = AnalysisSetup { run, options, evidence, results, quiet, start: Start::default(), checkpoint: None };
     explore(problem, Question::Visible, setup, remarks)
 }

@@ -1,4 +1,4 @@
-//! `cuba verify`: is a bad state reachable, with any number of contexts?
+//! `cuba verify`: decides whether a bad state is reachable, with any number of contexts.
 
 use crate::analysis::model::Loaded;
 use crate::analysis::summary::Summary;
@@ -40,9 +40,9 @@ Exit codes: 0 safe, 10 unsafe, 5 unknown, 1 usage, 2 bad input, 6 internal error
 pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) search: SearchArgs,
-    /// Write the way to a bad state, if there is one, to this file
+    /// Write the trace to a bad state, if there is one, to this file
     ///
-    /// As JSON for `cuba-check`; for trace viewers, if its name ends in .itf.json.
+    /// As JSON for `cuba-check`, or for trace viewers if the name ends in .itf.json.
     #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     trace: Option<PathBuf>,
 }
@@ -53,11 +53,11 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let results = args.search.enforce_limits(run, quiet, not_verified, |summary, width| squeezed(summary, None, width));
     args.search.check_outputs(run, args.trace.as_ref(), quiet)?;
     let loaded = args.search.model.load(run)?;
-    results.read(&loaded);
-    // A label of a program that cannot be reached is a question all the same.
-    let is_asked = loaded.program.as_ref().is_some_and(|program| program.asked != BadStates::Errors);
-    if loaded.problem().property().bad.is_empty() && !is_asked {
-        let bad = if loaded.program.is_some() { "has no `assert` that could be reached" } else { "names no bad state" };
+    results.set_model(&loaded);
+    // A label that cannot be reached gives no bad pattern, but it is still a question.
+    let has_own_property = loaded.program.as_ref().is_some_and(|program| program.property != Asked::Errors);
+    if loaded.problem().property().bad.is_empty() && !has_own_property {
+        let bad = if loaded.program.is_some() { "has no reachable `assert`" } else { "names no bad state" };
         return Err(Stopped::Usage(format!(
             "`{file}` {bad}, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`"
         )));
@@ -112,7 +112,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     Ok(answer)
 }
 
-/// What is known, if there is no answer, and something is.
+/// The overapproximations, if there is no answer but some result.
 fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>) -> String {
     if summary.finding.is_some() || summary.levels.is_empty() && summary.rungs.is_empty() {
         return String::new();
@@ -120,25 +120,25 @@ fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>
     summary.squeezed(width, map)
 }
 
-/// The question, in words.
+/// The question in the report.
 fn question(loaded: &Loaded) -> &'static str {
-    match loaded.program.as_ref().map(|program| &program.asked) {
-        Some(BadStates::Errors) => "Can an assertion fail, with any number of contexts?",
-        Some(BadStates::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
-        Some(BadStates::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
+    match loaded.program.as_ref().map(|program| &program.property) {
+        Some(Asked::Errors) => "Can an assertion fail, with any number of contexts?",
+        Some(Asked::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
+        Some(Asked::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
     }
 }
 
-/// Of more bad patterns, the first ones are listed.
+/// The number of bad patterns that the report lists.
 const PATTERNS: usize = 20;
 
-/// What the question is about.
+/// The bad patterns in the report.
 fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
-    let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.asked) {
-        Some(BadStates::Errors) => return Vec::new(),
-        Some(BadStates::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
-        Some(BadStates::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
+    let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.property) {
+        Some(Asked::Errors) => return Vec::new(),
+        Some(Asked::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
+        Some(Asked::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {

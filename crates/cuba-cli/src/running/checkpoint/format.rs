@@ -1,5 +1,5 @@
-//! The file of a checkpoint: a line with the version, a header with a checksum, the parts,
-//! compressed in blocks, and a checksum of all that.
+//! The file format of a checkpoint: a line with the version, a header with a checksum, the parts,
+//! compressed in blocks, and a checksum of everything.
 
 use crate::running::checkpoint::header::Header;
 use crc32fast::Hasher;
@@ -8,19 +8,19 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 
-/// What the file begins with; the number changes with anything that is kept.
+/// The beginning of the file. The number changes with every change of the format.
 const MAGIC: &[u8] = b"cuba checkpoint 5\n";
 
-/// What all versions begin with.
+/// The beginning of all versions.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";
 
-/// How many bytes are compressed together.
+/// The size of a block before compression.
 const BLOCK: usize = 1 << 20;
 
-/// No header is longer.
+/// The limit for the length of a header.
 const LONGEST_HEADER: usize = 1 << 24;
 
-/// Writes a file, part by part, and says where the parts are.
+/// Writes a file, part by part. Returns the positions of the parts.
 pub(super) fn write(
     out: &mut dyn Write,
     header: &Header,
@@ -42,7 +42,7 @@ pub(super) fn write(
     Ok(parts)
 }
 
-/// A part of the file that is to be written now.
+/// Writes the next part of the file.
 pub(super) struct Part<'p, 'w>(&'p mut Summed<'w>);
 
 impl Part<'_, '_> {
@@ -61,7 +61,7 @@ impl Part<'_, '_> {
     }
 }
 
-/// Where the parts of a file are. Everything must be as it was written.
+/// The positions of the parts of a file. Checks the checksums.
 pub(super) fn read_parts(mut file: &File) -> Result<[Range<u64>; 2], String> {
     file.rewind().map_err(|error| cannot_be_read(&error))?;
     let mut input = Summing::new(file);
@@ -92,9 +92,9 @@ pub(super) fn cannot_be_read(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-pub(super) const DAMAGED: &str = "is damaged: it is not as it was written";
+pub(super) const DAMAGED: &str = "is damaged: its checksum is wrong";
 
-/// What is written, with its checksum and its length.
+/// Writes bytes, and computes their checksum and their length.
 pub(super) struct Summed<'w> {
     out: &'w mut dyn Write,
     sum: Hasher,
@@ -121,7 +121,7 @@ impl Write for Summed<'_> {
     }
 }
 
-/// What is read, likewise.
+/// Reads bytes, and computes their checksum and their length.
 pub(super) struct Summing<'f> {
     input: BufReader<&'f File>,
     sum: Hasher,
@@ -138,9 +138,9 @@ impl<'f> Summing<'f> {
         self.fill(&mut magic)?;
         if magic != MAGIC {
             return Err(if magic.starts_with(ANY_VERSION) {
-                "is a checkpoint of another version of cuba; go on with that one".to_owned()
+                "is a checkpoint of another version of cuba; continue it with that version".to_owned()
             } else {
-                "is no checkpoint".to_owned()
+                "is not a checkpoint".to_owned()
             });
         }
         let mut header = vec![0; self.length()?.min(LONGEST_HEADER)];
@@ -148,12 +148,12 @@ impl<'f> Summing<'f> {
         self.check()?;
         let header: Header = serde_json::from_slice(&header).map_err(|_| DAMAGED)?;
         if header.cuba != env!("CARGO_PKG_VERSION") {
-            return Err(format!("is a checkpoint of cuba {}; go on with that one", header.cuba));
+            return Err(format!("is a checkpoint of cuba {}; continue it with that version", header.cuba));
         }
         Ok(header)
     }
 
-    /// Whether the checksum of all that was read comes next.
+    /// Checks that the next bytes are the checksum of everything before.
     fn check(&mut self) -> Result<(), String> {
         let sum = self.sum.clone().finalize();
         if self.length()? == sum as usize { Ok(()) } else { Err(DAMAGED.to_owned()) }
@@ -177,7 +177,7 @@ impl<'f> Summing<'f> {
     }
 }
 
-/// Compresses what is written, block by block, each behind its length; the last one has none.
+/// Compresses bytes block by block. Each block follows its length. A length of 0 ends the part.
 struct Blocks<'b, 'w> {
     out: &'b mut Summed<'w>,
     block: Vec<u8>,
@@ -215,7 +215,7 @@ impl Write for Blocks<'_, '_> {
     }
 }
 
-/// Reads what was compressed in blocks.
+/// Reads the blocks of a part and decompresses them.
 pub(super) struct Unblocked<'f> {
     input: BufReader<&'f File>,
     block: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The header of a checkpoint: of which run it is.
+//! The header of a checkpoint: the run to which it belongs.
 
 use crate::running::run::Run;
 use cpds::diagnostic::printable;
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Of which run it is.
+/// The run to which a checkpoint belongs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// The version of cuba. Another version does not read the file.
+    /// The version of cuba. Another version cannot read the file.
     pub(super) cuba: String,
     /// The command line.
     pub(crate) arguments: Vec<String>,
-    /// The folder in which it was given.
+    /// The folder in which the run began.
     pub(crate) folder: String,
-    /// The name of the problem in evidence for it.
+    /// The fingerprint of the problem.
     pub(super) problem: String,
-    /// How long the run has taken so far.
+    /// The time that the run has taken so far.
     pub(crate) time: Duration,
 }
 
 impl Header {
-    /// Of this run.
+    /// The header for this run.
     pub(crate) fn new(run: &Run, problem: &cpds::Problem) -> Result<Self, String> {
         let text = |word: OsString| {
             word.into_string()

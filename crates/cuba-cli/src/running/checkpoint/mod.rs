@@ -1,11 +1,13 @@
-//! `--checkpoint`: saves what a long run has, so that `cuba resume` can continue it.
+//! Checkpoints: saves a long run to a file, so that `cuba resume` can continue it.
 //!
-//! The file (`format.rs`) has a header that says of which run it is (`header.rs`), and what each of
-//! the two searches has saved (`squeeze/checkpoint.rs`). It is written anew each time, beside the
-//! old one, which it then replaces: whenever the process is killed, one of the two exists, and is
-//! complete. A search that saves something copies what the other one saved before. A run has its
-//! file open and locked: no other run continues from it meanwhile (`resumed.rs`). Of many
-//! processes, each saves its shares of the states in a folder (`shares_folder.rs`).
+//! In: the states of both searches, as bytes. Out: a file, from which a later run starts.
+//!
+//! The file (`format.rs`) has a header with the run to which it belongs (`header.rs`), and a part for each
+//! of the two searches (`squeeze/checkpoint.rs`). Each time, a new file is written beside the old
+//! one, which it then replaces. So whenever the process is killed, one of the two is complete. A
+//! search that saves its part copies the part of the other search. A run has its file open and
+//! locked, so that no other run continues from it (`resumed.rs`). With many processes, each one
+//! saves its shares of the states in a folder (`shares_folder.rs`).
 
 mod format;
 mod header;
@@ -32,16 +34,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The file of process 0 in a folder.
+/// The name of the checkpoint of process 0 in a folder.
 pub(crate) const RUN: &str = "run";
 
-/// What `cuba resume` takes for this file: if it is in a folder, that.
+/// The argument of `cuba resume` for this file: the file, or its folder with many processes.
 fn name(path: &Path) -> String {
     let folder = path.parent().filter(|_| path.file_name() == Some(RUN.as_ref()));
     shown(folder.unwrap_or(path))
 }
 
-/// Where a run saves what it has.
+/// The checkpoint of a run.
 pub(crate) struct Checkpoint {
     run: Arc<Run>,
     path: PathBuf,
@@ -49,29 +51,29 @@ pub(crate) struct Checkpoint {
     header: Header,
     start: Instant,
     file: Mutex<Parts>,
-    ends: Mutex<[Kept; 2]>,
-    /// Whether there is anything in the file to go on from.
+    ends: Mutex<[LastSave; 2]>,
+    /// Whether the file has at least one part.
     has_something: AtomicBool,
 }
 
-/// The file as it is now, and what each end has kept, as a part of it.
+/// The current file, and the positions of the parts of both searches.
 #[derive(Debug)]
 struct Parts {
     file: File,
     parts: [Range<u64>; 2],
 }
 
-/// What is known of an end.
-struct Kept {
-    /// When it has kept something, or the run began; and how long that took.
+/// The last time that a search saved its part.
+struct LastSave {
+    /// When it was saved, or when the run began; and how long that took.
     last: Instant,
     took: Duration,
-    /// Why it could not.
+    /// Why saving failed.
     error: Option<String>,
 }
 
-/// The ends, in the order in which they are in the file.
-const ENDS: [Side; 2] = [Side::Upper, Side::Lower];
+/// The searches, in the order of their parts in the file.
+const ENDS: [End; 2] = [End::Upper, End::Lower];
 
 impl Checkpoint {
     /// A new file for a run that begins.
@@ -80,10 +82,10 @@ impl Checkpoint {
         match run.files.resolve(path).symlink_metadata() {
             Ok(found) if found.is_file() => {
                 return Err(format!(
-                    "`{name}` is there already; go on from it with `cuba resume {name}`, or remove it"
+                    "`{name}` already exists; continue from it with `cuba resume {name}`, or remove it"
                 ));
             }
-            Ok(_) => return Err(format!("`{name}` is there already, and no checkpoint; give another name")),
+            Ok(_) => return Err(format!("`{name}` already exists and is not a checkpoint; use another name")),
             Err(_) => {}
         }
         let file = output_files::replace(run, path, |out| write(out, &header, |_, part| part.nothing()).map(drop))
@@ -94,19 +96,19 @@ impl Checkpoint {
     fn of(run: &Arc<Run>, path: &Path, every: Duration, header: Header, file: Parts) -> Self {
         let run = Arc::clone(run);
         let now = Instant::now();
-        let ends = [(); 2].map(|()| Kept { last: now, took: Duration::ZERO, error: None });
+        let ends = [(); 2].map(|()| LastSave { last: now, took: Duration::ZERO, error: None });
         let has_something = AtomicBool::new(file.parts.iter().any(|part| !part.is_empty()));
         let (file, ends) = (Mutex::new(file), Mutex::new(ends));
         Checkpoint { run, path: path.to_owned(), every, header, start: now, file, ends, has_something }
     }
 
-    /// How much time earlier runs have taken.
+    /// The time of the earlier runs.
     pub(crate) fn time_before(&self) -> Duration {
         self.header.time
     }
 
-    /// The run is over. If there is something left to do, says how; otherwise nobody has to go on
-    /// from here once that was told.
+    /// At the end of the run, returns a note about how to continue. If the run has an answer, the
+    /// checkpoint is removed after it is printed.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
         use Reason::{Interrupted, Lost, Memory, TimeOut};
         if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Lost) = conclusion {
@@ -116,20 +118,22 @@ impl Checkpoint {
         None
     }
 
-    /// How to go on from here; or why that is not possible.
+    /// A note about how to continue, or a warning that this is not possible.
     pub(crate) fn note(&self) -> String {
         let path = name(&self.path);
         match lock(&self.ends).iter().find_map(|end| end.error.as_deref()) {
             None if !self.has_something.load(Ordering::Relaxed) => {
-                format!("note: nothing is in the checkpoint `{path}` yet; `cuba resume {path}` begins from the start\n")
+                format!(
+                    "note: the checkpoint `{path}` is still empty; `cuba resume {path}` starts from the beginning\n"
+                )
             }
-            None => format!("note: `cuba resume {path}` goes on from the last checkpoint\n"),
-            Some(error) => format!("warning: not everything is in the checkpoint `{path}`: {error}\n"),
+            None => format!("note: `cuba resume {path}` continues from the last checkpoint\n"),
+            Some(error) => format!("warning: the checkpoint `{path}` is incomplete: {error}\n"),
         }
     }
 
-    /// Writes the file anew: what one end has to keep now, and what the other one has kept before.
-    fn write(&self, end: Side, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
+    /// Writes a new file with the new part of one search and the old part of the other one.
+    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
         let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
         let mut parts = [0..0, 0..0];
@@ -159,10 +163,10 @@ impl CheckpointWriter for Checkpoint {
         self.run.fault_of_search(end);
     }
 
-    fn is_due(&self, end: Side) -> bool {
-        let kept = &lock(&self.ends)[end as usize];
-        // The other one may be writing; then there is something better to do than to wait.
-        kept.last.elapsed() >= self.every.max(kept.took) && self.file.try_lock().is_ok()
+    fn is_due(&self, end: End) -> bool {
+        let save = &lock(&self.ends)[end as usize];
+        // If the other search is writing, this one continues to search instead of waiting.
+        save.last.elapsed() >= self.every.max(save.took) && self.file.try_lock().is_ok()
     }
 
     fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
@@ -172,7 +176,7 @@ impl CheckpointWriter for Checkpoint {
         let now = Instant::now();
         let before = std::mem::replace(
             &mut lock(&self.ends)[end as usize],
-            Kept { last: now, took: now - start, error: error.clone() },
+            LastSave { last: now, took: now - start, error: error.clone() },
         );
         if let Some(error) = error.filter(|_| before.error.is_none()) {
             let _nothing_is_drawn = self.run.console.erase();

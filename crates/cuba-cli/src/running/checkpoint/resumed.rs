@@ -1,4 +1,4 @@
-//! Resuming a run: reads its checkpoint.
+//! Reads the checkpoint of a run to continue it.
 
 use crate::running::answer::Stopped;
 use crate::running::checkpoint::format::{DAMAGED, Summing, Unblocked, cannot_be_read, read_parts};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run that is resumed: its header, and the file with what was saved.
+/// A run to continue: its header and its checkpoint.
 #[derive(Debug)]
 pub(crate) struct Resumed {
     path: PathBuf,
@@ -25,7 +25,7 @@ impl Resumed {
     /// Reads the header.
     ///
     /// # Errors
-    /// If it is no such file, or another run is at work on it.
+    /// If the file is not a checkpoint, or if another run is using it.
     pub(crate) fn open(path: &Path) -> Result<Self, Stopped> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let path = if path.is_dir() { path.join(RUN) } else { path };
@@ -35,7 +35,7 @@ impl Resumed {
     pub(super) fn opened(path: &Path) -> Result<Self, String> {
         let file = File::open(path).map_err(|error| cannot_be_read(&error))?;
         if !file.metadata().is_ok_and(|found| found.is_file()) {
-            return Err("is no checkpoint".to_owned());
+            return Err("is not a checkpoint".to_owned());
         }
         output_files::try_lock(&file).map_err(|_| BUSY)?;
         if !output_files::is_at(path, &file) {
@@ -45,7 +45,7 @@ impl Resumed {
         Ok(Resumed { path: path.to_owned(), header, file })
     }
 
-    /// The problem must be the same.
+    /// Checks that the checkpoint belongs to this problem.
     pub(super) fn must_be_of(&self, problem: &str) -> Result<(), String> {
         if self.header.problem == problem {
             return Ok(());
@@ -53,8 +53,8 @@ impl Resumed {
         Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
     }
 
-    /// What both searches start with, and where they save what they have from now on. The problem
-    /// must be the same.
+    /// The start of both searches, and the checkpoint for saving them. Checks that it belongs to
+    /// the problem.
     pub(crate) fn start(
         &self,
         run: &Arc<Run>,
@@ -74,4 +74,4 @@ impl Resumed {
     }
 }
 
-const BUSY: &str = "is the checkpoint of a run that goes on";
+const BUSY: &str = "is the checkpoint of a run that has not ended";

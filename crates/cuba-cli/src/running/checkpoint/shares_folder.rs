@@ -1,9 +1,9 @@
-//! Of many processes, what each saves of its shares of the states: files in a folder, each like a
+//! The folder in which a process saves its shares of the states. Each file has the format of a
 //! checkpoint.
 //!
-//! All shares are saved after the same level; then process 0 writes of which one, in a file of its
-//! own. Until then the older files stay. So whenever a process is killed, there is a level with all
-//! shares.
+//! All shares are saved after the same level. Then process 0 writes the number of this level to its
+//! own file. Until then, the older files stay. So whenever a process is killed, all shares of one
+//! level exist.
 
 use crate::running::checkpoint::format::{DAMAGED, Part, Unblocked, read_parts, write};
 use crate::running::checkpoint::{Header, Resumed};
@@ -19,12 +19,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Where a process saves its shares of the states, each in a file of its own.
+/// The folder in which a process saves its shares of the states, each in its own file.
 pub(crate) struct SharesFolder {
     run: Arc<Run>,
     path: PathBuf,
     header: Header,
-    /// The parts that are here.
+    /// The parts of this process.
     parts: Mutex<BTreeSet<usize>>,
 }
 
@@ -49,7 +49,7 @@ impl SharesFolder {
         }
     }
 
-    /// Nothing will be resumed. The last process removes the folder, with what may be left of
+    /// Removes the files of this process. The last process removes the folder, with the files of
     /// processes that were killed.
     pub(crate) fn remove(&self) {
         let parts = lock(&self.parts);
@@ -59,7 +59,7 @@ impl SharesFolder {
     }
 }
 
-/// The part and the level of which a file has this name.
+/// The part and the level in the name of a file.
 fn part_and_level(name: &str) -> Option<(usize, usize)> {
     let (part, level) = name.strip_prefix("part-")?.split_once("-level-")?;
     Some((part.parse().ok()?, level.parse().ok()?))

@@ -1,4 +1,4 @@
-//! One run, in a process of its own: what it says, or how it ended.
+//! One run of `cuba bench` in its own process: reads its answer, or how it ended.
 
 use crate::json::{BenchAnswerJson, BenchCollapseJson};
 use crate::running::answer::exit;
@@ -17,16 +17,16 @@ use std::time::{Duration, Instant};
 /// How a run ended.
 pub(super) enum ChildEnd {
     Answered(ChildAnswer),
-    /// Without an answer: why, and which exit code says so.
+    /// Without an answer.
     Failed {
         why: String,
         code: u8,
     },
-    /// The user did not want to wait.
+    /// By Ctrl-C.
     Interrupted,
 }
 
-/// What `cuba verify --json` or `cuba reach --json` says, as far as it is asked for here.
+/// The part of the output of `cuba verify --json` or `cuba reach --json` that the table needs.
 #[derive(Deserialize)]
 pub(super) struct ChildAnswer {
     pub(super) verdict: String,
@@ -37,27 +37,27 @@ pub(super) struct ChildAnswer {
     proved_by: Option<String>,
     fcr: Option<bool>,
     #[serde(rename = "sequence", deserialize_with = "last")]
-    last: Option<Level>,
+    last: Option<ChildLevel>,
     collapse: BenchCollapseJson,
 }
 
 #[derive(Deserialize)]
-struct Level {
+struct ChildLevel {
     visible: Option<u128>,
 }
 
-/// The last level. There may be very many, and nobody asks for the others.
-fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<Level>, D::Error> {
+/// Reads the last level only. There may be very many others.
+fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<ChildLevel>, D::Error> {
     struct Last;
 
     impl<'de> Visitor<'de> for Last {
-        type Value = Option<Level>;
+        type Value = Option<ChildLevel>;
 
         fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
             f.write_str("levels")
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut levels: A) -> Result<Option<Level>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut levels: A) -> Result<Option<ChildLevel>, A::Error> {
             let mut last = None;
             while let Some(level) = levels.next_element()? {
                 last = Some(level);
@@ -70,7 +70,7 @@ fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<Level>, D::Erro
 }
 
 impl ChildAnswer {
-    /// Nothing, if a limit came before anything was known.
+    /// The answer, unless a limit ended the run before anything was known.
     pub(super) fn answer(&self) -> Option<BenchAnswerJson> {
         Some(BenchAnswerJson {
             threads: self.threads?,
@@ -83,17 +83,17 @@ impl ChildAnswer {
     }
 }
 
-/// How often the user is asked.
+/// The interval of the checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Of what a process complains about, so much is kept.
+/// How many bytes of a process's standard error are kept.
 const COMPLAINT: u64 = 1 << 16;
 
-/// Runs it to its end, which is enforced after so long, or if the user does not want to wait. Also
-/// says how long it took.
+/// Runs the process to its end and measures the time. Kills the process after `limit`, or if the
+/// user presses Ctrl-C.
 pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEnd, Duration) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env("NO_COLOR", "1");
-    // Ctrl-C is for us alone: we end it, and know why it has ended.
+    // Ctrl-C reaches only this process, which then kills its child.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let start = Instant::now();
@@ -106,7 +106,7 @@ pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEn
     let (stdout, stderr) = (started.stdout.take().expect("piped"), started.stderr.take().expect("piped"));
     drop(started);
     thread::scope(|scope| {
-        // Dropped when there is nothing more to read, which wakes us up.
+        // Dropped at the end of standard output, which ends the wait below.
         let (reading, wait) = channel::<()>();
         let found = scope.spawn(move || {
             let _reading = reading;
@@ -134,12 +134,12 @@ pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEn
         let status = status.inspect_err(|_| end(&mut lock(&child)));
         run.children.forget(&child);
         let (found, complaint) = (found.join().expect("no panic"), complaint.join().expect("no panic"));
-        (status.map_or_else(|ended| ended, |status| judged(status, found, &complaint)), time)
+        (status.map_or_else(|ended| ended, |status| child_end(status, found, &complaint)), time)
     })
 }
 
-/// Reads the answer, and then to the end: nobody should wait for us to read. It may be long; what
-/// is not asked for is not kept.
+/// Reads the answer, then to the end, so that the child never blocks on a full pipe. Keeps only
+/// what the table needs.
 fn read(stdout: ChildStdout) -> Option<ChildAnswer> {
     let mut stdout = BufReader::new(stdout);
     let found = serde_json::from_reader(&mut stdout).ok();
@@ -154,11 +154,11 @@ fn complaint(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-fn judged(status: ExitStatus, found: Option<ChildAnswer>, complaint: &str) -> ChildEnd {
+fn child_end(status: ExitStatus, found: Option<ChildAnswer>, complaint: &str) -> ChildEnd {
     match (status.code().and_then(|code| u8::try_from(code).ok()), found) {
         (Some(exit::OK | exit::UNSAFE | exit::UNKNOWN), Some(found)) => ChildEnd::Answered(found),
         (code, _) => {
-            // What was killed, or ran out of its stack, may have said something before.
+            // A process that was killed may have printed something before.
             let how =
                 if complaint.is_empty() || code.is_none() { format!("it ended with {status}") } else { String::new() };
             let why =
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_an_answer_has_failed() {
+    fn a_run_without_an_answer_fails() {
         assert_eq!(failed("echo 'error: why' >&2; exit 2", 60), ("error: why".to_owned(), 2));
         assert_eq!(failed("echo 'error: nothing is bad' >&2; exit 1", 60), ("error: nothing is bad".to_owned(), 2));
         assert_eq!(failed("exit 6", 60), ("it ended with exit status: 6".to_owned(), 6));

@@ -1,11 +1,11 @@
-//! Answers against what is expected.
+//! Compares answers with the expected ones.
 
 use crate::json::{BenchAnswerJson, BenchCollapseJson, BenchExpectedJson, BenchRunJson, BenchSummaryJson, Outcome};
 use cpds_models::Expected;
 
-/// How an answer compares. Of an error, the number of contexts is part of the answer, if it is
-/// expected; of everything that is reachable, how many visible states that are, and where they are
-/// all there. What a proof rests on is not.
+/// Compares an answer with the expected one. For `unsafe`, this includes the number of contexts;
+/// for `converged`, the number of visible states and where T(R_k) collapses. It never includes the
+/// proof.
 pub(super) fn outcome(verdict: &str, answer: &BenchAnswerJson, expected: Option<&BenchExpectedJson>) -> Outcome {
     let is_right = match (verdict, expected) {
         ("unknown", Some(expected)) if expected.undecided => return Outcome::AsExpected,

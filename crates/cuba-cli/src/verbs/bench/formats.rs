@@ -1,4 +1,4 @@
-//! The runs as text: aligned, as Markdown, as CSV.
+//! Prints the runs as an aligned table, as Markdown or as CSV.
 
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
 use crate::text::numbers::plural;
@@ -7,17 +7,17 @@ use crate::text::table::{indented, plain_table};
 use comfy_table::CellAlignment;
 use std::fmt::Write as _;
 
-/// What is not known, or not there.
+/// The cell of an unknown or missing value.
 const NONE: &str = "–";
 
-/// An answer that is not the expected one.
+/// The cell of an answer that is not the expected one.
 const WRONG: &str = "✗ WRONG";
 
 fn or_none(value: Option<impl ToString>) -> String {
     value.map_or(NONE.to_owned(), |value| value.to_string())
 }
 
-/// The columns, and whether they are numbers.
+/// The names of the columns, and whether they have numbers.
 fn columns(bench: &BenchJson) -> [(&'static str, bool); 10] {
     let visible = if bench.question == "reach" { "|T(R)|" } else { "last |T(R_k)|" };
     [
@@ -99,7 +99,7 @@ pub(super) fn table(bench: &BenchJson) -> String {
     format!("{rows}\n{}", last_line(bench))
 }
 
-/// A page: what this is, the table with what was published beside it, and the notes.
+/// A page: an introduction, the table with the published values, and the notes.
 pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -> String {
     let mut out = match folder {
         Some(folder) => format!("# Results: {folder}\n\n"),
@@ -160,7 +160,7 @@ paper, as it is printed there. The system behind it may be another one than the 
     out + "\n" + &last_line(bench)
 }
 
-/// A line of a table in Markdown.
+/// A row of a table in Markdown.
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| format!("{line} {} |", on_one_line(&cell).replace('|', "\\|")))
         + "\n"
@@ -170,8 +170,8 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finite context reachability, and where R_k and T(R_k) collapse: as the run has found, or else,
-/// in brackets, as is expected.
+/// Finite context reachability, and where R_k and T(R_k) collapse: the results of the run, or the
+/// expected values in brackets.
 fn collapses(run: &BenchRunJson) -> [String; 3] {
     let fcr = run.answer.as_ref().and_then(|answer| answer.fcr);
     let found = run.answer.as_ref().map(|answer| answer.collapse);
@@ -184,7 +184,7 @@ fn collapses(run: &BenchRunJson) -> [String; 3] {
     [or_none(fcr.map(|holds| if holds { "●" } else { "○" })), or_none(reachable), or_none(visible)]
 }
 
-/// What was published; nothing if the model is not from there.
+/// The published values; empty if the model is not from Table 2.
 fn published(run: &BenchRunJson) -> [String; 8] {
     let Some(published) = &run.published else { return <[String; 8]>::default() };
     let verdict = match &*published.safe {
@@ -206,7 +206,7 @@ fn published(run: &BenchRunJson) -> [String; 8] {
     ]
 }
 
-/// The names of the values.
+/// The names of the columns in CSV.
 const NAMES: [&str; 15] = [
     "file",
     "instances",
@@ -225,7 +225,7 @@ const NAMES: [&str; 15] = [
     "reason",
 ];
 
-/// Values separated by commas; what is not known is empty.
+/// Values separated by commas. Unknown values are empty.
 pub(super) fn csv(bench: &BenchJson) -> String {
     fn text(value: Option<impl ToString>) -> String {
         value.map_or(String::new(), |value| value.to_string())
@@ -253,7 +253,7 @@ pub(super) fn csv(bench: &BenchJson) -> String {
     bench.runs.iter().fold(record(&NAMES), |out, run| out + &record(&values(run)))
 }
 
-/// A line of values, quoted where that is needed (RFC 4180).
+/// A line of values, quoted if necessary (RFC 4180).
 fn record(values: &[impl AsRef<str>]) -> String {
     let quoted = |value: &str| {
         if value.contains([',', '"', '\r', '\n']) {

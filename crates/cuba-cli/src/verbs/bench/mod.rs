@@ -1,11 +1,11 @@
-//! `cuba bench`: many models, each run in a process of its own, in one table.
+//! `cuba bench`: runs many models, each in its own process, and prints one table.
 
 mod child;
 mod compare;
 mod formats;
 
 use crate::arguments::heading;
-use crate::arguments::search::Choice;
+use crate::arguments::search::EngineChoice;
 use crate::arguments::values::{duration, jobs, size};
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
 use crate::running::answer::{Answer, Stopped, exit};
@@ -36,18 +36,18 @@ Examples:
   cuba bench models/table2 --format markdown -o docs/table2.md
 
 Exit codes: 0 all as expected, 6 an answer is wrong, or cuba failed,
-2 a model cannot be read, or what is expected of it, 5 an answer is unknown, 1 usage")]
+2 a model or its expected answers cannot be read, 5 an answer is unknown, 1 usage")]
 pub(crate) struct Bench {
-    /// Models, or folders with models
+    /// Models or folders with models
     ///
-    /// Of a folder, every .bp file, every .cpds file and every .pds file with a .init beside it,
-    /// also further below. What is expected of a model stands beside it, in a .toml file of the
-    /// same name.
+    /// In a folder and its subfolders, every .bp file, every .cpds file, and every .pds file with a
+    /// .init file beside it is a model. The expected answers of a model are in the .toml file of
+    /// the same name.
     #[arg(required = true, value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
-    /// Ask for everything that is reachable
+    /// Run `cuba reach` instead of `cuba verify`
     ///
-    /// As `cuba reach` does, and not as `cuba verify` for bad states.
+    /// The runs then compute the reachable visible states and do not look for bad states.
     #[arg(long)]
     reach: bool,
     /// Stop a run after this time
@@ -55,7 +55,7 @@ pub(crate) struct Bench {
     /// E.g. 500ms, 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, help_heading = heading::LIMITS)]
     timeout: Duration,
-    /// Stop a run when it would take more
+    /// Stop a run when it needs more memory than this
     ///
     /// E.g. 512M or 16G.
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size, help_heading = heading::LIMITS)]
@@ -63,55 +63,55 @@ pub(crate) struct Bench {
     /// Stop a run after K contexts
     #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
-    /// What to work with, as for `cuba verify`
+    /// Choose the engine, as for `cuba verify`
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = engine, help_heading = heading::SEARCH)]
     engine: String,
-    /// Do not use that threads are interchangeable
+    /// Disable symmetry reduction
     ///
     /// The answers are the same.
     #[arg(long, help_heading = heading::SEARCH)]
     no_symmetry: bool,
-    /// How many runs at a time
+    /// Make N runs at a time
     ///
-    /// One alone has two threads, several have one each, and their times mean little.
+    /// The runs share the cores, so their times mean little if N is more than 1.
     #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs, help_heading = heading::SEARCH)]
     jobs: usize,
-    /// table, markdown, csv or json
+    /// Choose the format: table, markdown, csv or json
     #[arg(long, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
-    format: Format,
-    /// Where to write it [default: standard output]
+    format: TableFormat,
+    /// Write to this file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Format {
+enum TableFormat {
     /// Aligned columns
     Table,
-    /// A page with a table, and the values that were published beside it
+    /// A page with a table that also has the published values
     Markdown,
-    /// Values separated by commas, under a line with their names
+    /// Values separated by commas, with a header
     Csv,
     /// One object
     Json,
 }
 
-/// What `--engine` understands; handed on as it is.
+/// Checks the value of `--engine`, which is passed on as it is.
 fn engine(text: &str) -> Result<String, String> {
-    text.parse::<Choice>().map(|_| text.to_owned())
+    text.parse::<EngineChoice>().map(|_| text.to_owned())
 }
 
-/// What is handed on if nothing is asked for.
+/// The options that are passed on by default.
 const DEFAULTS: [&str; 3] = ["--timeout=60s", "--memory=2147483648", "--engine=auto"];
 
-/// A run that is to be made.
+/// A run to make.
 struct Task {
     file: PathBuf,
     run: ModelRun,
 }
 
-/// A run that was made, with the exit code that it asks for.
-struct Made {
+/// The result of a run, and its exit code.
+struct RunResult {
     row: BenchRunJson,
     code: u8,
 }
@@ -124,27 +124,27 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
         run.files.may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
         run.files.expect([output], quiet);
     }
-    let made = args.run_all(run, &tasks, quiet)?;
-    let mut code = worst(made.iter().map(|made| made.code));
-    if made.len() < tasks.len() {
+    let results = args.run_all(run, &tasks, quiet)?;
+    let mut code = worst(results.iter().map(|results| results.code));
+    if results.len() < tasks.len() {
         code = worst([code, exit::UNKNOWN]);
     }
-    let failures = made.iter().filter(|made| made.row.outcome == Outcome::Failed);
-    let errors = failures.map(|Made { row, .. }| complaint(row)).collect();
-    let runs: Vec<BenchRunJson> = made.into_iter().map(|made| made.row).collect();
+    let failures = results.iter().filter(|results| results.row.outcome == Outcome::Failed);
+    let errors = failures.map(|RunResult { row, .. }| complaint(row)).collect();
+    let runs: Vec<BenchRunJson> = results.into_iter().map(|results| results.row).collect();
     let bench = BenchJson {
         question: args.verb(),
         complete: runs.len() == tasks.len(),
         summary: compare::summary(tasks.len(), &runs),
         runs,
     };
-    // To a file goes everything, and no colour.
+    // In a file, lines are not shortened and have no colour.
     let width = run.console.width().filter(|_| args.output.is_none());
     let text = match args.format {
-        Format::Table => terminal::fitted(&formats::table(&bench), width),
-        Format::Markdown => formats::markdown(&bench, args.folder().as_deref(), &args.command_line()),
-        Format::Csv => formats::csv(&bench),
-        Format::Json => json::print(&bench),
+        TableFormat::Table => terminal::fitted(&formats::table(&bench), width),
+        TableFormat::Markdown => formats::markdown(&bench, args.folder().as_deref(), &args.command_line()),
+        TableFormat::Csv => formats::csv(&bench),
+        TableFormat::Json => json::print(&bench),
     };
     let mut answer = Answer { stdout: text, remarks: String::new(), errors, code };
     if let Some(output) = &args.output {
@@ -154,21 +154,21 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
                 answer.stdout = formats::last_line(&bench);
                 let _ = writeln!(answer.remarks, "wrote {}", shown(output));
             }
-            // The work of hours is not lost.
+            // The results are printed instead, so that no work is lost.
             Err(error) => answer.wrote(run, output, Err(error)),
         }
     }
     Ok(answer)
 }
 
-/// The exit code for all runs: a mistake of ours comes before one of the user's, and that before
-/// what is merely not known.
+/// The exit code for all runs: an internal error comes first, then bad input, then an unknown
+/// answer.
 fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
     let order = [exit::OK, exit::UNKNOWN, exit::BAD_INPUT, exit::INTERNAL];
     codes.into_iter().max_by_key(|code| order.iter().position(|known| known == code)).unwrap_or(exit::OK)
 }
 
-/// Why a run has failed, for standard error.
+/// The report of a failed run for standard error.
 fn complaint(row: &BenchRunJson) -> String {
     let instances = row.instances.as_ref().map_or(String::new(), |instances| format!(" {instances}"));
     format!("{}{instances} has no answer:\n{}\n\n", row.file, row.reason)
@@ -179,7 +179,7 @@ impl Bench {
         if self.reach { "reach" } else { "verify" }
     }
 
-    /// Every run of every model, each model once.
+    /// All runs of all models. A model that occurs twice is run once.
     fn tasks(&self, run: &Run) -> Result<Vec<Task>, Stopped> {
         let mut tasks = Vec::new();
         let mut seen = HashSet::new();
@@ -195,7 +195,7 @@ impl Bench {
         Ok(tasks)
     }
 
-    /// What is handed on to every run.
+    /// The options that are passed on to every run.
     fn options(&self) -> Vec<String> {
         let mut options = vec![
             match self.timeout.subsec_millis() {
@@ -220,15 +220,14 @@ impl Bench {
         command
     }
 
-    /// When a run is ended that has not ended by itself. After its timeout it has to write down
-    /// what it knows, which may be a lot.
+    /// The time after which a run is killed. After its timeout, a run still has to print what it
+    /// knows.
     fn limit(&self) -> Duration {
         self.timeout.saturating_add(Duration::from_secs(10)).saturating_add(self.timeout / 4)
     }
 
-    /// Makes the runs, as many at a time as may be; those that were made when the user did not want
-    /// to wait any longer.
-    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<Made>, Stopped> {
+    /// Makes the runs, `jobs` of them at a time. After Ctrl-C, returns those that are complete.
+    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<RunResult>, Stopped> {
         let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
         signals::listen(run);
         let progress = Progress::unless(quiet, run, "starting", self.memory);
@@ -239,7 +238,7 @@ impl Bench {
             tasks.get(number).map(|task| (number, task))
         };
         let work = || {
-            let mut made = Vec::new();
+            let mut results = Vec::new();
             while let Some((number, task)) = take() {
                 if let Some(progress) = &progress {
                     let before = done.load(Ordering::Relaxed);
@@ -247,23 +246,23 @@ impl Bench {
                 }
                 run.fault("bench");
                 let (ended, time) = child::run(run, &mut self.command(&cuba, task), self.limit());
-                let Some(row) = task.made(ended, time) else { break };
-                made.push((number, row));
+                let Some(row) = task.result(ended, time) else { break };
+                results.push((number, row));
                 done.fetch_add(1, Ordering::Relaxed);
             }
-            made
+            results
         };
         let workers = self.jobs.min(tasks.len());
-        let mut made: Vec<(usize, Made)> = thread::scope(|scope| {
+        let mut results: Vec<(usize, RunResult)> = thread::scope(|scope| {
             let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
         });
         drop(progress);
-        made.sort_by_key(|&(number, _)| number);
-        Ok(made.into_iter().map(|(_, made)| made).collect())
+        results.sort_by_key(|&(number, _)| number);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// The folder, if it is one.
+    /// The folder, if a folder is the only argument.
     fn folder(&self) -> Option<String> {
         match &self.paths[..] {
             [folder] if folder.is_dir() => Some(shown(folder)),
@@ -271,7 +270,7 @@ impl Bench {
         }
     }
 
-    /// The command that makes this page, as far as it matters.
+    /// The command that makes this page, without options that change nothing.
     fn command_line(&self) -> String {
         let mut words = vec!["cuba bench".to_owned()];
         words.extend(self.paths.iter().map(|path| shown(path)));
@@ -282,8 +281,8 @@ impl Bench {
 }
 
 impl Task {
-    /// What there is to say of the run; nothing if it was interrupted.
-    fn made(&self, ended: ChildEnd, time: Duration) -> Option<Made> {
+    /// The result of the run; nothing if it was interrupted.
+    fn result(&self, ended: ChildEnd, time: Duration) -> Option<RunResult> {
         let ModelRun { instances, threads, note, published, expected } = &self.run;
         let mut row = BenchRunJson {
             file: shown(&self.file),
@@ -321,6 +320,6 @@ impl Task {
                 }
             }
         };
-        Some(Made { row, code })
+        Some(RunResult { row, code })
     }
 }
