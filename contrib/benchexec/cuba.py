@@ -1,4 +1,4 @@
-"""Tells BenchExec (3.x) how to run cuba, and what its answers mean."""
+"""The tool-info module for BenchExec 3.x: runs cuba and reads its answers."""
 
 import html
 import os
@@ -7,8 +7,7 @@ import re
 from benchexec.result import RESULT_ERROR, RESULT_FALSE_REACH, RESULT_TRUE_PROP, RESULT_UNKNOWN
 from benchexec.tools.template import BaseTool2, UnsupportedFeatureException
 
-# By exit code: the word that the last line of the output begins with, and what that is for
-# BenchExec.
+# For each exit code: the first word of the last line of the output, and BenchExec's result.
 VERDICTS = {
     0: ("safe", RESULT_TRUE_PROP),
     10: ("unsafe", RESULT_FALSE_REACH),
@@ -20,10 +19,10 @@ UNCHECKED = re.compile(r"; proof not checked\)|; trace not checked$")
 
 ERRORS = {1: "usage", 2: "bad input", 6: "internal error"}
 
-# What a task definition may say in `options`, as `cuba verify` says it on the command line.
+# The keys of `options` in a task definition. They have the names of options of `cuba verify`.
 TASK_OPTIONS = ("instances", "threads", "label", "target")
 
-# cuba has work for two threads.
+# The number of threads of cuba that can be busy at the same time.
 JOBS = 2
 
 
@@ -31,9 +30,8 @@ class Tool(BaseTool2):
     """
     cuba: context-unbounded analysis of concurrent pushdown systems and Boolean programs.
 
-    The text output is read, in which the verdict is the last line, and a trace can be read in the log. That of --json
-    lists every level that was computed, which are hundreds of thousands where there is no answer.
-    cuba is told to stop before BenchExec's limits, unless the options have --timeout or --memory.
+    Reads the text output. Its last line is the verdict. The output of --json would list every level, perhaps
+    hundreds of thousands. cuba gets limits below those of BenchExec, unless the options have --timeout or --memory.
     Columns: contexts, proved_by, reason.
     """
 
@@ -49,11 +47,11 @@ class Tool(BaseTool2):
     def cmdline(self, executable, options, task, rlimits):
         if task.property_file and os.path.basename(task.property_file) != "unreach-call.prp":
             raise UnsupportedFeatureException(f"cuba verifies unreach-call.prp only, not {task.property_file}")
-        asked = task.options or {}
-        for key in asked:
+        task_options = task.options or {}
+        for key in task_options:
             if key not in TASK_OPTIONS:
                 raise UnsupportedFeatureException(f"the task option {key} is none of {', '.join(TASK_OPTIONS)}")
-        question = [f"--{key}={value}" for key, value in asked.items()]
+        question = [f"--{key}={value}" for key, value in task_options.items()]
         return [executable, "verify", *options, *own_limits(rlimits, options), *question, task.single_input_file]
 
     def determine_result(self, run):
@@ -61,14 +59,13 @@ class Tool(BaseTool2):
         if code in ERRORS:
             return f"{RESULT_ERROR} ({ERRORS[code]})"
         if code not in VERDICTS:
-            return RESULT_ERROR  # BenchExec adds the signal, or the exit code
+            return RESULT_ERROR  # BenchExec adds the signal or the exit code
         word, verdict = VERDICTS[code]
         if not last_line(run.output).startswith(f"{word}: "):
             return f"{RESULT_ERROR} (exit code {code}, but not '{word}')"
         if UNCHECKED.search(last_line(run.output)):
             return RESULT_UNKNOWN  # no evidence was checked
-        # Bare, if unknown: BenchExec takes whatever else is not a verdict for an error. The reason
-        # is a column.
+        # For unknown, no reason is added, because BenchExec would treat it as an error. A column has it.
         return verdict
 
     def get_value_from_output(self, output, identifier):
@@ -80,22 +77,22 @@ class Tool(BaseTool2):
             found = re.match(r"safe: .*[(; ]proved by (?:([RS]_)\d+ = |([^;]+), \d+ states?; )", last)
             return (found[2] or found[1] + "k") if found else ""
         if identifier == "reason":
-            said = [line for line in output if line.startswith("error: ")] or [last]
-            return html.escape(said[0].partition(": ")[2], quote=False)  # tables take it for HTML
+            lines = [line for line in output if line.startswith("error: ")] or [last]
+            return html.escape(lines[0].partition(": ")[2], quote=False)  # tables contain it as HTML
         return None
 
 
 def last_line(output):
-    """The last line of what was printed. cuba writes to standard error, which is in there too, before the answer."""
+    """The last line of the output. cuba writes to standard error, which the output includes, before the answer."""
     return output[-1] if output else ""
 
 
 def own_limits(rlimits, options):
     """
-    Limits at which cuba still has the time and the memory to say `unknown` itself, with what it knows by then.
+    The limits for cuba, which leave enough time and memory to print `unknown` and the results so far.
 
-    --timeout is wall time, in which two threads may use up twice the CPU time; a tenth is for coming to an end.
-    --memory is for the tables, and evidence may take as much again.
+    --timeout is wall time, in which two threads may use twice as much CPU time. A tenth remains for the output.
+    --memory limits the tables. The evidence may need as much again.
     """
     times = []
     if rlimits.cputime:

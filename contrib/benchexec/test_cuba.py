@@ -1,4 +1,4 @@
-"""Tests of the BenchExec integration. They need cuba: the environment variable CUBA, or what cargo has built."""
+"""Tests of the BenchExec integration. They run the binary in the environment variable CUBA, or the one that cargo has built."""
 
 import argparse
 import datetime
@@ -27,18 +27,18 @@ def cuba():
     built = [ROOT / "target" / profile / "cuba" for profile in ("debug", "release")]
     places = [Path(os.environ["CUBA"]).absolute()] if "CUBA" in os.environ else built
     found = [path for path in places if path.is_file()]
-    assert found, f"there is no {' or '.join(map(str, places))}: cargo build -p cuba, or set CUBA"
+    assert found, f"there is no {' or '.join(map(str, places))}: run cargo build -p cuba-cli, or set CUBA"
     return os.path.relpath(found[0], ROOT)
 
 
 @pytest.fixture(autouse=True)
 def in_the_repository(monkeypatch):
-    """Everything runs from the root of the repository, as README.md says."""
+    """All commands run in the root of the repository, as in README.md."""
     monkeypatch.chdir(ROOT)
 
 
 def benchmark(**limits):
-    """The benchmark definition as BenchExec understands it, perhaps with other limits."""
+    """The benchmark definition, loaded by BenchExec, perhaps with other limits."""
     keys = "timelimit walltimelimit memorylimit corelimit num_of_threads name description_file"
     keys += " results_per_rundefinition results_per_taskset selected_run_definitions selected_sourcefile_sets"
     config = argparse.Namespace(**dict.fromkeys(keys.split()), output_path="", container=False)
@@ -52,29 +52,29 @@ def tool():
 
 
 def run_of(code, text, signal=None):
-    """A run that ended with this exit code, or by this signal, and has printed this."""
+    """A run that ended with this exit code or by this signal, with this output."""
     ended = util.ProcessExitCode.create(value=None if signal else code, signal=signal)
     return BaseTool2.Run(["cuba"], ended, BaseTool2.RunOutput(text.splitlines(keepends=True)), None)
 
 
 def execute(command):
-    """What comes of this command, with everything that it prints in one place, as in BenchExec."""
+    """Runs this command. Standard output and standard error are one text, as in BenchExec."""
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=60, check=False
     )
     return run_of(done.returncode, done.stdout)
 
 
-def command_line(options=(), asked=None, files=("m.bp",), prop=None, **limits):
+def command_line(options=(), task_options=None, files=("m.bp",), prop=None, **limits):
     """The command line of a task."""
-    task = BaseTool2.Task.with_files(files, property_file=prop, options=asked)
+    task = BaseTool2.Task.with_files(files, property_file=prop, options=task_options)
     return tool().cmdline("./cuba", list(options), task, BaseTool2.ResourceLimits(**limits))
 
 
 # The tool-info module
 
 
-def test_benchexecs_own_check_has_nothing_against_the_module(cuba, tmp_path):
+def test_benchexec_accepts_the_module(cuba, tmp_path):
     safe = tmp_path / "safe.txt"
     safe.write_text(execute([cuba, "verify", "models/paper/fig2.cpds"]).output.text, encoding="utf-8")
     check = [sys.executable, "-m", "benchexec.test_tool_info", MODULE, "--no-container"]
@@ -85,9 +85,9 @@ def test_benchexecs_own_check_has_nothing_against_the_module(cuba, tmp_path):
     assert done.returncode == 0, done.stderr
     version = subprocess.check_output([cuba, "--version"], text=True).split()[1]
     command = f"['{cuba}', 'verify', '--instances=adder=1,stopper=2', 'models/table2/bluetooth-1.bp']"
-    said = ("Name of tool: “cuba”", f"Executable: “{cuba}”", f"Version: “{version}”", command, "\t“true”")
-    assert [line for line in said if line not in done.stderr] == []
-    # BenchExec tries what cuba has not, and is told so.
+    expected = ("Name of tool: “cuba”", f"Executable: “{cuba}”", f"Version: “{version}”", command, "\t“true”")
+    assert [line for line in expected if line not in done.stderr] == []
+    # BenchExec tries features that the module does not support.
     warnings = re.findall("WARNING: (.*?): ", done.stderr)
     unsupported = ("tasks with property file", "tasks with multiple input files", "SV-Benchmarks task")
     assert warnings == [f"Tool-info module does not support {what}" for what in unsupported], done.stderr
@@ -116,7 +116,7 @@ def test_benchexecs_own_check_has_nothing_against_the_module(cuba, tmp_path):
     ],
 )
 def test_a_verdict_needs_the_exit_code_and_the_last_line(code, text, status, category):
-    assert judged(run_of(code, text)) == (status, category)
+    assert status_and_category(run_of(code, text)) == (status, category)
 
 
 @pytest.mark.parametrize("text", ["", "safe: Z has no bad state\n"])
@@ -131,17 +131,17 @@ def test_a_verdict_needs_the_exit_code_and_the_last_line(code, text, status, cat
         (9, "memory", "OUT OF MEMORY"),
     ],
 )
-def test_nothing_counts_that_was_said_before_a_signal(signal, reason, status, text):
-    assert judged(run_of(None, text, signal), reason) == (status, "error")
+def test_output_before_a_signal_does_not_count(signal, reason, status, text):
+    assert status_and_category(run_of(None, text, signal), reason) == (status, "error")
 
 
 def test_an_answer_after_the_limit_is_a_timeout():
-    assert judged(run_of(5, "unknown: it was interrupted\n"), "cputime-soft") == ("TIMEOUT", "error")
-    assert judged(run_of(0, "safe: just so\n"), "cputime-soft") == ("TIMEOUT (true)", "error")
+    assert status_and_category(run_of(5, "unknown: it was interrupted\n"), "cputime-soft") == ("TIMEOUT", "error")
+    assert status_and_category(run_of(0, "safe: just so\n"), "cputime-soft") == ("TIMEOUT (true)", "error")
 
 
-def judged(run, reason=None):
-    """What BenchExec makes of a run of a safe task, which it may have ended for a reason."""
+def status_and_category(run, reason=None):
+    """The status and category of a run of a safe task. BenchExec may have ended it for a reason."""
     task = benchmark().run_sets[0].runs[0]
     task.expected_results = dict.fromkeys(task.expected_results, result.ExpectedResult(True, None))
     task._cmdline = run.cmdline
@@ -158,7 +158,7 @@ BROKEN = "shared 0\ninit 0|a\nthread P {\n  symbols a\n  (0,b) -> (0,a)\n}\n"
         (BROKEN, [], "ERROR (bad input)", "unknown stack symbol `b`"),
         (None, [], "ERROR (bad input)", "there is no file"),
         (BROKEN, ["--unheard-of"], "ERROR (usage)", "unexpected argument '--unheard-of' found"),
-        (BROKEN.replace("(0,b)", "(0,a)"), [], "ERROR (usage)", "says of no state that it is bad"),
+        (BROKEN.replace("(0,b)", "(0,a)"), [], "ERROR (usage)", "names no bad state"),
     ],
 )
 def test_bad_input_is_an_error_with_its_reason(cuba, tmp_path, text, options, status, reason):
@@ -181,35 +181,35 @@ def test_limits_are_set_below_those_of_benchexec():
 
 
 @pytest.mark.parametrize("given", [["--timeout=9s", "--memory=1G"], ["--timeout", "9s", "--memory", "1G"]])
-def test_limits_of_the_user_come_first(given):
+def test_limits_of_the_user_replace_the_computed_ones(given):
     assert command_line(given, cputime=60, memory=10**9)[2:-1] == given
 
 
-def test_the_task_says_what_is_asked():
-    asked = {"instances": "f=1,g=2", "threads": 2}
-    line = command_line(["--engine", "symbolic"], asked, prop="somewhere/unreach-call.prp")
+def test_task_options_become_command_line_options():
+    task_options = {"instances": "f=1,g=2", "threads": 2}
+    line = command_line(["--engine", "symbolic"], task_options, prop="somewhere/unreach-call.prp")
     assert line == ["./cuba", "verify", "--engine", "symbolic", "--instances=f=1,g=2", "--threads=2", "m.bp"]
-    assert command_line(asked={"label": "f:L", "target": "x|*"})[2:-1] == ["--label=f:L", "--target=x|*"]
+    assert command_line(task_options={"label": "f:L", "target": "x|*"})[2:-1] == ["--label=f:L", "--target=x|*"]
 
 
-@pytest.mark.parametrize("what", [{"asked": {"language": "C"}}, {"prop": "termination.prp"}, {"files": ["a", "b"]}])
-def test_what_cuba_has_not_is_refused(what):
+@pytest.mark.parametrize("what", [{"task_options": {"language": "C"}}, {"prop": "termination.prp"}, {"files": ["a", "b"]}])
+def test_unsupported_tasks_are_refused(what):
     with pytest.raises(UnsupportedFeatureException):
         command_line(**what)
 
 
-def test_every_option_of_a_task_is_one_of_cuba(cuba, tmp_path):
+def test_cuba_has_every_task_option(cuba, tmp_path):
     program = tmp_path / "any.bp"
     program.write_text("decl x;\nvoid main() begin\nL: x := 1;\n   thread_create(&main);\n   assert(!x);\nend\n")
-    for asked, status in [
+    for task_options, status in [
         ({"threads": 1}, "false(unreach-call)"),
         ({"threads": 1, "label": "main:L"}, "false(unreach-call)"),
         ({"threads": 1, "target": "!x & x|*,*"}, "true"),
         ({"instances": "main=2", "threads": 1}, "false(unreach-call)"),
     ]:
-        task = BaseTool2.Task.with_files([str(program)], options=asked)
+        task = BaseTool2.Task.with_files([str(program)], options=task_options)
         run = execute(tool().cmdline(cuba, [], task, BaseTool2.ResourceLimits()))
-        assert tool().determine_result(run) == status, f"{asked}\n{run.output}"
+        assert tool().determine_result(run) == status, f"{task_options}\n{run.output}"
 
 
 def test_columns():
@@ -228,7 +228,7 @@ def test_columns():
 # The tasks
 
 
-def test_the_task_definitions_are_those_of_the_models():
+def test_the_task_definitions_match_the_models():
     written = {path.name: path.read_text(encoding="utf-8") for path in make_tasks.TASKS.iterdir()}
     assert written == make_tasks.tasks(), "run contrib/benchexec/make_tasks.py"
 
@@ -251,7 +251,7 @@ def test_the_benchmark_has_every_task():
 @pytest.mark.parametrize("name", sorted(RUNS))
 def test_the_answer_is_correct(name, cuba):
     expected = RUNS[name]
-    loaded = benchmark(timelimit="3s" if "undecided" in expected else None)  # cuba then gives up after a second
+    loaded = benchmark(timelimit="3s" if "undecided" in expected else None)  # cuba then stops after a second
     loaded.executable = cuba
     (task,) = [run for run in loaded.run_sets[0].runs if os.path.basename(run.identifier) == name]
     run = execute(task.cmdline())
@@ -261,6 +261,6 @@ def test_the_answer_is_correct(name, cuba):
     assert tool().get_value_from_output(run.output, "proved_by") == expected.get("proved_by", "")
     contexts = tool().get_value_from_output(run.output, "contexts")
     if "undecided" in expected:
-        assert int(contexts) > 0  # safe up to so many
+        assert int(contexts) > 0  # safe up to this number
     else:
         assert contexts == str(expected.get("contexts", ""))

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
+use cpds_testing::skipped::skip;
 use serde_json::Value;
 
 /// The fields of an answer that depend on the distribution of the states, or on time.
@@ -48,7 +49,7 @@ fn many_processes_answer_as_one() {
     for model in cpds_models::find(&root.join("models")).expect("the models") {
         for run in cpds_models::runs(&model).expect("what is expected") {
             if run.instances.as_deref() == Some(SLOW) {
-                println!("skipped: {} --instances {SLOW}", model.display());
+                skip(&format!("it takes too long: {} --instances {SLOW}", model.display()));
                 continue;
             }
             // Tuples of languages are not distributed.

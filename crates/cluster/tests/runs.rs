@@ -6,6 +6,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cpds_testing::skipped::has_faults;
 use cuba_cluster::Hosts;
 use tempfile::TempDir;
 
@@ -160,8 +161,7 @@ fn wrong_arguments_are_reported() {
 #[cfg(unix)]
 #[test]
 fn a_dead_process_ends_the_others() {
-    if cfg!(not(debug_assertions)) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+    if !has_faults() {
         return;
     }
     for gone in [0, 1, 2] {
@@ -242,9 +242,8 @@ fn wait_for_level(folder: &Path, part: usize, level: usize) {
 
 /// The same number of processes resumes from a checkpoint, and gives the same answer.
 #[test]
-fn the_same_number_of_processes_resumes() {
-    if cfg!(not(debug_assertions)) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+fn the_same_number_of_processes_goes_on() {
+    if !has_faults() {
         return;
     }
     let one = run(&[&["reach"], &MODEL[..]].concat());
@@ -257,8 +256,8 @@ fn the_same_number_of_processes_resumes() {
         wait_for_level(&checkpoint, 1, level);
         first.kill().expect("it is there");
         first.wait().expect("it ends");
-        let again = run(&arguments);
-        assert!(stderr(&again).contains("go on from it with `cuba resume"), "{again:?}");
+        let again = run(&asked);
+        assert!(stderr(&again).contains("continue from it with `cuba resume"), "{again:?}");
         let resumed = run(&["resume", name]);
         assert_eq!((stdout(&resumed), resumed.status), (stdout(&one), one.status), "{}", stderr(&resumed));
         assert!(!checkpoint.exists(), "there is an answer, and nothing to go on from");
@@ -267,9 +266,8 @@ fn the_same_number_of_processes_resumes() {
 
 /// If the checkpoint of one process is missing, no process resumes.
 #[test]
-fn a_missing_part_is_reported() {
-    if cfg!(not(debug_assertions)) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+fn a_part_that_is_missing_is_missed() {
+    if !has_faults() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

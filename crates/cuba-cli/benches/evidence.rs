@@ -1,8 +1,8 @@
-//! What evidence costs: `cargo bench -p cuba-cli --bench evidence`.
+//! The cost of evidence: `cargo bench -p cuba-cli --bench evidence`.
 //!
-//! For the paper's programs and for systems that grow: how large the certificate is, in tuples,
-//! languages and bytes of JSON, what it takes to make it and to check it, and beside that the
-//! analysis. Counters are exact, and the same in each run; times are the best of several runs.
+//! For the paper's programs and for growing families: the size of the certificate in tuples,
+//! languages and bytes of JSON, and the times for making it, for checking it, and for the analysis.
+//! Counters are equal in each run; times are the best of several runs.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;

@@ -1,9 +1,9 @@
-//! From programs to systems: `cargo bench -p cuba-cli --bench lowering`.
+//! The cost of lowering programs to systems: `cargo bench -p cuba-cli --bench lowering`.
 //!
-//! Programs with more and more variables: how large the system becomes, and what it takes to make
-//! it. The product of all values and places would be 2^(shared + local) times the number of
-//! statements. Counters are exact, and the same in each run; times are the best of three. The
-//! memory is the most that the process has had up to then.
+//! For programs with more and more variables: the size of the system, and the time for making it.
+//! The product of all values and places would be 2^(shared + local) times the number of statements.
+//! Counters are equal in each run; times are the best of three. The memory is the peak of the
+//! process so far.
 
 use boolprog::{Options, read};
 use comfy_table::{CellAlignment, Table, presets};

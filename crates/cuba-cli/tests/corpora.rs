@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, without a fuzzer.
+//! Runs the fuzz targets on their stored corpora, without a fuzzer.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "there it is a crate of its own")]
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_kept_input_is_answered() {
+fn every_stored_input_is_answered() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (target, run) in fuzz::TARGETS {
         let folder = corpora.join(target);
@@ -16,7 +16,7 @@ fn every_kept_input_is_answered() {
         assert!(!files.is_empty(), "{target}");
         for file in files {
             let path = file.unwrap().path();
-            // Told if it fails.
+            // The test runner prints this if the test fails.
             println!("{}", path.display());
             run(&fs::read(&path).unwrap());
         }

@@ -1,4 +1,4 @@
-//! Runs of commands within one process: one after the other, and at the same time.
+//! Several runs within one process, one after the other and at the same time.
 
 use cpds_testing::corpus::repository;
 use cuba_cli::running::console::Console;
@@ -41,7 +41,7 @@ fn check((words, code, text): (&[&str], u8, &str)) -> (u8, String, String) {
     found
 }
 
-/// A run leaves nothing to the next one: the same commands print the same again.
+/// A run has no effect on the next one: the same commands print the same again.
 #[test]
 fn one_after_the_other() {
     let first = EXPECTED.map(check);
@@ -51,7 +51,7 @@ fn one_after_the_other() {
     assert_eq!(printed(&["--version"]), (0, format!("cuba {}\n", env!("CARGO_PKG_VERSION")), String::new()));
 }
 
-/// What ends one run does not end another, and each prints to its own streams.
+/// The end of one run does not end another one, and each prints to its own streams.
 #[test]
 fn at_the_same_time() {
     let alone = EXPECTED.map(check);

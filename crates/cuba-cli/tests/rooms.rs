@@ -1,4 +1,4 @@
-//! The folders of this crate import each other in one direction.
+//! Checks that the imports between the folders of this crate have no cycle.
 
 use cpds_testing::rooms::cycles;
 use std::fs;

@@ -3,13 +3,12 @@
 //! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what
 //! is expected. What an engine does not answer is printed as skipped, by name.
 
+use crate::skipped::{Skipped, skip};
 use boolprog::Options;
 use cpds::{Problem, Reader, Source};
 pub use cpds_models::{Collapse, Expected, Verdict};
 use cpds_models::{Run, below};
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// A model and what is known about it.
@@ -113,26 +112,6 @@ pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answe
     }
 }
 
-/// What a test did not look at, and why; printed, so that nobody takes silence for success.
-#[derive(Default)]
-pub struct Skipped(BTreeMap<String, Vec<String>>);
-
-impl Skipped {
-    /// Notes something left out.
-    pub fn add(&mut self, what: &str, why: &str) {
-        self.0.entry(why.to_owned()).or_default().push(what.to_owned());
-    }
-}
-
-impl Drop for Skipped {
-    fn drop(&mut self) {
-        for (why, what) in &self.0 {
-            // Not `eprintln!`, which the test runner keeps to itself when the test passes.
-            let _ = writeln!(std::io::stderr(), "skipped, because {why}: {}", what.join(", "));
-        }
-    }
-}
-
 /// All models, in the order of their names, except for what is too large for tests.
 ///
 /// # Panics
@@ -201,12 +180,12 @@ fn found(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     below(folder, wanted).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
 }
 
-/// The paper's benchmark systems, which are not part of this repository: the folder beside it, if
-/// it is there. Otherwise `what`, which needs them, is noted as skipped.
+/// The folder with the paper's benchmark systems, which is beside this repository. If it is not
+/// there, `what` is listed as skipped.
 pub fn artifact(what: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared/data/cuba-artifact");
     if !folder.is_dir() {
-        Skipped::default().add(what, "../shared/data/cuba-artifact is not there");
+        skip(&format!("../shared/data/cuba-artifact is not there, so not tested: {what}"));
     }
     folder.is_dir().then_some(folder)
 }

@@ -10,6 +10,7 @@
 //! - [`corpus`] reads `models/`: each model with its expected answers.
 //! - [`families`] grow, with known sizes; [`unlike`] in threads of which no two are
 //!   interchangeable.
+//! - [`skipped`] lists the tests that cannot run.
 //! - [`rooms`] finds cycles of imports between the folders of a crate.
 //! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
@@ -28,4 +29,5 @@ pub mod random;
 pub mod renaming;
 pub mod rooms;
 pub mod shortest;
+pub mod skipped;
 pub mod unlike;

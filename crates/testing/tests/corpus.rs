@@ -1,7 +1,8 @@
 //! The oracle against the model collection, and against what the paper says of its own examples.
 
-use cpds_testing::corpus::{Answers, Collapse, Expected, Model, Skipped, Verdict, compare, models, run};
+use cpds_testing::corpus::{Answers, Collapse, Expected, Model, Verdict, compare, models, run};
 use cpds_testing::oracle::levels;
+use cpds_testing::skipped::Skipped;
 
 /// Higher than any stack that a model with FCR builds within the levels it lists.
 const HIGH: usize = 100;

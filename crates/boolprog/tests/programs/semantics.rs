@@ -4,11 +4,12 @@
 use boolprog::syntax::{Program, Statement, StatementKind};
 use boolprog::{BadStates, Lowered, Options, print, read};
 use cpds::Source;
-use cpds_testing::corpus::{Skipped, files, repository};
+use cpds_testing::corpus::{files, repository};
 use cpds_testing::interpreter::{self, Limits, Place, ProjectedFrame, Projection};
 use cpds_testing::lowering::{State, compare, stood_for};
 use cpds_testing::oracle;
 use cpds_testing::programs::{self, Shape};
+use cpds_testing::skipped::Skipped;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;

@@ -2,17 +2,19 @@
 
 use boolprog::{BadStates, Options, parse, print, read};
 use cpds::Source;
-use cpds_testing::corpus::{Skipped, files, repository};
+use cpds_testing::corpus::{files, repository};
 use cpds_testing::programs::{Shape, program};
+use cpds_testing::skipped::skip;
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 
-/// The programs that SatAbs made from C, if they are available. They are not in this repository.
-fn satabs(what: &str) -> Vec<PathBuf> {
+/// The programs that SatAbs made from C, in a folder beside this repository. If it is not there, the
+/// current test is listed as skipped.
+fn satabs() -> Vec<PathBuf> {
     let folder = repository().join("../shared/data/satabs-bp");
     if !folder.is_dir() {
-        Skipped::default().add(what, "../shared/data/satabs-bp is not there");
+        skip("../shared/data/satabs-bp is not there");
         return Vec::new();
     }
     files(&folder, "bp")
@@ -20,7 +22,7 @@ fn satabs(what: &str) -> Vec<PathBuf> {
 
 #[test]
 fn the_programs_of_satabs_are_lowered() {
-    for path in satabs("the programs of SatAbs are lowered") {
+    for path in satabs() {
         let name = path.display().to_string();
         let source = Source::new(&name, fs::read_to_string(&path).unwrap());
         let options = Options { threads: Some(2), ..Options::default() };

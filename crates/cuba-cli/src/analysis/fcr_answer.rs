@@ -14,7 +14,7 @@ pub(crate) struct FcrAnswer {
 }
 
 impl FcrAnswer {
-    /// The programs whose contexts are not known to be finite or infinite.
+    /// The programs with contexts that are not known to be finite or infinite.
     pub(crate) fn open(&self) -> Vec<usize> {
         let programs = self.fcr.programs.iter().enumerate();
         programs.filter(|(_, contexts)| **contexts == ContextFiniteness::Open).map(|(program, _)| program).collect()

@@ -1,4 +1,4 @@
-//! An answer of the search whose evidence is not yet made, checked and written.
+//! An answer of the search before its evidence is made, checked and written.
 //!
 //! # What may not be concluded Without checked evidence there is no answer: the verdict is
 //! `unknown`, with exit code 5. But the question is not *open* either. So if a limit ends the run

@@ -42,7 +42,7 @@ impl EvidenceArgs {
         }
     }
 
-    /// The end of a verdict whose trace was not checked. (The other verdicts name their proof.)
+    /// The end of a verdict with an unchecked trace. (The other verdicts name their proof.)
     pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
         let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
         if self.no_check && is_trace { "; trace not checked" } else { "" }

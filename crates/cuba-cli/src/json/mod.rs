@@ -1,6 +1,6 @@
 //! JSON output: one object for each verb, described in `docs/json.md`.
 //!
-//! In: data about a model or an analysis. Out: types whose serialisation is the output. Their doc
+//! In: data about a model or an analysis. Out: types that serialise to the output. Their doc
 //! comments are the descriptions in `docs/schema`.
 
 mod answers;

@@ -17,7 +17,7 @@ pub(super) type Point = (f64, f64);
 /// The width of a letter with its spacing, and the height of a line.
 const LETTER: f64 = 8.0;
 pub(super) const LINE: f64 = 16.0;
-/// Half the height of a node, whose ends are half circles.
+/// Half the height of a node. Its ends are half circles.
 pub(super) const RADIUS: f64 = 17.0;
 pub(super) const ARROW: f64 = 9.0;
 /// The height of a loop below its node.

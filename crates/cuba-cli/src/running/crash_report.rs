@@ -229,7 +229,7 @@ mod tests {
         Exploration::new((problem, Question::Verify), analysis, Options::default(), Duration::ZERO)
     }
 
-    /// A run whose files are in this folder.
+    /// A run with its files in this folder.
     fn run_in(folder: &Path) -> Arc<Run> {
         let run = Run::new(Vec::new(), Console::captured().0, None);
         run.files.stay_in(folder);

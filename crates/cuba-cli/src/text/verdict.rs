@@ -114,7 +114,7 @@ mod tests {
         );
     }
 
-    /// The verdict of an answer whose evidence was not checked, for this reason.
+    /// The verdict of an answer with unchecked evidence, for this reason.
     fn unconfirmed(text: &str, why: Halt, phase: Phase) -> String {
         let problem: cpds::Problem = text.parse().unwrap();
         let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());

@@ -31,7 +31,7 @@ pub(crate) struct Cli {
     /// Suppress warnings and progress
     #[arg(long, short, global = true, display_order = 100)]
     pub(crate) quiet: bool,
-    /// Choose when to use colours
+    /// Use colours
     #[arg(long, global = true, display_order = 100, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
 }

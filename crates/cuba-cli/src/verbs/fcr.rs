@@ -92,7 +92,7 @@ pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, 
     };
     let mut remarks = loaded.warnings();
     if let Some(option) = args.model.bad_option() {
-        let _ = writeln!(remarks, "note: {option} has no effect: `cuba fcr` does not ask for bad states");
+        let _ = writeln!(remarks, "note: {option} has no effect: `cuba fcr` does not look for bad states");
     }
     Ok(Answer { stdout, remarks, errors: String::new(), code })
 }

@@ -1,4 +1,4 @@
-//! Files that are no text, or too much of it.
+//! Files that are not text, or that are too large.
 
 use crate::common::{cuba, refused, refused_with, with};
 use insta::assert_snapshot;
@@ -100,7 +100,7 @@ fn control_characters() {
 }
 
 #[test]
-fn more_mistakes_than_anybody_reads() {
+fn the_list_of_mistakes_is_limited() {
     let text = with("", &"(idle,main) -> (nowhere,main)\n".repeat(30));
     let shown = refused("m.cpds", text);
     assert_eq!(shown.matches("error: unknown shared state `nowhere`").count(), 20);
@@ -134,7 +134,7 @@ fn utf_16() {
     ");
 }
 
-/// Accepted, both of them; so the mistake shown is the one in the text.
+/// Both are accepted, so only the mistake in the text is reported.
 #[test]
 fn line_ends_and_byte_order_mark_of_another_system() {
     assert_snapshot!(refused("m.cpds", "\u{feff}shared 0\r\ninit 0|a\r\nthread P {\r\n  symbols a\r\n  (0,a) -> (0,b)\r\n}\r\n"), @"

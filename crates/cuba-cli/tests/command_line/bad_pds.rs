@@ -1,4 +1,4 @@
-//! Mistakes in the three files of the artifact's format.
+//! Mistakes in the three files of the `.pds` format.
 
 use crate::common::{refused, refused_with};
 use insta::assert_snapshot;

@@ -1,18 +1,17 @@
-//! What is wrong with the text of a Boolean program, as the user sees it.
+//! Mistakes in the text of a Boolean program: the messages.
 
 use crate::common::{cuba, refused};
 use insta::assert_snapshot;
 use std::fs;
 
-/// What is wrong with a program: of each error the message, the place and the help, without the
-/// lines themselves.
+/// The errors of a program: the message, the place and the help of each, without the source lines.
 pub(crate) fn briefly(program: &str) -> String {
     let is_said = |line: &&str| ["error", "-->", "= help"].iter().any(|start| line.trim_start().starts_with(start));
     let refused = refused("p.bp", program);
     refused.lines().filter(is_said).map(str::trim_start).collect::<Vec<_>>().join("\n")
 }
 
-/// A place, a second one that explains it, and what to do.
+/// A message with a place, a second place that explains it, and a hint.
 #[test]
 fn a_mistake_as_it_is_shown() {
     assert_snapshot!(refused("p.bp", "decl x;\nbool f(a) { return a; }\nvoid main() { x, _ := f(1); L: skip; goto K; }"), @"
@@ -36,7 +35,7 @@ fn a_mistake_as_it_is_shown() {
     ");
 }
 
-/// What is no statement.
+/// Texts that are not statements.
 #[test]
 fn mistakes_in_the_text() {
     let program = "decl flag = 2;
@@ -95,8 +94,8 @@ void g() begin end
     ");
 }
 
-/// Mistakes of both kinds come at once; but nothing is said of what may have been declared where
-/// the text was not understood.
+/// Mistakes in the text and in the meaning are reported together. There is no message about names
+/// that a part with a mistake may declare.
 #[test]
 fn mistakes_of_both_kinds() {
     let program = "decl x, y = 3;
@@ -133,7 +132,7 @@ void main() {
     ");
 }
 
-/// What means nothing.
+/// Programs without a meaning.
 #[test]
 fn mistakes_in_the_meaning() {
     let program = "decl x, x;

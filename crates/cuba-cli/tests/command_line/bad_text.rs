@@ -1,4 +1,4 @@
-//! Mistakes in a `.cpds` text: what the user sees.
+//! Mistakes in a `.cpds` text: the messages.
 
 use crate::common::{cuba, refused, refused_with, with};
 use insta::assert_snapshot;
@@ -187,7 +187,7 @@ fn duplicate_declarations() {
     ");
 }
 
-/// One message: the rest of the range is declared all the same.
+/// One message. The rest of the range is still declared.
 #[test]
 fn a_range_that_overlaps() {
     let text = "shared 1 2 0..5\ninit 5|a\nthread P { symbols a; (4,a) -> (3,-) }\n";

@@ -1,4 +1,4 @@
-//! `cuba bench`. Times and memory are in its output, and not in these tests.
+//! `cuba bench`. These tests ignore the times and the memory in its output.
 
 use crate::common::{Ran, cuba, done, fits, in_repository, kill};
 use cpds_testing::corpus::repository;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use tempfile::TempDir;
 
-/// The cells of a table, without those under a heading that depends on the machine.
+/// The cells of a table, without the columns that depend on the machine.
 fn cells<'a>(lines: impl Iterator<Item = &'a str>, split: fn(&str) -> Vec<String>) -> String {
     let mut rows = lines.map(split);
     let heading = rows.next().expect("a heading");
@@ -20,7 +20,7 @@ fn cells<'a>(lines: impl Iterator<Item = &'a str>, split: fn(&str) -> Vec<String
     std::iter::once(heading).chain(rows).map(shown).collect()
 }
 
-/// What `--format table` prints.
+/// The output of `--format table`.
 fn table(stdout: &str) -> String {
     let words =
         |line: &str| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect();
@@ -28,7 +28,7 @@ fn table(stdout: &str) -> String {
     cells(table.lines(), words) + summary
 }
 
-/// What `--format markdown` prints.
+/// The output of `--format markdown`.
 fn markdown(text: &str) -> String {
     let split = |line: &str| {
         let line = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")).expect("a row");
@@ -62,7 +62,7 @@ fn json(ran: &Ran) -> Value {
     object
 }
 
-/// The runs, without what depends on the machine.
+/// The runs, without the values that depend on the machine.
 fn runs(bench: &Value) -> Vec<Value> {
     let mut runs = bench["runs"].as_array().unwrap().clone();
     for run in &mut runs {
@@ -127,7 +127,7 @@ fn a_wrong_answer_is_noticed() {
     }
 }
 
-/// Every kind of run that may go wrong, and what the exit code says if there are several.
+/// Every kind of failed run, and the exit code for several of them.
 #[test]
 fn what_goes_wrong_is_a_row() {
     let (fig1, mirror) = (model("paper/fig1.cpds"), model("squeeze/mirror.cpds"));
@@ -226,7 +226,7 @@ fn what_cannot_be_run_at_all() {
     ");
     assert!(refused(&[], 1).contains("required arguments were not provided"));
     assert!(refused(&["empty", "--engine=Y"], 1).contains("one of auto, explicit, symbolic, abstract, Z"));
-    assert!(refused(&["empty", "--jobs=0"], 1).contains("a number from 1 on"));
+    assert!(refused(&["empty", "--jobs=0"], 1).contains("expected a number of at least 1"));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn every_format_is_found() {
 }
 
 #[test]
-fn options_are_handed_on() {
+fn options_are_passed_on() {
     let lock = "models/squeeze/reentrant-lock.cpds";
     let answer = |args: &[&str]| {
         let ran = in_repository(&[&["bench", lock, "--format=json"], args].concat());
@@ -448,7 +448,7 @@ fn output_to_a_file() {
     }
 }
 
-/// The processes that were started with this file.
+/// The processes with this file in their command line.
 #[cfg(target_os = "linux")]
 fn processes(file: &std::path::Path) -> usize {
     let commands = fs::read_dir("/proc").unwrap().flatten().map(|entry| fs::read(entry.path().join("cmdline")));
@@ -478,7 +478,7 @@ fn an_interrupt_ends_what_runs_and_keeps_what_was_done() {
     assert_eq!(processes(&endless), 0, "it has ended, too");
 }
 
-/// To write the page anew: `cuba bench models/table2 --format markdown -o docs/table2.md`, with a
+/// To update the page: `cuba bench models/table2 --format markdown -o docs/table2.md`, with a
 /// release build.
 #[test]
 fn the_page_on_table_2_is_up_to_date() {

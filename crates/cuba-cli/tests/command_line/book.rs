@@ -1,5 +1,5 @@
-//! The documentation as a book: links lead somewhere, every page is in the table of contents, and
-//! programs are those in the files.
+//! The documentation as a book: links are valid, every page is in the table of contents, and
+//! programs on the pages are equal to the files.
 
 use crate::markdown::{anchors, blocks, links, pages};
 use cpds_testing::corpus::{all_files, files, repository};
@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The files that the links of a page lead to, each with the anchor if there is one; not those on
-/// other machines.
+/// The local files that the links of a page lead to, each with its anchor, if there is one.
 fn targets(page: &Path) -> Vec<(PathBuf, Option<String>)> {
     let text = fs::read_to_string(page).unwrap();
     let local = links(&text).into_iter().filter(|link| !link.contains("://"));
@@ -64,7 +63,7 @@ fn every_page_is_in_the_table_of_contents_once() {
     assert_eq!(listed, pages);
 }
 
-/// Also without the table of contents: from the front page on, following links.
+/// Even without the table of contents, by links from the front page.
 #[test]
 fn every_page_can_be_reached() {
     let (mut reached, mut next) = (BTreeSet::new(), vec![docs("README.md")]);
@@ -78,8 +77,8 @@ fn every_page_can_be_reached() {
     }
 }
 
-/// A program in the guide is the file that the sentence before it names, and every file there is
-/// used.
+/// A program in the guide is equal to the file that the sentence before it names. Every such file
+/// is used.
 #[test]
 fn programs_in_the_guide_are_those_in_the_files() {
     const FOLDER: &str = "docs/guide/programs/";
@@ -97,11 +96,11 @@ fn programs_in_the_guide_are_those_in_the_files() {
     }
     for file in all_files(&repository().join(FOLDER)) {
         let name = file.file_name().and_then(|name| name.to_str()).expect("a name");
-        assert!(pages.contains(&format!("{FOLDER}{name}")), "nobody mentions {name}");
+        assert!(pages.contains(&format!("{FOLDER}{name}")), "no page mentions {name}");
     }
 }
 
-/// The README's times are those that were measured.
+/// The times in the README are those in the benchmark page.
 #[test]
 fn the_time_of_fifty_million_states() {
     let measured = fs::read_to_string(repository().join("docs/benchmark.md")).unwrap();

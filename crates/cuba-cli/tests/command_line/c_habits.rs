@@ -1,12 +1,11 @@
-//! What C programmers write: each mistake gets one message, which says what to write instead.
+//! Habits of C programmers: each mistake gets one message, which says what to write instead.
 
 use crate::bad_programs::briefly;
 use crate::common::{at_once, refused};
 use insta::assert_snapshot;
 use std::sync::Mutex;
 
-/// A text with one mistake, and all that is said about it, in one line: where, what, and what to
-/// do.
+/// The message about the only mistake of a text, in one line: place, message and hint.
 fn said(program: &str) -> String {
     let refused = refused("p.bp", program);
     let lines = |start: &'static str| refused.lines().filter_map(move |line| line.trim_start().strip_prefix(start));
@@ -16,7 +15,7 @@ fn said(program: &str) -> String {
     format!("  {place}: {error}\n  {help}\n")
 }
 
-/// What is said of each text, after the text, which is put into a program by `program`.
+/// Each text with the message about it. `program` puts the text into a program.
 fn all_said(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
     let texts: Vec<(usize, &str)> = texts.lines().map(str::trim).filter(|text| !text.is_empty()).enumerate().collect();
     let found = Mutex::new(Vec::new());
@@ -29,8 +28,8 @@ fn all_said(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
     found.into_iter().map(|(_, said)| said).collect()
 }
 
-/// What is said of these statements, in a function, with statements before and after them that use
-/// what they may have declared.
+/// The messages about these statements, in a function. The statements before and after them use the
+/// names that they may declare.
 fn of_statements(texts: &str) -> String {
     all_said(texts, |text| {
         format!(
@@ -39,7 +38,7 @@ fn of_statements(texts: &str) -> String {
     })
 }
 
-/// What C steers with.
+/// Control flow of C.
 #[test]
 fn control_flow() {
     let texts = "
@@ -159,7 +158,7 @@ fn declared_in_functions() {
     ");
 }
 
-/// Functions and constants that C programs have at hand.
+/// Functions and constants of the C library.
 #[test]
 fn functions_of_c() {
     let texts = "
@@ -231,7 +230,7 @@ fn functions_of_c() {
     "#);
 }
 
-/// What is said of these expressions, wherever an expression may be.
+/// The messages about these expressions, in every position of an expression.
 fn of_expressions(texts: &str) -> String {
     let heads = [
         |text: &str| format!("x := {text};"),
@@ -248,7 +247,7 @@ fn of_expressions(texts: &str) -> String {
         })
     });
     let said: Vec<String> = said.collect();
-    // Everywhere the same, but for the place.
+    // The messages are equal except for the place.
     let without_places = |said: &str| -> Vec<String> {
         said.lines()
             .map(|line| line.trim_start_matches(|c: char| " :".contains(c) || c.is_ascii_digit()).to_owned())
@@ -318,7 +317,7 @@ fn operators_of_c() {
     ");
 }
 
-/// What else C has in expressions.
+/// Other expressions of C.
 #[test]
 fn operands_of_c() {
     let texts = "
@@ -374,7 +373,7 @@ fn operands_of_c() {
     ");
 }
 
-/// Outside of functions, and in their heads. `↵` is the end of a line.
+/// Declarations and heads of functions. `↵` is the end of a line.
 #[test]
 fn declarations_and_functions() {
     let texts = "
@@ -459,7 +458,7 @@ fn declarations_and_functions() {
     ");
 }
 
-/// SLAM's dialect has its own words for what to write.
+/// The hints for SLAM's dialect use its words.
 #[test]
 fn in_the_other_dialect() {
     let texts = "
@@ -500,7 +499,7 @@ fn in_the_other_dialect() {
     ");
 }
 
-/// Several mistakes: a message each.
+/// Several mistakes with one message each.
 #[test]
 fn several_at_once() {
     let program = "#include <pthread.h>
@@ -580,7 +579,7 @@ int main(void) {
     ");
 }
 
-/// A bracket that is missing is missing where its block was opened.
+/// A missing brace is reported where its block begins.
 #[test]
 fn blocks_that_are_not_closed() {
     let inner = "decl x;

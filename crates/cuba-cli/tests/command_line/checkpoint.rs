@@ -1,5 +1,5 @@
-//! Checkpoints: a run that was killed goes on, and comes to the same; what is no checkpoint is
-//! refused.
+//! Checkpoints: a killed run continues and gives the same answer; files that are not checkpoints
+//! are refused.
 
 use crate::common::{Ran, at_once, cuba};
 use cpds_testing::corpus::repository;
@@ -11,8 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Runs that go on for a while, and the evidence that they write: explicit, symbolic, and from
-/// above.
+/// Runs that take some time, and the evidence that they write: explicit, symbolic, and a rung.
 const LONG: [(&[&str], Option<&str>); 5] = [
     (&["verify", "mirror.cpds", "--max-contexts", "8000", "--json"], None),
     (&["reach", "mirror.cpds", "--engine", "symbolic", "--max-contexts", "80", "--json"], None),
@@ -34,7 +33,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Two threads take turns, so often, and then it goes wrong.
+/// Two threads alternate this many times, then the bad state is reached.
 fn turns(count: usize) -> String {
     let actions = |thread: usize, symbol: &str| -> String {
         let turns = (0..count).filter(|turn| turn % 2 == thread);
@@ -45,7 +44,7 @@ fn turns(count: usize) -> String {
     format!("shared 0..{count}\ninit 0|a,b\nbad {count}|*,*\n{threads}")
 }
 
-/// Everything but times, and what depends on the machine.
+/// The output without times and other values that depend on the machine.
 fn without_times(text: &str) -> Value {
     fn strip(value: &mut Value) {
         match value {
@@ -62,14 +61,14 @@ fn without_times(text: &str) -> Value {
     value
 }
 
-/// Runs it with checkpoints, and kills it some time after the first one; then goes on until there
-/// is an answer. Nothing, if there was one before.
+/// Runs a command with checkpoints, kills it some time after the first one, and continues it until
+/// there is an answer. `None` if the answer came first.
 fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Option<Ran> {
     let file = folder.join("c.checkpoint");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.args(args).args(["--checkpoint", "c.checkpoint", "--checkpoint-every", "20ms"]);
     let mut child = command.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    // The first one has nothing but a header.
+    // The first checkpoint has only a header.
     let is_there = || fs::metadata(&file).is_ok_and(|file| file.len() > 1000);
     while !is_there() && child.try_wait().unwrap().is_none() {
         sleep(Duration::from_millis(1));
@@ -101,7 +100,7 @@ fn a_run_that_was_killed_goes_on() {
     });
 }
 
-/// As long as the answer is not told, and everything written, there is something to go on from.
+/// The checkpoint exists until the answer is printed and all outputs are written.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_answer_that_cannot_be_written() {
@@ -115,7 +114,7 @@ fn an_answer_that_cannot_be_written() {
     }
 }
 
-/// Two runs that go on from one file would write over each other's.
+/// Two runs cannot continue from one file, because each would overwrite the other's checkpoint.
 #[cfg(debug_assertions)]
 #[test]
 fn a_run_that_goes_on_is_alone() {
@@ -131,11 +130,11 @@ fn a_run_that_goes_on_is_alone() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!((&*line, refused.code), ("held\n", 1));
-    assert!(refused.stderr.ends_with("c` is the checkpoint of a run that goes on\n"), "{}", refused.stderr);
+    assert!(refused.stderr.ends_with("c` is the checkpoint of a run that has not ended\n"), "{}", refused.stderr);
     assert_eq!(cuba(folder.path(), &["resume", "c", "--timeout", "100ms"]).code, 5);
 }
 
-/// What did not fit into the memory may fit into more.
+/// A run that did not fit into the memory continues with more.
 #[test]
 fn more_memory() {
     let folder = folder();
@@ -151,7 +150,7 @@ fn more_memory() {
     assert!(little < 2000 && little < more, "{little}, {more}");
 }
 
-/// What cannot be kept is told at once.
+/// A checkpoint that cannot be written gives a warning immediately.
 #[cfg(target_os = "linux")]
 #[test]
 fn there_is_no_room() {
@@ -163,24 +162,24 @@ fn there_is_no_room() {
     let stderr = String::from_utf8(ran.stderr).unwrap();
     assert_eq!(ran.status.code(), Some(5), "{stderr}");
     assert!(stderr.starts_with("warning: the checkpoint `c` cannot be written: File too large"), "{stderr}");
-    assert!(stderr.contains("warning: not everything is in the checkpoint `c`: File too large"), "{stderr}");
+    assert!(stderr.contains("warning: the checkpoint `c` is incomplete: File too large"), "{stderr}");
 }
 
-/// A file of a run that was stopped, with something in it.
+/// The checkpoint of a stopped run, with at least one part.
 fn checkpoint(folder: &Path) -> Vec<u8> {
     let options = ["verify", "mirror.cpds", "--checkpoint", "c", "--checkpoint-every", "0s", "--timeout", "400ms"];
     let stopped = cuba(folder, &options);
-    assert_eq!((stopped.code, &*stopped.stderr), (5, "note: `cuba resume c` goes on from the last checkpoint\n"));
+    assert_eq!((stopped.code, &*stopped.stderr), (5, "note: `cuba resume c` continues from the last checkpoint\n"));
     fs::read(folder.join("c")).unwrap()
 }
 
-/// What has nothing in it does not claim to have; a run can begin from there all the same.
+/// The note says that a checkpoint is empty. A run can still start from it.
 #[test]
 fn nothing_was_kept_yet() {
     let folder = folder();
     let verify = ["verify", "mirror.cpds", "--max-contexts", "3"];
     let stopped = cuba(folder.path(), &[&verify[..], &["--checkpoint", "c", "--timeout", "0s"]].concat());
-    let note = "note: nothing is in the checkpoint `c` yet; `cuba resume c` begins from the start\n";
+    let note = "note: the checkpoint `c` is still empty; `cuba resume c` starts from the beginning\n";
     assert_eq!((stopped.code, &*stopped.stderr), (5, note));
     let (resumed, whole) = (cuba(folder.path(), &["resume", "c", "--timeout", "1h"]), cuba(folder.path(), &verify));
     assert_eq!((resumed.code, resumed.stdout, resumed.stderr), (whole.code, whole.stdout, whole.stderr));
@@ -195,11 +194,11 @@ fn a_run_that_was_stopped_goes_on_from_anywhere() {
     let resumed = cuba(elsewhere.path(), &["resume", "moved", "--timeout", "1s"]);
     assert_eq!(resumed.code, 5, "{}", resumed.stderr);
     assert!(resumed.stdout.contains("unknown: safe up to"), "{}", resumed.stdout);
-    assert!(resumed.stderr.contains("moved` goes on from the last checkpoint"), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains("moved` continues from the last checkpoint"), "{}", resumed.stderr);
     assert!(moved.exists() && !folder.path().join("c").exists(), "it is kept where it was found");
 }
 
-/// What `cuba resume` says of a file with this content.
+/// The error of `cuba resume` for a file with this content.
 fn refused(folder: &Path, content: &[u8]) -> String {
     fs::write(folder.join("c"), content).unwrap();
     let Ran { code, stdout, stderr } = cuba(folder, &["resume", "c"]);
@@ -211,12 +210,12 @@ fn refused(folder: &Path, content: &[u8]) -> String {
 fn what_is_no_checkpoint_is_refused() {
     let folder = folder();
     let whole = checkpoint(folder.path());
-    assert_snapshot!(refused(folder.path(), b""), @"error: `/c` is no checkpoint");
-    assert_snapshot!(refused(folder.path(), b"shared 0\ninit 0|a\nthread A { symbols a }\n"), @"error: `/c` is no checkpoint");
+    assert_snapshot!(refused(folder.path(), b""), @"error: `/c` is not a checkpoint");
+    assert_snapshot!(refused(folder.path(), b"shared 0\ninit 0|a\nthread A { symbols a }\n"), @"error: `/c` is not a checkpoint");
     let and_more = [&whole[..], b"!"].concat();
-    assert_snapshot!(refused(folder.path(), &and_more), @"error: `/c` is damaged: it is not as it was written");
+    assert_snapshot!(refused(folder.path(), &and_more), @"error: `/c` is damaged: its checksum is wrong");
     let other = [b"cuba checkpoint 0\n", &whole[18..]].concat();
-    assert_snapshot!(refused(folder.path(), &other), @"error: `/c` is a checkpoint of another version of cuba; go on with that one");
+    assert_snapshot!(refused(folder.path(), &other), @"error: `/c` is a checkpoint of another version of cuba; continue it with that version");
     for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
         let mut damaged = whole.clone();
         damaged[at] ^= 4;
@@ -244,12 +243,12 @@ fn a_checkpoint_replaces_nothing() {
         ran.stderr
     };
     fs::write(folder.path().join("there"), "something").unwrap();
-    assert_snapshot!(run("there"), @"error: `there` is there already; go on from it with `cuba resume there`, or remove it");
+    assert_snapshot!(run("there"), @"error: `there` already exists; continue from it with `cuba resume there`, or remove it");
     assert_snapshot!(run("mirror.cpds"), @"error: `mirror.cpds` is an input; write to another file");
     assert_snapshot!(run("."), @"error: cannot write `.`: it is a folder; name a file in it");
     assert_snapshot!(run("no/where"), @"error: cannot write `no/where`: there is no folder `no`; create it, or name another file");
     assert_eq!(fs::read_to_string(folder.path().join("there")).unwrap(), "something");
-    // With an answer there is nothing to go on with.
+    // After an answer, the checkpoint is removed.
     let answered = cuba(folder.path(), &["verify", "mirror.cpds", "--max-contexts", "3", "--checkpoint", "c"]);
     assert_eq!((answered.code, &*answered.stderr), (5, ""));
     assert!(!folder.path().join("c").exists());

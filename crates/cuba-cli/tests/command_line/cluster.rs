@@ -1,4 +1,4 @@
-//! Many processes are for another program, which takes over.
+//! With many processes, `cuba-cluster` takes over.
 
 use std::fs;
 use std::path::Path;
@@ -7,12 +7,12 @@ use tempfile::TempDir;
 
 const ASKED: [&str; 4] = ["verify", "m.cpds", "--processes", "2"];
 
-/// Runs `cuba` from this folder, and with that folder as the PATH.
+/// Runs the `cuba` in one folder, with another folder as the PATH.
 fn run(folder: &Path, path: &Path, args: &[&str]) -> Output {
     Command::new(folder.join("cuba")).args(args).env("PATH", path).output().expect("it runs")
 }
 
-/// A folder with `cuba` in it, and nothing else.
+/// A folder with nothing but `cuba`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::hard_link(env!("CARGO_BIN_EXE_cuba"), folder.path().join("cuba")).unwrap();
@@ -29,13 +29,14 @@ fn without_it_there_is_a_hint() {
     assert!(text.ends_with("install it with `cargo install --locked --path crates/cluster`\n"), "{text}");
 }
 
-/// Beside it, or on the PATH: everything goes there as it is, and comes back as it is.
+/// `cuba-cluster` is found beside `cuba` or on the PATH. It gets the arguments unchanged, and its
+/// output and exit code are unchanged.
 #[cfg(unix)]
 #[test]
 fn it_takes_over() {
     let (here, there) = (folder(), folder());
-    // Not written by this process, of which others may be started meanwhile: they would have it
-    // open, and nobody could run it.
+    // A shell writes the file: a child that this process starts at the same time would have the
+    // file open, and then it could not be executed.
     let write = |folder: &Path, name: &str| {
         let text = format!("#!/bin/sh\necho {name}: \"$@\"\nexit 10\n");
         let write = "printf %s \"$0\" > cuba-cluster && chmod +x cuba-cluster";

@@ -1,4 +1,4 @@
-//! Running the real `cuba`, and the real `cuba-check`.
+//! Runs the binaries `cuba` and `cuba-check`.
 
 use cpds_testing::corpus::repository;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output};
 use std::sync::LazyLock;
 use std::thread;
 
-/// The other binary, which is built for the occasion if it is not there.
+/// The binary `cuba-check`, which is built first if necessary.
 pub(crate) static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
     let build = ["build", "--quiet", "--package", "cpds-check", "--bin", "cuba-check", "--message-format", "json"];
     let built = Command::new(env!("CARGO")).args(build).current_dir(repository()).output().expect("cargo starts");
@@ -19,7 +19,7 @@ pub(crate) static CUBA_CHECK: LazyLock<PathBuf> = LazyLock::new(|| {
     executable.expect("there is a binary")
 });
 
-/// What the command answered.
+/// The result of a command.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -40,13 +40,13 @@ pub(crate) fn cuba_with(folder: &Path, variables: &[(&str, &str)], args: &[&str]
     Ran { code: status.code().expect("cuba ends by itself"), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// Sends signals to a process, one right after the other.
+/// Sends signals to a process, one immediately after the other.
 pub(crate) fn kill(signals: &[&str], child: &Child) {
     let kills: Vec<String> = signals.iter().map(|signal| format!("kill -{signal} {}", child.id())).collect();
     assert!(Command::new("sh").args(["-c", &kills.join(" && ")]).status().unwrap().success());
 }
 
-/// Checks all of them at once: what waits does not keep the others waiting.
+/// Checks all items at the same time, because most checks only wait.
 pub(crate) fn at_once<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
     thread::scope(|scope| {
         for item in items {
@@ -55,7 +55,7 @@ pub(crate) fn at_once<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
     });
 }
 
-/// Shows a file with this content, which must be refused; what standard error says.
+/// Runs `cuba show` on a file with this content, which must be refused. Returns standard error.
 pub(crate) fn refused(name: &str, content: impl AsRef<[u8]>) -> String {
     refused_with(&[(name, content.as_ref())], &["show", name])
 }
@@ -70,14 +70,14 @@ pub(crate) fn refused_with(files: &[(&str, &[u8])], args: &[&str]) -> String {
     ran.stderr
 }
 
-/// A system in which everything is right, with one more line before, or in its thread.
+/// A correct system with one more statement, or one more line in a thread.
 pub(crate) fn with(statement: &str, in_thread: &str) -> String {
     format!(
         "shared idle busy\n{statement}\ninit idle|main,-\n\nthread A {{\n  symbols main work\n  {in_thread}\n}}\nthread B {{ symbols x }}\n"
     )
 }
 
-/// The words of a command as a shell would see them: what stands between single quotes is one.
+/// The words of a command, split as by a shell. Text between single quotes is one word.
 pub(crate) fn words(command: &str) -> Vec<&str> {
     let quoted = command.split('\'').enumerate();
     quoted.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
@@ -93,7 +93,7 @@ pub(crate) fn done(args: &[&str]) -> String {
     ran.stdout
 }
 
-/// What `--json` prints has to fit its published schema.
+/// Checks that the output of `--json` fits its published schema.
 pub(crate) fn fits(schema: &str, object: &Value, what: &str) {
     let path = repository().join(format!("docs/schema/{schema}.schema.json"));
     let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -108,8 +108,8 @@ pub(crate) fn on(model: &str, verb: &str) -> Ran {
     cuba(folder.path(), &[verb, "m.cpds"])
 }
 
-/// Procedures of which each calls the next one twice, so that a call of a0 returns after 2^40
-/// steps: the symbols, and the actions.
+/// The symbols and actions of procedures that each call the next one twice, so that a call of a0
+/// returns after 2^40 steps.
 pub(crate) fn doubling() -> (String, String) {
     let symbols: Vec<String> = (0..40).map(|i| format!("a{i} b{i}")).collect();
     let calls: Vec<String> =

@@ -1,4 +1,4 @@
-//! `cuba convert`: one format into the other, and back.
+//! `cuba convert`: from one format to another, and back.
 
 use crate::common::{cuba, done, in_repository};
 use cpds_testing::corpus::repository;
@@ -102,7 +102,7 @@ fn an_output_never_replaces_an_input() {
     assert_snapshot!(ran.stderr, @"error: `./m.cpds` is an input; write to another file");
     let ran = cuba(folder.path(), &["convert", "m.cpds", "--to", "pds", "-o", "m.init"]);
     assert_eq!(ran.code, 1);
-    assert_snapshot!(ran.stderr, @"error: `m.init` would not be read as .pds; call it `m.pds`");
+    assert_snapshot!(ran.stderr, @"error: `m.init` does not have the extension .pds; name it `m.pds`");
     let ran = cuba(folder.path(), &["convert", "m.cpds", "--to", "pds", "-o", "nowhere/m.pds"]);
     assert_eq!(ran.code, 1);
     assert_eq!(fs::read_to_string(folder.path().join("m.cpds")).unwrap(), text);

@@ -1,8 +1,8 @@
-//! Every command that the documentation shows does what it says.
+//! Every command in the documentation prints what the page shows.
 //!
-//! A page is one session of a shell, in a folder with copies of `docs` and `models`: what a command
-//! writes, later ones can read. A `console` block has commands, after `$ `, each with all that it
-//! prints on standard output; an `sh` block has commands alone.
+//! A page is one session of a shell, in a folder with copies of `docs` and `models`, so that later
+//! commands can read the files that earlier ones write. A `console` block has commands after `$ `,
+//! each with all of its standard output. An `sh` block has only commands.
 
 use crate::common::CUBA_CHECK;
 use crate::markdown::{blocks, pages};
@@ -19,7 +19,7 @@ fn the_commands_in_the_documentation_print_what_it_says() {
     let mut found = [0; 2];
     for page in pages() {
         let mut session = Session::new(&page);
-        // What is there after a build, or after an installation, is the same.
+        // `cuba` after a build and after an installation is the same.
         let text = fs::read_to_string(&page).unwrap().replace("cargo run --release --bin cuba -- ", "cuba ");
         for block in blocks(&text) {
             match block.language {
@@ -43,7 +43,7 @@ fn the_commands_in_the_documentation_print_what_it_says() {
     assert!(found[0] >= 40 && found[1] >= 8, "the documentation shows commands: {found:?}");
 }
 
-/// The commands of a `console` block, each with what it prints.
+/// The commands of a `console` block, each with its output.
 fn shown(block: &str) -> Vec<(&str, String)> {
     let mut commands: Vec<(&str, String)> = Vec::new();
     for line in block.split_inclusive('\n') {
@@ -60,7 +60,7 @@ fn is_ours(command: &str) -> bool {
     ["cuba ", "cuba-check "].iter().any(|start| command.starts_with(start))
 }
 
-/// A shell that a reader of the page might sit at.
+/// The shell session of a page.
 struct Session<'a> {
     page: &'a Path,
     folder: TempDir,
@@ -83,12 +83,12 @@ impl<'a> Session<'a> {
         Session { page, folder, code: 0 }
     }
 
-    /// Runs a command; what it prints. Our own commands must be understood, and must not fail.
+    /// Runs a command and returns its output. A command of this project must not fail.
     fn run(&mut self, command: &str) -> String {
         let mut path = vec![self.folder.path().join("bin")];
         path.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         let shell = Command::new("sh")
-            // So that `echo $?` knows.
+            // For `echo $?`.
             .args(["-c", &format!("(exit {})\n{command}", self.code)])
             .current_dir(self.folder.path())
             .env("PATH", env::join_paths(path).expect("a path"))
@@ -102,8 +102,8 @@ impl<'a> Session<'a> {
         String::from_utf8(shell.stdout).expect("UTF-8")
     }
 
-    /// What the commands have written to `docs`, or would have changed there, is what is there: the
-    /// pictures are up to date.
+    /// Checks that the files that the commands write to `docs` are equal to those in the
+    /// repository, so that pictures are up to date.
     fn end(self) {
         let (written, kept) = (contents(self.folder.path()), contents(&repository()));
         for (path, content) in &written {

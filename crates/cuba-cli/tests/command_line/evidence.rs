@@ -1,4 +1,4 @@
-//! Evidence on the command line: what is written, and what `cuba-check` says about it.
+//! Evidence on the command line: the files, and the answers of `cuba-check` about them.
 
 use crate::common::{CUBA_CHECK, Ran, done, in_repository};
 use cpds_testing::corpus::{models, repository};
@@ -13,14 +13,14 @@ pub(crate) fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(&*CUBA_CHECK);
     command.args(args).current_dir(repository()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
-    // It need not read all of it.
+    // It may end before it has read everything.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { code: status.code().expect("it ends by itself"), stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// What it says, and with which exit code.
+/// The output of `cuba-check` and its exit code.
 fn said(args: &[&str]) -> String {
     let Ran { code, stdout, stderr } = cuba_check(args, b"");
     format!("{code}: {stdout}{stderr}")
@@ -48,7 +48,7 @@ fn every_model() {
         let limit = ["--max-contexts", "12", "--quiet"];
         let run = |verb: &str, more: &[&str]| in_repository(&[&[verb], &*arguments, &limit, more].concat());
         let ran = run("verify", &["--certificate", &certificate, "--trace", &trace]);
-        // The checker knows systems only, not programs.
+        // The checker reads only systems, not programs.
         let path = if cpds::is_program(arguments[0].as_ref()) {
             let converted = in_repository(&[&["convert"], &*arguments, &["--to", "cpds", "-o", &system]].concat());
             assert_eq!(converted.code, 0, "{}", converted.stderr);
@@ -81,7 +81,7 @@ fn every_model() {
             fits("certificate", &fs::read_to_string(&all).unwrap());
             let checked = cuba_check(&["--exact", path, &all], b"");
             assert_eq!((checked.code, &*checked.stderr), (0, ""), "{path}");
-            // Without a list of all that is reachable: safe if and only if that was the verdict.
+            // Without the list of reachable visible states, it accepts safety exactly if that was the verdict.
             let expected = if ran.code == 10 { 10 } else { 0 };
             assert!(ran.code == 5 || cuba_check(&[path, &all], b"").code == expected, "{path}");
             found[2] += 1;
@@ -90,7 +90,7 @@ fn every_model() {
     assert!(found[0] >= 15 && found[1] >= 5 && found[2] >= 15, "{found:?}");
 }
 
-/// The checker reads systems only, and says how to get one.
+/// The checker reads only systems. Its message says how to convert a program.
 #[test]
 fn a_program_is_no_model() {
     let ran = cuba_check(&["models/table2/turns.bp", "-"], b"");
@@ -98,7 +98,7 @@ fn a_program_is_no_model() {
     assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; convert it to a system first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
 }
 
-/// The certificate's list is the one that is reported.
+/// The list in the certificate is the one in the answer.
 #[test]
 fn all_that_is_visible() {
     let folder = tempfile::tempdir().unwrap();
@@ -155,11 +155,11 @@ fn the_files() {
     assert_snapshot!(said(&["models/paper/fig7.cpds", &compressed]), @"2: malformed: the evidence is compressed; decompress it: gunzip -c FILE | cuba-check MODEL -");
     let from_input = cuba_check(&["models/paper/fig7.cpds", "-"], text.as_bytes());
     assert_eq!((from_input.code, from_input.stderr.as_str()), (0, ""));
-    // What is for one property says nothing of another.
+    // Evidence for one property is not evidence for another one.
     assert_snapshot!(said(&["models/paper/fig7.cpds", &plain, "--target", "q0|σ0"]).split("sha256").next().unwrap(), @"2: other options or another model: the evidence is for");
 }
 
-/// The certificate does not depend on which search ends first, nor on the numbers of languages.
+/// The certificate does not depend on the speed of threads or the numbers of languages.
 #[test]
 fn the_same_in_each_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +189,7 @@ fn with_other_bad_and_initial_states() {
     let options = ["--target", "2|1,*", "--init", "0|1,4 6"];
     done(&[&["verify", "models/paper/fig1.cpds", "--certificate", path], &options[..]].concat());
     assert_eq!(cuba_check(&[&["models/paper/fig1.cpds", path], &options[..]].concat(), b"").code, 0);
-    // A mistake in the question, not in the evidence.
+    // The options are wrong, not the evidence.
     let told = "other options or another model: the evidence is for sha256:";
     let is_refused = |args: &[&str]| {
         let ran = cuba_check(args, b"");
@@ -199,7 +199,7 @@ fn with_other_bad_and_initial_states() {
     is_refused(&["models/paper/fig1.cpds", path]);
     is_refused(&["models/paper/fig1.cpds", path, "--exact"]);
     is_refused(&["models/paper/fig2.cpds", path]);
-    // So it is with what a program was converted with.
+    // The same holds for the options with which a program was converted.
     let system = folder.path().join("system.cpds");
     let system = system.to_str().unwrap();
     let program = ["models/table2/bluetooth-3.bp", "--instances", "adder=1,stopper=1"];
@@ -211,7 +211,7 @@ fn with_other_bad_and_initial_states() {
     assert_eq!(cuba_check(&[system, path], b"").code, 0);
     convert(&["models/table2/bluetooth-3.bp", "--instances", "adder=2,stopper=1"]);
     is_refused(&[system, path]);
-    // Evidence for this question that is wrong is rejected.
+    // Wrong evidence for this question is rejected.
     convert(&program);
     let mut wrong: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     wrong["tuples"] = Value::Array(Vec::new());
@@ -282,7 +282,7 @@ fn usage_of_cuba_check() {
     ");
 }
 
-/// A failed check would be exit code 6, and a verdict that was not checked says so.
+/// An unchecked verdict says that it was not checked.
 #[test]
 fn without_a_check() {
     let verdict = |args: &[&str]| in_repository(args).stdout.lines().last().unwrap_or_default().to_owned();
@@ -293,7 +293,7 @@ fn without_a_check() {
     assert!(unknown.starts_with("unknown: ") && !unknown.contains("checked"), "{unknown}");
     let told: Value =
         serde_json::from_str(&done(&["verify", "models/paper/fig2.cpds", "--no-check", "--json"])).unwrap();
-    assert_eq!(told["evidence"], Value::Null, "nobody wants it");
+    assert_eq!(told["evidence"], Value::Null, "no evidence is made");
 }
 
 #[test]

@@ -1,8 +1,9 @@
-//! Mistakes in cuba itself, made on purpose: whatever panics, wherever, is exit code 6 with a file
-//! to report, and leaves nothing half done.
+//! Injected panics: a panic at any place gives exit code 6 and a crash report, and leaves no
+//! incomplete file.
 
 use crate::common::{Ran, cuba, cuba_with};
 use crate::outputs::names;
+use cpds_testing::skipped::has_faults;
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
@@ -21,10 +22,9 @@ pub(crate) fn models() -> TempDir {
     folder
 }
 
-/// Runs `cuba` with a fault at a place. Nothing, in a release build, which has none.
+/// Runs `cuba` with a panic at a place. `None` in a release build, which cannot inject faults.
 fn with_fault(place: &str, folder: &Path, args: &[&str]) -> Option<Ran> {
-    if !cfg!(debug_assertions) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+    if !has_faults() {
         return None;
     }
     Some(cuba_with(folder, &[("CUBA_FAULT", &format!("panic:{place}"))], args))
@@ -61,10 +61,7 @@ fn a_panic_anywhere() {
         let lines: Vec<&str> = ran.stderr.lines().collect();
         let mistake = "error: this is a mistake in cuba itself, not in your input: a fault on purpose: ";
         assert!(lines[0].starts_with(&format!("{mistake}{place} (")), "{}", ran.stderr);
-        assert_eq!(
-            lines[1],
-            "note: everything that is needed for a report is in `cuba-panic-1.json`: please attach this file"
-        );
+        assert_eq!(lines[1], "note: the file `cuba-panic-1.json` has everything that a report needs; please attach it");
         let missing: &[&str] = match *args.last().unwrap() {
             "c.json" if !args.contains(&"--quiet") => &["`c.json` was not written (the file there is an older one)"],
             "1" => &["`c.json` was not written (the file there is an older one)"],
@@ -126,7 +123,7 @@ fn files_that_belong_together_and_files_that_are_long() {
     assert_eq!(long["text"].as_str().unwrap().len(), 8 << 20);
 }
 
-/// A run of `bench` that fails is a row, with what it said, and what it left to be reported.
+/// A failed run of `bench` is a row with its message. Its crash report stays.
 #[test]
 fn a_run_of_bench_panics() {
     let folder = models();
@@ -138,24 +135,27 @@ fn a_run_of_bench_panics() {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("`cuba-panic-2.json`: please attach"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the file `cuba-panic-2.json` has everything"), "{}", ran.stderr);
     assert_eq!(bundle(&folder.path().join("cuba-panic-2.json"))["files"][0]["file"], "fig2.cpds");
 }
 
-/// Where the bundle cannot be written, it goes to where temporary files go.
+/// A bundle that cannot be written in the current folder goes to the folder for temporary files.
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_can_be_written_here() {
+fn a_bundle_in_the_temporary_folder() {
     let folder = models();
     let (path, model) = (folder.path().to_str().unwrap(), folder.path().join("fig1.cpds"));
     let args = ["verify", model.to_str().unwrap()];
     let run = |to: &str| cuba_with("/proc".as_ref(), &[("CUBA_FAULT", "panic:reading"), ("TMPDIR", to)], &args);
-    if !cfg!(debug_assertions) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+    if !has_faults() {
         return;
     }
     let ran = run(path);
-    assert!(ran.code == 6 && ran.stderr.contains(&format!("is in `{path}/cuba-panic-1.json`")), "{}", ran.stderr);
+    assert!(
+        ran.code == 6 && ran.stderr.contains(&format!("the file `{path}/cuba-panic-1.json` has everything")),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(bundle(&folder.path().join("cuba-panic-1.json"))["panic"], "a fault on purpose: reading");
     let ran = run("/proc/self");
     assert!(ran.code == 6 && ran.stderr.contains("error: cannot write the report: "), "{}", ran.stderr);

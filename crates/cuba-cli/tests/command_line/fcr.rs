@@ -1,4 +1,4 @@
-//! `cuba fcr`.
+//! `cuba fcr`: verdicts, loops and traces.
 
 use crate::common::{cuba, done, doubling, fits, in_repository, on};
 use insta::assert_snapshot;
@@ -9,15 +9,16 @@ fn it_holds() {
     assert_snapshot!(done(&["fcr", "models/paper/fig1.cpds"]), @"holds: within one context, every thread reaches finitely many states (Theorem 17); so every R_k is finite");
 }
 
-/// A loop that is not reachable refutes nothing: the overapproximation that says so is named.
+/// A loop that is not reachable refutes nothing. The verdict names the overapproximation that
+/// proves it.
 #[test]
 fn it_holds_although_there_is_a_loop() {
     assert_snapshot!(done(&["fcr", "models/tiny/unreachable-loop.cpds"]), @"holds: no pumping head is reachable, so every R_k is finite (proved by Z, 4 states; proof checked)");
     assert_snapshot!(done(&["fcr", "models/tiny/spurious-loop.cpds"]), @"holds: no pumping head is reachable, so every R_k is finite (proved by matched-Z, 5 states; proof checked)");
 }
 
-/// The way to a pumping head, then its loop; and that of the other program, which is reachable as
-/// well.
+/// The trace to a pumping head, then its loop, then the loop of the other program, which is also
+/// reachable.
 #[test]
 fn loops() {
     let ran = in_repository(&["fcr", "models/paper/fig2.cpds"]);
@@ -57,8 +58,7 @@ fn loops() {
     ");
 }
 
-/// Whichever copy gets to the loop, the first one to move is the first one. What is bad is not
-/// asked for.
+/// The first copy that moves is the first thread. Bad patterns have no effect.
 #[test]
 fn copies_are_numbered_as_they_move() {
     let text =
@@ -66,7 +66,7 @@ fn copies_are_numbered_as_they_move() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("m.cpds"), text).unwrap();
     let ran = cuba(folder.path(), &["fcr", "m.cpds", "--target", "0|*,*"]);
-    assert_eq!(ran.stderr, "note: --target has no effect: `cuba fcr` does not ask for bad states\n");
+    assert_eq!(ran.stderr, "note: --target has no effect: `cuba fcr` does not look for bad states\n");
     assert_snapshot!(ran.stdout, @"
                      ⟨0|a,a⟩
     context 1: A#1
@@ -80,8 +80,8 @@ fn copies_are_numbered_as_they_move() {
     ");
 }
 
-/// Neither reached nor ruled out: whether the server gets to `finished` with a session left depends
-/// on the heights of two stacks.
+/// The pumping head is neither reached nor ruled out: whether the server reaches `finished` with an
+/// open session depends on the heights of two stacks.
 #[test]
 fn it_is_open() {
     let model = include_str!("../../../../models/squeeze/mirror.cpds");
@@ -108,7 +108,8 @@ fn it_is_open() {
     assert_eq!(object["programs"][1]["loop"]["reachable"], Value::Null);
 }
 
-/// What `verify` knows of it in the end, and how; the engine is chosen by what is known at once.
+/// The value of `fcr` in the answer of `verify`, and its proof. The choice of the engine depends on
+/// what is known before the search.
 #[test]
 fn verify_says_what_it_knows() {
     for (model, fcr, by, engine) in [
@@ -128,7 +129,7 @@ fn verify_says_what_it_knows() {
 
 /// The trace to a pumping head is evidence like any other.
 #[test]
-fn the_way_to_a_loop_passes_the_check() {
+fn the_trace_to_a_loop_is_accepted() {
     let ran = in_repository(&["fcr", "models/paper/fig2.cpds", "--json"]);
     let object: Value = serde_json::from_str(&ran.stdout).unwrap();
     fits("fcr", &object, "refuted");
@@ -185,8 +186,8 @@ fn the_memory_is_limited() {
     assert_snapshot!(ran.stdout, @"unknown: a store automaton takes more memory than 100 B, see --memory");
 }
 
-/// Each procedure calls the next one twice, so that the stack of c grows by one only after 2^40
-/// steps. The loop is found, but not written out.
+/// Each procedure calls the next one twice, so the stack of c grows by one only after 2^40 steps.
+/// The loop is found, but it is too long to print.
 #[test]
 fn a_loop_that_is_too_long() {
     let (symbols, calls) = doubling();

@@ -1,6 +1,7 @@
-//! `cuba completions` and `cuba man`.
+//! `cuba completions` and `cuba man`: scripts and manual pages.
 
 use crate::common::{cuba, done, in_repository};
+use cpds_testing::skipped::skip;
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use std::process::{Command, Stdio};
 fn verbs() -> Vec<String> {
     let help = done(&["-h"]);
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let listed = listed.filter(|line| !line.starts_with("   ")); // a line may go on in the next one
+    let listed = listed.filter(|line| !line.starts_with("   ")); // a long line continues in the next one
     let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     names.map(str::to_owned).collect()
 }
@@ -21,7 +22,7 @@ fn options(verb: &str) -> Vec<String> {
     words.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")).map(str::to_owned).collect()
 }
 
-/// What a shell says of a text on its standard input; nothing, where there is no such shell.
+/// Runs a shell with this text as its standard input. `None` if there is no such shell.
 fn shell(command: &[&str], input: &str) -> Option<(bool, String)> {
     let started = Command::new(command[0])
         .args(&command[1..])
@@ -30,7 +31,7 @@ fn shell(command: &[&str], input: &str) -> Option<(bool, String)> {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = started else {
-        eprintln!("skipped: there is no {}", command[0]);
+        skip(&format!("there is no {}", command[0]));
         return None;
     };
     child.stdin.take().expect("it is piped").write_all(input.as_bytes()).expect("it reads");
@@ -118,5 +119,5 @@ fn unknown_shells_and_verbs() {
     assert!(ran.stderr.contains("invalid value 'tcsh' for '<SHELL>'") && ran.stderr.contains("zsh"), "{}", ran.stderr);
     let ran = in_repository(&["man", "verfy"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert!(ran.stderr.starts_with("error: there is no verb `verfy`; there are verify, reach, "), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: there is no verb `verfy`; the verbs are verify, reach, "), "{}", ran.stderr);
 }

@@ -1,8 +1,8 @@
-//! Models built to exhaust: each is refused in a clear way, or answered if there is less in it than
-//! it seems.
+//! Models that try to exhaust time or memory. Each one is refused with a clear message, or answered
+//! if it is smaller than it seems.
 //!
-//! The tests take them as large as it needs to be refused. `just hostile` takes them much larger,
-//! and measures.
+//! In the tests, the models are just large enough to be refused. `just hostile` uses much larger
+//! ones and measures.
 
 use crate::common::cuba;
 use cpds_testing::corpus::repository;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// A command, the files that it reads, and what it says.
+/// A command, the files that it reads, and its output.
 struct Case {
     what: &'static str,
     files: Vec<(&'static str, Vec<u8>)>,
@@ -26,19 +26,19 @@ impl Case {
         Case { what, files: vec![(name, text.into())], args: vec!["show".to_owned(), name.to_owned()], says }
     }
 
-    /// With another file beside it.
+    /// Adds another file.
     fn and(mut self, name: &'static str, text: impl Into<Vec<u8>>) -> Case {
         self.files.push((name, text.into()));
         self
     }
 
-    /// With these arguments.
+    /// Sets the arguments.
     fn with(self, args: &str) -> Case {
         Case { args: args.split(' ').map(str::to_owned).collect(), ..self }
     }
 }
 
-/// `{}` for each number in turn.
+/// The text once for each number, which replaces `{}`.
 fn each(count: usize, template: &str) -> String {
     let (before, after) = template.split_once("{}").expect("a place for the number");
     (0..count).fold(String::new(), |mut text, number| {
@@ -49,7 +49,7 @@ fn each(count: usize, template: &str) -> String {
 
 const THREAD: &str = "thread A { symbols a b; (0,a) -> (0,b) }\n";
 
-/// Systems; `n` is how large they are.
+/// Systems of size `n`.
 fn systems(n: usize) -> Vec<Case> {
     let cpds = |what, text: String, says| Case::new(what, "m.cpds", text, says);
     let x = "x".repeat(n);
@@ -139,12 +139,12 @@ fn systems(n: usize) -> Vec<Case> {
     ]
 }
 
-/// Programs, likewise.
+/// Programs of size `n`.
 fn programs(n: usize) -> Vec<Case> {
     const TOO_LARGE: &str = "error: too large a program";
     let bp = |what, text: String, says| Case::new(what, "m.bp", text, says);
     let main = |body: String| format!("decl x; void main() {{ {body} }}");
-    // As many words as there may be in a program, of so many a time.
+    // As many words as a program may have, this many at a time.
     let most = |each: usize| 500_000 / each;
     vec![
         bp("many parentheses", main(format!("x := {}", "(".repeat(n))), "error: "),
@@ -205,7 +205,7 @@ fn programs(n: usize) -> Vec<Case> {
     ]
 }
 
-/// Answers that are expected of a model, likewise.
+/// TOML files with expected answers, of size `n`.
 fn answers(n: usize) -> Vec<Case> {
     let toml = |what, text: String, says| {
         let model = format!("shared 0\ninit 0|a\nbad 0|b\n{THREAD}");
@@ -253,7 +253,8 @@ fn write(folder: &Path, case: &Case) {
     }
 }
 
-/// Prints what each takes, and that of none is too much: a second, and 200 MB.
+/// Prints the time and memory of each command, and checks that none needs more than a second or 200
+/// MB.
 #[test]
 #[ignore = "for the release build: `just hostile`"]
 fn in_full() {
@@ -270,7 +271,7 @@ fn in_full() {
     assert!(too_much.is_empty(), "{too_much:?}");
 }
 
-/// Seconds and megabytes that a command takes at most. It is asked every millisecond.
+/// The seconds and the peak megabytes of a command, sampled every millisecond.
 fn measured(folder: &Path, args: &[String]) -> (f64, u64) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     let start = Instant::now();

@@ -1,6 +1,5 @@
-//! Limits: whatever is being done, at a limit there is a complete answer, with exit code 5. In
-//! debug builds `CUBA_FAULT` makes a phase wait for ever, deaf to everything, and perhaps take more
-//! and more memory meanwhile.
+//! Limits: in every phase, a limit leads to a complete answer with exit code 5. In debug builds,
+//! `CUBA_FAULT` makes a phase hang, and perhaps allocate more and more memory.
 
 #![cfg(all(unix, debug_assertions))]
 
@@ -18,7 +17,7 @@ use std::time::Duration;
 const ENDLESS: &str = "models/squeeze/mirror.cpds";
 const PROGRAM: &str = "models/table2/turns.bp";
 
-/// Every phase of an analysis, with a model that gets there, and what was being done.
+/// Every phase of an analysis, with a model that reaches it, and its name in the verdict.
 const PHASES: [(&str, &str, &str); 6] = [
     ("Reading", ENDLESS, "reading the model"),
     ("Lowering", PROGRAM, "making a system of the program"),
@@ -28,7 +27,7 @@ const PHASES: [(&str, &str, &str); 6] = [
     ("Writing", PROGRAM, "writing it down"),
 ];
 
-/// Starts `cuba`, and waits until it is held in this phase.
+/// Starts `cuba` and waits until it hangs in this phase.
 fn held(phase: &str, grow: bool, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.args(args);
@@ -52,7 +51,7 @@ fn ran(mut child: Child) -> Ran {
     Ran { code: child.wait().unwrap().code().expect("cuba ends by itself"), stdout, stderr }
 }
 
-/// The same, ended by signals.
+/// Ends such a process by signals.
 fn ended_by(signals: &[&str], phase: &str, args: &[&str]) -> Ran {
     signalled(signals, held(phase, false, args))
 }
@@ -62,7 +61,7 @@ fn signalled(signals: &[&str], child: Child) -> Ran {
     ran(child)
 }
 
-/// What `--json` has printed, which has to be complete.
+/// The output of `--json`, which must be complete.
 fn object(schema: &str, ran: &Ran) -> Value {
     assert_eq!((ran.code, &*ran.stderr), (5, ""), "{}", ran.stdout);
     let object: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -88,14 +87,14 @@ fn an_interrupt_in_every_phase() {
             } else {
                 assert!(last.starts_with("unknown: ") && last.ends_with(why), "{phase}: {last}");
             }
-            // What is open is told only where something is.
+            // The open states are printed only if there are any.
             let is_open = last.contains("open beyond") || last.contains("not converged");
             assert_eq!((told.stdout.contains(" reached: T("), is_open), (phase == "Searching", phase == "Searching"));
         }
     }
 }
 
-/// How the verdict ends if there was an answer, which was not checked, or not told.
+/// The end of the verdict if an answer was found, but not checked or not written.
 fn unconfirmed(phase: &str, why: &str, evidence: &str) -> Option<String> {
     let advice = "rerun without an interrupt";
     let unchecked = format!("to accept the unchecked {evidence}");
@@ -108,7 +107,7 @@ fn unconfirmed(phase: &str, why: &str, evidence: &str) -> Option<String> {
     }
 }
 
-/// A proof, or a trace, is not open, whatever it is that cannot be finished.
+/// A question with a proof or a trace is not called open.
 #[test]
 fn an_answer_that_was_found() {
     let told = |phase, args: &[&str]| ended_by(&["INT"], phase, args).stdout;
@@ -181,7 +180,7 @@ fn an_interrupt_in_every_phase_as_json() {
     assert_eq!(searched["engine"], "explicit");
 }
 
-/// What comes between the table and the verdict depends on how far both ends were.
+/// The text between the table and the verdict depends on the progress of both searches.
 #[test]
 fn the_table_so_far() {
     let ran = ended_by(&["INT"], "Searching", &["reach", ENDLESS]);
@@ -214,8 +213,7 @@ fn the_time_ends_in_every_phase() {
     });
 }
 
-/// The limit holds within a tenth, where the guard gets its turn; a busy machine may keep it
-/// waiting.
+/// The limit holds up to a tenth, if the guard runs in time. On a busy machine it may be late.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_memory_ends_in_every_phase() {
@@ -235,7 +233,7 @@ fn the_memory_ends_in_every_phase() {
     });
 }
 
-/// The second one does not wait for what is known.
+/// The second signal ends the process without an answer.
 #[test]
 fn a_second_signal_ends_at_once() {
     let ran = ended_by(&["INT", "TERM"], "Searching", &["verify", ENDLESS]);
@@ -271,9 +269,9 @@ fn the_other_verbs() {
     });
 }
 
-/// Whoever starts us with `nohup` does not want us to hear that the terminal is gone.
+/// With `nohup`, the end of the terminal is ignored.
 #[test]
-fn a_signal_that_is_not_to_be_heard() {
+fn nohup_ignores_the_end_of_the_terminal() {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_cuba"), "verify", ENDLESS]);
     let told = signalled(&["HUP", "INT"], started("Searching", false, command));
@@ -289,7 +287,7 @@ fn nothing_runs_on_after_bench() {
     command.args(["bench", "models/tiny", "--jobs=2"]).env("CUBA_FAULT", "hang:Reading").current_dir(repository());
     let bench = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let parent = bench.id().to_string();
-    // `4711 (cuba) S 4710 …`: the process that has started it comes second after the name.
+    // `4711 (cuba) S 4710 …`: the parent is the second field after the name.
     let children = || -> Vec<PathBuf> {
         let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
         let is_child = |process: &PathBuf| {
@@ -307,9 +305,9 @@ fn nothing_runs_on_after_bench() {
     assert!(started.iter().all(|process| !process.exists()), "{started:?}");
 }
 
-/// Who does not read the answer at a limit can still end it.
+/// A second signal ends a process even if its answer is not read.
 #[test]
-fn an_answer_that_nobody_reads() {
+fn an_answer_that_is_not_read() {
     let args = ["verify", ENDLESS, "--engine", "explicit", "--timeout", "1s", "--json"];
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     let child = command.args(args).current_dir(repository()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -321,7 +319,7 @@ fn an_answer_that_nobody_reads() {
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
-/// Nothing is left behind.
+/// No temporary file is left.
 #[test]
 fn nothing_is_half_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -333,8 +331,8 @@ fn nothing_is_half_written() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// Every output that was asked for, in whatever phase the run ends, and whether there is an older
-/// file of this name.
+/// Every missing output is named, in whatever phase the run ends. The warning tells whether there
+/// is an older file of this name.
 #[test]
 fn missing_outputs_are_named() {
     at_once(&PHASES, |&(phase, model, _)| {
@@ -374,7 +372,7 @@ fn missing_outputs_are_named() {
     });
 }
 
-/// When a limit ends the search, there is time for the outputs.
+/// After a limit has ended the search, the outputs are still written.
 #[test]
 fn outputs_after_a_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -392,7 +390,7 @@ fn how_much_memory_there_is() {
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--memory", "9000T"]);
     assert_eq!(ran.code, 10);
     let warned = ran.stderr.starts_with("warning: --memory: 9000.00 TiB is more than the ");
-    assert!(warned && ran.stderr.ends_with(" that this machine lets us have\n"), "{}", ran.stderr);
+    assert!(warned && ran.stderr.ends_with(" that this machine allows\n"), "{}", ran.stderr);
     let quiet = in_repository(&["--quiet", "verify", "models/paper/fig1.cpds", "--memory", "9000T"]);
     assert_eq!((quiet.code, &*quiet.stderr), (10, ""));
     let stats = in_repository(&["verify", "models/paper/fig1.cpds", "--stats"]).stderr;

@@ -1,5 +1,5 @@
-//! The command line as a user meets it: every verb on the models of the collection, every kind of
-//! bad input. Bad input is exit code 2, with nothing on standard output.
+//! Tests of the whole command line: every verb on the models of the collection, and every kind of
+//! bad input. Bad input gives exit code 2 and nothing on standard output.
 
 mod bad_files;
 mod bad_pds;

@@ -1,9 +1,9 @@
-//! The pages of the documentation, and what is in them: as much of Markdown as they use.
+//! A parser for the part of Markdown that the pages of the documentation use.
 
 use cpds_testing::corpus::{files, repository};
 use std::path::PathBuf;
 
-/// Every page: those in `docs` and below, and the README.
+/// Every page: those in `docs` and its subfolders, and the README.
 pub(crate) fn pages() -> Vec<PathBuf> {
     let mut pages = files(&repository().join("docs"), "md");
     pages.push(repository().join("README.md"));
@@ -51,7 +51,7 @@ fn lines(page: &str) -> Vec<&str> {
     page.lines().filter(|line| is_text(line)).collect()
 }
 
-/// Where the links of the page lead, pictures included. What stands between backquotes is no link.
+/// The targets of the links and pictures of the page. Text between backquotes has no links.
 pub(crate) fn links(page: &str) -> Vec<String> {
     let text = lines(page).join("\n");
     let prose: String = text.split("\n\n").flat_map(|paragraph| paragraph.split('`').step_by(2)).collect();
@@ -59,8 +59,7 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     targets.map(|target| target.split(')').next().expect("a part").to_owned()).collect()
 }
 
-/// What the headings of the page are called in links: lower case, words joined by hyphens, signs
-/// left out.
+/// The anchors of the headings: lower case, words joined by hyphens, without punctuation.
 pub(crate) fn anchors(page: &str) -> Vec<String> {
     let headings = lines(page).into_iter().filter(|line| line.starts_with('#'));
     let name = |heading: &str| {

@@ -1,8 +1,9 @@
-//! How files are written: all of it, or nothing; through links; and never over an input.
+//! Output files: written completely or not at all, through links, and never over an input.
 #![cfg(unix)]
 
 use crate::common::{Ran, cuba, cuba_with, kill};
 use crate::faults::models;
+use cpds_testing::skipped::{has_faults, skip};
 use insta::assert_snapshot;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -11,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is in a folder.
+/// The names of the files in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = entries.collect();
@@ -21,12 +22,12 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 
 const VERIFY: [&str; 3] = ["verify", "fig2.cpds", "--certificate"];
 
-/// The certificate for Fig. 2, to this file.
+/// The command that writes the certificate for Fig. 2 to this file.
 fn certificate(folder: &Path, name: &str) -> Ran {
     cuba(folder, &[&VERIFY[..], &[name]].concat())
 }
 
-/// A shell's `cuba`, with what has to come before.
+/// A command line for a shell, after some preparation.
 fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", script]).env("CUBA", env!("CARGO_BIN_EXE_cuba")).current_dir(folder);
@@ -70,8 +71,8 @@ fn through_links() {
     assert_eq!(ran.code, 1);
 }
 
-/// Other names of the old file keep it; permissions are kept, and those of a new file are what the
-/// user wants.
+/// Hard links to the old file keep the old content. Permissions are kept. A new file has the
+/// default permissions of the user.
 #[test]
 fn what_a_file_keeps() {
     let folder = models();
@@ -115,7 +116,7 @@ fn an_input_under_any_name() {
         (&VERIFY, "here/here/hard"),
         (&["reach", "m.pds", "--plot"], "init"),
         (&["reach", "m.pds", "--plot"], "spec"),
-        // Also if the options stand in for it.
+        // Even if options replace its content.
         (&of_pds, "m.init"),
         (&of_pds, "spec"),
         (&["convert", "fig1.cpds", "--to", "pds", "-o"], "hard.pds"),
@@ -150,12 +151,12 @@ fn two_names_of_one_output() {
     {
         let ran = both(report, plot);
         assert_eq!((ran.code, &*ran.stdout), (1, ""), "{report} {plot}");
-        assert_eq!(ran.stderr, format!("error: `{plot}` is the name of two outputs\n"));
+        assert_eq!(ran.stderr, format!("error: `{plot}` is given for two outputs\n"));
     }
     let ran = cuba(folder.path(), &["convert", "fig1.cpds", "--to", "pds", "-o", "x.pds"]);
-    assert_eq!((ran.code, &*ran.stderr), (1, "error: `x.spec` is the name of two outputs\n"));
+    assert_eq!((ran.code, &*ran.stderr), (1, "error: `x.spec` is given for two outputs\n"));
     assert_eq!(fs::read_to_string(path("a")).unwrap(), "old");
-    assert_eq!(both("/dev/null", "/dev/null").code, 0, "that is for everybody");
+    assert_eq!(both("/dev/null", "/dev/null").code, 0, "several outputs may go there");
     assert_eq!(both("new.html", "new.svg").code, 0);
 }
 
@@ -172,7 +173,7 @@ fn devices_and_pipes() {
         Some(0)
     );
     assert_eq!(fs::read_to_string(path("piped.json")).unwrap(), expected);
-    // Neither of the two that go to standard output is lost.
+    // Standard output gets both outputs.
     for (name, to) in [("/dev/stdout", "> both"), ("/dev/fd/1", "> both"), ("/dev/stdout", "| cat > both")] {
         assert_eq!(run(&format!("\"$CUBA\" verify fig2.cpds --certificate {name} {to}")), Some(0));
         let both = fs::read_to_string(path("both")).unwrap();
@@ -181,7 +182,7 @@ fn devices_and_pipes() {
             "{name} {to}: {both}"
         );
     }
-    // What a shell has opened, as in `--certificate >(gzip > c.gz)`.
+    // A pipe that a shell has opened, as in `--certificate >(gzip > c.gz)`.
     for to in ["3> both > /dev/null", "3>&1 > /dev/null | cat > both"] {
         assert_eq!(run(&format!("\"$CUBA\" verify fig2.cpds --certificate /dev/fd/3 {to}")), Some(0));
         assert_eq!(fs::read_to_string(path("both")).unwrap(), expected, "{to}");
@@ -197,8 +198,8 @@ fn devices_and_pipes() {
     assert!(!names("/dev".as_ref()).iter().any(|name| name.starts_with("cuba")));
 }
 
-/// Runs what must be refused before anything is read: in a debug build, reading a model would
-/// panic.
+/// Runs a command that must be refused before the model is read. In a debug build, reading a model
+/// would panic.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let ran = cuba_with(folder, &[("CUBA_FAULT", "panic:reading")], args);
     assert_eq!((ran.code, &*ran.stdout), (1, ""), "{args:?}: {}", ran.stderr);
@@ -212,9 +213,9 @@ fn what_cannot_be_written() {
     let said = |name: &str| refused(folder.path(), &[&VERIFY[..], &[name]].concat());
     assert_snapshot!(said("sub"), @"error: cannot write `sub`: it is a folder; name a file in it");
     assert_snapshot!(said("."), @"error: cannot write `.`: it is a folder; name a file in it");
-    assert_snapshot!(said("new/"), @"error: cannot write `new/`: that is not the name of a file");
+    assert_snapshot!(said("new/"), @"error: cannot write `new/`: this is not the name of a file");
     assert_snapshot!(said("no/such/c.json"), @"error: cannot write `no/such/c.json`: there is no folder `no/such`; create it, or name another file");
-    assert_snapshot!(said("fig1.cpds/c.json"), @"error: cannot write `fig1.cpds/c.json`: `fig1.cpds` is no folder");
+    assert_snapshot!(said("fig1.cpds/c.json"), @"error: cannot write `fig1.cpds/c.json`: `fig1.cpds` is not a folder");
     symlink("no/such/c.json", folder.path().join("dangling")).unwrap();
     assert_snapshot!(said("dangling"), @"error: cannot write `dangling`: there is no folder `no/such`; create it, or name another file");
     for args in [
@@ -232,17 +233,17 @@ fn what_cannot_be_written() {
     assert_eq!(names(folder.path()), ["dangling", "fig1.cpds", "fig2.cpds", "sub"]);
 }
 
-/// What a file would be taken for by its name is what is written to it.
+/// The extension of an output must fit its content.
 #[test]
 fn names_of_another_format() {
     let folder = models();
     let said = |option: &str, name: &str| refused(folder.path(), &["reach", "fig1.cpds", option, name]);
-    assert_snapshot!(said("--plot", "x.png"), @"error: --plot writes SVG, and the name `x.png` does not end in .svg; call it `x.svg`");
-    assert_snapshot!(said("--plot", "x"), @"error: --plot writes SVG, and the name `x` does not end in .svg; call it `x.svg`");
+    assert_snapshot!(said("--plot", "x.png"), @"error: --plot writes SVG, and the name `x.png` does not end in .svg; use the name `x.svg`");
+    assert_snapshot!(said("--plot", "x"), @"error: --plot writes SVG, and the name `x` does not end in .svg; use the name `x.svg`");
     assert_snapshot!(said("--report", "sub/x.txt"), @"error: cannot write `sub/x.txt`: there is no folder `sub`; create it, or name another file");
-    assert_snapshot!(said("--report", "x.txt"), @"error: --report writes HTML, and the name `x.txt` does not end in .html or .htm; call it `x.html`");
-    assert_snapshot!(said("--report", "x.svg.gz"), @"error: --report writes HTML, and the name `x.svg.gz` does not end in .html or .htm; call it `x.svg.html`");
-    assert_snapshot!(said("--report", "-"), @"error: --report writes HTML, and the name `-` does not end in .html or .htm; for standard output, name /dev/stdout");
+    assert_snapshot!(said("--report", "x.txt"), @"error: --report writes HTML, and the name `x.txt` does not end in .html or .htm; use the name `x.html`");
+    assert_snapshot!(said("--report", "x.svg.gz"), @"error: --report writes HTML, and the name `x.svg.gz` does not end in .html or .htm; use the name `x.svg.html`");
+    assert_snapshot!(said("--report", "-"), @"error: --report writes HTML, and the name `-` does not end in .html or .htm; for standard output, use /dev/stdout");
     for (option, name) in
         [("--plot", "x.SVG"), ("--plot", "x.svg.gz"), ("--report", "x.Htm"), ("--report", "x.html.gz")]
     {
@@ -256,19 +257,19 @@ fn names_of_another_format() {
     }
 }
 
-/// Whether we may write whatever we like; then there is nothing to be seen of permissions.
-fn is_root(test: &str) -> bool {
+/// Whether the user is root. Permissions have no effect for root, so the test is listed as skipped.
+fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output().unwrap().stdout;
     let is_root = id.trim_ascii() == b"0";
     if is_root {
-        eprintln!("skipped: {test}, since root may write everything");
+        skip("permissions have no effect for root");
     }
     is_root
 }
 
 #[test]
 fn permissions() {
-    if is_root("outputs::permissions") {
+    if is_root() {
         return;
     }
     let folder = models();
@@ -278,7 +279,7 @@ fn permissions() {
     fs::write(sub.join("not-mine.json"), "old").unwrap();
     fs::set_permissions(sub.join("not-mine.json"), Permissions::from_mode(0o444)).unwrap();
     fs::set_permissions(&sub, Permissions::from_mode(0o555)).unwrap();
-    // The file can be written, and nothing can be put beside it.
+    // The file is writable, but its folder is not.
     assert_eq!(certificate(folder.path(), "sub/mine.json").code, 0);
     assert!(fs::read_to_string(sub.join("mine.json")).unwrap().starts_with('{'));
     for name in ["sub/not-mine.json", "sub/new.json"] {
@@ -294,7 +295,7 @@ fn permissions() {
     assert_eq!(names(&sub), ["mine.json", "not-mine.json"]);
 }
 
-/// No room for more than a part of the file.
+/// The disk has space for only a part of the file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full_in_the_middle() {
@@ -310,13 +311,13 @@ fn a_disk_that_is_full_in_the_middle() {
     );
     assert_eq!(names(folder.path()), ["fig1.cpds", "fig2.cpds", "r.html"], "nothing is left behind");
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-    // Here the system ends us on the spot.
+    // Here the system kills the process immediately.
     let killed = shell(folder.path(), report).output().unwrap();
     assert!(killed.status.code().is_none_or(|code| code > 128), "{:?}", killed.status);
     assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }
 
-/// Waits until something is being written there.
+/// Waits until a file is being written in the folder.
 fn being_written(folder: &Path, child: &mut Child) {
     let start = Instant::now();
     while !names(folder).iter().any(|name| name.starts_with("cuba-unfinished-")) {
@@ -331,7 +332,7 @@ fn start(folder: &Path, fault: &str) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Whoever is killed leaves the old file, or all of the new one.
+/// A killed process leaves the old file or the complete new one.
 #[test]
 fn killed_in_the_middle() {
     let folder = models();
@@ -361,11 +362,10 @@ fn killed_in_the_middle() {
     assert_eq!(names(folder.path()), ["c.json", "fig1.cpds", "fig2.cpds"]);
 }
 
-/// The second Ctrl-C does not wait, but tidies up.
+/// The second Ctrl-C ends the process immediately, but removes temporary files.
 #[test]
 fn interrupted_in_the_middle() {
-    if !cfg!(debug_assertions) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+    if !has_faults() {
         return;
     }
     let folder = models();

@@ -82,7 +82,7 @@ fn store_automata() {
     assert_eq!(svg, done(&[&fig7[..], &["--svg"]].concat()));
 }
 
-/// From a whole state or from the thread's own part; actions from the empty stack included.
+/// From a whole state or from the part of the thread, with actions from the empty stack.
 #[test]
 fn store_automata_from_a_state() {
     let whole = done(&["show", "models/paper/fig1.cpds", "--psa", "2", "--from", "⟨2|1,5 6⟩"]);
@@ -115,8 +115,8 @@ fn store_automata_that_cannot_be_shown() {
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""));
         ran.stderr
     };
-    assert_snapshot!(refused(&["--psa", "nobody"], 1), @"error: there is no thread `nobody`; there are P1 P2");
-    assert_snapshot!(refused(&["--psa", "0"], 1), @"error: there is no thread `0`; there are P1 P2");
+    assert_snapshot!(refused(&["--psa", "nobody"], 1), @"error: there is no thread `nobody`; the threads are P1 P2");
+    assert_snapshot!(refused(&["--psa", "0"], 1), @"error: there is no thread `0`; the threads are P1 P2");
     assert_snapshot!(refused(&["--psa", "P2", "--from", "0|4 7"], 2), @"
     error: unknown stack symbol `7`
      --> --from:1:7
@@ -223,8 +223,8 @@ fn a_part_of_the_graph() {
     assert_snapshot!(title(&["models/table2/quicksort.bp", "--max-contexts", "1"]), @r#"label="T(R_1): 2 visible states, perhaps not all, with the steps of R_1"; labelloc=t"#);
 }
 
-/// What f returns to is known to the shared state, which no overapproximation that was needed knows
-/// of. So the proof has steps that R_k does not have, and the title does not claim every step of R.
+/// The shared state stores where f returns to, but the overapproximations of the proof do not use
+/// that. So the proof has more steps than R_k, and the title does not claim every step of R.
 #[test]
 fn steps_that_the_proof_does_not_rule_out() {
     let model = "shared 0 1; init 0|m1,g
@@ -248,7 +248,7 @@ fn steps_that_the_proof_does_not_rule_out() {
     assert!(edge("⟨0|f,g⟩", "⟨0|r1,g⟩") && !edge("⟨0|f,g⟩", "⟨0|r2,g⟩"));
 }
 
-/// Boolean programs have long names, in full where the pointer rests.
+/// Boolean programs have long names. Tooltips have them in full.
 #[test]
 fn the_graph_of_a_program() {
     let args = ["show", "models/table2/bluetooth-1.bp", "--instances", "adder=1,stopper=1", "--max-contexts", "1"];

@@ -1,5 +1,5 @@
-//! Texts that a terminal or a browser would obey, from wherever they come: from models and what
-//! stands beside them, from options, from names of files. None of them comes out as it is.
+//! Texts with characters that a terminal or a browser interprets, in models and the files beside
+//! them, in options, and in names of files. The output never has these characters.
 #![cfg(unix)]
 
 use crate::common::{CUBA_CHECK, at_once, cuba, cuba_with};
@@ -7,8 +7,8 @@ use cpds::diagnostic::is_printable;
 use std::fs;
 use std::process::Command;
 
-/// Control sequences in both encodings, marks and isolates of direction, separators, and what has
-/// no width.
+/// Control sequences in both encodings, marks and isolates of direction, separators, and characters
+/// without width.
 const HOSTILE: [&str; 10] = [
     "\u{1b}]0;x\u{7}",
     "\u{9b}2J",
@@ -22,7 +22,7 @@ const HOSTILE: [&str; 10] = [
     "\u{e0041}",
 ];
 
-/// A program that fails, after a comment that says where it comes from.
+/// A program with an error, and a comment with the original place.
 const PROGRAM: &str =
     "decl x;\n// {}\nvoid main() { /* {} */\n// file {}.c line 3\nx := 1; // file {}.c line 4 {}\nL: assert(!x);\n}\n";
 
@@ -31,14 +31,14 @@ const SYSTEM: &str = "shared 0 # {}\ninit 0|a # {}\nbad 0|-\nthread A { symbols 
 /// Files with their texts, and a command.
 type Case = (&'static [(&'static str, &'static str)], &'static str);
 
-/// `{}` stands for the hostile text, and `{e}` for the same with control characters escaped.
+/// `{}` is the hostile text, `{e}` the same text with escaped control characters.
 const CASES: &[Case] = &[
-    // Systems that are understood, with hostile comments.
+    // Correct systems with hostile comments.
     (&[("m.cpds", SYSTEM)], "show m.cpds"),
     (&[("m.cpds", SYSTEM)], "verify m.cpds"),
     (&[("m.cpds", SYSTEM)], "verify m.cpds --json --report r.html --plot p.svg --trace t.itf.json"),
     (&[("m.cpds", SYSTEM)], "convert m.cpds --to pds"),
-    // Systems that are not.
+    // Systems with mistakes.
     (&[("m.cpds", "shared 0 a{}\n")], "show m.cpds"),
     (&[("m.cpds", "shared {}\n")], "show m.cpds --color always"),
     (&[("m.cpds", "shared 0; init 0|{}a\nthread A { symbols a }")], "show m.cpds"),
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
     (&[], "{}"),
     (&[], "man {}"),
     (&[], "completions {}"),
-    // What stands beside models, and checkpoints.
+    // Files beside models, and checkpoints.
     (&[("m.cpds", SYSTEM), ("m.toml", "verdict = '{}'")], "bench m.cpds"),
     (&[("m.cpds", SYSTEM), ("m.toml", "{} = 1")], "bench m.cpds"),
     (&[("m.cpds", SYSTEM), ("m.toml", "verdict = 'unsafe'\n\"{e}\" = 1")], "bench m.cpds"),
@@ -110,12 +110,12 @@ const CASES: &[Case] = &[
     (&[("m.cpds", SYSTEM)], "cuba-check m.cpds --init {} e.json"),
 ];
 
-/// For JSON and TOML: as these write what they do not take as it is.
+/// The text with the escapes of JSON and TOML.
 fn escaped(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
-/// Nothing is obeyed; the ends of lines may stay.
+/// The output has no special characters except line ends.
 fn check(text: &str, what: &str) {
     let obeyed = text.chars().find(|&c| !is_printable(c) && c != '\n');
     assert!(obeyed.is_none(), "{what}: {obeyed:?} in {text:?}");
@@ -156,7 +156,7 @@ fn nothing_is_obeyed() {
     });
 }
 
-/// A text without the colours that cuba itself uses. No hostile text has colours.
+/// A text without the colours of cuba. No hostile text has colours.
 fn without_colors(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -168,7 +168,7 @@ fn without_colors(text: &str) -> String {
     plain
 }
 
-/// What stands in a model is shown, so that nothing is hidden either.
+/// Special characters are shown escaped, not omitted.
 #[test]
 fn what_is_not_obeyed_is_shown() {
     let folder = tempfile::tempdir().unwrap();

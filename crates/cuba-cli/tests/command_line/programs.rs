@@ -1,11 +1,11 @@
-//! Boolean programs: traces in source lines, threads, questions, and what is wrong with a text.
+//! Boolean programs: traces in source lines, threads, questions, and mistakes.
 
 use crate::common::{cuba, done, in_repository, refused_with};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
-/// Runs `cuba` on a program that is written to a file first: what it prints, and the exit code.
+/// Runs `cuba` on this program. Returns its output and exit code.
 pub(crate) fn on(program: &str, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("p.bp"), program).unwrap();
@@ -13,7 +13,7 @@ pub(crate) fn on(program: &str, args: &[&str]) -> String {
     format!("{}{}exit code {}\n", ran.stdout, ran.stderr, ran.code)
 }
 
-/// The bug of the Bluetooth driver that KISS found: the flag is read before the request is counted.
+/// The bug in the Bluetooth driver that KISS found: the flag is read before the request is counted.
 #[test]
 fn a_trace_in_source_lines() {
     let ran = in_repository(&["verify", "models/table2/bluetooth-1.bp", "--instances", "adder=1,stopper=1"]);
@@ -76,7 +76,7 @@ fn the_corrected_driver_is_proved_safe() {
     assert!(certificate.exists());
 }
 
-/// Calls with results, choices, and what a variable may be.
+/// Calls with results, choices, and open variables.
 #[test]
 fn values_in_a_trace() {
     let program = "
@@ -198,7 +198,7 @@ fn how_many_threads_must_be_said() {
     assert_eq!(first["origin"], serde_json::json!({ "file": "server.c", "line": 7 }));
 }
 
-/// Where creations come to an end by themselves, nothing is assumed.
+/// A program that creates a limited number of threads has no assumptions.
 #[test]
 fn as_many_threads_as_there_can_be() {
     let program = "
@@ -222,7 +222,7 @@ const MUTEX: &str = "
 
 #[test]
 fn other_questions() {
-    // One thread at the label, whatever the assertion says.
+    // One thread at the label. The assertion does not matter.
     assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--label", "first:CRIT"]), @"
     p.bp
     context 1: first
@@ -279,9 +279,9 @@ fn other_questions() {
     ");
 }
 
-/// A place is where a thread stands, not where it is in the middle of a step.
+/// No thread is at a place in the middle of a step.
 #[test]
-fn nobody_is_between_two_places() {
+fn no_thread_is_between_two_places() {
     let ends =
         "decl x = 0; void g() { x := 1; end_thread; } void f() { skip; call g(); skip; } void main() { call f(); }";
     assert!(on(ends, &["verify", "p.bp", "--target", "x|f"]).starts_with("safe: "));
@@ -327,7 +327,7 @@ fn a_place_that_its_thread_is_never_at() {
     ");
 }
 
-/// Every answer says what it rests on.
+/// Every answer names its assumptions.
 #[test]
 fn assumptions_of_other_verbs() {
     let told = "; assuming at most 2 created threads at a time (--threads 2)\n";
@@ -336,7 +336,7 @@ fn assumptions_of_other_verbs() {
     assert!(on(CREATES, &["fcr", "p.bp", "--threads", "2", "--json"]).contains("\"at most 2 created threads"));
 }
 
-/// What a thread-local variable became in a call is told once.
+/// A change of a thread-local variable in a call is printed once.
 #[test]
 fn a_thread_local_variable_in_a_trace() {
     let program = "thread_local decl t = 0;\nvoid set() { t := 1; }\nvoid main() { call set(); assert(!t); }";
@@ -363,7 +363,7 @@ fn options_that_do_not_fit() {
     exit code 2
     ");
     assert_snapshot!(on(MUTEX, &["verify", "p.bp", "--init", "0|1"]), @"
-    error: --init: a Boolean program starts where it says; see --instances, and give variables a value where they are declared
+    error: --init: a Boolean program has its own initial states; choose functions with --instances, and give variables a value in their declaration
     exit code 1
     ");
     assert_snapshot!(on("void f() { }", &["verify", "p.bp"]), @"
@@ -374,12 +374,12 @@ fn options_that_do_not_fit() {
     exit code 2
     ");
     assert_snapshot!(on("void main() { skip; }", &["verify", "p.bp"]), @"
-    error: `p.bp` has no `assert` that could be reached, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`
+    error: `p.bp` has no reachable `assert`, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`
     exit code 1
     ");
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--instances", "f=1"]);
     assert_eq!(ran.code, 1);
-    assert_snapshot!(ran.stderr, @"error: --instances is for Boolean programs, and `models/paper/fig1.cpds` is none");
+    assert_snapshot!(ran.stderr, @"error: --instances is only for Boolean programs, and `models/paper/fig1.cpds` is not one");
 }
 
 #[test]
@@ -421,14 +421,14 @@ fn converted() {
     note: comments are not kept, except for those that say which line a statement comes from
     exit code 0
     ");
-    // However many threads it creates.
+    // For any number of created threads.
     assert!(
         on(CREATES, &["convert", "p.bp", "--to", "bp"])
             .contains("    // file server.c line 7\n    start_thread goto work;\n")
     );
     let ran = in_repository(&["convert", "models/paper/fig1.cpds", "--to", "bp"]);
     assert_eq!(ran.code, 1);
-    assert_snapshot!(ran.stderr, @"error: `models/paper/fig1.cpds` is no Boolean program, and cannot be made one");
+    assert_snapshot!(ran.stderr, @"error: `models/paper/fig1.cpds` is not a Boolean program and cannot be converted to one");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! `cuba reach`.
+//! `cuba reach`: tables, states and verdicts.
 
 use crate::common::{cuba, done, in_repository};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::fs;
 
-/// What a command prints after the table, which is the same as without the option.
+/// The output of a command after the table, which is the same as without the option.
 fn added(args: &[&str], option: &str) -> String {
     let without: Vec<&str> = args.iter().copied().filter(|arg| *arg != option).collect();
     let (with, without) = (done(args), done(&without));
@@ -150,8 +150,7 @@ fn no_finite_context_reachability() {
     assert_snapshot!(counters, @"79 tuples kept, 244 expansions, 6 languages, post* computed 10 times with 120");
 }
 
-/// Either engine may be asked for. The explicit one may not come to an end where contexts are
-/// infinite.
+/// Both engines can be chosen. The explicit one may not terminate if contexts are infinite.
 #[test]
 fn engines() {
     assert_snapshot!(done(&["reach", "models/paper/fig1.cpds", "--engine", "symbolic"]), @"
@@ -181,7 +180,7 @@ fn engines() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--engine", "quantum"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_snapshot!(ran.stderr, @"
-    error: invalid value 'quantum' for '--engine <ENGINE>': one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
+    error: invalid value 'quantum' for '--engine <ENGINE>': expected one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
 
     For more information, try '--help'.
     ");
@@ -303,7 +302,7 @@ fn as_json() {
     "#);
 }
 
-/// Symmetry is invisible in everything but what the exploration took.
+/// Symmetry reduction changes only the statistics.
 #[test]
 fn symmetry_changes_no_answer() {
     for model in ["models/tiny/symmetric.cpds", "models/tiny/several-initial-states.cpds", "models/paper/fig1.cpds"] {
@@ -322,7 +321,7 @@ fn symmetry_changes_no_answer() {
 }
 
 /// A hundred interchangeable threads, each in one of three places: 5151 sorted states stand for
-/// 3^100, which is more than 128 bits can count. They are told apart all the same.
+/// 3^100 states, more than 128 bits can count.
 #[test]
 fn numbers_beyond_counting() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! `--report` and `--plot`: what is in the files. How they look and work is for a browser to test
-//! (`tests/browser`).
+//! `--report` and `--plot`: the content of the files. `tests/browser` tests them in a browser.
 
 use crate::common::{Ran, cuba, in_repository};
 use cpds_testing::corpus::models;
@@ -7,7 +6,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
-/// The data that the page's script works on.
+/// The data of the report's script.
 fn data(page: &str) -> Value {
     let start = page.split_once(r#"<script type="application/json" id="data">"#).expect("there is data").1;
     serde_json::from_str(start.split_once("</script>").unwrap().0).expect("the data is JSON")
@@ -32,7 +31,7 @@ fn state(data: &Value, row: &[Value]) -> String {
 /// The states that a table lists as new at k, sorted.
 fn listed(data: &Value, table: &str, k: usize) -> Vec<String> {
     let width = data["threads"].as_array().unwrap().len() + 1;
-    // Nothing new at the end is not listed.
+    // Empty levels at the end are not listed.
     let none = Vec::new();
     let rows = data[table]["levels"].get(k).map_or(&none, |rows| rows.as_array().unwrap());
     let mut states: Vec<String> = rows.chunks(width).map(|row| state(data, row)).collect();
@@ -46,8 +45,8 @@ fn sorted(states: &Value) -> Vec<String> {
     states
 }
 
-/// On every model that is not too large, the report has the states and the trace that the JSON has,
-/// and what it needs is in it.
+/// For every small model, the report has the same states and the same trace as the JSON, and it
+/// needs no other file.
 #[test]
 fn reports_say_what_the_json_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +65,7 @@ fn reports_say_what_the_json_says() {
             let (page, plot) = (fs::read_to_string(&page_path).unwrap(), fs::read_to_string(&plot_path).unwrap());
             assert!(page.contains(plot.trim()), "{what}: the chart is the plot");
             assert_eq!(page.matches("<script").count(), 2, "{what}");
-            // Nothing is loaded from anywhere: the only address is the name of SVG.
+            // The report loads nothing: its only address is the namespace of SVG.
             let addresses = page.matches("://").count();
             assert_eq!(addresses, page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count() + 1, "{what}");
             assert!(!plot.contains("NaN") && !plot.contains("inf"), "{what}");
@@ -110,7 +109,7 @@ fn reports_say_what_the_json_says() {
     }
 }
 
-/// Names and texts of the user's are text, whatever they look like.
+/// Names and texts of the user are never interpreted as HTML.
 #[test]
 fn nothing_of_the_model_becomes_part_of_the_page() {
     let program = "// </script><script>alert(1)</script> <b>&amp; {{ 7 * 6000001 }}\ndecl x;\nvoid main() { x := 1; assert(!x); }\n";
@@ -129,7 +128,7 @@ fn nothing_of_the_model_becomes_part_of_the_page() {
     assert!(plot.contains("&lt;i&gt;&amp;"), "{plot}");
 }
 
-/// Evidence that was not made, and an answer that there is not, are told apart.
+/// The report distinguishes an answer without evidence from a missing answer.
 #[test]
 fn what_the_evidence_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,8 +146,7 @@ fn what_the_evidence_is() {
     assert!(evidence(&["verify", "models/paper/fig1.cpds"]).starts_with("trace,"));
 }
 
-/// How long a page takes is limited by how much there is on it, whatever the system; and it says
-/// what it leaves out.
+/// The size of a report is limited for any system, and the report names what it omits.
 #[test]
 fn what_a_page_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,8 +158,7 @@ fn what_a_page_leaves_out() {
     };
     let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>();
 
-    // Nothing is enabled initially, but there are automata that are large, each not too large to be
-    // drawn alone.
+    // No step is possible, but there are large automata, each small enough to be drawn alone.
     let seed = std::cell::Cell::new(1_u32);
     let random = |below: u32| {
         seed.set(seed.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
@@ -193,7 +190,7 @@ fn what_a_page_leaves_out() {
     assert!(many.contains("10 more programs left out; <code>cuba show --psa</code>"));
 }
 
-/// Two runs give the same report, apart from what they took.
+/// Two runs give the same report, except for times.
 #[test]
 fn reports_are_the_same_each_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -228,7 +225,7 @@ fn where_they_go() {
     ");
     assert_snapshot!(ran(&["--plot", "p.svg", "--report", "p.svg"]), @r"
     1: 
-    error: `p.svg` is the name of two outputs
+    error: `p.svg` is given for two outputs
     ");
     assert_snapshot!(ran(&["--plot", "p.svg", "--report", "r.html.gz"]), @"0: converged");
     assert!(fs::read_to_string(folder.path().join("p.svg")).unwrap().starts_with("<svg"));

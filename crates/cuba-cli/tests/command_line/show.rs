@@ -110,7 +110,7 @@ fn successors_by_thread_in_the_papers_notation() {
 
 #[test]
 fn a_newcomer_steps_through_fig_1() {
-    // The path of the crate's front page, each state pasted from the output before.
+    // The path on the front page of the crate. Each state is copied from the previous output.
     let mut state = "⟨0|1,4⟩".to_owned();
     for thread in ["P1", "P2", "P2", "P1", "P2"] {
         let shown = done(&["show", "models/paper/fig1.cpds", "--successors", &state]);
@@ -264,8 +264,7 @@ fn what_show_prints_is_a_model() {
     }
 }
 
-/// The artifact's own state, whose symbols are outside the declared range, is a warning on the
-/// command line as well.
+/// The initial state of the artifact has symbols outside the declared range, which gives a warning.
 #[test]
 fn states_on_the_command_line_may_mention_other_symbols_of_a_pds_file() {
     let folder = tempfile::tempdir().unwrap();

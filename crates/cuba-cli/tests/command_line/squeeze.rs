@@ -1,4 +1,4 @@
-//! Both ends on the command line: engines by name, threads, and being stopped.
+//! Both searches on the command line: engines by name, jobs, and interrupts.
 
 use crate::common::{cuba, in_repository, kill};
 use cpds_testing::corpus::repository;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const ENDLESS: &str = "models/squeeze/mirror.cpds";
 
-/// Text and JSON, except for time and memory.
+/// Text and JSON without time and memory.
 fn both(args: &[&str], jobs: &str) -> (String, Value) {
     let text = in_repository(&[args, &["--jobs", jobs]].concat());
     let json = in_repository(&[args, &["--jobs", jobs, "--json"]].concat());
@@ -40,7 +40,7 @@ fn jobs_do_not_matter() {
     }
 }
 
-/// Two threads that hand a token on, with so many initial states.
+/// Two threads that pass a token, with this many initial states.
 fn many_initial(states: usize) -> String {
     let of_one = (1..=states).find(|of_one| of_one * of_one >= states).unwrap();
     let pairs = (0..of_one).flat_map(|a| (0..of_one).map(move |b| format!("init 0|{a},{b}\n")));
@@ -51,8 +51,8 @@ fn many_initial(states: usize) -> String {
     )
 }
 
-/// What the initial states alone exceed ends the climb from above, and the lower end finds the bug,
-/// or all there is. The time is there for a search that does not end.
+/// If the initial states alone exceed the limit of tuples, the upper search ends. The lower search
+/// still finds the bad state, or all of T(R). The timeout is for a search that does not end.
 #[test]
 fn more_initial_states_than_tuples() {
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn more_initial_states_than_tuples() {
     ");
 }
 
-/// However long the list of overapproximations gets, the output does not.
+/// The list of overapproximations in the output is limited.
 #[test]
 fn a_long_ladder_is_cut() {
     let options = ["verify", ENDLESS, "--max-contexts=2", "--max-depth=2000", "--max-tuples=1"];
@@ -97,7 +97,7 @@ fn a_long_ladder_is_cut() {
     assert_eq!((&upper[0]["abstraction"], &upper[1999]["abstraction"]), (&"Z".into(), &"Z_2001".into()));
 }
 
-/// One overapproximation by name: it is the only one that is tried.
+/// With the name of one overapproximation, only that one is tried.
 #[test]
 fn one_rung_by_name() {
     let told = |engine: &str| {
@@ -138,7 +138,7 @@ fn interrupted() {
         let ran = child.wait_with_output().unwrap();
         let text = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(5), "{text}");
-        // What is neither reached nor ruled out is told if there was time to find out.
+        // The states that are neither reached nor ruled out are printed if there was time to compute them.
         let told = [" reached: T(R_", "overapproximations", "unknown: "];
         for told in told {
             assert!(text.contains(told), "{told}: {text}");
@@ -154,8 +154,8 @@ fn bad_limits() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
         ran.stderr.lines().next().unwrap().to_owned()
     };
-    assert_snapshot!(error("--jobs", "0"), @"error: invalid value '0' for '--jobs <N>': a number from 1 on");
-    assert_snapshot!(error("--timeout", "soon"), @"error: invalid value 'soon' for '--timeout <TIME>': a number with ms, s, m, h or d behind it");
-    assert_snapshot!(error("--engine", "Z_1"), @"error: invalid value 'Z_1' for '--engine <ENGINE>': one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …");
+    assert_snapshot!(error("--jobs", "0"), @"error: invalid value '0' for '--jobs <N>': expected a number of at least 1");
+    assert_snapshot!(error("--timeout", "soon"), @"error: invalid value 'soon' for '--timeout <TIME>': expected a number with the unit ms, s, m, h or d");
+    assert_snapshot!(error("--engine", "Z_1"), @"error: invalid value 'Z_1' for '--engine <ENGINE>': expected one of auto, explicit, symbolic, abstract, Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …");
     assert_snapshot!(error("--max-depth", "-1"), @"error: unexpected argument '-1' found");
 }

@@ -1,10 +1,10 @@
-//! What a terminal shows. A pseudo-terminal comes from `script`, and what it shows of the output
-//! from `vt100`.
+//! The output on a terminal. `script` makes a pseudo-terminal, and `vt100` computes its screen.
 
 use crate::common::{Ran, cuba, cuba_with, in_repository, words};
 use cpds::print_cpds;
 use cpds_testing::corpus::repository;
 use cpds_testing::families::Recursion;
+use cpds_testing::skipped::{has_faults, skip};
 use insta::assert_snapshot;
 use std::fs;
 use std::path::Path;
@@ -12,8 +12,8 @@ use std::process::Command;
 
 const ROWS: u16 = 40;
 
-/// Runs `cuba` on a terminal of this kind and width; what was written to it. Nothing, if there is
-/// no terminal to be had.
+/// Runs `cuba` on a terminal of this kind and width. Returns the bytes written to it, or `None` if
+/// there is no terminal.
 fn on_terminal(term: &str, columns: u16, folder: &Path, args: &str) -> Option<String> {
     on_terminal_with("", term, columns, folder, args)
 }
@@ -24,7 +24,7 @@ fn on_terminal_with(fault: &str, term: &str, columns: u16, folder: &Path, args: 
     let command = format!("stty cols {columns} rows {ROWS}; exec '{cuba}' {args}");
     let mut script = Command::new("script");
     script.args(["-qec", &command, "/dev/null"]).current_dir(folder);
-    // Where `CI` is set, every terminal is taken to have colours.
+    // If `CI` is set, every terminal counts as one with colours.
     script
         .env("CUBA_FAULT", fault)
         .env("TERM", term)
@@ -34,7 +34,7 @@ fn on_terminal_with(fault: &str, term: &str, columns: u16, folder: &Path, args: 
     match script.output() {
         Ok(output) if cfg!(target_os = "linux") => Some(String::from_utf8(output.stdout).expect("cuba prints UTF-8")),
         _ => {
-            eprintln!("skipped: there is no `script` of util-linux to make a terminal");
+            skip("there is no `script` of util-linux to make a terminal");
             None
         }
     }
@@ -65,7 +65,7 @@ fn progress_is_drawn_and_gone() {
             assert!(lines.last().unwrap().contains(" elapsed"), "{lines:#?}");
             most = most.max(lines.len());
         }
-        assert_eq!(most, 3, "no line is wrapped, and none is left behind");
+        assert_eq!(most, 3, "no line is wrapped, and no line is left");
         let lines = screen(columns, &written);
         assert!(lines[0].starts_with("k "), "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains(" kept") || line.contains(" elapsed")), "{lines:#?}");
@@ -77,11 +77,10 @@ fn progress_is_drawn_and_gone() {
     }
 }
 
-/// A panic, be it of what draws, leaves nothing of the progress behind.
+/// After a panic, even in the thread that draws, no progress is left on the screen.
 #[test]
 fn progress_is_gone_after_a_panic() {
-    if !cfg!(debug_assertions) {
-        eprintln!("skipped: there are no faults on purpose in a release build");
+    if !has_faults() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -93,13 +92,13 @@ fn progress_is_gone_after_a_panic() {
     let lines = screen(200, &written);
     assert!(lines[0].starts_with("error: this is a mistake in cuba itself"), "{lines:#?}");
     assert!(
-        lines[1].starts_with("note: everything that is needed for a report is in `cuba-panic-1.json`"),
+        lines[1].starts_with("note: the file `cuba-panic-1.json` has everything that a report needs"),
         "{lines:#?}"
     );
     assert_eq!(lines.len(), 2, "{lines:#?}");
 }
 
-/// With colours, although there is no terminal; ␛ where one begins or ends.
+/// The output with colours, without a terminal. ␛ marks where a colour begins or ends.
 fn coloured(args: &[&str]) -> String {
     cuba_with(&repository(), &[("CLICOLOR_FORCE", "1")], args).stdout.replace('\x1b', "␛")
 }
@@ -169,7 +168,7 @@ fn threads_changes_and_verdicts_have_colours() {
     assert_eq!(first(&["fcr", "models/paper/fig2.cpds"]), "␛[1m␛[31mrefuted␛[0m");
 }
 
-/// What can be read in colours.
+/// Output with colours is the same text.
 const READ: [&[&str]; 6] = [
     &["verify", "models/table2/bluetooth-1.bp", "--instances", "adder=1,stopper=1"],
     &["verify", "models/paper/fig1.cpds"],
@@ -198,7 +197,7 @@ fn colours_change_no_word() {
 }
 
 #[test]
-fn help_and_errors_have_colours_as_asked_for() {
+fn help_and_errors_use_the_color_option() {
     let help = |args: &[&str]| cuba_with(&repository(), &[], args).stdout.contains('\x1b');
     assert!(help(&["--help", "--color=always"]) && help(&["show", "--color", "always", "--help"]));
     assert!(!help(&["--help"]) && !help(&["--help", "--color", "never"]));
@@ -210,7 +209,7 @@ fn help_and_errors_have_colours_as_asked_for() {
     assert!(code == 1 && stderr.contains("[possible values: auto, always, never]"), "{stderr}");
 }
 
-/// Twelve threads, with names that are longer than anybody's.
+/// Twelve threads with very long names.
 const WIDE: &str = "\
 shared idle busy done
 init idle|work*12
@@ -223,7 +222,7 @@ thread worker * 12 {
 }
 ";
 
-/// On a terminal lines are made to fit, and nowhere else. The verdict is whole.
+/// Lines are cut only on a terminal. The verdict is never cut.
 #[test]
 fn lines_fit_the_terminal() {
     let folder = tempfile::tempdir().unwrap();

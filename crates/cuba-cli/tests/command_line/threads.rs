@@ -1,4 +1,4 @@
-//! Which threads a program has, when they start, and what that means for questions about it.
+//! The threads of a program: when they start, and what that means for questions.
 
 use crate::common::cuba;
 use crate::programs::on;
@@ -6,12 +6,12 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
-/// A created thread takes its place with its first step. In a place that is empty again, it goes on
+/// A created thread takes its slot with its first step. In a slot that is free again, it continues
 /// in the same context.
 #[test]
 fn a_created_thread_takes_its_place_at_its_first_step() {
-    // The second thread starts where the first one has ended: two contexts, that of `main`, and
-    // that of the place.
+    // The second thread starts in the slot of the first one, which has ended: two contexts, that of
+    // `main` and that of the slot.
     let one_after_the_other = "
         decl seen = 0;
         void f() { assert(!seen); seen := 1; }
@@ -33,7 +33,7 @@ fn a_created_thread_takes_its_place_at_its_first_step() {
     unsafe: `assert(!seen)` at p.bp:3 in f fails with 2 contexts, and with no fewer
     exit code 10
     ");
-    // Threads that are there from the start have places of their own.
+    // Threads that exist from the start have their own slots.
     let from_the_start = one_after_the_other.replace("skip;", "");
     assert_snapshot!(on(&from_the_start, &["verify", "p.bp"]), @"
     p.bp
@@ -46,18 +46,18 @@ fn a_created_thread_takes_its_place_at_its_first_step() {
     unsafe: `assert(!seen)` at p.bp:3 in f fails with 2 contexts, and with no fewer
     exit code 10
     ");
-    // While the first one is there, the second one takes the other place: three contexts.
+    // While the first one exists, the second one takes the other slot: three contexts.
     let at_the_same_time = "
         decl inside = 0;
         void f() { assert(!inside); inside := 1; skip; inside := 0; }
         void main() { thread_create(&f); skip; thread_create(&f); }";
     assert!(on(at_the_same_time, &["verify", "p.bp"]).contains("fails with 3 contexts, and with no fewer"));
-    // A thread that is created, and takes no step, needs no context.
+    // A created thread without a step needs no context.
     let never = "decl x = 0; void f() { x := 1; } void main() { thread_create(&f); assert(0); }";
     assert!(on(never, &["verify", "p.bp"]).contains("fails with 1 context, and with no fewer"));
 }
 
-/// The threads that `main` starts, by function: that is what the places of a target are for.
+/// The places of a target are for the threads that `main` starts, grouped by function.
 #[test]
 fn threads_are_grouped_by_function() {
     let program = "
@@ -106,7 +106,8 @@ void main() {
   L: thread_create(&f);
 }";
 
-/// A `main` that is no thread stands nowhere, although the program comes by: no answer is right.
+/// A `main` that is not a thread is never at a label, although its statements are executed. So the
+/// question is an error.
 #[test]
 fn a_label_of_a_main_that_is_no_thread() {
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "main:M"]), @"
@@ -133,7 +134,7 @@ fn a_label_of_a_main_that_is_no_thread() {
     exit code 2
     ");
     assert!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "f:L"]).ends_with("\nexit code 10\n"));
-    // What the error advises.
+    // The hint of the error.
     let thread = ONLY_STARTS.replace("M:", "skip; M:");
     assert!(on(&thread, &["verify", "p.bp", "--label", "main:M"]).contains("stands at main:M with 1 context"));
     // A `main` that is called is run by a thread.
@@ -211,13 +212,13 @@ fn a_limit_that_changes_nothing() {
     assert_snapshot!(warning(&format!("{f} void main() {{ call f(); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: no thread is created");
     assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); skip; }}")), @"warning: --threads: a limit of 3 created threads changes nothing: one thread is created at most");
     assert_snapshot!(warning(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: 2 threads are created at most");
-    // Here it is needed, or less than there would be.
+    // Here the limit is needed, or it is smaller than the number of threads.
     assert_eq!(warning(&format!("{f} void main() {{ while (*) {{ thread_create(&f); }} }}")), "");
     let four = "thread_create(&f); ".repeat(4);
     assert_eq!(warning(&format!("{f} void main() {{ skip; {four} }}")), "");
 }
 
-/// What is bad from the start needs no step, and the trace says so.
+/// If an initial state is bad, the trace has no step and says so.
 #[test]
 fn what_holds_initially() {
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--target", "!x|*,*"]), @"

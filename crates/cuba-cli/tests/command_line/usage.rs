@@ -1,4 +1,4 @@
-//! What all verbs have in common: exit codes, help, warnings, JSON.
+//! Tests common to all verbs: exit codes, help, warnings, JSON.
 
 use crate::common::{cuba, done, fits, in_repository, words};
 use cpds_testing::corpus::models;
@@ -24,9 +24,9 @@ fn json_fits_its_schema_on_every_model() {
         check("show-psa", "show", &["--psa", "1", "--from", &state]);
         check("fcr", "fcr", &[]);
         check("convert", "convert", &["--to", "pds"]);
-        // What nothing decides would go on for ever.
+        // Undecided models would never end.
         let limits: &[&str] = if model.expected.undecided.is_some() { &["--max-contexts", "9"] } else { &[] };
-        // Nor does anybody want to read all of the largest.
+        // The lists of the largest models are too long.
         let states: &[&str] = if model.expected.visible_total < Some(5000) { &["--states"] } else { &[] };
         check("analysis", "reach", &[states, limits].concat());
         check("analysis", "reach", &["--full", "--max-contexts", "9"]);
@@ -115,10 +115,10 @@ fn warnings_go_to_standard_error_and_into_the_json() {
     assert_eq!(object["model"]["initial"], serde_json::json!(["0|1 2"]));
 }
 
-/// The exit code does not depend on whether anybody reads the messages.
+/// The exit code does not depend on whether the messages can be printed.
 #[cfg(target_os = "linux")]
 #[test]
-fn outputs_that_nobody_can_read() {
+fn closed_and_full_streams() {
     use std::process::{Command, Stdio};
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.cpds"), "nonsense").unwrap();
@@ -188,34 +188,34 @@ fn short_help_has_a_line_for_each_option() {
         assert!(short.lines().all(|line| !line.starts_with(&" ".repeat(9))), "a line goes on in the next: {short}");
     }
     assert_snapshot!(done(&["show", "-h"]), @"
-    Print the model as it was understood, or steps, or draw what is reachable, or a store automaton
+    Print a model, the steps from a state or a store automaton, or draw the reachable states
 
     Usage: cuba show [OPTIONS] <FILE>
 
     Arguments:
-      <FILE>  The model: a file that ends in .bp, .cpds or .pds
+      <FILE>  The model: a .bp, .cpds or .pds file
 
     Options:
-          --successors [<STATE>]  Show every step from this state, or from the initial one
-          --psa <THREAD>          Show the store automaton of this thread
-          --from <STATE>          For --psa: start in this state
-          --dot                   Draw what is reachable, for Graphviz
-          --svg                   Draw what is reachable, as an SVG picture
-          --max-contexts <K>      For --dot and --svg: stop after K contexts [default: 50]
+          --successors [<STATE>]  Print every step from this state, or from the initial state
+          --psa <THREAD>          Print the store automaton of this thread
+          --from <STATE>          With --psa: start in this state
+          --dot                   Draw the reachable visible states for Graphviz
+          --svg                   Draw the reachable visible states as SVG
+          --max-contexts <K>      With --dot or --svg: stop after K contexts [default: 50]
           --json                  Print JSON
           --color <WHEN>          Use colours [default: auto] [possible values: auto, always, never]
-      -q, --quiet                 Print no warnings, and show no progress
+      -q, --quiet                 Suppress warnings and progress
       -h, --help                  Print help (see more with '--help')
 
     Model:
-          --init <STATE>       Start here instead of where the file says
-          --target <PATTERN>   Take this as bad instead of what the file says
-          --instances <F=N,…>  Start these functions of a .bp file, not main
-          --threads <N>        How many threads a .bp file may create
-          --label <LABEL>      Take it as bad to be at this label of a .bp file
+          --init <STATE>       Replace the initial states of the model by this state
+          --target <PATTERN>   Replace the bad patterns of the model by this pattern
+          --instances <F=N,…>  Start these functions of a .bp file instead of main
+          --threads <N>        Allow at most N created threads of a .bp file at a time
+          --label <LABEL>      Ask whether a thread can reach this label of a .bp file
 
     Limits:
-          --memory <SIZE>   Stop when the process would take more
-          --timeout <TIME>  Stop after this time, and print what is known
+          --memory <SIZE>   Stop when the process needs more memory than this
+          --timeout <TIME>  Stop after this time and print what is known
     ");
 }

@@ -1,4 +1,4 @@
-//! `cuba verify`.
+//! `cuba verify`: verdicts and traces.
 
 use crate::common::{cuba, doubling, in_repository, on};
 use cpds_testing::artifact::{KNOWN, names};
@@ -74,7 +74,7 @@ fn unknown() {
     ");
 }
 
-/// Where contexts are infinite, too, there are proofs and traces.
+/// There are proofs and traces even if contexts are infinite.
 #[test]
 fn infinite_contexts() {
     let (code, out) = verify(&["models/paper/fig2.cpds", "--target", "*|4,9"]);
@@ -108,8 +108,8 @@ fn infinite_contexts() {
     ");
 }
 
-/// One way has 2^40 steps, another three hundred. The long one is seen first, since calls are
-/// summed up at once.
+/// One trace has 2^40 steps, another one has three hundred. The search sees the long one first,
+/// because it summarises calls.
 #[test]
 fn a_short_trace_beside_a_long_one() {
     let (symbols, calls) = doubling();
@@ -127,7 +127,7 @@ fn a_short_trace_beside_a_long_one() {
     assert_eq!(ran.stdout.lines().filter(|line| line.contains(" → ")).count(), 303);
 }
 
-/// The bad state is 2^40 steps away, and nobody could follow.
+/// The bad state is 2^40 steps away, too many to print.
 #[test]
 fn a_trace_that_is_too_long() {
     let (symbols, calls) = doubling();
@@ -138,7 +138,7 @@ fn a_trace_that_is_too_long() {
     assert_snapshot!(ran.stdout, @"unknown: safe up to 0 contexts; with 1 context a bad state is reachable, but the way there is too long to be written out");
 }
 
-/// Each symbol may be called from the one before: a finite context, but with 2^30 stacks.
+/// Each symbol may be called from the previous one: a context is finite, but it has 2^30 stacks.
 #[test]
 fn the_memory_is_limited() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,7 +165,7 @@ fn the_memory_is_limited() {
     to try: more memory (--memory)
     unknown: safe up to 0 contexts, open beyond; context 1 does not fit into the memory of 16.00 MiB, see --memory
     ");
-    // Few languages have so many stacks.
+    // Few languages represent these stacks.
     let ran = cuba(folder.path(), &["verify", "large.cpds", "--memory", "16M"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""));
     assert_snapshot!(ran.stdout, @"
@@ -218,7 +218,7 @@ fn the_trace_as_a_file() {
     assert_snapshot!(ran.stderr, @"error: `models/../models/paper/fig1.cpds` is an input; write to another file");
 }
 
-/// The Bluetooth bugs, as the user sees them.
+/// The output for the bugs in the Bluetooth drivers.
 #[test]
 fn the_bluetooth_drivers() {
     let buggy = || KNOWN.iter().filter(|known| known.file.contains("Bluetooth"));

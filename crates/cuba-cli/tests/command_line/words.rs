@@ -1,5 +1,5 @@
-//! Programs in their own words: locks, atomic sections and new threads in traces; states, automata
-//! and traces for viewers in lines and variables.
+//! Output in words of the program: locks, atomic sections and created threads in traces; states,
+//! automata and ITF traces in lines and variables.
 
 use crate::common::{cuba, done, fits, in_repository};
 use crate::evidence::cuba_check;
@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::fs;
 
-/// Runs `cuba` on a program that is written to a file first: what it prints, and the exit code.
+/// Runs `cuba` on this program. Returns its output and exit code.
 fn on(program: &str, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("p.bp"), program).unwrap();
@@ -16,7 +16,7 @@ fn on(program: &str, args: &[&str]) -> String {
     format!("{}{}exit code {}\n", ran.stdout, ran.stderr, ran.code)
 }
 
-/// What `cuba` writes to a file besides.
+/// The content of the file that `cuba` writes.
 fn written(program: &str, args: &[&str], file: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("p.bp"), program).unwrap();
@@ -71,8 +71,8 @@ bool f(a) { return a & line; }
 void main() { decl l; lock(m); l := f(1); x := l; unlock(m); assert(!x); }
 ";
 
-/// Taken and given up, in callees, too; sections within sections, and left by a jump; what is so
-/// where a context begins.
+/// Locks that callees take and free, nested sections, a section that a jump leaves, and the state
+/// at the start of a context.
 #[test]
 fn locks_sections_and_new_threads_in_a_trace() {
     let trace = on(QUEUE, &["verify", "p.bp"]);
@@ -131,8 +131,7 @@ fn a_thread_that_ends_with_a_lock() {
     ");
 }
 
-/// The same as data, and the checker does not look at it.
-/// Threads that start the same function with other arguments are told apart.
+/// Threads that start the same function with different arguments are distinguished.
 #[test]
 fn arguments_of_threads_that_start() {
     let text =
@@ -153,7 +152,7 @@ fn arguments_of_threads_that_start() {
     ");
 }
 
-/// A label is a place, also where the shared state is written as the system's names are.
+/// A label is a place, even if the shared state is written with the names of the system.
 #[test]
 fn a_label_is_a_place() {
     let text = "decl x = 0;\nvoid w() { W: x := 1; X: skip; }\nvoid main() { skip; thread_create(&w); x := 0; }";
@@ -190,7 +189,7 @@ fn locks_in_json() {
     assert!(checked.stdout.starts_with("accepted: unsafe: "), "{}{}", checked.stdout, checked.stderr);
 }
 
-/// The page's data has it for each state, and names in words of the program.
+/// The data of the report has the locks of each state, and names in words of the program.
 #[test]
 fn locks_in_the_report() {
     let page = written(QUEUE, &["verify", "p.bp", "--target", "!open|consumer:out,-,*", "--report"], "r.html");
@@ -212,7 +211,7 @@ fn locks_in_the_report() {
     assert!(words.contains(&json!("consumer:8(holds m)")), "{words:?}");
 }
 
-/// Every step, and the state that it leads to, to be pasted.
+/// Every step, with the state that it leads to in the notation of `--successors`.
 #[test]
 fn successors_of_a_program() {
     let queue = |state: &[&str]| on(QUEUE, &[&["show", "p.bp", "--successors"], state].concat());
@@ -229,7 +228,7 @@ fn successors_of_a_program() {
     quitter  no step
     exit code 0
     ");
-    // A return is one step, and by their names states are understood as well.
+    // A return is one step. States can also have the names of the system.
     let returns = "full=1 & open=1 & quitter:11 waits|take:3.2(holds m) consumer:6(calling), producer:17, -";
     assert_snapshot!(queue(&[returns]), @"
     ⟨full=1 & open=1 & quitter:11 waits|take:3.2(holds m) consumer:6(calling), producer:17, -⟩ has 3 successors
@@ -258,7 +257,7 @@ fn successors_of_a_program() {
     ");
 }
 
-/// What is printed is understood again, in every model.
+/// Printed states can be read back, in every model.
 #[test]
 fn states_can_be_pasted() {
     let mut count = 0;
@@ -274,7 +273,7 @@ fn states_can_be_pasted() {
             }
         };
         let (mut printed, mut seen) = (successors(&[]), Vec::new());
-        // The last one leads farthest.
+        // The last state is the farthest one.
         for _ in 0..6 {
             let lines = printed.lines().skip(1).map(str::trim);
             let states: Vec<String> = lines.filter(|line| line.starts_with('⟨')).map(str::to_owned).collect();
@@ -296,7 +295,7 @@ fn where_the_steps_start() {
     error: the following required arguments were not provided:
       <FILE>
 
-      tip: `models/table2/turns.bp` was taken for the state of --successors; the file comes first: `cuba show FILE --successors`
+      tip: `models/table2/turns.bp` was read as the state of --successors; put the file first: `cuba show FILE --successors`
 
     Usage: cuba show --successors [<STATE>] <FILE>
 
@@ -308,7 +307,7 @@ fn where_the_steps_start() {
     let ran = in_repository(&two);
     assert_eq!((ran.code, &*ran.stdout), (1, ""));
     assert_snapshot!(ran.stderr, @"
-    error: there are 2 initial states: say which one: --successors '0|1,4', '1|2,4'
+    error: there are 2 initial states; choose one: --successors '0|1,4', '1|2,4'
     ");
 }
 
@@ -334,11 +333,12 @@ fn successors_of_a_program_as_json() {
     );
     let step = &object["successors"][0]["source"];
     assert_eq!((&step["statement"], &step["line"]), (&json!("return a & line"), &json!(4)));
-    // The return is whole.
+    // All actions of the return have fired.
     assert_eq!(step["reached"]["text"], "line=0 & x=0|main:5.3(t=1, l=0, holds m)");
 }
 
-/// One variable for each of the program, and the line; names that the format needs are told apart.
+/// The ITF trace has a variable for each one of the program. Names of the format itself are
+/// distinguished.
 #[test]
 fn traces_for_viewers() {
     let trace = written(NAMES, &["verify", "p.bp", "--trace"], "t.itf.json");
@@ -389,7 +389,7 @@ fn traces_for_viewers() {
     assert!(!trace.contains("main.5"), "{trace}");
 }
 
-/// Automata, tables, pictures, and what is open: no symbols anywhere.
+/// Automata, tables, pictures and open states have no symbols of the system.
 #[test]
 fn everything_is_in_words_of_the_program() {
     let keeper = ["show", "p.bp", "--psa", "keeper"];

@@ -129,7 +129,7 @@ impl Chart {
         levels.chain(self.rungs.iter().map(|&(_, left)| left)).collect()
     }
 
-    /// A description of the chart for readers who cannot see it.
+    /// A description of the chart for screen readers.
     fn summary(&self) -> String {
         let Some(last) = self.levels.last() else { return "An initial state is bad".to_owned() };
         let mut out = format!("For k = 0 to {}, |T({}_k)| climbs to {}", self.last, self.letter, last.visible);
