@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use cuba::distributed::{Command as ToShares, Failure, Reply, Share, Supersteps};
+use cuba::distributed::{Command as ShareCommand, Failure, Reply, Share, Supersteps};
 use cuba_cli::running::cluster::{ClusterEnd, ClusterProcesses, JoinOutcome, JoinRequest, ProcessLocation, Transport};
 use cuba_cli::running::run::Run as CubaRun;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Part for SharePart {
 /// Runs cuba in many processes.
 pub struct ClusterTransport;
 
-impl Transport for Network {
+impl Transport for ClusterTransport {
     fn join(&self, request: JoinRequest) -> Result<JoinOutcome, String> {
         let JoinRequest { location, jobs, question, share, quiet, run: this } = request;
         let (hosts, process) = match &location {
@@ -63,13 +63,13 @@ impl Transport for Network {
             }
             ProcessLocation::Started { process } => (from_stdin(&this)?, *process),
         };
-        // The process that started this one prints what became of others.
+        // The process that started this one reports the loss of other processes.
         let is_silent = matches!(location, ProcessLocation::Started { .. });
         let children = match location {
             ProcessLocation::Here { arguments, folder } => {
-                Children::start(&this, &hosts, &arguments, folder.as_deref())?
+                ChildProcesses::start(&this, &hosts, &arguments, folder.as_deref())?
             }
-            _ => Children::default(),
+            _ => ChildProcesses::default(),
         };
         let mut note = |note: &crate::Note| {
             if !quiet {
@@ -86,14 +86,14 @@ impl Transport for Network {
             if process == 0 { reporter.lost(&what) } else { reporter.other_lost(Some(&*what).filter(|_| !is_silent)) }
         };
         if process > 0 {
-            let last = run::<Shared>(network, make, lost).map_err(|error| error.to_string())?;
-            let Order::End(code, is_done) = last else { unreachable!("the last order is the end") };
+            let last = run::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
+            let ClusterCommand::End(code, is_done) = last else { unreachable!("the last order is the end") };
             return Ok(JoinOutcome::Ended(ClusterEnd { code, is_done }));
         }
         let coordinator = coordinate::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
         let coordinator = Mutex::new(Some(coordinator));
-        Ok(JoinOutcome::Coordinator(Arc::new(Everyone { run: this, coordinator, parts, here: jobs, children })))
+        Ok(JoinOutcome::Coordinator(Arc::new(AllProcesses { run: this, coordinator, parts, here: jobs, children })))
     }
 }
 
@@ -129,7 +129,7 @@ impl Supersteps for AllProcesses {
     }
 }
 
-impl ClusterProcesses for Everyone {
+impl ClusterProcesses for AllProcesses {
     fn finish(&self, ClusterEnd { code, is_done }: ClusterEnd) {
         if let Some(coordinator) = lock(&self.coordinator).take() {
             coordinator.finish(ClusterCommand::End(code, is_done));

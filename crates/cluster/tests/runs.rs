@@ -242,7 +242,7 @@ fn wait_for_level(folder: &Path, part: usize, level: usize) {
 
 /// The same number of processes resumes from a checkpoint, and gives the same answer.
 #[test]
-fn the_same_number_of_processes_goes_on() {
+fn the_same_number_of_processes_resumes() {
     if !has_faults() {
         return;
     }
@@ -256,7 +256,7 @@ fn the_same_number_of_processes_goes_on() {
         wait_for_level(&checkpoint, 1, level);
         first.kill().expect("it is there");
         first.wait().expect("it ends");
-        let again = run(&asked);
+        let again = run(&arguments);
         assert!(stderr(&again).contains("continue from it with `cuba resume"), "{again:?}");
         let resumed = run(&["resume", name]);
         assert_eq!((stdout(&resumed), resumed.status), (stdout(&one), one.status), "{}", stderr(&resumed));
@@ -266,7 +266,7 @@ fn the_same_number_of_processes_goes_on() {
 
 /// If the checkpoint of one process is missing, no process resumes.
 #[test]
-fn a_part_that_is_missing_is_missed() {
+fn a_missing_part_is_reported() {
     if !has_faults() {
         return;
     }

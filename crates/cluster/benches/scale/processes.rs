@@ -8,7 +8,7 @@ use crate::states::{family, figures, table};
 use cuba::Ladder;
 use cuba::checkpoint::StartPoint;
 use cuba::distributed::{Elsewhere, Place, Sent, Share};
-use cuba::{Control, Options, Question, search, search_with};
+use cuba::{Control, Options, Question, Tuning, search, search_with};
 use cuba_cli::running::cluster::{ClusterEnd, JoinOutcome, JoinRequest, ProcessLocation, Transport};
 use cuba_cli::running::console::Console;
 use cuba_cli::running::run::Run;
@@ -78,7 +78,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
         let arguments =
             |process: usize| [ONE, &shared.to_string(), "as", &process.to_string()].map(OsString::from).to_vec();
         let arguments = (1..processes).map(arguments).collect();
-        match Network.join(request(shared, ProcessLocation::Here { arguments, folder: None })) {
+        match ClusterTransport.join(request(shared, ProcessLocation::Here { arguments, folder: None })) {
             Ok(JoinOutcome::Coordinator(others)) => others,
             Ok(JoinOutcome::Ended(_)) => unreachable!("this is process 0"),
             Err(why) => panic!("{why}"),
@@ -115,7 +115,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
 
 /// Another process of such a run.
 pub(crate) fn other(shared: u64, process: usize) {
-    if let Err(why) = Network.join(request(shared, ProcessLocation::Started { process })) {
+    if let Err(why) = ClusterTransport.join(request(shared, ProcessLocation::Started { process })) {
         panic!("{why}");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Exploration<'a> {
     pub(crate) time: Duration,
     pub(crate) limits: RunLimits,
     /// The evidence for the answer.
-    pub(crate) evidence: Option<MadeEvidence>,
+    pub(crate) evidence: Option<TimedEvidence>,
     /// A note about the checkpoint.
     pub(crate) checkpoint_note: Option<String>,
     /// The answer of the search, if its evidence could not be made or checked, and why not. Then

@@ -8,7 +8,7 @@ pub(crate) struct FcrAnswer {
     pub(crate) fcr: Fcr,
     /// A loop for each program of the system that has one. The loop starts at a reachable head, if
     /// one is known.
-    pub(crate) loops: Vec<Option<Loop>>,
+    pub(crate) loops: Vec<Option<PumpingLoop>>,
     /// The trace to the pumping head of a loop, which is the only bad pattern of the problem.
     pub(crate) reached: Option<(Problem, Trace)>,
 }

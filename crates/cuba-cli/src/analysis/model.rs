@@ -48,7 +48,7 @@ pub(crate) struct Loaded {
 pub(crate) struct LoadedProgram {
     pub(crate) map: SourceMap,
     /// What is bad.
-    pub(crate) property: Asked,
+    pub(crate) property: BadStates,
     /// The assumptions that the answer depends on.
     pub(crate) assumptions: Vec<String>,
 }

@@ -23,16 +23,11 @@ pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -
     listed
 }
 
-/// Whether a rung has ruled out states that no rung before has.
-pub(crate) fn rules_out(climbed: &Climbed) -> bool {
-    matches!(climbed.outcome, Outcome::Bound(bound) if bound.ruled_out != Count::ZERO)
-}
-
 pub(crate) struct Summary<'a> {
     /// The complete levels.
     pub(crate) levels: &'a [Level],
     /// The rungs that are computed or given up.
-    pub(crate) rungs: &'a [Climbed],
+    pub(crate) rungs: &'a [RungResult],
     /// The engine of the levels, if it is known.
     pub(crate) engine: Option<Engine>,
     /// Whether finite context reachability holds, if that is known.

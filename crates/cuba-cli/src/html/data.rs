@@ -199,7 +199,7 @@ impl Numbering<'_> {
 }
 
 /// Visible states as states with stacks of height at most one.
-fn visible(lower: &Lower<'_>, k: usize) -> Vec<GlobalState> {
+fn visible(lower: &LevelStore<'_>, k: usize) -> Vec<GlobalState> {
     let stack = |top: &Option<Symbol>| Stack::from_top(*top);
     let states = lower.visible().states(k).into_iter();
     states.map(|state| GlobalState { shared: state.shared, stacks: state.tops.iter().map(stack).collect() }).collect()

@@ -262,8 +262,8 @@ fn evidence(explored: &Exploration<'_>) -> EvidenceFact {
     }
 }
 
-fn rung(climbed: Option<&RungResult>) -> RungRow {
-    let Some(RungResult { rung, outcome }) = climbed else {
+fn rung(result: Option<&RungResult>) -> RungRow {
+    let Some(RungResult { rung, outcome }) = result else {
         let [visible, left, remark] = [(); 3].map(|()| String::new());
         return RungRow { name: "…".to_owned(), visible, left, remark };
     };
@@ -287,7 +287,7 @@ fn program(program: &Program) -> ProgramRow {
 }
 
 /// The loop step by step, if its states fit into the limit.
-fn loop_text(loaded: &Loaded, program: &Program, found: &Loop, room: &mut usize) -> Option<String> {
+fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }

@@ -7,7 +7,7 @@ use crate::analysis::fcr_answer::FcrAnswer;
 use crate::analysis::model::Loaded;
 use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack};
-use cuba::{Loop, Run};
+use cuba::{PumpingLoop, ThreadRun};
 use serde::Serialize;
 
 /// `cuba fcr`
@@ -71,9 +71,9 @@ pub struct LoopJson {
 pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, reason: &str, usage: Usage) -> FcrJson {
     let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
-    let found = |program: &Program, found: &Loop, reachable: Option<bool>| {
+    let found = |program: &Program, found: &PumpingLoop, reachable: Option<bool>| {
         let [start, end] = found.ends();
-        let steps = |run: &Run| {
+        let steps = |run: &ThreadRun| {
             let mut before = run.start.clone();
             let step = |(&rule, to): (&usize, (SharedState, Stack))| {
                 let source = loaded.program.as_ref().map(|of_program| {

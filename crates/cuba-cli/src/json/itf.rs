@@ -215,7 +215,7 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
         });
         done_now.effects.extend(Some(plain(&effect)).filter(|effect| !effect.is_empty()));
         // A return has intermediate states, which are not states of the program.
-        if map.is_between(state.shared) {
+        if map.is_mid_step(state.shared) {
             continue;
         }
         if map.error(state.shared).is_none() {

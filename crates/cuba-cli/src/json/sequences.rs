@@ -1,6 +1,6 @@
 //! The sequences (R_k), (S_k) and (T(R_k)) of an answer, and its overapproximations, as JSON.
 
-use cuba::{Climbed, ObservationSequence, Outcome, Pause};
+use cuba::{ObservationSequence, Outcome, Pause, RungResult};
 use serde::Serialize;
 
 /// R_k and T(R_k) for one k.
@@ -97,7 +97,7 @@ pub struct BetweenJson {
     pub bad: Vec<String>,
 }
 
-pub(super) fn upper(Climbed { rung, outcome }: &Climbed) -> UpperJson {
+pub(super) fn upper(RungResult { rung, outcome }: &RungResult) -> UpperJson {
     let (bound, given_up) = match outcome {
         Outcome::Bound(bound) => (Some(bound), None),
         Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => (None, Some("tuples")),

@@ -122,7 +122,9 @@ impl Automaton {
                     PsaState::Shared(q) => (StateName::state(words, q, None), NodeKind::Initial),
                     PsaState::Inner(inner) => match psa.inner(inner) {
                         (_, true) => (StateName::new(words, |_| "sF".to_owned()), NodeKind::Accepting),
-                        (Made::Called(q, symbol), _) => (StateName::state(words, q, Some(symbol)), NodeKind::Inner),
+                        (InnerRole::Called(q, symbol), _) => {
+                            (StateName::state(words, q, Some(symbol)), NodeKind::Inner)
+                        }
                         _ => {
                             given += 1;
                             (StateName::new(words, |_| format!("s{given}")), NodeKind::Inner)

@@ -11,7 +11,7 @@ use cuba::PumpingLoop;
 const DRAWN: usize = 40;
 
 /// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, with an edge back to the start.
-pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &Loop) -> Option<Picture> {
+pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &PumpingLoop) -> Option<Picture> {
     let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
     let words = StateNotation::of(loaded);
     let states: Vec<_> = std::iter::once(run.start.clone()).chain(run.states(program)).collect();

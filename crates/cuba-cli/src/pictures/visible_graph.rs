@@ -50,7 +50,7 @@ pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Pic
 }
 
 /// R_k as tuples, if they fit into the memory.
-fn tuples(lower: &Lower<'_>, k: usize) -> Result<Certificate, GraphTooLarge> {
+fn tuples(lower: &LevelStore<'_>, k: usize) -> Result<Certificate, GraphTooLarge> {
     lower.up_to(k).map_err(|_| GraphTooLarge(format!("R_{k} has more tuples than fit into the memory")))
 }
 

@@ -54,8 +54,8 @@ impl Faults {
 
 impl Run {
     /// The place where this thread begins the lower or the upper search.
-    pub(crate) fn fault_of_search(&self, end: End) {
-        self.fault(if end == End::Upper { "upper end" } else { "lower end" });
+    pub(crate) fn fault_of_search(&self, end: Side) {
+        self.fault(if end == Side::Upper { "upper end" } else { "lower end" });
     }
 
     /// For a search without a checkpoint: injects faults at the beginning of both searches.

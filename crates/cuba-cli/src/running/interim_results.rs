@@ -29,7 +29,7 @@ struct Record {
     options: Options,
     fcr: Option<(bool, String)>,
     levels: Vec<Level>,
-    rungs: Vec<Climbed>,
+    rungs: Vec<RungResult>,
     /// The size of the ceiling, and the rung that last reduced it.
     ceiling: Option<(Count, Rung)>,
     /// The result of the search, if it is over.
@@ -102,7 +102,7 @@ impl InterimResults {
             record.levels.clone_from(&analysis.levels);
             record.rungs.clone_from(&analysis.rungs);
             record.search = Some(SearchResult {
-                engine: analysis.lower.engine(),
+                engine: analysis.level_store.engine(),
                 sequences: (analysis.lower_sequence.clone(), analysis.visible_sequence.clone()),
                 collapse_of_states: analysis.collapse_of_states,
                 finding,
@@ -166,13 +166,9 @@ impl Record {
                     None => self.levels.push(level),
                 }
             }
-            Event::Climbed(climbed) => {
-                if let Outcome::Bound(bound) = climbed.outcome
-                    && (self.ceiling.is_none() || bound.ruled_out != Count::ZERO)
-                {
-                    self.ceiling = Some((bound.left, climbed.rung));
-                }
-                self.rungs.push(climbed.clone());
+            Event::Rung(result) => {
+                self.ceiling = result.left_after(self.ceiling);
+                self.rungs.push(result.clone());
             }
             Event::Exploring(_) | Event::Overapproximating { .. } => {}
         }

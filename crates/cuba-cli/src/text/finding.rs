@@ -96,9 +96,9 @@ impl Exploration<'_> {
             Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
             Proof::Bounded(rungs) if matches!(self.analysis.conclusion, Conclusion::Safe(_)) => {
                 let alone = |rung: Rung| matches!(rungs[..], [only] if only == rung);
-                let size = self.analysis.rungs.iter().rev().find_map(|climbed| {
-                    let bound = climbed.bound()?;
-                    if rungs.len() > 1 { Some(bound.left) } else { alone(climbed.rung).then_some(bound.visible) }
+                let size = self.analysis.rungs.iter().rev().find_map(|result| {
+                    let bound = result.bound()?;
+                    if rungs.len() > 1 { Some(bound.left) } else { alone(result.rung).then_some(bound.visible) }
                 });
                 format!("{}, {}", rung_names(rungs), plural(size.expect("a rung was computed"), "state"))
             }

@@ -71,12 +71,12 @@ impl Summary<'_> {
         let mut table = plain_table();
         // Rungs with the same result that rule out nothing more share a row. So do rungs that were
         // given up for the same reason.
-        let is_idle = |climbed: &Climbed| !rules_out(climbed);
-        let visible = |climbed: &Climbed| match climbed.outcome {
+        let is_idle = |result: &RungResult| !result.rules_out();
+        let visible = |result: &RungResult| match result.outcome {
             Outcome::Bound(bound) => bound.visible.to_string(),
             _ => "–".to_owned(),
         };
-        let is_bound = |climbed: &RungResult| matches!(climbed.outcome, Outcome::Bound(_));
+        let is_bound = |result: &RungResult| matches!(result.outcome, Outcome::Bound(_));
         let is_the_same = |a: &RungResult, b: &RungResult| {
             is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
         };
@@ -123,7 +123,7 @@ impl Summary<'_> {
         }
         let examples = format!("  {}", examples.join("  "));
         let _ = writeln!(out, ":\n{}", fitted(&examples, width));
-        let is_exact = |climbed: &&RungResult| matches!(climbed.outcome, Outcome::Bound(bound) if bound.is_exact);
+        let is_exact = |result: &&RungResult| matches!(result.outcome, Outcome::Bound(bound) if bound.is_exact);
         if let Some(RungResult { rung, .. }) = self.rungs.iter().find(is_exact) {
             let _ = writeln!(out, "in {rung} nothing was widened, so all of these are reachable, with more contexts");
         }
@@ -142,13 +142,13 @@ impl Summary<'_> {
             _ => {}
         }
         let is_blown =
-            |climbed: &RungResult| matches!(climbed.outcome, Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_));
+            |result: &RungResult| matches!(result.outcome, Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_));
         if self.rungs.iter().any(is_blown) {
             hints.push("more tuples (--max-tuples)".to_owned());
         }
         // The deepest A_d, unless the initial states alone were too many for it.
-        let deepest = self.rungs.iter().filter_map(|climbed| match climbed.rung {
-            Rung::Abstract(depth) => Some((depth, matches!(climbed.outcome, Outcome::TooManyInitial(_)))),
+        let deepest = self.rungs.iter().filter_map(|result| match result.rung {
+            Rung::Abstract(depth) => Some((depth, matches!(result.outcome, Outcome::TooManyInitial(_)))),
             _ => None,
         });
         match (deepest.max(), options.ladder) {

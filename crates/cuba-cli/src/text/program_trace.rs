@@ -132,7 +132,7 @@ pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) ->
         changes.push("still in atomic".to_owned());
     }
     // The statement `end of atomic` already says that the thread leaves.
-    let described = step.synchronised.iter().filter(|it| !(is_end && **it == Synchronised::LeavesAtomic));
+    let described = step.synchronised.iter().filter(|it| !(is_end && **it == SynchronisationEvent::LeavesAtomic));
     changes.extend(described.map(|it| synchronised(it, thread)));
     let changes = paint(BOLD, changes.join(", "));
     let fails = paint(WRONG, "fails");
@@ -155,7 +155,7 @@ pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) ->
 }
 
 /// A change of a lock, of an atomic section or of a created thread, in words.
-fn synchronised(change: &Synchronised<'_>, thread: &str) -> String {
+fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     match change {
         SynchronisationEvent::Takes(lock) => format!("{lock} held by {thread}"),
         SynchronisationEvent::Frees(lock) => format!("{lock} free"),
@@ -236,7 +236,7 @@ fn change(change: &Change<'_>) -> String {
 /// words.
 pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
-    while program.map.is_between(state.shared) {
+    while program.map.is_mid_step(state.shared) {
         // Only the returning thread can make a step, and only one step.
         let Some(next) = system.steps(&state).next() else { break };
         let step = program.map.step(next.thread, &state, &next.state);
@@ -299,7 +299,7 @@ pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> St
         };
     }
     match &program.property {
-        Asked::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
+        BadStates::Labels(labels) => format!("a thread stands at {}", labels.join(" or ")),
         _ => format!("the bad state {} is reachable", StateNotation::of(loaded).state(trace.last())),
     }
 }
@@ -318,7 +318,7 @@ mod tests {
             void g() { lock(m); unlock(m); }\nvoid main() { thread_create(&f); thread_create(&g); }";
         let source = cpds::Source::new("p.bp", text);
         let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
-        let program = LoadedProgram { map: lowered.map, property: Asked::Errors, assumptions: Vec::new() };
+        let program = LoadedProgram { map: lowered.map, property: BadStates::Errors, assumptions: Vec::new() };
         let loaded = Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) };
         let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
         let thread = ThreadId(0);

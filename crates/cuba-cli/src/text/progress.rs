@@ -66,14 +66,9 @@ impl ProgressLines {
                 self.bytes_upper = *bytes;
             }
             Event::Rung(result @ RungResult { rung, outcome }) => {
-                self.left = result.left_after(self.left);
+                self.ceiling = result.left_after(self.ceiling);
                 let what = match outcome {
-                    Outcome::Bound(bound) => {
-                        if self.ceiling.is_none() || bound.ruled_out != Count::ZERO {
-                            self.ceiling = Some((bound.left, *rung));
-                        }
-                        format!("{} visible", grouped(bound.visible))
-                    }
+                    Outcome::Bound(bound) => format!("{} visible", grouped(bound.visible)),
                     given_up => outcome_words(given_up),
                 };
                 self.rung = Some((*rung, what));
@@ -165,7 +160,7 @@ mod tests {
     }
 
     /// The levels and the rungs of the paper's Fig. 1.
-    fn fig1(options: Options) -> (Vec<Level>, Vec<Climbed>) {
+    fn fig1(options: Options) -> (Vec<Level>, Vec<RungResult>) {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let analysis = search(&problem, Question::Visible, &options, |_| ());
         (analysis.levels, analysis.rungs)
@@ -195,12 +190,12 @@ mod tests {
                 "1:02 elapsed, tables of 1.25 GiB (at most 4.00 GiB)",
             ]
         );
-        progress.add_event(&Event::Climbed(rungs[0].clone()), now);
+        progress.add_event(&Event::Rung(rungs[0].clone()), now);
         assert_eq!(progress.lines(now)[1], "Z: 8 visible; 7 ≤ |T(R)| ≤ 8 (by Z)");
         progress.add_event(&Event::Overapproximating { rung: Rung::MatchedZ, states: 5, bytes: 1 << 28 }, now);
         assert_eq!(progress.lines(now)[1], "matched-Z: 5 kept; 7 ≤ |T(R)| ≤ 8 (by Z)");
-        let given_up = Climbed { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
-        progress.add_event(&Event::Climbed(given_up), now);
+        let given_up = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooManyTuples(100) };
+        progress.add_event(&Event::Rung(given_up), now);
         assert_eq!(progress.lines(now)[1], "A_0: given up, more than 100 tuples or states; 7 ≤ |T(R)| ≤ 8 (by Z)");
         progress.activity = Some("making and checking the evidence".to_owned());
         assert_eq!(progress.lines(now)[0], "making and checking the evidence");
@@ -213,7 +208,7 @@ mod tests {
         let problem: cpds::Problem = include_str!("../../../../models/squeeze/mirror.cpds").parse().unwrap();
         let options = Options { max_contexts: Some(20), max_depth: Some(4), ..Options::default() };
         let rungs = search(&problem, Question::Verify, &options, |_| ()).rungs;
-        let progress = progress(rungs.into_iter().map(|climbed| (Event::Climbed(climbed), SECOND)));
+        let progress = progress(rungs.into_iter().map(|result| (Event::Rung(result), SECOND)));
         assert_eq!(progress.upper_line().unwrap(), "A_4: 10 visible; |T(R)| ≤ 10 (by matched-Z)");
     }
 

@@ -37,14 +37,14 @@ impl Exploration<'_> {
 }
 
 /// The size and the time of the evidence.
-pub(crate) fn of_evidence(made: &MadeEvidence) -> String {
+pub(crate) fn of_evidence(made: &TimedEvidence) -> String {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
     let check = made.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
     format!("{}, made in {}, {check}\n", evidence(made), ms(made.time))
 }
 
 /// The kind and the size of the evidence.
-pub(crate) fn evidence(made: &MadeEvidence) -> String {
+pub(crate) fn evidence(made: &TimedEvidence) -> String {
     match &made.evidence {
         Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => "trace".to_owned(),
         Evidence::Certificate(certificate) => {

@@ -26,7 +26,7 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
     let grounds = explored.grounds(proof);
     let always = "with any number of contexts";
     match loaded.program.as_ref().map(|program| (&program.property, program)) {
-        Some((Asked::Errors, program)) => {
+        Some((BadStates::Errors, program)) => {
             let (asserts, unlocks) = checks(loaded, program);
             let count = |number: usize, word: &str| (number > 0).then(|| plural(number, word));
             let counts: Vec<String> = count(asserts, "assertion").into_iter().chain(count(unlocks, "unlock")).collect();

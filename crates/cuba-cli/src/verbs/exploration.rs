@@ -36,7 +36,7 @@ pub(crate) struct AnalysisSetup<'s> {
     pub(crate) results: &'s InterimResults,
     pub(crate) quiet: bool,
     /// The start of both searches.
-    pub(crate) start: Start,
+    pub(crate) start: StartPoint,
     pub(crate) checkpoint: Option<&'s Checkpoint>,
 }
 
@@ -149,7 +149,7 @@ impl SearchArgs {
                 None => "note: it is not known whether every context is finite; see `cuba fcr`\n",
             };
         }
-        if self.cluster.is_wanted() && explored.analysis.lower.engine() == Engine::Symbolic {
+        if self.cluster.is_wanted() && explored.analysis.level_store.engine() == Engine::Symbolic {
             remarks += "note: only the explicit engine distributes its states; all tuples are in process 0\n";
         }
         remarks += explored.checkpoint_note.as_deref().unwrap_or_default();

@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
         decided.fcr.programs[program] = ContextFiniteness::Infinite { contexts };
         let limit = self.run.memory().for_tables() / Psa::BYTES_A_TRANSITION;
         let of_program = &self.system().programs()[program];
-        let found = Loop::at(head, of_program, limit);
+        let found = PumpingLoop::at(head, of_program, limit);
         // A loop that does not replay is a mistake in the library.
         let is_one = found.as_ref().is_none_or(|found| found.run.is_none() || found.replays(of_program));
         assert!(is_one, "the loop of {} is a run of it", of_program.name());
@@ -257,7 +257,7 @@ impl<'a> Search<'a> {
 }
 
 /// Why the contexts of a program are finite if none of its pumping heads is reachable.
-fn ground(proof: &Proof) -> Ground {
+fn ground(proof: &Proof) -> FinitenessProof {
     match proof {
         Proof::Bounded(rungs) => FinitenessProof::Bounded(rungs.clone()),
         Proof::LowerCollapsed => FinitenessProof::Collapsed,

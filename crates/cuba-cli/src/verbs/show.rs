@@ -178,6 +178,7 @@ fn explore_graph<'a>(
     };
     let (problem, remarks) = (loaded.problem(), |_: &Exploration<'_>| loaded.warnings());
     let (evidence, results) = (&EvidenceArgs::default(), &InterimResults::new());
-    let setup = AnalysisSetup { run, options, evidence, results, quiet, start: Start::default(), checkpoint: None };
+    let setup =
+        AnalysisSetup { run, options, evidence, results, quiet, start: StartPoint::default(), checkpoint: None };
     explore(problem, Question::Visible, setup, remarks)
 }

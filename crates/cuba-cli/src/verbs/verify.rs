@@ -55,7 +55,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let loaded = args.search.model.load(run)?;
     results.set_model(&loaded);
     // A label that cannot be reached gives no bad pattern, but it is still a question.
-    let has_own_property = loaded.program.as_ref().is_some_and(|program| program.property != Asked::Errors);
+    let has_own_property = loaded.program.as_ref().is_some_and(|program| program.property != BadStates::Errors);
     if loaded.problem().property().bad.is_empty() && !has_own_property {
         let bad = if loaded.program.is_some() { "has no reachable `assert`" } else { "names no bad state" };
         return Err(Stopped::Usage(format!(
@@ -123,9 +123,9 @@ fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>
 /// The question in the report.
 fn question(loaded: &Loaded) -> &'static str {
     match loaded.program.as_ref().map(|program| &program.property) {
-        Some(Asked::Errors) => "Can an assertion fail, with any number of contexts?",
-        Some(Asked::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
-        Some(Asked::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
+        Some(BadStates::Errors) => "Can an assertion fail, with any number of contexts?",
+        Some(BadStates::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
+        Some(BadStates::Targets(_)) | None => "Is a bad state reachable, with any number of contexts?",
     }
 }
 
@@ -136,9 +136,9 @@ const PATTERNS: usize = 20;
 fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.property) {
-        Some(Asked::Errors) => return Vec::new(),
-        Some(Asked::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
-        Some(Asked::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
+        Some(BadStates::Errors) => return Vec::new(),
+        Some(BadStates::Labels(labels)) => labels.iter().map(|label| printable(label)).collect(),
+        Some(BadStates::Targets(targets)) => targets.iter().map(|target| printable(&target.text)).collect(),
         None => bad.iter().take(PATTERNS + 1).map(|pattern| system.paper(pattern).to_string()).collect(),
     };
     if patterns.len() > PATTERNS {

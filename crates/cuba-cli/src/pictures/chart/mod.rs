@@ -8,7 +8,7 @@ mod scale;
 use crate::analysis::exploration::Exploration;
 use crate::pictures::svg::escaped;
 use canvas::ChartCanvas;
-use cuba::{Climbed, Conclusion, Count, Level, ObservationSequence, Outcome, Proof};
+use cuba::{Conclusion, Count, Level, ObservationSequence, Outcome, Proof, RungResult};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 920.0;
@@ -79,8 +79,8 @@ const FEW: usize = 24;
 impl Chart {
     pub(crate) fn new(file: &str, explored: &Exploration<'_>) -> Self {
         let analysis = &explored.analysis;
-        let left = |climbed: &RungResult| match climbed.outcome {
-            Outcome::Bound(bound) => Some((climbed.rung.to_string(), bound.left)),
+        let left = |result: &RungResult| match result.outcome {
+            Outcome::Bound(bound) => Some((result.rung.to_string(), bound.left)),
             Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) | Outcome::TooLarge => None,
         };
         let growth = analysis.levels.iter().rev().find(|level| level.new_visible != Count::ZERO).map_or(0, |it| it.k);

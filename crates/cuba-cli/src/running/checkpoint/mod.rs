@@ -73,7 +73,7 @@ struct LastSave {
 }
 
 /// The searches, in the order of their parts in the file.
-const ENDS: [End; 2] = [End::Upper, End::Lower];
+const ENDS: [Side; 2] = [Side::Upper, Side::Lower];
 
 impl Checkpoint {
     /// A new file for a run that begins.
@@ -133,7 +133,7 @@ impl Checkpoint {
     }
 
     /// Writes a new file with the new part of one search and the old part of the other one.
-    fn write(&self, end: End, content: &dyn Fn(&mut dyn Write) -> Result<(), NotKept>) -> io::Result<()> {
+    fn write(&self, end: Side, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
         let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
         let mut parts = [0..0, 0..0];
@@ -163,7 +163,7 @@ impl CheckpointWriter for Checkpoint {
         self.run.fault_of_search(end);
     }
 
-    fn is_due(&self, end: End) -> bool {
+    fn is_due(&self, end: Side) -> bool {
         let save = &lock(&self.ends)[end as usize];
         // If the other search is writing, this one continues to search instead of waiting.
         save.last.elapsed() >= self.every.max(save.took) && self.file.try_lock().is_ok()
