@@ -25,7 +25,7 @@ pub(crate) struct SearchArgs {
     /// The answer is `unknown` if K contexts do not decide the question.
     #[arg(long, value_name = "K", help_heading = heading::LIMITS)]
     max_contexts: Option<usize>,
-    /// Choose the engine of the lower search, or the overapproximations
+    /// Choose the engine or one overapproximation
     ///
     /// auto; an engine of the lower search: explicit (states one by one) or symbolic (tuples of
     /// stack languages); abstract for the overapproximations A_0, A_1, …; or a single

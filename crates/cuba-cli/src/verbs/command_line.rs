@@ -39,15 +39,15 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cuba verify models/table2/turns.bp                     can an assertion fail?
-  cuba verify models/paper/fig1.cpds                     is a bad state reachable?
+  cuba verify models/paper/fig1.cpds                     can it go wrong?
   cuba reach models/paper/fig1.cpds                      what is reachable?
   cuba fcr models/paper/fig2.cpds                        are contexts finite?
   cuba show models/paper/fig1.cpds                       print a model
-  cuba show models/paper/fig1.cpds --successors '0|1,4'  print the steps from a state
+  cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
   cuba show models/paper/fig1.cpds --svg                 draw reachable states
   cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
-  cuba convert stutter.pds --to cpds -o stutter.cpds     convert between formats
-  cuba convert models/table2/turns.bp --to cpds          convert a program to a system
+  cuba convert stutter.pds --to cpds -o stutter.cpds     to another format
+  cuba convert models/table2/turns.bp --to cpds          from a program
   cuba bench models/tiny                                 run many models
 
 Exit codes: 0 done, safe, converged or finite, 10 unsafe or not finite, 5 unknown, 1 usage, 2 bad input, 6 internal error";

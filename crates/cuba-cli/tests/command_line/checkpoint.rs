@@ -222,7 +222,7 @@ fn what_is_no_checkpoint_is_refused() {
         let said = refused(folder.path(), &damaged);
         assert!(said.contains("damaged") || (at < 18 && said.contains("checkpoint")), "{at}: {said}");
         let said = refused(folder.path(), &whole[..at]);
-        assert!(said.contains("damaged") || (at < 18 && said.contains("no checkpoint")), "{at}: {said}");
+        assert!(said.contains("damaged") || (at < 18 && said.contains("not a checkpoint")), "{at}: {said}");
     }
     let text = fs::read_to_string(folder.path().join("mirror.cpds")).unwrap();
     fs::write(folder.path().join("mirror.cpds"), format!("{text}\nbad *|-,-\n")).unwrap();

@@ -162,7 +162,7 @@ fn programs(n: usize) -> Vec<Case> {
             format!("decl x := 1; void main() begin {} assert x; end", "enforce x; ".repeat(most(3))),
             "\ninit ",
         ),
-        bp("many labels", main("L: ; ".repeat(most(3))), "error: label `L` stands twice"),
+        bp("many labels", main("L: ; ".repeat(most(3))), "error: label `L` occurs twice in one function"),
         bp("a label again and again", main("L: ".repeat(most(2)) + "skip;"), "\ninit "),
         bp(
             "every label from every label",

@@ -400,5 +400,5 @@ fn how_much_memory_there_is() {
     );
     let folder = tempfile::tempdir().unwrap();
     let help = cuba(folder.path(), &["verify", "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("three quarters of what the machine lets it have"), "{help}");
+    assert!(help.contains("three quarters of the memory that the machine"), "{help}");
 }

@@ -161,7 +161,7 @@ impl<'f> Summing<'f> {
 
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), String> {
         self.input.read_exact(bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof if self.read == 0 => "is no checkpoint".to_owned(),
+            io::ErrorKind::UnexpectedEof if self.read == 0 => "is not a checkpoint".to_owned(),
             io::ErrorKind::UnexpectedEof => DAMAGED.to_owned(),
             _ => cannot_be_read(&error),
         })?;
