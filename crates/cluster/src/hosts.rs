@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(complaints("[::1]"), "hosts.txt:1: no port: `[::1]`; write, say, `[::1]:4000`");
         assert_eq!(complaints("a:b:1"), "hosts.txt:1: more than one colon: `a:b:1`; write, say, `[a:b]:1`");
         assert_eq!(complaints(":4000"), "hosts.txt:1: no host: `:4000`; write, say, `localhost:4000`");
-        let port = "hosts.txt:1: port 0: `a:0`; the others have to know the port: name one from 1 on";
+        let port = "hosts.txt:1: port 0: `a:0`; the other processes need to know the port: write one from 1 on";
         assert_eq!(complaints("a:0"), port);
         let range = "hosts.txt:1: `70000` is no port; a port is a number from 1 to 65535";
         assert_eq!(complaints("a:70000"), range);

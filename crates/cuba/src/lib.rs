@@ -17,7 +17,7 @@
 //! ".parse()?;
 //! let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
 //! match answer.verdict() {
-//!     Verdict::Safe { certificate: Some(certificate), .. } => assert!(!certificate.tuples().is_empty()),
+//!     Verdict::Safe { certificate: Some(certificate), .. } => assert!(certificate.tuples().len() > 0),
 //!     Verdict::Unsafe { trace, .. } => panic!("a bad state is reachable with {} contexts", trace.contexts.len()),
 //!     other => panic!("no answer: {other:?}"),
 //! }
