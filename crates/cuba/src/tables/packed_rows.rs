@@ -5,7 +5,6 @@
 //! the order of their insertion, so each state has a dense number, and a level is a range of
 //! numbers.
 
-use crate::limits::bytes_of_table;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
 
@@ -217,12 +216,22 @@ impl PackedSet {
 
     /// Inserts a row that the set does not contain.
     fn insert_new(&mut self, row: &[u64], hash_of_row: u64) -> usize {
+        if self.numbers.len() == self.numbers.capacity() {
+            self.grow(1);
+        }
         let id = self.len();
         self.rows.extend_from_slice(row);
+        self.numbers.insert_unique(hash_of_row, number_of(id), |_| unreachable!("the table has room"));
+        id
+    }
+
+    /// Gives the hash table room for `more` rows.
+    #[cold]
+    fn grow(&mut self, more: usize) {
         let (rows, words) = (&self.rows, self.layout.words);
         let rehash = |&id: &u32| hash(nth_row(rows, words, id as usize));
-        self.numbers.insert_unique(hash_of_row, number_of(id), rehash);
-        id
+        let capacity = capacity(buckets_for(self.len() + more));
+        self.numbers.reserve(capacity - self.len(), rehash);
     }
 
     #[inline]
@@ -249,11 +258,12 @@ impl PackedSet {
 
     /// Rebuilds the hash table.
     fn fill_numbers(&mut self) {
-        let (rows, words) = (&self.rows, self.layout.words);
-        let rehash = |&id: &u32| hash(nth_row(rows, words, id as usize));
+        let len = self.rows.len() / self.layout.words;
         self.numbers.clear();
-        for id in (0..rows.len() / words).map(number_of) {
-            self.numbers.insert_unique(rehash(&id), id, rehash);
+        self.grow(len);
+        for id in 0..len {
+            let hash = hash(self.row(id));
+            self.numbers.insert_unique(hash, number_of(id), |_| unreachable!("the table has room"));
         }
     }
 
@@ -264,10 +274,41 @@ impl PackedSet {
         if len >= Self::MAX_LEN {
             return usize::MAX;
         }
-        let (old, new) = (bytes_of_table(self.len()), bytes_of_table(len));
-        let old = if new > old { new / 2 } else { 0 };
-        len * self.layout.words * size_of::<u64>() + old + new
+        let new = buckets_for(len);
+        let old = if capacity(new) > self.numbers.capacity() { buckets_before(new) } else { 0 };
+        len * self.layout.words * size_of::<u64>() + (old + new) * BUCKET_BYTES
     }
+}
+
+/// The bytes of a bucket: a number and a control byte.
+const BUCKET_BYTES: usize = size_of::<u32>() + 1;
+
+/// The smallest table, and the factor by which small tables grow. Large tables double.
+const FEWEST_BUCKETS: usize = 1 << 7;
+const FACTOR: usize = 1 << 3;
+const LARGE: usize = 1 << 16;
+
+/// The buckets of a table for so many rows.
+fn buckets_for(rows: usize) -> usize {
+    let mut buckets = FEWEST_BUCKETS;
+    while rows > capacity(buckets) {
+        buckets *= if buckets < LARGE { FACTOR } else { 2 };
+    }
+    buckets
+}
+
+/// The buckets of a table before it grew to so many.
+fn buckets_before(buckets: usize) -> usize {
+    match buckets {
+        ..=FEWEST_BUCKETS => 0,
+        ..=LARGE => buckets / FACTOR,
+        _ => buckets / 2,
+    }
+}
+
+/// The rows for which so many buckets have room.
+fn capacity(buckets: usize) -> usize {
+    buckets / 8 * 7
 }
 
 #[inline]
