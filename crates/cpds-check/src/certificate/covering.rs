@@ -10,6 +10,9 @@ use crate::languages::{EMPTY_LANGUAGE, Languages, TABLE_LIMIT};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+/// Rows by one of their languages.
+type RowsByLanguage<'c> = HashMap<u32, Vec<&'c [u32]>>;
+
 type Rows<'c> = Rc<[&'c [u32]]>;
 
 /// The tuples of a certificate, as rows.
@@ -30,7 +33,7 @@ pub(super) struct TupleSet<'c> {
     /// The random factor of the hashes, which the author of a certificate cannot predict.
     hash_factor: u64,
     /// By shared state and group, and then by language: the rows that have it there.
-    rows_with: HashMap<(u32, usize), HashMap<u32, Vec<&'c [u32]>>>,
+    rows_with: HashMap<(u32, usize), RowsByLanguage<'c>>,
     /// By shared state, group and language: the rows that have a language there that includes it.
     rows_including: HashMap<(u32, usize, u32), Rows<'c>>,
     /// The number of entries of `rows_including`.

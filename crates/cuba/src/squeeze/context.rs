@@ -36,7 +36,7 @@ impl Meeting {
     pub(super) fn report(&mut self, end: Side, time: u64, states: usize) {
         match end {
             Side::Lower if self.reached.is_none_or(|(_, before)| before < states) => {
-                self.reached = Some((time, states))
+                self.reached = Some((time, states));
             }
             Side::Upper if self.left.is_none_or(|(_, before)| before > states) => self.left = Some((time, states)),
             Side::Lower | Side::Upper => {}

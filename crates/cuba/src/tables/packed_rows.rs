@@ -299,11 +299,7 @@ fn buckets_for(rows: usize) -> usize {
 
 /// The buckets of a table before it grew to so many.
 fn buckets_before(buckets: usize) -> usize {
-    match buckets {
-        ..=FEWEST_BUCKETS => 0,
-        ..=LARGE => buckets / FACTOR,
-        _ => buckets / 2,
-    }
+    if buckets == FEWEST_BUCKETS { 0 } else { buckets / if buckets > LARGE { 2 } else { FACTOR } }
 }
 
 /// The rows for which so many buckets have room.
