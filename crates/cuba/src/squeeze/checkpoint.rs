@@ -19,9 +19,10 @@ use crate::squeeze::context::{Squeeze, Timestamped};
 use crate::squeeze::level_store::{LevelStore, LevelTables, SavedLevelStore};
 use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
 use crate::squeeze::race::Side;
+use crate::squeeze::rung_computation::{Invariant, UnfinishedRung};
 use crate::squeeze::rung_order::{RungOrder, RungStep};
 use crate::squeeze::rung_outcome::RungResult;
-use crate::squeeze::upper_search::{Invariant, UnfinishedRung, UpperSearch};
+use crate::squeeze::upper_search::UpperSearch;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
@@ -36,10 +37,10 @@ pub trait CheckpointWriter: Sync {
     fn begins(&self, _end: Side) {}
 
     /// Whether it is time to save what a search has.
-    fn is_due(&self, end: Side) -> bool;
+    fn is_due(&self, side: Side) -> bool;
 
     /// Saves what `write` writes, and says whether it is saved.
-    fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
+    fn keep(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
 }
 
 /// What the searches start with: what another run has saved, or nothing.
@@ -54,8 +55,8 @@ pub struct StartPoint {
 impl StartPoint {
     /// Reads what a search has saved. The problem has to be that of the run that saved it, and so
     /// have the options; only limits may differ.
-    pub fn read(&mut self, end: Side, input: &mut dyn Read) -> Result<(), StorageError> {
-        match end {
+    pub fn read(&mut self, side: Side, input: &mut dyn Read) -> Result<(), StorageError> {
+        match side {
             Side::Lower => self.lower = Some(read(input)?),
             Side::Upper => self.upper = Some(read(input)?),
         }
@@ -65,25 +66,25 @@ impl StartPoint {
 
 impl Squeeze<'_, '_> {
     /// A search begins in this thread.
-    pub(super) fn begins(&self, end: Side) {
+    pub(super) fn begins(&self, side: Side) {
         if let Some(keeper) = self.keeper {
-            keeper.begins(end);
+            keeper.begins(side);
         }
     }
 
     /// Saves what a search has, if it is time. Says whether it did.
-    pub(super) fn save_if_due(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
-        self.keeper.is_some_and(|keeper| keeper.is_due(end) && keeper.keep(end, write))
+    pub(super) fn save_if_due(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+        self.keeper.is_some_and(|keeper| keeper.is_due(side) && keeper.keep(side, write))
     }
 
     /// A search is over. If the other one is not before it is time to save, saves what this one
     /// has, once.
-    pub(super) fn save_when_over(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
+    pub(super) fn save_when_over(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
         let Some(keeper) = self.keeper else { return };
-        self.race.leaves(end);
-        while self.race.is_at_work(end.other()) {
-            if keeper.is_due(end) {
-                keeper.keep(end, write);
+        self.race.leaves(side);
+        while self.race.is_at_work(side.other()) {
+            if keeper.is_due(side) {
+                keeper.keep(side, write);
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -307,15 +308,15 @@ mod tests {
     }
 
     impl CheckpointWriter for Often {
-        fn is_due(&self, end: Side) -> bool {
-            let asked = 1 + self.asked[end as usize].fetch_add(1, Ordering::Relaxed);
+        fn is_due(&self, side: Side) -> bool {
+            let asked = 1 + self.asked[side as usize].fetch_add(1, Ordering::Relaxed);
             asked.is_multiple_of(self.first) && (asked / self.first).is_power_of_two()
         }
 
-        fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+        fn keep(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
             let mut content = Vec::new();
             write(&mut content).unwrap();
-            self.kept.lock().unwrap()[end as usize].push(content);
+            self.kept.lock().unwrap()[side as usize].push(content);
             true
         }
     }
@@ -353,9 +354,9 @@ mod tests {
         for lower in picked(&lower) {
             for upper in picked(&upper) {
                 let mut start = StartPoint::default();
-                for (end, kept) in [(Side::Lower, &lower), (Side::Upper, &upper)] {
+                for (search, kept) in [(Side::Lower, &lower), (Side::Upper, &upper)] {
                     if let Some(kept) = kept {
-                        start.read(end, &mut &**kept).unwrap();
+                        start.read(search, &mut &**kept).unwrap();
                     }
                 }
                 let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
@@ -423,10 +424,10 @@ mod tests {
         let keeper = Often::new(1);
         let options = Options { tuning: Tuning::SMALL, ..Options::default() };
         let _ = search_with(watched(&keeper), &problem, Question::Visible, &options, |_| ());
-        for (end, kept) in [Side::Upper, Side::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
+        for (search, kept) in [Side::Upper, Side::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
             let kept = kept.last().expect("something was kept");
-            assert!(StartPoint::default().read(end, &mut &kept[..kept.len() / 2]).is_err());
-            StartPoint::default().read(end, &mut &kept[..]).unwrap();
+            assert!(StartPoint::default().read(search, &mut &kept[..kept.len() / 2]).is_err());
+            StartPoint::default().read(search, &mut &kept[..]).unwrap();
         }
     }
 }

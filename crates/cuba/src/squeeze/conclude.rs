@@ -33,7 +33,7 @@ pub(super) fn conclude<'a>(
     // A bad state is reported at once, without anything that the upper search had found by then.
     let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
     let is_in_time = |rung: &&Timestamped<RungResult>| {
-        squeeze.is_worth_it(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough)
+        squeeze.has_unlimited_time(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough)
     };
     rungs.truncate(if is_bad { 0 } else { rungs.iter().take_while(is_in_time).count() });
     let met = met(&levels, &rungs);

@@ -1,8 +1,8 @@
-//! What both searches work with, and what they report to each other.
+//! The shared context of both searches, and the numbers that they report to each other.
 //!
-//! They report little: how many sorted visible states the lower search has reached, and how many
-//! the upper search has left. T(R_k) is always a subset of what is left, so equal numbers are equal
-//! sets. Then both searches have met, and T(R) is known.
+//! Each search reports one number: the lower one how many sorted visible states it has reached, the
+//! upper one how many it has not ruled out (what is *left*). T(R_k) is always a subset of what is
+//! left, so equal numbers are equal sets. Then both searches have met, and T(R) is known.
 
 use crate::distributed::Elsewhere;
 use crate::squeeze::checkpoint::CheckpointWriter;
@@ -15,14 +15,14 @@ use cpds::{Cpds, Problem};
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 
-/// Something that happened at a time.
+/// A result, with the time at which a search had it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Timestamped<T> {
     pub(super) time: u64,
     pub(super) what: T,
 }
 
-/// When both searches have met, as far as each has reported.
+/// The latest numbers of both searches, and since when they are equal.
 #[derive(Default)]
 pub(super) struct Meeting {
     /// How many sorted visible states are reached, and since when.
@@ -32,9 +32,9 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    /// A search has this many visible states at this time.
-    pub(super) fn report(&mut self, end: Side, time: u64, states: usize) {
-        match end {
+    /// Notes that a search has this many visible states at `time`.
+    pub(super) fn report(&mut self, side: Side, time: u64, states: usize) {
+        match side {
             Side::Lower if self.reached.is_none_or(|(_, before)| before < states) => {
                 self.reached = Some((time, states));
             }
@@ -43,31 +43,31 @@ impl Meeting {
         }
     }
 
-    /// Since when both have the same states, if they have.
+    /// Since when both numbers are equal, if they are.
     pub(super) fn time(&self) -> Option<u64> {
         let ((low, reached), (high, left)) = (self.reached?, self.left?);
         (reached == left).then_some(low.max(high))
     }
 
-    /// Whether more is reached than is left: then one of the searches is wrong.
+    /// Whether more states are reached than left. Then one of the searches is wrong.
     fn is_contradiction(&self) -> bool {
         self.reached.zip(self.left).is_some_and(|((_, reached), (_, left))| reached > left)
     }
 }
 
-/// What both searches work with.
+/// The context that both searches share.
 pub(super) struct Squeeze<'a, 'k> {
     pub(super) problem: &'a Problem,
     pub(super) question: Question,
     pub(super) options: Options,
-    /// What the levels are made of, to begin with.
+    /// The engine of the first levels. Tuples may follow states when the memory is full.
     pub(super) engine: Engine,
     pub(super) symmetry: Symmetry,
-    /// The bad patterns, if the question is about them.
+    /// The bad patterns, if the question is [`Question::Verify`].
     pub(super) bad: Option<BadPatterns>,
     pub(super) race: Race,
     pub(super) keeper: Option<&'k dyn CheckpointWriter>,
-    /// The processes that have the states, if this one does not have them all.
+    /// The processes that store the states, if this one does not store all of them.
     pub(super) elsewhere: Option<Elsewhere>,
     meeting: Mutex<Meeting>,
 }
@@ -101,11 +101,11 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         self.problem.system()
     }
 
-    /// A search has this many visible states at this time. If both have met, that answers
-    /// [`Question::Visible`].
-    pub(super) fn report(&self, end: Side, time: u64, states: usize) {
+    /// Notes that a search has this many visible states at `time`. If both searches have met, this
+    /// answers [`Question::Visible`].
+    pub(super) fn report(&self, side: Side, time: u64, states: usize) {
         let mut meeting = self.meeting.lock().unwrap_or_else(PoisonError::into_inner);
-        meeting.report(end, time, states);
+        meeting.report(side, time, states);
         if meeting.is_contradiction() {
             self.race.cancel_both();
         } else if let Some(time) = meeting.time().filter(|_| self.question == Question::Visible) {
@@ -113,7 +113,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         }
     }
 
-    /// Since when both searches have the same visible states, if they have.
+    /// Since when both searches have the same visible states, if they have met.
     pub(super) fn met(&self) -> Option<u64> {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner).time()
     }

@@ -26,7 +26,7 @@ use cpds::Trace;
 use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
-/// What the lower search has, in the middle or at its end.
+/// What the lower search has, in the middle or at its search.
 pub(super) struct LowerSearch<'a> {
     pub(super) levels: Vec<Timestamped<(Level, Statistics)>>,
     pub(super) level_store: LevelStore<'a>,
@@ -92,42 +92,42 @@ impl<'a> Squeeze<'a, '_> {
         self.begins(Side::Lower);
         let cancel = self.race.cancel(Side::Lower);
         let new = |engine, memory| LevelStore::new(self.system(), engine, &self.options, memory, cancel);
-        let end = match (start, self.engine, &self.elsewhere) {
+        let search = match (start, self.engine, &self.elsewhere) {
             (Some(saved), _, _) => self.restored_lower(saved),
             (None, Engine::Explicit, Some(elsewhere)) => {
                 LevelStore::in_shares(self.system(), &self.options, elsewhere).map(LowerSearch::new)
             }
             (None, engine, _) => Ok(LowerSearch::new(new(engine, self.lower_memory(false)))),
         };
-        let Ok(mut end) = end else {
-            let mut end = LowerSearch::new(new(Engine::Explicit, self.lower_memory(false)));
-            (end.is_over, end.outcome) = (true, self.lose());
-            return end;
+        let Ok(mut search) = search else {
+            let mut search = LowerSearch::new(new(Engine::Explicit, self.lower_memory(false)));
+            (search.is_over, search.outcome) = (true, self.lose());
+            return search;
         };
-        end.level_store.works_for(cancel, self.race.workers(Side::Lower));
-        self.report_restored_levels(&end, events);
-        if !end.is_over {
-            end.outcome = self.compute_levels(&mut end, events);
+        search.level_store.works_for(cancel, self.race.workers(Side::Lower));
+        self.report_restored_levels(&search, events);
+        if !search.is_over {
+            search.outcome = self.compute_levels(&mut search, events);
         }
-        let is_full = matches!(end.outcome, LowerOutcome::Unknown(Reason::Memory));
-        if self.may_change() && end.states.is_none() && is_full {
-            end.before = work(&end.level_store.snapshot());
-            end.compared = 0;
+        let is_full = matches!(search.outcome, LowerOutcome::Unknown(Reason::Memory));
+        if self.may_change() && search.states.is_none() && is_full {
+            search.before = work(&search.level_store.snapshot());
+            search.compared = 0;
             let tuples = new(Engine::Symbolic, self.lower_memory(true));
-            end.states = Some(std::mem::replace(&mut end.level_store, tuples));
-            end.level_store.works_for(cancel, self.race.workers(Side::Lower));
-            end.outcome = self.compute_levels(&mut end, events);
+            search.states = Some(std::mem::replace(&mut search.level_store, tuples));
+            search.level_store.works_for(cancel, self.race.workers(Side::Lower));
+            search.outcome = self.compute_levels(&mut search, events);
         }
-        end.is_over = true;
+        search.is_over = true;
         // A caller that names a depth wants to see it.
-        if matches!(end.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
-            let time = end.before + work(&end.level_store.snapshot());
-            end.enough = Some(self.race.gives_up(time, self.options.tuning.upper_grace));
+        if matches!(search.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
+            let time = search.before + work(&search.level_store.snapshot());
+            search.enough = Some(self.race.gives_up(time, self.options.tuning.upper_grace));
         }
-        if let Some(outcome) = end.outcome.saved().filter(|_| end.can_be_saved()) {
-            self.save_when_over(Side::Lower, &|out| end.write(Some(&outcome), out));
+        if let Some(outcome) = search.outcome.saved().filter(|_| search.can_be_saved()) {
+            self.save_when_over(Side::Lower, &|out| search.write(Some(&outcome), out));
         }
-        end
+        search
     }
 
     /// Another process is gone: no search has an answer.
@@ -137,63 +137,66 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports what a checkpoint has, as it was reported when it was found.
-    fn report_restored_levels(&self, end: &LowerSearch<'a>, events: &Sender<Event>) {
-        for Timestamped { time, what: (level, statistics) } in &end.levels {
+    fn report_restored_levels(&self, search: &LowerSearch<'a>, events: &Sender<Event>) {
+        for Timestamped { time, what: (level, statistics) } in &search.levels {
             let _ = events.send(Event::Level(*level));
             self.report(Side::Lower, *time, statistics.visible_kept());
         }
-        if let (true, LowerOutcome::Collapsed(time)) = (end.is_over, &end.outcome) {
+        if let (true, LowerOutcome::Collapsed(time)) = (search.is_over, &search.outcome) {
             self.race.concludes(*time);
         }
     }
 
-    fn compute_levels(&self, end: &mut LowerSearch<'a>, events: &Sender<Event>) -> LowerOutcome {
-        let memory = self.lower_memory(end.states.is_some());
+    fn compute_levels(&self, search: &mut LowerSearch<'a>, events: &Sender<Event>) -> LowerOutcome {
+        let memory = self.lower_memory(search.states.is_some());
         loop {
             // An incomplete level from a checkpoint comes first.
-            if !end.level_store.is_going()
-                && let Some(outcome) = self.finish_level(end, events)
+            if !search.level_store.is_going()
+                && let Some(outcome) = self.finish_level(search, events)
             {
                 return outcome;
             }
-            if end.can_be_saved() && self.save_if_due(Side::Lower, &|out| end.write(None, out)) {
-                end.level_store.all_are_saved();
+            if search.can_be_saved() && self.save_if_due(Side::Lower, &|out| search.write(None, out)) {
+                search.level_store.all_are_saved();
             }
 
-            let others = end.levels.len() * 2 * size_of::<Timestamped<(Level, Statistics)>>();
+            let others = search.levels.len() * 2 * size_of::<Timestamped<(Level, Statistics)>>();
             let is_full = |seen: &LevelSnapshot<'_>| seen.bytes_at_next_look.saturating_add(others) > memory;
             // A level may be complete before the first check.
-            let _ = events.send(Event::Exploring(LevelProgress::of(&end.level_store.snapshot())));
-            if is_full(&end.level_store.snapshot()) {
+            let _ = events.send(Event::Exploring(LevelProgress::of(&search.level_store.snapshot())));
+            if is_full(&search.level_store.snapshot()) {
                 return LowerOutcome::Unknown(Reason::Memory);
             }
-            let done = end.level_store.advance(&mut |seen| {
+            let done = search.level_store.advance(&mut |seen| {
                 let _ = events.send(Event::Exploring(LevelProgress::of(&seen)));
                 if is_full(&seen) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
                 // In the middle of a wave, which bad state is found would depend on the order.
                 if seen.is_between_waves
-                    && let Some(violation) = self.find_bad(seen.visible, &mut end.compared)
+                    && let Some(violation) = self.find_bad(seen.visible, &mut search.compared)
                 {
                     return ControlFlow::Break(Interrupt::BadPatterns(violation));
                 }
-                self.race.tick(Side::Lower, end.before + work(&seen)).map_break(Interrupt::Halted)?;
-                let (levels, states) = (&*end.levels, end.states.as_ref());
+                self.race.tick(Side::Lower, search.before + work(&seen)).map_break(Interrupt::Halted)?;
+                let (levels, states) = (&*search.levels, search.states.as_ref());
                 if let Some(lower) = seen.tables.filter(|_| !matches!(states, Some(LevelStore::Shares(_)))) {
-                    let level = LevelInProgress { levels, lower, states, before: end.before, compared: end.compared };
+                    let level =
+                        LevelInProgress { levels, lower, states, before: search.before, compared: search.compared };
                     self.save_if_due(Side::Lower, &|out| level.write(out));
                 }
                 ControlFlow::Continue(())
             });
             match done {
                 Ok(()) => {}
-                Err(Unfinished::Stopped(Interrupt::BadPatterns(violation))) => return self.unsafe_by(end, &violation),
-                Err(_) if end.level_store.is_lost() => return self.lose(),
+                Err(Unfinished::Stopped(Interrupt::BadPatterns(violation))) => {
+                    return self.unsafe_by(search, &violation);
+                }
+                Err(_) if search.level_store.is_lost() => return self.lose(),
                 Err(unfinished) => {
                     // What was found of the level is reachable in any case.
-                    return match (self.find_bad(end.level_store.visible(), &mut end.compared), unfinished) {
-                        (Some(violation), _) => self.unsafe_by(end, &violation),
+                    return match (self.find_bad(search.level_store.visible(), &mut search.compared), unfinished) {
+                        (Some(violation), _) => self.unsafe_by(search, &violation),
                         (None, Unfinished::Stopped(Interrupt::Halted(why))) => LowerOutcome::Halted(why),
                         // A store automaton that was cancelled calls itself too large.
                         (None, _) => match self.race.cancel(Side::Lower).why() {
@@ -207,14 +210,16 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports the level that is now complete; gives what the search came to, if that ends it.
-    fn finish_level(&self, end: &mut LowerSearch<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
+    fn finish_level(&self, search: &mut LowerSearch<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
         // The initial states take no time.
-        let (k, time) =
-            (end.level_store.k(), end.before + work(&end.level_store.snapshot()) * u64::from(end.level_store.k() > 0));
-        if let Some(violation) = self.find_bad(end.level_store.visible(), &mut end.compared) {
-            return Some(self.unsafe_by(end, &violation));
+        let (k, time) = (
+            search.level_store.k(),
+            search.before + work(&search.level_store.snapshot()) * u64::from(search.level_store.k() > 0),
+        );
+        if let Some(violation) = self.find_bad(search.level_store.visible(), &mut search.compared) {
+            return Some(self.unsafe_by(search, &violation));
         }
-        if !end.add_level(time) {
+        if !search.add_level(time) {
             self.race.cancel_both();
             return Some(LowerOutcome::Disagree(k));
         }
@@ -222,10 +227,10 @@ impl<'a> Squeeze<'a, '_> {
             return Some(LowerOutcome::Halted(why));
         }
         // Without a receiver, events are dropped.
-        let _ = events.send(Event::Level(end.levels[k].what.0));
-        self.report(Side::Lower, time, end.level_store.visible().kept());
+        let _ = events.send(Event::Level(search.levels[k].what.0));
+        self.report(Side::Lower, time, search.level_store.visible().kept());
         // Scheme 1, line 4.
-        if k > 0 && !end.level_store.grew(k) {
+        if k > 0 && !search.level_store.grew(k) {
             self.race.concludes(time);
             return Some(LowerOutcome::Collapsed(time));
         }
@@ -241,16 +246,16 @@ impl<'a> Squeeze<'a, '_> {
         found.map(|(visible, pattern)| Violation { visible, pattern })
     }
 
-    fn unsafe_by(&self, end: &mut LowerSearch<'a>, violation: &Violation) -> LowerOutcome {
+    fn unsafe_by(&self, search: &mut LowerSearch<'a>, violation: &Violation) -> LowerOutcome {
         self.race.cancel_other(Side::Lower);
         let &Violation { visible, pattern } = violation;
         let bad = self.bad.as_ref().expect("bad states are looked for");
         let budget = SearchBudget::within(self.options.memory, self.race.cancel(Side::Lower));
-        let trace = end.level_store.trace(bad, visible, pattern, &budget);
+        let trace = search.level_store.trace(bad, visible, pattern, &budget);
         match trace.map(|trace| numbered(self.problem, &trace).expect("its last state is bad")) {
             Some((trace, pattern)) => LowerOutcome::Unsafe { trace, pattern },
-            None if end.level_store.is_lost() => self.lose(),
-            None => LowerOutcome::Unknown(Reason::LongTrace { contexts: end.levels.len() }),
+            None if search.level_store.is_lost() => self.lose(),
+            None => LowerOutcome::Unknown(Reason::LongTrace { contexts: search.levels.len() }),
         }
     }
 }
@@ -356,11 +361,11 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, SYMBOLIC)] {
             let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
-            let end = squeeze(&problem, engine, options).run_lower_search(None, &channel().0);
-            let (first, last) = (end.levels.first().unwrap().time, end.levels.last().unwrap().time);
-            assert_eq!((first, last), (0, end.level_store.snapshot().work * unit));
+            let search = squeeze(&problem, engine, options).run_lower_search(None, &channel().0);
+            let (first, last) = (search.levels.first().unwrap().time, search.levels.last().unwrap().time);
+            assert_eq!((first, last), (0, search.level_store.snapshot().work * unit));
             assert!(last > 64, "{last}");
-            assert_eq!(end.enough, Some(last));
+            assert_eq!(search.enough, Some(last));
         }
     }
 
@@ -384,10 +389,10 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         let lower =
             LevelStore::new(problem.system(), Engine::Explicit, &Options::default(), usize::MAX, &Cancel::default());
-        let mut end = LowerSearch::new(lower);
-        assert!(end.add_level(0) && end.add_level(0));
-        assert_eq!(end.levels.len(), 1);
-        end.levels[0].what.0.new_visible = Count::ZERO;
-        assert!(!end.add_level(0));
+        let mut search = LowerSearch::new(lower);
+        assert!(search.add_level(0) && search.add_level(0));
+        assert_eq!(search.levels.len(), 1);
+        search.levels[0].what.0.new_visible = Count::ZERO;
+        assert!(!search.add_level(0));
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod observation_sequence;
 mod proof;
 pub(crate) mod question;
 mod race;
+mod rung_computation;
 mod rung_order;
 pub(crate) mod rung_outcome;
 pub(crate) mod search;

@@ -33,7 +33,7 @@ impl Side {
     }
 }
 
-/// How far a search may get beyond the other one in its turn.
+/// How much more work than the other search a search may do in its turn.
 const TURN: u64 = 1 << 15;
 
 /// The time of a search that is over.
@@ -70,39 +70,39 @@ impl Race {
         }
     }
 
-    /// A search has come to this time. Waits for its turn, and says whether it has to stop.
-    pub(super) fn tick(&self, end: Side, time: u64) -> ControlFlow<Halt> {
-        self.time[end as usize].store(time, Ordering::Relaxed);
-        let ahead = || time > self.time[end.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
+    /// Sets the clock of a search to `time`, waits for its turn, and says whether it has to stop.
+    pub(super) fn tick(&self, side: Side, time: u64) -> ControlFlow<Halt> {
+        self.time[side as usize].store(time, Ordering::Relaxed);
+        let ahead = || time > self.time[side.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
         if let Some((turn, changed)) = &self.turn {
-            let mut whose = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            if ahead() && *whose == end {
-                *whose = end.other();
+            let mut current = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            if ahead() && *current == side {
+                *current = side.other();
                 changed.notify_all();
             }
             // A cancelled token wakes no thread, so the wait ends now and then.
-            while *whose != end
-                && self.cancel(end).why().is_none()
-                && self.time[end.other() as usize].load(Ordering::Relaxed) != DONE
+            while *current != side
+                && self.cancel(side).why().is_none()
+                && self.time[side.other() as usize].load(Ordering::Relaxed) != DONE
             {
-                let waited = changed.wait_timeout(whose, Duration::from_millis(20));
-                whose = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let waited = changed.wait_timeout(current, Duration::from_millis(20));
+                current = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        match self.cancel(end).why() {
+        match self.cancel(side).why() {
             Some(why) => ControlFlow::Break(why),
             None if time > self.first.load(Ordering::Relaxed) => {
-                // It need not complete what it is doing, either.
-                self.cancel(end).stop(Halt::Superseded);
+                // The token also stops the computation that is under way.
+                self.cancel(side).stop(Halt::Superseded);
                 ControlFlow::Break(Halt::Superseded)
             }
             None => ControlFlow::Continue(()),
         }
     }
 
-    /// Stops a search in the middle of what it does.
-    pub(super) fn cancel(&self, end: Side) -> &Cancel {
-        &self.cancels[end as usize]
+    /// The token that stops a search at once.
+    pub(super) fn cancel(&self, side: Side) -> &Cancel {
+        &self.cancels[side as usize]
     }
 
     /// Stops both searches at once.
@@ -111,19 +111,19 @@ impl Race {
     }
 
     /// Stops the other search at once.
-    pub(super) fn cancel_other(&self, end: Side) {
-        self.cancel(end.other()).stop(Halt::Superseded);
+    pub(super) fn cancel_other(&self, side: Side) {
+        self.cancel(side.other()).stop(Halt::Superseded);
     }
 
-    /// A search has an answer, at this time.
+    /// Notes that a search has an answer at `time`.
     pub(super) fn concludes(&self, time: u64) {
         self.first.fetch_min(time, Ordering::Relaxed);
     }
 
-    /// The lower search gives up at this time, without an answer. The upper search may take as much
-    /// time, or `moment` at least: until the time that this gives.
-    pub(super) fn gives_up(&self, time: u64, moment: u64) -> u64 {
-        let enough = time.max(moment);
+    /// Notes that the lower search gives up at `time`, without an answer. The upper search may work
+    /// until the same time, and at least until `least`. Returns the later of the two.
+    pub(super) fn gives_up(&self, time: u64, least: u64) -> u64 {
+        let enough = time.max(least);
         self.enough.store(enough, Ordering::Relaxed);
         enough
     }
@@ -133,37 +133,37 @@ impl Race {
         self.enough.load(Ordering::Relaxed)
     }
 
-    /// How many threads a search may use, at the moment.
-    pub(super) fn workers(&self, end: Side) -> Arc<AtomicUsize> {
-        self.workers[end as usize].clone()
+    /// How many threads a search may use at present.
+    pub(super) fn workers(&self, side: Side) -> Arc<AtomicUsize> {
+        self.workers[side as usize].clone()
     }
 
-    /// A search is over, and does not keep the other one waiting.
-    pub(super) fn leaves(&self, end: Side) {
-        self.time[end as usize].store(DONE, Ordering::Relaxed);
-        self.workers[end.other() as usize].store(self.jobs, Ordering::Relaxed);
+    /// Notes that a search is over. The other one no longer waits for it.
+    pub(super) fn leaves(&self, side: Side) {
+        self.time[side as usize].store(DONE, Ordering::Relaxed);
+        self.workers[side.other() as usize].store(self.jobs, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.turn {
-            *turn.lock().unwrap_or_else(PoisonError::into_inner) = end.other();
+            *turn.lock().unwrap_or_else(PoisonError::into_inner) = side.other();
             changed.notify_all();
         }
     }
 
     /// Whether a search still works.
-    pub(super) fn is_at_work(&self, end: Side) -> bool {
-        self.time[end as usize].load(Ordering::Relaxed) != DONE
+    pub(super) fn is_at_work(&self, side: Side) -> bool {
+        self.time[side as usize].load(Ordering::Relaxed) != DONE
     }
 
-    /// Runs a search. However it ends, the other one does not wait for it; if it panics, the other
-    /// one stops, too.
-    pub(super) fn run<T>(&self, end: Side, work: impl FnOnce() -> T) -> T {
-        let _leaves = Leaves { race: self, end };
+    /// Runs a search. When it ends, the other one no longer waits for it. If it panics, the other
+    /// one stops.
+    pub(super) fn run<T>(&self, side: Side, work: impl FnOnce() -> T) -> T {
+        let _leaves = Leaves { race: self, side };
         work()
     }
 }
 
 struct Leaves<'r> {
     race: &'r Race,
-    end: Side,
+    side: Side,
 }
 
 impl Drop for Leaves<'_> {
@@ -171,7 +171,7 @@ impl Drop for Leaves<'_> {
         if std::thread::panicking() {
             self.race.cancel_both();
         }
-        self.race.leaves(self.end);
+        self.race.leaves(self.side);
     }
 }
 
@@ -180,12 +180,12 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// A search: an answer after so much work, in steps.
-    fn finish(race: &Race, end: Side, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
-        race.run(end, || {
+    /// A search that works in steps, with an answer after `answer` units of work.
+    fn finish(race: &Race, side: Side, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
+        race.run(side, || {
             let mut time = 0;
             loop {
-                if let ControlFlow::Break(why) = race.tick(end, time) {
+                if let ControlFlow::Break(why) = race.tick(side, time) {
                     return (time, Some(why));
                 }
                 if answer.is_some_and(|answer| time >= answer) {
@@ -197,8 +197,8 @@ mod tests {
         })
     }
 
-    /// The one with less work is first, however the threads are scheduled; the other one stops just
-    /// after.
+    /// The search with less work is first, whatever the schedule of the threads. The other one stops
+    /// just after that time.
     #[test]
     fn less_work_is_first() {
         for jobs in [1, 2] {
@@ -211,7 +211,7 @@ mod tests {
                 });
                 assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
                 assert_eq!(lower, (70_000, None));
-                // It may have had its answer before it could notice the other one.
+                // Its answer may come before it checks the other clock.
                 assert!(
                     upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Superseded)),
                     "{upper:?}"
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// A search without an answer does not keep the other one waiting.
+    /// No search waits for one that has ended without an answer.
     #[test]
     fn the_other_one_continues_alone() {
         for jobs in [1, 2] {
@@ -239,13 +239,13 @@ mod tests {
             let cancel = Cancel::new();
             let race = Race::new(jobs, &cancel);
             thread::scope(|scope| {
-                let ends = [Side::Upper, Side::Lower].map(|end| {
+                let searches = [Side::Upper, Side::Lower].map(|side| {
                     let race = &race;
-                    scope.spawn(move || finish(race, end, 1, None))
+                    scope.spawn(move || finish(race, side, 1, None))
                 });
                 cancel.stop(why);
-                for end in ends {
-                    assert_eq!(end.join().unwrap().1, Some(why));
+                for search in searches {
+                    assert_eq!(search.join().unwrap().1, Some(why));
                 }
             });
         }

@@ -1,8 +1,8 @@
-//! Which rung of the ladder comes next, and how many tuples or states it may have.
+//! The order of the rungs: which rung is next, and how many tuples or states it may have.
 //!
-//! New rungs, and rungs that had too many tuples before, take turns. Some are left out: where A_d
-//! is known, Z_z with z ≤ d + 1 rules out nothing more; and a limit that the initial states alone
-//! exceed ends its kind of rung ([`InitialOverflow`]).
+//! New rungs alternate with rungs that had too many tuples before. Two kinds of rungs are skipped:
+//! after A_d, every Z_z with z ≤ d + 1, which rules out nothing more; and kinds whose initial states
+//! alone exceed the limit ([`InitialOverflow`]).
 
 use crate::overapproximation::ladder::{Ladder, Rung};
 use crate::squeeze::question::Options;
@@ -10,11 +10,11 @@ use crate::squeeze::work_clock::WorkClock;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// How many tuples an A_d may have, or states a Z_z, unless the caller says otherwise. Without any
-/// limit from the caller, a rung that has more is tried again with more.
+/// The default limit on the tuples of an A_d and on the states of a Z_z. If the caller sets no limit
+/// at all, a rung that exceeds it is tried again later with a higher limit.
 pub(super) const TUPLES: usize = 100_000;
 
-/// How deep the ladder goes if the caller limits the number of contexts alone.
+/// The depth of the last rung if the caller limits only the number of contexts.
 const DEPTH: usize = 4;
 
 /// A rung to be computed, with at most this many tuples or states.
@@ -24,16 +24,16 @@ pub(super) struct RungStep {
     pub(super) tuples: usize,
 }
 
-/// How far the upper search has got on the ladder.
+/// The position of the upper search on the ladder.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct RungOrder {
-    /// How many rungs of the ladder have been begun.
+    /// The number of rungs that have begun.
     begun: usize,
-    /// Rungs that had too many tuples, to be tried again.
-    again: VecDeque<RungStep>,
+    /// Rungs that had too many tuples, for another attempt.
+    retries: VecDeque<RungStep>,
     /// Whether it is the turn of a new rung.
     is_new: bool,
-    /// The depth of the deepest A_d that is known.
+    /// The depth of the deepest A_d that is computed.
     deepest: Option<usize>,
     too_many: InitialOverflow,
     /// The work of all rungs so far.
@@ -42,12 +42,12 @@ pub(super) struct RungOrder {
 
 /// The kinds of rungs whose initial states alone are more than the limit.
 ///
-/// An A_d begins with the initial states as they are, each a tuple of single words: nothing is
-/// widened or merged before the first step. (In diagrams, nodes count; they are the same ones.) So
-/// all A_d begin with equally many, and if these are too many for one, they are too many for all. A
-/// Z_z begins with the initial states cut off at height z, of which Z_{z+1} has at least as many.
-/// So if they are too many for one, they are too many for every higher one. But initial states that
-/// differ only far down are one for Z_z and several for A_d; so each kind ends on its own.
+/// Every A_d begins with the same tuples: each initial state is a tuple of single words, and nothing
+/// is widened or merged before the first step. (In diagrams, nodes are counted; they are the same
+/// for every A_d.) So if there are too many for one A_d, there are too many for all. A Z_z begins
+/// with the initial states cut off at height z, and Z_{z+1} has at least as many. So if there are too
+/// many for one z, there are too many for every higher one. Initial states that differ only near the
+/// bottom are one state of Z_z and several tuples of A_d, so each kind has its own flag.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct InitialOverflow {
     abstracts: bool,
@@ -63,7 +63,7 @@ impl InitialOverflow {
         }
     }
 
-    /// Whether a rung is of such a kind.
+    /// Whether the kind of this rung has too many initial states.
     fn has(self, rung: Rung) -> bool {
         match rung {
             Rung::Abstract(_) => self.abstracts,
@@ -72,18 +72,18 @@ impl InitialOverflow {
         }
     }
 
-    /// Whether every deeper rung of the ladder is of such a kind.
+    /// Whether all kinds of deeper rungs of the ladder have too many initial states.
     fn is_everything(self, ladder: Ladder) -> bool {
         self.abstracts && (self.cut_offs || ladder != Ladder::All)
     }
 }
 
 impl RungOrder {
-    /// Nothing has been begun.
+    /// No rung has begun.
     pub(super) fn new() -> Self {
         RungOrder {
             begun: 0,
-            again: VecDeque::new(),
+            retries: VecDeque::new(),
             is_new: true,
             deepest: None,
             too_many: InitialOverflow::default(),
@@ -91,7 +91,7 @@ impl RungOrder {
         }
     }
 
-    /// Whether nothing has been begun.
+    /// Whether no rung has begun.
     pub(super) fn is_new(&self) -> bool {
         self.begun == 0
     }
@@ -101,37 +101,38 @@ impl RungOrder {
         let Options { max_contexts, max_depth, max_tuples, ladder, .. } = *options;
         let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
         while !self.too_many.is_everything(ladder) {
-            let new = if self.is_new || self.again.is_empty() { ladder.rungs(max_depth).nth(self.begun) } else { None };
+            let new =
+                if self.is_new || self.retries.is_empty() { ladder.rungs(max_depth).nth(self.begun) } else { None };
             self.begun += usize::from(new.is_some());
             let step = match new {
                 Some(rung) => RungStep { rung, tuples: max_tuples.unwrap_or(TUPLES) },
-                None => self.again.pop_front()?,
+                None => self.retries.pop_front()?,
             };
             self.is_new = !self.is_new;
-            // A_d has ruled out everything that this Z_z can.
-            let is_idle = |z: usize| self.deepest.is_some_and(|depth| z <= depth + 1);
-            if !matches!(step.rung, Rung::CutOff(z) if is_idle(z)) && !self.too_many.has(step.rung) {
+            // A_d has ruled out everything that this Z_z can rule out.
+            let is_useless = |z: usize| self.deepest.is_some_and(|depth| z <= depth + 1);
+            if !matches!(step.rung, Rung::CutOff(z) if is_useless(z)) && !self.too_many.has(step.rung) {
                 return Some(step);
             }
         }
         None
     }
 
-    /// This rung is known.
-    pub(super) fn is_known(&mut self, rung: Rung) {
+    /// Notes that a rung is computed.
+    pub(super) fn complete(&mut self, rung: Rung) {
         if let Rung::Abstract(depth) = rung {
             self.deepest = self.deepest.max(Some(depth));
         }
     }
 
-    /// This rung, and every deeper one of its kind, has too many initial states.
-    pub(super) fn ends_kind(&mut self, rung: Rung) {
+    /// Notes that this rung, and every deeper one of its kind, has too many initial states.
+    pub(super) fn end_kind(&mut self, rung: Rung) {
         self.too_many.add(rung);
     }
 
-    /// This rung is to be tried again, with four times as many tuples.
-    pub(super) fn try_again(&mut self, RungStep { rung, tuples }: RungStep) {
-        self.again.push_back(RungStep { rung, tuples: tuples.saturating_mul(4) });
+    /// Queues a rung for another attempt, with four times as many tuples.
+    pub(super) fn retry(&mut self, RungStep { rung, tuples }: RungStep) {
+        self.retries.push_back(RungStep { rung, tuples: tuples.saturating_mul(4) });
     }
 }
 
@@ -139,10 +140,9 @@ impl RungOrder {
 mod tests {
     use super::*;
 
-    /// Deeper rungs and those that had too many tuples take turns; where A_d is known, Z_{d+1} is
-    /// left out.
+    /// New rungs and second attempts alternate. After A_d, Z_{d+1} is skipped.
     #[test]
-    fn what_is_next() {
+    fn new_rungs_and_second_attempts_alternate() {
         let options = Options { max_contexts: Some(0), ..Options::default() };
         let mut order = RungOrder::new();
         let next = |order: &mut RungOrder, count: usize| -> Vec<String> {
@@ -150,9 +150,9 @@ mod tests {
             steps.map(|RungStep { rung, tuples }| format!("{rung} {tuples}")).collect()
         };
         assert_eq!(next(&mut order, 4), ["Z 100000", "matched-Z 100000", "A_0 100000", "A_1 100000"]);
-        order.is_known(Rung::Abstract(1));
+        order.complete(Rung::Abstract(1));
         assert_eq!(next(&mut order, 1), ["A_2 100000"]);
-        order.try_again(RungStep { rung: Rung::Abstract(2), tuples: 7 });
+        order.retry(RungStep { rung: Rung::Abstract(2), tuples: 7 });
         assert_eq!(next(&mut order, 3), ["Z_3 100000", "A_2 28", "A_3 100000"]);
         assert_eq!(next(&mut order, 9), ["Z_4 100000", "A_4 100000", "Z_5 100000"], "no deeper than asked");
     }

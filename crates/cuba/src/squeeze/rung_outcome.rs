@@ -1,47 +1,47 @@
-//! What a rung of the ladder came to: a bound on T(R), or why there is none.
+//! The outcome of a rung: an upper bound on T(R), or why there is none.
 
 use crate::overapproximation::ladder::Rung;
 use crate::visible::count::Count;
 use serde::{Deserialize, Serialize};
 
-/// A rung that was computed, or given up.
+/// A rung, computed or given up, with its outcome.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RungResult {
-    /// Which one.
+    /// The rung.
     pub rung: Rung,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What came of a rung.
+/// The outcome of a rung.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// An overapproximation.
     Bound(Bound),
-    /// It has more tuples than this; or states, if stacks are cut off.
+    /// It has more tuples than this limit, or more states, if stacks are cut off.
     TooManyTuples(usize),
-    /// The initial states alone are more tuples or states than this.
+    /// The initial states alone exceed this limit.
     TooManyInitial(usize),
-    /// It takes too much memory.
+    /// It does not fit into the memory.
     TooLarge,
 }
 
 /// An overapproximation of T(R).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Bound {
-    /// How many visible states it has.
+    /// The number of its visible states.
     pub visible: Count,
-    /// How many it was the first to rule out.
+    /// The number of visible states that it is the first rung to rule out.
     pub ruled_out: Count,
-    /// How many are left after it.
+    /// The number of visible states that are left after it.
     pub left: Count,
-    /// For Z: |G ∩ Z|, and the size of the tighter set of generators, targets of pops taken from Z.
+    /// For Z: |G ∩ Z|, and the number of pop targets in Z, which are a tighter set of generators.
     pub generators: Option<(Count, Count)>,
     /// Whether it is known to be T(R): no language was widened.
     pub is_exact: bool,
-    /// How many sorted states it has.
+    /// The number of its sorted visible states.
     pub(crate) sorted: usize,
-    /// How many sorted states are left after it.
+    /// The number of sorted visible states that are left after it.
     pub(crate) sorted_left: usize,
     /// Whether it alone has no bad state, if that is the question.
     pub(crate) is_safe: bool,
@@ -58,8 +58,8 @@ impl RungResult {
         self.bound().is_some_and(|bound| bound.ruled_out != Count::ZERO)
     }
 
-    /// How many visible states are left after it, and the last rung that ruled one out; `before` is
-    /// the same before this rung.
+    /// The number of visible states left after this rung, and the last rung that ruled one out.
+    /// `before` is this pair before the rung.
     #[must_use]
     pub fn left_after(&self, before: Option<(Count, Rung)>) -> Option<(Count, Rung)> {
         match self.bound() {
