@@ -182,7 +182,7 @@ mod tests {
 
     /// The graph of an analysis with its evidence.
     fn graph(problem: &Problem, options: Options) -> Graph {
-        let control = Control { start: StartPoint::default(), cancel: Cancel::new(), keeper: None };
+        let control = Control { start: StartPoint::default(), cancel: Cancel::new(), checkpoint_writer: None };
         let answer = cuba::answer(problem, Question::Visible, &options, control, |_| ());
         let answer = answer.ok().expect("no engine is wrong");
         let question = (problem, Question::Visible);

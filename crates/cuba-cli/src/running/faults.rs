@@ -54,29 +54,29 @@ impl Faults {
 
 impl Run {
     /// The place where this thread begins the lower or the upper search.
-    pub(crate) fn fault_of_search(&self, end: Side) {
-        self.fault(if end == Side::Upper { "upper end" } else { "lower end" });
+    pub(crate) fn fault_of_search(&self, side: Side) {
+        self.fault(if side == Side::Upper { "upper search" } else { "lower search" });
     }
 
     /// For a search without a checkpoint: injects faults at the beginning of both searches.
-    pub(crate) fn fault_keeper(&self) -> Option<FaultKeeper<'_>> {
-        self.faults.wanted.is_some().then_some(FaultKeeper(self))
+    pub(crate) fn fault_writer(&self) -> Option<FaultWriter<'_>> {
+        self.faults.wanted.is_some().then_some(FaultWriter(self))
     }
 }
 
-/// A keeper that saves nothing, and only injects faults.
-pub(crate) struct FaultKeeper<'r>(&'r Run);
+/// A checkpoint writer that saves nothing, and only injects faults.
+pub(crate) struct FaultWriter<'r>(&'r Run);
 
-impl CheckpointWriter for FaultKeeper<'_> {
-    fn begins(&self, end: Side) {
-        self.0.fault_of_search(end);
+impl CheckpointWriter for FaultWriter<'_> {
+    fn begins(&self, side: Side) {
+        self.0.fault_of_search(side);
     }
 
     fn is_due(&self, _: Side) -> bool {
         false
     }
 
-    fn keep(&self, _: Side, _: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+    fn save(&self, _: Side, _: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         false
     }
 }

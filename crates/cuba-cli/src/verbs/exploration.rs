@@ -202,12 +202,12 @@ pub(crate) fn explore<'a>(
     let progress = Progress::unless(quiet, run, progress::FCR, options.memory);
     results.set_options(options);
     run.enter(Phase::Searching);
-    let faults = run.fault_keeper();
-    let keeper = match checkpoint {
+    let faults = run.fault_writer();
+    let checkpoint_writer = match checkpoint {
         Some(checkpoint) => Some(checkpoint as &dyn CheckpointWriter),
         None => faults.as_ref().map(|faults| faults as &dyn CheckpointWriter),
     };
-    let control = Control { start, cancel: run.cancel.clone(), keeper };
+    let control = Control { start, cancel: run.cancel.clone(), checkpoint_writer };
     let mut finding = None;
     let answered = cuba::answer(problem, question, &options, control, |event| match event {
         AnswerEvent::Search(event) => {

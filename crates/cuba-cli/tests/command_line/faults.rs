@@ -41,10 +41,10 @@ fn a_panic_anywhere() {
     let bench = ["bench", "fig1.cpds", "--quiet", "-o", "c.json"];
     for (place, args) in [
         ("reading", &verify[..]),
-        ("upper end", &verify),
-        ("lower end", &[&verify[..], &["--jobs", "1"]].concat()),
-        ("upper end", &[&verify[..], &["--jobs", "1"]].concat()),
-        ("lower end", &report),
+        ("upper search", &verify),
+        ("lower search", &[&verify[..], &["--jobs", "1"]].concat()),
+        ("upper search", &[&verify[..], &["--jobs", "1"]].concat()),
+        ("lower search", &report),
         ("evidence", &verify),
         ("writing", &verify),
         ("writing", &report),
@@ -127,7 +127,7 @@ fn files_that_belong_together_and_files_that_are_long() {
 #[test]
 fn a_run_of_bench_panics() {
     let folder = models();
-    let Some(ran) = with_fault("upper end", folder.path(), &["bench", "fig1.cpds", "fig2.cpds"]) else { return };
+    let Some(ran) = with_fault("upper search", folder.path(), &["bench", "fig1.cpds", "fig2.cpds"]) else { return };
     assert_eq!(ran.code, 6, "{}", ran.stderr);
     assert!(ran.stdout.ends_with("2 runs: 0 as expected, 0 wrong, 0 unknown, 2 failed\n"), "{}", ran.stdout);
     assert!(

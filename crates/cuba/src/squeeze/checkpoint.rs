@@ -1,11 +1,12 @@
 //! Checkpoints: saves and restores both searches, so that another run can continue.
 //!
-//! Each search saves its own tables, at a time of its own. What it finds from then on depends on
-//! nothing but these; and which of two answers was first is decided by times that are work
-//! (`squeeze/race.rs`). So the two need not be saved together, and a run that continues comes to
-//! the answer, with all its numbers, to which the first run would have come.
+//! Each search saves its own tables, independently of the other one. Its further results depend only
+//! on these tables. Time is work (`squeeze/race.rs`), so the two checkpoints may be of different
+//! times: a run that continues from them has the same answer, with the same numbers, as the first
+//! run would have had.
 //!
-//! Whatever follows from the rest is not saved: hash tables, and what is computed from the system.
+//! Data that can be computed from the rest is not saved, such as hash tables and tables of the
+//! system.
 
 use crate::certificate::tuples::{SavedTuples, Tuples};
 use crate::distributed::coordinator::Elsewhere;
@@ -31,30 +32,30 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Saves what the searches have, where the caller wants it.
+/// Where the caller stores checkpoints, and how often.
 pub trait CheckpointWriter: Sync {
     /// A search begins, in the thread that calls this.
-    fn begins(&self, _end: Side) {}
+    fn begins(&self, _side: Side) {}
 
-    /// Whether it is time to save what a search has.
+    /// Whether a checkpoint of this search is due.
     fn is_due(&self, side: Side) -> bool;
 
-    /// Saves what `write` writes, and says whether it is saved.
-    fn keep(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
+    /// Stores the output of `write` as the checkpoint of a search. Returns whether it is stored.
+    fn save(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool;
 }
 
-/// What the searches start with: what another run has saved, or nothing.
+/// The start of both searches: the checkpoints of another run, or the initial states.
 #[derive(Default)]
 pub struct StartPoint {
     pub(super) lower: Option<SavedLowerSearch>,
     pub(super) upper: Option<SavedUpperSearch>,
-    /// The processes that have the states, if this one does not have them all.
+    /// The processes that store the states, if this one does not store all of them.
     pub elsewhere: Option<Elsewhere>,
 }
 
 impl StartPoint {
-    /// Reads what a search has saved. The problem has to be that of the run that saved it, and so
-    /// have the options; only limits may differ.
+    /// Reads the checkpoint of a search. The problem and the options must be those of the run that
+    /// saved it; only limits may differ.
     pub fn read(&mut self, side: Side, input: &mut dyn Read) -> Result<(), StorageError> {
         match side {
             Side::Lower => self.lower = Some(read(input)?),
@@ -67,24 +68,23 @@ impl StartPoint {
 impl Squeeze<'_, '_> {
     /// A search begins in this thread.
     pub(super) fn begins(&self, side: Side) {
-        if let Some(keeper) = self.keeper {
-            keeper.begins(side);
+        if let Some(writer) = self.checkpoint_writer {
+            writer.begins(side);
         }
     }
 
-    /// Saves what a search has, if it is time. Says whether it did.
+    /// Saves a search if a checkpoint is due. Returns whether it was saved.
     pub(super) fn save_if_due(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
-        self.keeper.is_some_and(|keeper| keeper.is_due(side) && keeper.keep(side, write))
+        self.checkpoint_writer.is_some_and(|writer| writer.is_due(side) && writer.save(side, write))
     }
 
-    /// A search is over. If the other one is not before it is time to save, saves what this one
-    /// has, once.
+    /// A search is over. If the other one still works when a checkpoint is due, saves this one once.
     pub(super) fn save_when_over(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
-        let Some(keeper) = self.keeper else { return };
+        let Some(writer) = self.checkpoint_writer else { return };
         self.race.leaves(side);
         while self.race.is_at_work(side.other()) {
-            if keeper.is_due(side) {
-                keeper.keep(side, write);
+            if writer.is_due(side) {
+                writer.save(side, write);
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
@@ -92,7 +92,7 @@ impl Squeeze<'_, '_> {
     }
 }
 
-/// What is saved of the lower search in the middle of a level.
+/// The lower search in the middle of a level, for a checkpoint.
 pub(super) struct LevelInProgress<'e> {
     pub(super) levels: &'e [Timestamped<(Level, Statistics)>],
     pub(super) lower: LevelTables<'e>,
@@ -101,14 +101,14 @@ pub(super) struct LevelInProgress<'e> {
     pub(super) compared: usize,
 }
 
-/// What is saved of a level.
+/// A level in a checkpoint: its time, its numbers, and the statistics.
 type SavedLevel = (u64, Level, (Engine, [u64; 7]));
 
-/// What is saved of the lower search.
+/// The lower search, as read from a checkpoint.
 pub(super) type SavedLowerSearch =
     (Vec<SavedLevel>, SavedLevelStore, Option<SavedLevelStore>, u64, usize, Option<SavedOutcome>);
 
-/// What the lower search came to, if the other one still works.
+/// The outcome of the lower search, in a checkpoint that the upper search still needs.
 #[derive(Serialize, Deserialize)]
 pub(super) enum SavedOutcome {
     Collapsed(u64),
@@ -127,7 +127,7 @@ fn saved_levels(levels: &[Timestamped<(Level, Statistics)>]) -> Vec<SavedLevel> 
 }
 
 impl LowerOutcome {
-    /// What is saved of it. Nothing if the other search is over, too; and nothing if the memory was
+    /// The outcome as it is saved. None if the other search is over, too, and none if the memory was
     /// too small: a run with more memory continues from an earlier checkpoint.
     pub(super) fn saved(&self) -> Option<SavedOutcome> {
         match *self {
@@ -142,20 +142,20 @@ impl LowerOutcome {
 }
 
 impl LowerSearch<'_> {
-    /// Writes what is saved between two levels, or when the search is over.
+    /// Writes the search between two levels, or at its end.
     pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), StorageError> {
         let LowerSearch { levels, level_store, states, before, compared, .. } = self;
-        // First all shares, then the level that they belong to.
-        level_store.keep_shares()?;
+        // The shares of other processes come first, then the level that they belong to.
+        level_store.save_shares()?;
         write(&(saved_levels(levels), level_store, states, before, compared, outcome), out)
     }
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// The lower search, as it was when it was saved.
+    /// Restores the lower search.
     ///
     /// # Errors
-    /// If its states are in other processes, which do not have them.
+    /// If the states are in other processes, and one of these has no such checkpoint.
     pub(super) fn restored_lower(&self, saved: SavedLowerSearch) -> Result<LowerSearch<'a>, Failure> {
         let (levels, lower, states, before, compared, outcome) = saved;
         let (options, memory) = (&self.options, self.lower_memory(states.is_some()));
@@ -181,7 +181,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 }
 
-/// The tables of an unfinished rung, as they are saved.
+/// The tables of an unfinished rung, for a checkpoint.
 #[derive(Clone, Copy, Serialize)]
 pub(super) enum UnfinishedRungTables<'e> {
     CutOff(&'e CutOffExploration<'e>),
@@ -200,7 +200,7 @@ pub(super) enum SavedInvariant {
     Widened(SavedTuples),
 }
 
-/// The states of the ceiling: those of the invariant with this number, or others.
+/// The states of the ceiling: those of the invariant with this number, or a set of its own.
 #[derive(Serialize)]
 enum CeilingSet<'e> {
     Of(usize),
@@ -213,14 +213,14 @@ pub(super) enum SavedCeilingSet {
     Own(PackedSet),
 }
 
-/// What is saved of the upper search.
+/// The upper search, as read from a checkpoint.
 pub(super) type SavedUpperSearch = (
     (Vec<Timestamped<RungResult>>, Vec<Option<SavedInvariant>>, Option<SavedCeilingSet>, Vec<u32>),
     (Option<usize>, RungOrder, Option<(RungStep, SavedUnfinishedRung)>, bool),
 );
 
 impl UpperSearch<'_> {
-    /// Writes what is saved, with the unfinished rung, if there is one.
+    /// Writes the search, with the unfinished rung, if there is one.
     pub(super) fn write(
         &self,
         unfinished: Option<(RungStep, UnfinishedRungTables<'_>)>,
@@ -239,7 +239,7 @@ impl UpperSearch<'_> {
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// The upper search, as it was when it was saved.
+    /// Restores the upper search.
     pub(super) fn restored_upper(&self, saved: SavedUpperSearch) -> UpperSearch<'a> {
         let symmetry = &self.symmetry;
         let ((rungs, invariants, set, marks), (safe, order, unfinished, is_over)) = saved;
@@ -294,39 +294,39 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Saves after so many checks of a search, then after twice as many, and so on.
-    struct Often {
+    /// A writer that saves after `first` checks of a search, then after twice as many, and so on.
+    struct DoublingWriter {
         first: usize,
-        asked: [AtomicUsize; 2],
-        kept: Mutex<[Vec<Vec<u8>>; 2]>,
+        checks: [AtomicUsize; 2],
+        saved: Mutex<[Vec<Vec<u8>>; 2]>,
     }
 
-    impl Often {
+    impl DoublingWriter {
         fn new(first: usize) -> Self {
-            Often { first, asked: Default::default(), kept: Mutex::default() }
+            DoublingWriter { first, checks: Default::default(), saved: Mutex::default() }
         }
     }
 
-    impl CheckpointWriter for Often {
+    impl CheckpointWriter for DoublingWriter {
         fn is_due(&self, side: Side) -> bool {
-            let asked = 1 + self.asked[side as usize].fetch_add(1, Ordering::Relaxed);
-            asked.is_multiple_of(self.first) && (asked / self.first).is_power_of_two()
+            let checks = 1 + self.checks[side as usize].fetch_add(1, Ordering::Relaxed);
+            checks.is_multiple_of(self.first) && (checks / self.first).is_power_of_two()
         }
 
-        fn keep(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+        fn save(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
             let mut content = Vec::new();
             write(&mut content).unwrap();
-            self.kept.lock().unwrap()[side as usize].push(content);
+            self.saved.lock().unwrap()[side as usize].push(content);
             true
         }
     }
 
-    fn watched(keeper: &Often) -> Control<'_> {
-        Control { keeper: Some(keeper), ..Control::default() }
+    fn with_writer(writer: &DoublingWriter) -> Control<'_> {
+        Control { checkpoint_writer: Some(writer), ..Control::default() }
     }
 
-    /// Everything that is reported, and the proof.
-    fn told(found: &Analysis<'_>) -> String {
+    /// Everything that is reported, and the proof, as text.
+    fn report(found: &Analysis<'_>) -> String {
         let proof = match &found.conclusion {
             Conclusion::Safe(proof @ Proof::Bounded(_)) | Conclusion::Converged(proof @ Proof::Bounded(_)) => {
                 format!("{:?}", found.certificate(proof, usize::MAX, &Cancel::default()).unwrap())
@@ -340,23 +340,24 @@ mod tests {
         format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}\n{proof}")
     }
 
-    /// Continues from what was saved, at any time by each search, and gives how often.
-    fn the_same_from_everywhere(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
-        let keeper = Often::new(first);
-        let whole = told(&search_with(watched(&keeper), problem, question, options, |_| ()));
-        assert_eq!(whole, told(&search(problem, question, options, |_| ())), "saving changes nothing");
-        let [upper, lower] = keeper.kept.into_inner().unwrap();
-        let picked = |kept: &[Vec<u8>]| -> Vec<Option<Vec<u8>>> {
-            let few = kept.iter().step_by(kept.len().div_ceil(3).max(1)).chain(kept.last());
+    /// Continues from checkpoints of both searches, taken at several times, and compares the reports.
+    /// Returns the number of runs.
+    fn resume_from_everywhere(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
+        let writer = DoublingWriter::new(first);
+        let whole = report(&search_with(with_writer(&writer), problem, question, options, |_| ()));
+        assert_eq!(whole, report(&search(problem, question, options, |_| ())), "saving changes nothing");
+        let [upper, lower] = writer.saved.into_inner().unwrap();
+        let sample = |saved: &[Vec<u8>]| -> Vec<Option<Vec<u8>>> {
+            let few = saved.iter().step_by(saved.len().div_ceil(3).max(1)).chain(saved.last());
             std::iter::once(None).chain(few.cloned().map(Some)).collect()
         };
         let mut runs = 0;
-        for lower in picked(&lower) {
-            for upper in picked(&upper) {
+        for lower in sample(&lower) {
+            for upper in sample(&upper) {
                 let mut start = StartPoint::default();
-                for (search, kept) in [(Side::Lower, &lower), (Side::Upper, &upper)] {
-                    if let Some(kept) = kept {
-                        start.read(search, &mut &**kept).unwrap();
+                for (side, saved) in [(Side::Lower, &lower), (Side::Upper, &upper)] {
+                    if let Some(saved) = saved {
+                        start.read(side, &mut &**saved).unwrap();
                     }
                 }
                 let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
@@ -367,16 +368,16 @@ mod tests {
                     options,
                     |event| match event {
                         Event::Level(level) => _ = levels.insert(level.k),
-                        Event::Rung(climbed) => ladder.push(climbed),
+                        Event::Rung(result) => ladder.push(result),
                         _ => {}
                     },
                 );
-                assert_eq!(told(&resumed), whole, "{question:?} {options:?}");
+                assert_eq!(report(&resumed), whole, "{question:?} {options:?}");
                 assert!(
                     resumed.levels.iter().all(|level| levels.contains(&level.k)),
-                    "what was saved is reported again"
+                    "restored results are reported again"
                 );
-                assert!(ladder.starts_with(&resumed.rungs), "what was saved is reported again");
+                assert!(ladder.starts_with(&resumed.rungs), "restored results are reported again");
                 runs += usize::from(lower.is_some() || upper.is_some());
             }
         }
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_continues_comes_to_the_same() {
+    fn a_resumed_run_reports_the_same() {
         let runs = Cell::new(0);
         let options = (
             0_usize..6,
@@ -411,23 +412,23 @@ mod tests {
                 ..Options::default()
             };
             for question in [Question::Verify, Question::Visible, Question::Reachable] {
-                runs.set(runs.get() + the_same_from_everywhere(&problem, question, &options, first));
+                runs.set(runs.get() + resume_from_everywhere(&problem, question, &options, first));
             }
         });
-        assert!(runs.get() > 500, "only {} runs continued from something", runs.get());
+        assert!(runs.get() > 500, "only {} runs continued from a checkpoint", runs.get());
     }
 
-    /// A file that is cut short is noticed.
+    /// A truncated checkpoint is an error.
     #[test]
-    fn half_of_it_is_not_read() {
+    fn a_truncated_checkpoint_is_refused() {
         let problem: Problem = include_str!("../../../../models/squeeze/journal.cpds").parse().unwrap();
-        let keeper = Often::new(1);
+        let writer = DoublingWriter::new(1);
         let options = Options { tuning: Tuning::SMALL, ..Options::default() };
-        let _ = search_with(watched(&keeper), &problem, Question::Visible, &options, |_| ());
-        for (search, kept) in [Side::Upper, Side::Lower].into_iter().zip(keeper.kept.into_inner().unwrap()) {
-            let kept = kept.last().expect("something was kept");
-            assert!(StartPoint::default().read(search, &mut &kept[..kept.len() / 2]).is_err());
-            StartPoint::default().read(search, &mut &kept[..]).unwrap();
+        let _ = search_with(with_writer(&writer), &problem, Question::Visible, &options, |_| ());
+        for (side, saved) in [Side::Upper, Side::Lower].into_iter().zip(writer.saved.into_inner().unwrap()) {
+            let saved = saved.last().expect("a checkpoint was saved");
+            assert!(StartPoint::default().read(side, &mut &saved[..saved.len() / 2]).is_err());
+            StartPoint::default().read(side, &mut &saved[..]).unwrap();
         }
     }
 }

@@ -66,7 +66,7 @@ pub(super) struct Squeeze<'a, 'k> {
     /// The bad patterns, if the question is [`Question::Verify`].
     pub(super) bad: Option<BadPatterns>,
     pub(super) race: Race,
-    pub(super) keeper: Option<&'k dyn CheckpointWriter>,
+    pub(super) checkpoint_writer: Option<&'k dyn CheckpointWriter>,
     /// The processes that store the states, if this one does not store all of them.
     pub(super) elsewhere: Option<Elsewhere>,
     meeting: Mutex<Meeting>,
@@ -79,7 +79,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         options: Options,
         engine: Engine,
         race: Race,
-        keeper: Option<&'k dyn CheckpointWriter>,
+        checkpoint_writer: Option<&'k dyn CheckpointWriter>,
     ) -> Self {
         let symmetry = Symmetry::new(problem.system(), options.symmetry);
         let bad = (question == Question::Verify).then(|| BadPatterns::new(problem.property(), &symmetry));
@@ -91,7 +91,7 @@ impl<'a, 'k> Squeeze<'a, 'k> {
             symmetry,
             bad,
             race,
-            keeper,
+            checkpoint_writer,
             elsewhere: None,
             meeting: Mutex::default(),
         }

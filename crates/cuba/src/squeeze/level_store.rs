@@ -1,4 +1,4 @@
-//! The levels of the lower search: R_k as states, here or in other processes, or S_k as tuples.
+//! The levels of the lower search: R_k as states, in this process or in several, or S_k as tuples.
 
 use crate::certificate::tuples::{Room, Tuples};
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
@@ -35,7 +35,7 @@ pub enum LevelStore<'a> {
     Shares(Box<Shares<'a, Elsewhere>>),
 }
 
-/// What is saved of levels.
+/// Levels, as read from a checkpoint.
 #[derive(Deserialize)]
 pub(crate) enum SavedLevelStore {
     Explicit(Box<SavedReachable>),
@@ -43,23 +43,23 @@ pub(crate) enum SavedLevelStore {
     Shares(Box<SavedShares>),
 }
 
-/// The tables of levels that are being computed, as they are saved: like [`Lower`].
+/// The tables of levels that are being computed, for a checkpoint. Serialised like [`LevelStore`].
 #[derive(Clone, Copy, Serialize)]
 pub(crate) enum LevelTables<'e> {
     Explicit(&'e Reachable<'e>),
     Symbolic(&'e Symbolic<'e>),
 }
 
-/// What can be read of the levels while one is computed.
+/// A view of the levels while one is computed.
 #[derive(Clone, Copy)]
 pub struct LevelSnapshot<'e> {
-    /// What it is made of.
+    /// The kind of level store: states or tuples.
     pub engine: Engine,
     /// The last complete level.
     pub k: usize,
-    /// How many states or tuples are stored.
+    /// The number of states or tuples stored.
     pub kept: usize,
-    /// How many successors were looked up.
+    /// The number of successors looked up.
     pub expansions: u64,
     /// The work so far, in units of the engine.
     pub work: u64,
@@ -67,9 +67,9 @@ pub struct LevelSnapshot<'e> {
     pub bytes: usize,
     /// The most memory that may be in use until the next check.
     pub bytes_at_next_look: usize,
-    /// T(R_k), and what is found of the next level.
+    /// T(R_k), and the visible states found so far of the next level.
     pub visible: &'e VisibleLevels,
-    /// Whether what is found of the next level depends on no order.
+    /// Whether the states found so far do not depend on the order of the exploration.
     pub(crate) is_between_waves: bool,
     /// The tables, if they can be saved now.
     pub(crate) tables: Option<LevelTables<'e>>,
@@ -90,16 +90,16 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// Level 0 of R_k, with its states in these shares.
+    /// Level 0 of R_k, with the states in several processes.
     pub(crate) fn in_shares(system: &'a Cpds, options: &Options, elsewhere: &Elsewhere) -> Result<Self, Failure> {
         let shares = Shares::new(system, options.symmetry, elsewhere.clone(), options.tuning);
         shares.map(|shares| LevelStore::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
     }
 
-    /// As it was when it was saved.
+    /// Restores the levels of a checkpoint.
     ///
     /// # Errors
-    /// If its states are in other processes, which do not have them.
+    /// If the states are in other processes, and one of these has no such checkpoint.
     pub(crate) fn restored(
         system: &'a Cpds,
         options: &Options,
@@ -125,13 +125,13 @@ impl<'a> LevelStore<'a> {
         })
     }
 
-    /// Whether another process that had some of the states is gone. Then no level can be computed.
+    /// Whether a process that stored some of the states is lost. Then no level can be computed.
     pub(crate) fn is_lost(&self) -> bool {
         if let LevelStore::Shares(shares) = self { shares.is_lost() } else { false }
     }
 
-    /// Whether the next level is incomplete, as a checkpoint had it.
-    pub(crate) fn is_going(&self) -> bool {
+    /// Whether the next level has begun and is incomplete.
+    pub(crate) fn has_incomplete_level(&self) -> bool {
         match self {
             LevelStore::Explicit(reachable) => reachable.is_going(),
             LevelStore::Symbolic(tuples) => tuples.is_going(),
@@ -140,28 +140,28 @@ impl<'a> LevelStore<'a> {
     }
 
     /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
-    pub(crate) fn works_for(&mut self, cancel: &Cancel, hands: Arc<AtomicUsize>) {
+    pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: Arc<AtomicUsize>) {
         match self {
-            LevelStore::Explicit(reachable) => reachable.with_crew(Crew::new(hands)),
-            LevelStore::Symbolic(tuples) => tuples.works_for(cancel, hands),
-            // They have threads of their own, and stop between supersteps.
+            LevelStore::Explicit(reachable) => reachable.with_crew(Crew::new(workers)),
+            LevelStore::Symbolic(tuples) => tuples.works_for(cancel, workers),
+            // Shares have their own threads, and stop between supersteps.
             LevelStore::Shares(_) => {}
         }
     }
 
-    /// Saves the states that are in other processes, if there are any.
-    pub(crate) fn keep_shares(&self) -> Result<(), StorageError> {
+    /// Saves the states of other processes, if there are any.
+    pub(crate) fn save_shares(&self) -> Result<(), StorageError> {
         if let LevelStore::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
-    /// Everything is saved: earlier checkpoints of other processes are not needed any more.
-    pub(crate) fn all_are_saved(&self) {
+    /// The checkpoint is complete: other processes may delete earlier ones.
+    pub(crate) fn checkpoint_is_complete(&self) {
         if let LevelStore::Shares(shares) = self {
             shares.is_kept();
         }
     }
 
-    /// What the levels are made of.
+    /// The kind of level store: states or tuples.
     pub fn engine(&self) -> Engine {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => Engine::Explicit,
@@ -169,10 +169,10 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// Computes the next level. Now and then the watcher is called, which may stop it.
+    /// Computes the next level. `watch` is called at regular intervals of work, and may stop it.
     ///
     /// # Errors
-    /// If the level is not complete. What was found of it stays, and no further level can be
+    /// If the level is incomplete. Its states found so far stay stored, and no further level can be
     /// computed.
     pub fn advance<B>(
         &mut self,
@@ -195,7 +195,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// What can be read at the moment.
+    /// A view of the present levels.
     pub fn snapshot(&self) -> LevelSnapshot<'_> {
         match self {
             LevelStore::Explicit(reachable) => explicit(reachable),
@@ -209,12 +209,12 @@ impl<'a> LevelStore<'a> {
         self.snapshot().k
     }
 
-    /// T(R_0) ⊆ … ⊆ T(R_k); what is found of an incomplete level comes last.
+    /// T(R_0) ⊆ … ⊆ T(R_k), then the visible states of an incomplete level.
     pub fn visible(&self) -> &VisibleLevels {
         self.snapshot().visible
     }
 
-    /// Whether level k has something that the one before has not.
+    /// Whether R_{k-1} ⊊ R_k, or S_k has a tuple that none of S_{k-1} covers.
     pub fn grew(&self, k: usize) -> bool {
         match self {
             LevelStore::Explicit(reachable) => reachable.has_new_states(k),
@@ -237,11 +237,11 @@ impl<'a> LevelStore<'a> {
         match self {
             LevelStore::Explicit(reachable) => Some(reachable.states(k)),
             LevelStore::Symbolic(_) => None,
-            LevelStore::Shares(shares) => answered(shares, shares.states(k)),
+            LevelStore::Shares(shares) => reply(shares, shares.states(k)),
         }
     }
 
-    /// How many tuples S_k has that no other one covers, if there are tuples.
+    /// The number of tuples of S_k that no other one covers, if the levels are tuples.
     pub fn tuples(&self, k: usize) -> Option<Count> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => None,
@@ -249,7 +249,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// What the levels took so far.
+    /// Counters and memory of the levels so far.
     pub fn statistics(&self) -> Statistics {
         match self {
             LevelStore::Explicit(reachable) => Statistics::Explicit {
@@ -274,7 +274,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// Where (R_k) collapses, if these levels collapse here and it is known.
+    /// The least k with R_k = R, if the levels collapse at `collapse`. None if that is not known.
     pub(super) fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => Some(collapse),
@@ -282,13 +282,13 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The memory that other processes have in use for these levels.
+    /// The memory in use for these levels in other processes.
     pub fn bytes_elsewhere(&self) -> usize {
         if let LevelStore::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
-    /// If the states are in several processes: how many parts, how many supersteps, and what was
-    /// sent.
+    /// If the states are in several processes: the number of parts, the number of supersteps, and
+    /// the messages.
     pub fn sent(&self) -> Option<(usize, u64, Sent)> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Symbolic(_) => None,
@@ -296,30 +296,35 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The states of all levels, as tuples of languages; unless that takes much more than `room`
-    /// bytes.
+    /// The states of all levels, as tuples of languages.
+    ///
+    /// # Errors
+    /// If they take much more than `room` bytes.
     pub(crate) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
         match self {
             LevelStore::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
             LevelStore::Symbolic(tuples) => tuples.largest(room),
             LevelStore::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
-            LevelStore::Shares(shares) => answered(shares, shares.tuples(shares.k())).ok_or(TooLarge),
+            LevelStore::Shares(shares) => reply(shares, shares.tuples(shares.k())).ok_or(TooLarge),
         }
     }
 
-    /// R_k, as tuples of languages; unless there are more than fit into the memory.
+    /// R_k, as tuples of languages.
+    ///
+    /// # Errors
+    /// If they do not fit into the memory.
     pub fn up_to(&self, k: usize) -> Result<Certificate, TooLarge> {
         let tuples = match self {
             LevelStore::Explicit(reachable) => reachable.tuples(reachable.range(k).end),
             LevelStore::Symbolic(tuples) => tuples.up_to(k)?,
-            LevelStore::Shares(shares) => answered(shares, shares.tuples(k)).ok_or(TooLarge)?,
+            LevelStore::Shares(shares) => reply(shares, shares.tuples(k)).ok_or(TooLarge)?,
         };
         tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least
-    /// number of contexts; none if it is too long to be written out. The first bad state has the
-    /// visible state with this number, and fits this pattern.
+    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number
+    /// of contexts. None if it is too long to be written out. The trace leads to the visible state
+    /// number `visible`, which fits pattern number `pattern`.
     pub(crate) fn trace(
         &mut self,
         bad: &BadPatterns,
@@ -332,14 +337,14 @@ impl<'a> LevelStore<'a> {
             LevelStore::Symbolic(tuples) => tuples.trace_to_bad(bad, pattern, budget),
             LevelStore::Shares(shares) => {
                 let trace = shares.trace_to_bad(bad, visible, pattern, budget);
-                answered(shares, trace).flatten()
+                reply(shares, trace).flatten()
             }
         }
     }
 }
 
-/// What the other processes answered; nothing if one of them is gone.
-fn answered<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
+/// The reply of the other processes. None if one of them is lost; then all of them stop.
+fn reply<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
     answer.inspect_err(|why| shares.give_up(why)).ok()
 }
 

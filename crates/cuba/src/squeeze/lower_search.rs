@@ -1,13 +1,13 @@
 //! The lower search (paper, Scheme 1, Lemma 7): computes T(R_k) level by level, until it has an
 //! answer or has to stop.
 //!
-//! Its time is work, counted in units of about the same length as those of the upper search
+//! Its time is work. One unit takes about as long as a unit of the upper search
 //! (`squeeze/race.rs`).
 //!
-//! # States first, tuples then
-//! Unless the caller chooses, levels are sets of states where every context is finite. If these do
-//! not fit into their memory, the search begins again with tuples. Levels that are computed again
-//! have to have as many visible states as before.
+//! # States first, then tuples
+//! The caller may choose the engine. If the caller does not, and every context is finite, the levels
+//! are sets of states. If these do not fit into their memory, the search starts again with tuples.
+//! Each level that is computed again must have as many visible states as before.
 
 use crate::limits::{Halt, Unfinished};
 use crate::squeeze::analysis::{Level, Reason};
@@ -26,32 +26,32 @@ use cpds::Trace;
 use std::ops::ControlFlow;
 use std::sync::mpsc::Sender;
 
-/// What the lower search has, in the middle or at its search.
+/// The state of the lower search: its levels so far, and its outcome at the end.
 pub(super) struct LowerSearch<'a> {
     pub(super) levels: Vec<Timestamped<(Level, Statistics)>>,
     pub(super) level_store: LevelStore<'a>,
-    /// The levels as states, if these did not fit into their memory and tuples came after.
+    /// The levels as states, if these did not fit into their memory and tuples followed.
     pub(super) states: Option<LevelStore<'a>>,
-    /// The time at which the current tables were begun.
+    /// The time at which the current level store was new.
     pub(super) before: u64,
-    /// How many visible states have been compared with the bad patterns.
+    /// The number of visible states that were compared with the bad patterns.
     pub(super) compared: usize,
     /// Whether nothing is left to do.
     pub(super) is_over: bool,
     pub(super) outcome: LowerOutcome,
-    /// If it gave up: until when the upper search may continue.
+    /// If it gave up: the time until which the upper search may continue.
     pub(super) enough: Option<u64>,
 }
 
-/// What the lower search came to.
+/// The outcome of the lower search.
 pub(super) enum LowerOutcome {
     /// R_{k-1} = R_k, at this time.
     Collapsed(u64),
     /// A bad state is reachable.
     Unsafe { trace: Trace, pattern: usize },
-    /// It gave up, for this reason.
+    /// The search gave up, for this reason.
     Unknown(Reason),
-    /// It had to stop.
+    /// The search had to stop.
     Halted(Halt),
     /// States and tuples have different numbers of visible states for this k.
     Disagree(usize),
@@ -71,23 +71,23 @@ struct Violation {
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// How much memory the levels may take. The ladder has a quarter; and if tuples may come after
-    /// states, they have another quarter.
+    /// The number of bytes that a level store may take. The ladder has a quarter of the memory. If
+    /// tuples may follow states, the tuples (`is_second`) have another quarter.
     pub(super) fn lower_memory(&self, is_second: bool) -> usize {
         let quarter = self.options.memory / 4;
-        match (self.may_change(), is_second) {
+        match (self.may_change_engine(), is_second) {
             (true, true) => quarter,
             (true, false) => self.options.memory - 2 * quarter,
             (false, _) => self.options.memory - quarter,
         }
     }
 
-    /// Whether tuples come next where there are too many states.
-    fn may_change(&self) -> bool {
+    /// Whether tuples follow if the states do not fit into their memory.
+    fn may_change_engine(&self) -> bool {
         self.options.engine.is_none() && self.engine == Engine::Explicit
     }
 
-    /// Computes level after level, from a checkpoint if there is one.
+    /// Runs the lower search, from the start or from a checkpoint.
     pub(super) fn run_lower_search(&self, start: Option<SavedLowerSearch>, events: &Sender<Event>) -> LowerSearch<'a> {
         self.begins(Side::Lower);
         let cancel = self.race.cancel(Side::Lower);
@@ -104,22 +104,22 @@ impl<'a> Squeeze<'a, '_> {
             (search.is_over, search.outcome) = (true, self.lose());
             return search;
         };
-        search.level_store.works_for(cancel, self.race.workers(Side::Lower));
+        search.level_store.use_workers(cancel, self.race.workers(Side::Lower));
         self.report_restored_levels(&search, events);
         if !search.is_over {
             search.outcome = self.compute_levels(&mut search, events);
         }
         let is_full = matches!(search.outcome, LowerOutcome::Unknown(Reason::Memory));
-        if self.may_change() && search.states.is_none() && is_full {
+        if self.may_change_engine() && search.states.is_none() && is_full {
             search.before = work(&search.level_store.snapshot());
             search.compared = 0;
             let tuples = new(Engine::Symbolic, self.lower_memory(true));
             search.states = Some(std::mem::replace(&mut search.level_store, tuples));
-            search.level_store.works_for(cancel, self.race.workers(Side::Lower));
+            search.level_store.use_workers(cancel, self.race.workers(Side::Lower));
             search.outcome = self.compute_levels(&mut search, events);
         }
         search.is_over = true;
-        // A caller that names a depth wants to see it.
+        // If the caller sets a depth, the upper search continues to that depth.
         if matches!(search.outcome, LowerOutcome::Unknown(_)) && self.options.max_depth.is_none() {
             let time = search.before + work(&search.level_store.snapshot());
             search.enough = Some(self.race.gives_up(time, self.options.tuning.upper_grace));
@@ -130,13 +130,13 @@ impl<'a> Squeeze<'a, '_> {
         search
     }
 
-    /// Another process is gone: no search has an answer.
+    /// The outcome after the loss of a process. It stops the upper search, too.
     fn lose(&self) -> LowerOutcome {
         self.race.cancel(Side::Upper).stop(Halt::Lost);
         LowerOutcome::Halted(Halt::Lost)
     }
 
-    /// Reports what a checkpoint has, as it was reported when it was found.
+    /// Reports the levels of a checkpoint again, for the progress display and the race.
     fn report_restored_levels(&self, search: &LowerSearch<'a>, events: &Sender<Event>) {
         for Timestamped { time, what: (level, statistics) } in &search.levels {
             let _ = events.send(Event::Level(*level));
@@ -151,13 +151,13 @@ impl<'a> Squeeze<'a, '_> {
         let memory = self.lower_memory(search.states.is_some());
         loop {
             // An incomplete level from a checkpoint comes first.
-            if !search.level_store.is_going()
+            if !search.level_store.has_incomplete_level()
                 && let Some(outcome) = self.finish_level(search, events)
             {
                 return outcome;
             }
             if search.can_be_saved() && self.save_if_due(Side::Lower, &|out| search.write(None, out)) {
-                search.level_store.all_are_saved();
+                search.level_store.checkpoint_is_complete();
             }
 
             let others = search.levels.len() * 2 * size_of::<Timestamped<(Level, Statistics)>>();
@@ -172,7 +172,7 @@ impl<'a> Squeeze<'a, '_> {
                 if is_full(&seen) {
                     return ControlFlow::Break(Interrupt::Memory);
                 }
-                // In the middle of a wave, which bad state is found would depend on the order.
+                // In the middle of a wave, the first bad state would depend on the order.
                 if seen.is_between_waves
                     && let Some(violation) = self.find_bad(seen.visible, &mut search.compared)
                 {
@@ -194,11 +194,11 @@ impl<'a> Squeeze<'a, '_> {
                 }
                 Err(_) if search.level_store.is_lost() => return self.lose(),
                 Err(unfinished) => {
-                    // What was found of the level is reachable in any case.
+                    // The states of an incomplete level are reachable, too.
                     return match (self.find_bad(search.level_store.visible(), &mut search.compared), unfinished) {
                         (Some(violation), _) => self.unsafe_by(search, &violation),
                         (None, Unfinished::Stopped(Interrupt::Halted(why))) => LowerOutcome::Halted(why),
-                        // A store automaton that was cancelled calls itself too large.
+                        // A cancelled store automaton reports that it is too large.
                         (None, _) => match self.race.cancel(Side::Lower).why() {
                             Some(why) => LowerOutcome::Halted(why),
                             None => LowerOutcome::Unknown(Reason::Memory),
@@ -209,9 +209,10 @@ impl<'a> Squeeze<'a, '_> {
         }
     }
 
-    /// Reports the level that is now complete; gives what the search came to, if that ends it.
+    /// Stores and reports the level that is now complete. Returns the outcome of the search, if the
+    /// level ends it.
     fn finish_level(&self, search: &mut LowerSearch<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
-        // The initial states take no time.
+        // Level 0 takes no time.
         let (k, time) = (
             search.level_store.k(),
             search.before + work(&search.level_store.snapshot()) * u64::from(search.level_store.k() > 0),
@@ -237,8 +238,8 @@ impl<'a> Squeeze<'a, '_> {
         (self.options.max_contexts == Some(k)).then_some(LowerOutcome::Unknown(Reason::ContextBound))
     }
 
-    /// The first bad state among the visible states from number `compared` on, if that is the
-    /// question.
+    /// The first bad state among the visible states from number `compared` on, if the question is
+    /// [`Question::Verify`](crate::Question::Verify).
     fn find_bad(&self, visible: &VisibleLevels, compared: &mut usize) -> Option<Violation> {
         let (bad, visible) = (self.bad.as_ref()?, visible.set());
         let found = bad.first_violation(visible, *compared..visible.len());
@@ -246,6 +247,7 @@ impl<'a> Squeeze<'a, '_> {
         found.map(|(visible, pattern)| Violation { visible, pattern })
     }
 
+    /// The outcome for a bad state: its trace, renumbered for the property as it is written.
     fn unsafe_by(&self, search: &mut LowerSearch<'a>, violation: &Violation) -> LowerOutcome {
         self.race.cancel_other(Side::Lower);
         let &Violation { visible, pattern } = violation;
@@ -260,7 +262,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 }
 
-/// The time of the lower search.
+/// The time of the lower search: the work in units of a state's expansion.
 fn work(seen: &LevelSnapshot<'_>) -> u64 {
     match seen.engine {
         Engine::Explicit => seen.work,
@@ -269,7 +271,7 @@ fn work(seen: &LevelSnapshot<'_>) -> u64 {
 }
 
 impl<'a> LowerSearch<'a> {
-    /// The initial states alone.
+    /// Level 0 is not yet reported.
     fn new(lower: LevelStore<'a>) -> Self {
         let outcome = LowerOutcome::Unknown(Reason::ContextBound);
         let (levels, states) = (Vec::new(), None);
@@ -285,7 +287,7 @@ impl<'a> LowerSearch<'a> {
         }
     }
 
-    /// Whether it can be saved now. Shares cannot in the middle of a level.
+    /// Whether the search can be saved now. A partition over processes is saved only between levels.
     fn can_be_saved(&self) -> bool {
         match (&self.states, &self.level_store) {
             (Some(LevelStore::Shares(_)), _) => false,
@@ -294,7 +296,8 @@ impl<'a> LowerSearch<'a> {
         }
     }
 
-    /// Adds the level that is now complete. If it was computed before, says whether it is the same.
+    /// Adds the level that is now complete. If it was computed before, by states, returns whether it
+    /// has the same number of visible states.
     fn add_level(&mut self, time: u64) -> bool {
         let (k, lower) = (self.level_store.k(), &self.level_store);
         let new_visible = lower.visible().count(k);
@@ -340,8 +343,8 @@ mod tests {
         Squeeze::new(problem, Question::Visible, options, engine, Race::new(2, &Cancel::default()), None)
     }
 
-    /// The ladder has the quarter that is left. Tuples come after states only if the caller names
-    /// no engine.
+    /// The ladder has the remaining quarter. Tuples follow states only if the caller chooses no
+    /// engine.
     #[test]
     fn the_memory_is_shared() {
         let problem: Problem = FIG_1.parse().unwrap();
@@ -354,8 +357,7 @@ mod tests {
         assert_eq!(shares(Some(Engine::Explicit), Engine::Explicit), [3003, 3003]);
     }
 
-    /// The initial states take no time. A search that gives up lets the other one have as much
-    /// time.
+    /// Level 0 takes no time. If the lower search gives up, the upper one may use the same time.
     #[test]
     fn time_is_work() {
         let problem: Problem = FIG_1.parse().unwrap();
@@ -369,23 +371,23 @@ mod tests {
         }
     }
 
-    /// A depth that is named is reached, although nothing is left to do for the lower search.
+    /// The upper search reaches the depth that the caller sets, although the lower search has ended.
     #[test]
-    fn a_depth_that_is_named_is_reached() {
+    fn the_depth_from_the_caller_is_reached() {
         let problem: Problem = FIG_1.parse().unwrap();
         let rungs = |max_depth| {
             let tuning = Tuning::SMALL;
             let options = Options { max_contexts: Some(0), max_depth, tuning, ..Options::default() };
             let found = search(&problem, Question::Visible, &options, |_| ());
-            found.rungs.iter().map(|climbed| climbed.rung).collect::<Vec<_>>()
+            found.rungs.iter().map(|result| result.rung).collect::<Vec<_>>()
         };
         assert_eq!(rungs(None), [Rung::Z, Rung::MatchedZ]);
         assert_eq!(rungs(Some(1)), [Rung::Z, Rung::MatchedZ, Rung::Abstract(0), Rung::Abstract(1)]);
     }
 
-    /// A level that is computed again has to be the same.
+    /// A level that is computed again must have as many visible states as before.
     #[test]
-    fn a_level_that_differs_is_found_out() {
+    fn a_level_that_differs_is_detected() {
         let problem: Problem = FIG_1.parse().unwrap();
         let lower =
             LevelStore::new(problem.system(), Engine::Explicit, &Options::default(), usize::MAX, &Cancel::default());

@@ -86,5 +86,5 @@ pub struct Control<'c> {
     /// Stops the search.
     pub cancel: Cancel,
     /// Saves what the search has, now and then.
-    pub keeper: Option<&'c dyn CheckpointWriter>,
+    pub checkpoint_writer: Option<&'c dyn CheckpointWriter>,
 }

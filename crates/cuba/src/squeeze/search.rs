@@ -54,7 +54,7 @@ pub fn search_with<'a>(
     options: &Options,
     mut event: impl FnMut(Event),
 ) -> Analysis<'a> {
-    let Control { start, cancel, keeper } = control;
+    let Control { start, cancel, checkpoint_writer } = control;
     let cancel = cancel.child(options.timeout);
     let symmetry = Symmetry::new(problem.system(), options.symmetry);
     let (fcr, z) = match Fcr::before_search(problem.system(), &symmetry, options.memory / 4, options.tuning, &cancel) {
@@ -66,7 +66,7 @@ pub fn search_with<'a>(
     let by_fcr = if is_finite == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let engine = options.engine.unwrap_or(by_fcr);
     let race = Race::new(options.jobs, &cancel);
-    let mut squeeze = Squeeze::new(problem, question, *options, engine, race, keeper);
+    let mut squeeze = Squeeze::new(problem, question, *options, engine, race, checkpoint_writer);
     let StartPoint { upper, lower, elsewhere } = start;
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {

@@ -51,7 +51,7 @@ pub(crate) struct Checkpoint {
     header: Header,
     start: Instant,
     file: Mutex<Parts>,
-    ends: Mutex<[LastSave; 2]>,
+    last_saves: Mutex<[LastSave; 2]>,
     /// Whether the file has at least one part.
     has_something: AtomicBool,
 }
@@ -73,7 +73,7 @@ struct LastSave {
 }
 
 /// The searches, in the order of their parts in the file.
-const ENDS: [Side; 2] = [Side::Upper, Side::Lower];
+const SIDES: [Side; 2] = [Side::Upper, Side::Lower];
 
 impl Checkpoint {
     /// A new file for a run that begins.
@@ -96,10 +96,10 @@ impl Checkpoint {
     fn of(run: &Arc<Run>, path: &Path, every: Duration, header: Header, file: Parts) -> Self {
         let run = Arc::clone(run);
         let now = Instant::now();
-        let ends = [(); 2].map(|()| LastSave { last: now, took: Duration::ZERO, error: None });
+        let last_saves = [(); 2].map(|()| LastSave { last: now, took: Duration::ZERO, error: None });
         let has_something = AtomicBool::new(file.parts.iter().any(|part| !part.is_empty()));
-        let (file, ends) = (Mutex::new(file), Mutex::new(ends));
-        Checkpoint { run, path: path.to_owned(), every, header, start: now, file, ends, has_something }
+        let (file, last_saves) = (Mutex::new(file), Mutex::new(last_saves));
+        Checkpoint { run, path: path.to_owned(), every, header, start: now, file, last_saves, has_something }
     }
 
     /// The time of the earlier runs.
@@ -121,7 +121,7 @@ impl Checkpoint {
     /// A note about how to continue, or a warning that this is not possible.
     pub(crate) fn note(&self) -> String {
         let path = name(&self.path);
-        match lock(&self.ends).iter().find_map(|end| end.error.as_deref()) {
+        match lock(&self.last_saves).iter().find_map(|save| save.error.as_deref()) {
             None if !self.has_something.load(Ordering::Relaxed) => {
                 format!(
                     "note: the checkpoint `{path}` is still empty; `cuba resume {path}` starts from the beginning\n"
@@ -133,14 +133,14 @@ impl Checkpoint {
     }
 
     /// Writes a new file with the new part of one search and the old part of the other one.
-    fn write(&self, end: Side, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
+    fn write(&self, side: Side, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
         let mut current = lock(&self.file);
         let header = Header { time: self.header.time + self.start.elapsed(), ..self.header.clone() };
         let mut parts = [0..0, 0..0];
         let file = output_files::replace(&self.run, &self.path, |out| {
             parts = write(out, &header, |number, part| {
                 let before = &current.parts[number];
-                if ENDS[number] == end {
+                if SIDES[number] == side {
                     part.compress(content)
                 } else if before.is_empty() {
                     part.nothing()
@@ -159,23 +159,23 @@ impl Checkpoint {
 }
 
 impl CheckpointWriter for Checkpoint {
-    fn begins(&self, end: Side) {
-        self.run.fault_of_search(end);
+    fn begins(&self, side: Side) {
+        self.run.fault_of_search(side);
     }
 
-    fn is_due(&self, end: Side) -> bool {
-        let save = &lock(&self.ends)[end as usize];
+    fn is_due(&self, side: Side) -> bool {
+        let save = &lock(&self.last_saves)[side as usize];
         // If the other search is writing, this one continues to search instead of waiting.
         save.last.elapsed() >= self.every.max(save.took) && self.file.try_lock().is_ok()
     }
 
-    fn keep(&self, end: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
+    fn save(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> bool {
         let start = Instant::now();
-        let error = self.write(end, write).err().map(|error| error.to_string());
-        let is_kept = error.is_none();
+        let error = self.write(side, write).err().map(|error| error.to_string());
+        let is_saved = error.is_none();
         let now = Instant::now();
         let before = std::mem::replace(
-            &mut lock(&self.ends)[end as usize],
+            &mut lock(&self.last_saves)[side as usize],
             LastSave { last: now, took: now - start, error: error.clone() },
         );
         if let Some(error) = error.filter(|_| before.error.is_none()) {
@@ -186,6 +186,6 @@ impl CheckpointWriter for Checkpoint {
             )));
         }
         self.run.fault("checkpoint");
-        is_kept
+        is_saved
     }
 }

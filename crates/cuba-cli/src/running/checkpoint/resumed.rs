@@ -3,7 +3,7 @@
 use crate::running::answer::Stopped;
 use crate::running::checkpoint::format::{DAMAGED, Summing, Unblocked, cannot_be_read, read_parts};
 use crate::running::checkpoint::header::Header;
-use crate::running::checkpoint::{Checkpoint, ENDS, Parts, RUN};
+use crate::running::checkpoint::{Checkpoint, Parts, RUN, SIDES};
 use crate::running::output_files;
 use crate::running::run::Run;
 use crate::text::file_names::shown;
@@ -65,8 +65,8 @@ impl Resumed {
         let path = shown(&self.path);
         let parts = read_parts(&self.file).map_err(|why| format!("`{path}` {why}"))?;
         let mut start = StartPoint::default();
-        for (&end, part) in ENDS.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
-            let read = Unblocked::of(&self.file, part).and_then(|mut input| start.read(end, &mut input));
+        for (&side, part) in SIDES.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
+            let read = Unblocked::of(&self.file, part).and_then(|mut input| start.read(side, &mut input));
             read.map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
         }
         let file = self.file.try_clone().map_err(|error| format!("`{path}` {}", cannot_be_read(&error)))?;
