@@ -108,12 +108,14 @@ pub use fcr::contexts::{ContextFiniteness, Fcr, FinitenessProof};
 pub use fcr::pumping_heads::{Head, PumpingHeads};
 pub use fcr::pumping_loop::PumpingLoop;
 
+// The symbols that a pop may reveal.
+pub use certificate::revealed_symbols::{RevealedSymbols, revealed_symbols};
+
 // The engines and the overapproximations one by one, for tests and measurements.
 pub use explicit::reachable::Reachable;
 pub use overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
 pub use overapproximation::emerging_symbols::Returns;
 pub use overapproximation::z::{Cut, Overapproximation};
-pub use symbolic::below::{Below, below};
 pub use symbolic::levels::{Symbolic, SymbolicOptions};
 
 // Store automata, languages of stacks, and runs of one thread.

@@ -4,10 +4,11 @@
 //! known, they are T(R_k) for the last k. There is an edge from t to t' if a state s of R_k with
 //! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # What may not be concluded If R_k is all of R, the edges are all steps of R. If only T(R_k) is
-//! all of T(R), a pop may be missing: it depends on the symbol below the top (`symbolic/below.rs`),
-//! and R may have more such symbols. All other steps depend only on t. So the title claims every
-//! step only if the proof has no further step.
+//! # What may not be concluded
+//! If R_k is all of R, the edges are all steps of R. If only T(R_k) is all of T(R), a pop may be
+//! missing: it depends on the symbol under the top (`cuba::revealed_symbols`), and R may have more
+//! such symbols. All other steps depend only on t. So the title claims every step only if the proof
+//! has no further step.
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::model::Loaded;
@@ -17,7 +18,7 @@ use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use cpds::{Action, Certificate, Cpds, GlobalState, Problem, Symbol, ThreadId, VisibleState};
 use cpds_check::Evidence;
-use cuba::{Conclusion, LevelStore, Proof, below};
+use cuba::{Conclusion, LevelStore, Proof, revealed_symbols};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The limits for the visible states and the steps of a graph.
@@ -88,7 +89,7 @@ impl Graph {
 
     /// The steps from states of these tuples to visible states of the graph.
     fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, GraphTooLarge> {
-        let below = below(tuples);
+        let revealed = revealed_symbols(tuples);
         let numbers: BTreeMap<&VisibleState, usize> = self.states.iter().map(|(state, _)| state).zip(0..).collect();
         let mut steps = BTreeSet::new();
         for (from, (state, _)) in self.states.iter().enumerate() {
@@ -97,7 +98,7 @@ impl Graph {
                     let (shared, mut written) = rule.action.target();
                     let tops = match rule.action {
                         Action::Pop { .. } => {
-                            below.get(&(state.clone(), thread)).into_iter().flatten().copied().collect()
+                            revealed.get(&(state.clone(), thread)).into_iter().flatten().copied().collect()
                         }
                         _ => vec![written.next()],
                     };

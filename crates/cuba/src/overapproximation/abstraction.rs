@@ -114,7 +114,7 @@ impl Abstraction {
         };
         loop {
             // A restored level that is not complete continues without a check.
-            if !tuples.is_going()
+            if !tuples.has_incomplete_level()
                 && let ControlFlow::Break(why) = check(&tuples)
             {
                 return Err(why);
@@ -133,7 +133,7 @@ impl Abstraction {
                     is_exact: tuples.is_exact(),
                     tuples: tuples.kept(),
                     work: tuples.work(),
-                    symmetry: tuples.symmetry.clone(),
+                    symmetry: tuples.symmetry().clone(),
                     largest,
                     visible: tuples.into_visible(),
                 });

@@ -1,4 +1,4 @@
-//! The conclusion, put together from both searches.
+//! The conclusion from the results of both searches.
 //!
 //! Whatever was found after the first answer is dropped, so that everything that is reported is the
 //! same in every run.
@@ -19,7 +19,7 @@ use crate::squeeze::upper_search::UpperSearch;
 use crate::statistics::Statistics;
 use crate::visible::bad_patterns::BadPatterns;
 
-/// Puts together what both searches have found up to the time of the first answer.
+/// Draws the conclusion from the results of both searches up to the time of the first answer.
 pub(super) fn conclude<'a>(
     squeeze: &Squeeze<'a, '_>,
     fcr: Option<Fcr>,
@@ -91,7 +91,7 @@ pub(super) fn conclude<'a>(
     }
 }
 
-/// Since when both searches have the same visible states, if they have.
+/// The time from which both searches have the same visible states; none if they do not.
 fn met(levels: &[Timestamped<(Level, Statistics)>], rungs: &[Timestamped<RungResult>]) -> Option<u64> {
     let mut meeting = Meeting::default();
     for Timestamped { time, what } in rungs {
@@ -135,7 +135,7 @@ struct Findings<'f, 'a> {
     safe: Option<usize>,
     /// The time of the first answer.
     first: Option<u64>,
-    /// When both searches met.
+    /// The time when both searches met.
     met: Option<u64>,
 }
 

@@ -1,6 +1,7 @@
 //! The levels of the lower search: R_k as states, in this process or in several, or S_k as tuples.
 
-use crate::certificate::tuples::{Room, Tuples};
+use crate::certificate::room::Room;
+use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
 use crate::distributed::worker::Failure;
 use crate::encoding::StorageError;
@@ -84,7 +85,7 @@ impl<'a> LevelStore<'a> {
             Engine::Symbolic => {
                 let options = SymbolicOptions::exact(symmetry, memory, tuning);
                 let mut tuples = Symbolic::new(system, options);
-                tuples.works_for(cancel, Arc::new(AtomicUsize::new(1)));
+                tuples.use_workers(cancel, Arc::new(AtomicUsize::new(1)));
                 LevelStore::Symbolic(Box::new(tuples))
             }
         }
@@ -134,7 +135,7 @@ impl<'a> LevelStore<'a> {
     pub(crate) fn has_incomplete_level(&self) -> bool {
         match self {
             LevelStore::Explicit(reachable) => reachable.is_going(),
-            LevelStore::Symbolic(tuples) => tuples.is_going(),
+            LevelStore::Symbolic(tuples) => tuples.has_incomplete_level(),
             LevelStore::Shares(shares) => shares.is_going(),
         }
     }
@@ -143,7 +144,7 @@ impl<'a> LevelStore<'a> {
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: Arc<AtomicUsize>) {
         match self {
             LevelStore::Explicit(reachable) => reachable.with_crew(Crew::new(workers)),
-            LevelStore::Symbolic(tuples) => tuples.works_for(cancel, workers),
+            LevelStore::Symbolic(tuples) => tuples.use_workers(cancel, workers),
             // Shares have their own threads, and stop between supersteps.
             LevelStore::Shares(_) => {}
         }

@@ -17,7 +17,7 @@ use crate::squeeze::event::{Event, LevelProgress};
 use crate::squeeze::level_store::{LevelSnapshot, LevelStore};
 use crate::squeeze::race::Side;
 use crate::statistics::{Engine, Statistics};
-use crate::symbolic::levels::SYMBOLIC;
+use crate::symbolic::levels::EXPANSIONS_PER_UNIT;
 use crate::trace::search_budget::SearchBudget;
 use crate::trace::thread_numbering::numbered;
 use crate::visible::count::Count;
@@ -266,7 +266,7 @@ impl<'a> Squeeze<'a, '_> {
 fn work(seen: &LevelSnapshot<'_>) -> u64 {
     match seen.engine {
         Engine::Explicit => seen.work,
-        Engine::Symbolic => seen.work * SYMBOLIC,
+        Engine::Symbolic => seen.work * EXPANSIONS_PER_UNIT,
     }
 }
 
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn time_is_work() {
         let problem: Problem = FIG_1.parse().unwrap();
-        for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, SYMBOLIC)] {
+        for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, EXPANSIONS_PER_UNIT)] {
             let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
             let search = squeeze(&problem, engine, options).run_lower_search(None, &channel().0);
             let (first, last) = (search.levels.first().unwrap().time, search.levels.last().unwrap().time);

@@ -1,6 +1,6 @@
 //! From a proof to a certificate, for the independent checker (`cpds-check`).
 
-use crate::certificate::tuples::Room;
+use crate::certificate::room::Room;
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
 use crate::overapproximation::ladder::{Rung, rung_names};

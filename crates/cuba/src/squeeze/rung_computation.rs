@@ -158,7 +158,7 @@ impl<'a> Squeeze<'a, '_> {
         events: &Sender<Event>,
     ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
-        tuples.works_for(self.race.cancel(Side::Upper), self.race.workers(Side::Upper));
+        tuples.use_workers(self.race.cancel(Side::Upper), self.race.workers(Side::Upper));
         let mut work = tuples.work();
         let mut watch = |tuples: &Symbolic<'_>| {
             let bytes = self.in_use(limits, tuples.bytes());
@@ -166,7 +166,7 @@ impl<'a> Squeeze<'a, '_> {
             work = tuples.work();
             self.tick(rung, self.time_after(search, rung, work))?;
             // The last call may come when the tables are too large to continue.
-            if tuples.can_go_on() {
+            if tuples.can_continue() {
                 self.save_if_due(Side::Upper, &|out| {
                     search.write(Some((step, UnfinishedRungTables::Widened(tuples))), out)
                 });

@@ -1,7 +1,7 @@
 //! The time of the upper search: the work it has done, in expansions of a state.
 
 use crate::overapproximation::ladder::Rung;
-use crate::symbolic::levels::SYMBOLIC;
+use crate::symbolic::levels::EXPANSIONS_PER_UNIT;
 use serde::{Deserialize, Serialize};
 
 /// A rung takes some time even if there is nothing to compute.
@@ -27,7 +27,7 @@ impl WorkClock {
         match rung {
             Rung::Z | Rung::MatchedZ => self.first_rungs += work,
             Rung::CutOff(_) => self.rest += RUNG + work,
-            Rung::Abstract(_) => self.rest += RUNG + work * SYMBOLIC,
+            Rung::Abstract(_) => self.rest += RUNG + work * EXPANSIONS_PER_UNIT,
         }
     }
 
@@ -53,7 +53,7 @@ mod tests {
             clock.add(Rung::CutOff(2), 5);
             assert_eq!(clock.time(head_start), 7 + RUNG + 5);
             clock.add(Rung::Abstract(0), 10);
-            assert_eq!(clock.time(head_start), 7 + 2 * RUNG + 5 + 10 * SYMBOLIC);
+            assert_eq!(clock.time(head_start), 7 + 2 * RUNG + 5 + 10 * EXPANSIONS_PER_UNIT);
         }
     }
 }

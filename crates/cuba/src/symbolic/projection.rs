@@ -1,8 +1,8 @@
 //! T(S_k): the projection of a symbolic state is {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
 //!
-//! Only sorted visible states are kept. Of interchangeable threads it does not matter which of them
-//! has which top, so the product is not taken thread by thread: for r threads with the same m tops
-//! there are C(r+m-1, r) ways and not m^r.
+//! Only sorted visible states are stored. The order of interchangeable threads does not matter. So
+//! the product is computed group by group, and not thread by thread: r threads with the same m tops
+//! have C(r+m-1, r) sorted lists, and not m^r.
 
 use crate::automata::canonical_language::TopsId;
 use crate::automata::language_table::Languages;
@@ -14,14 +14,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What has been projected.
+/// The projected tuples, and the parts of products that were computed.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Projection {
-    /// Shared state and sets of tops, sorted within groups.
+    /// Shared states and sets of tops, sorted within groups.
     done: FxHashSet<(u32, Vec<TopsId>)>,
-    /// For sets of tops that interchangeable threads have, in order: which tops they may have
-    /// together, each sorted.
-    together: FxHashMap<Vec<TopsId>, Arc<Lists>>,
+    /// For the sorted sets of tops of a group: each sorted list with one top of each set.
+    products: FxHashMap<Vec<TopsId>, Arc<Lists>>,
     bytes: usize,
 }
 
@@ -43,8 +42,10 @@ impl Lists {
 }
 
 impl Projection {
-    /// Adds the visible states of a symbolic state, whose languages have these sets of tops; as
-    /// long as everything takes no more than `room` bytes.
+    /// Adds the visible states of a tuple whose languages have these sets of tops.
+    ///
+    /// # Errors
+    /// If the visible states and this table take more than `room` bytes.
     pub(crate) fn project(
         &mut self,
         visible: &mut VisibleLevels,
@@ -61,21 +62,21 @@ impl Projection {
         self.bytes += size_of_val(&*tops) + 2 * size_of::<(u32, Vec<TopsId>)>();
         let mut choices = Vec::new();
         for group in symmetry.groups() {
-            let left = room.checked_sub(self.bytes(visible)).ok_or(TooLarge)?;
-            choices.push(self.together(languages, &tops[group], left)?);
+            let left = room.checked_sub(self.bytes + visible.set().bytes_after(0)).ok_or(TooLarge)?;
+            choices.push(self.product(languages, &tops[group], left)?);
         }
-        // Counting up, with the choices of the groups as digits.
+        // Counts up. Each group is a digit, and its lists are the values of the digit.
         let mut digits = vec![0; choices.len()];
         let mut chosen = Vec::new();
-        let mut looked = 0_u32;
+        let mut visited = 0_u32;
         loop {
             chosen.clear();
             for (choices, &digit) in choices.iter().zip(&digits) {
                 chosen.extend_from_slice(choices.get(digit));
             }
             visible.insert(shared, &mut chosen);
-            looked += 1;
-            let is_cancelled = looked.is_multiple_of(1 << 12) && cancel.why().is_some();
+            visited += 1;
+            let is_cancelled = visited.is_multiple_of(1 << 12) && cancel.why().is_some();
             if is_cancelled || visible.set().bytes_after(1) + self.bytes > room {
                 return Err(TooLarge);
             }
@@ -87,29 +88,29 @@ impl Projection {
         }
     }
 
-    /// Every sorted list of tops that has one of each set.
-    fn together(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Arc<Lists>, TooLarge> {
-        if let Some(known) = self.together.get(sets) {
+    /// Each sorted list with one top of each set.
+    fn product(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Arc<Lists>, TooLarge> {
+        if let Some(known) = self.products.get(sets) {
             return Ok(known.clone());
         }
-        let mut found = Lists { length: 0, numbers: Vec::new() };
+        let mut product = Lists { length: 0, numbers: Vec::new() };
         for run in sets.chunk_by(|a, b| a == b) {
-            let ways = multisets(languages.tops_of(run[0]), run.len(), room / 4)?;
-            found = if found.length == 0 { ways } else { merged(&found, &ways, room / 4)? };
+            let lists = multisets(languages.tops_of(run[0]), run.len(), room / 4)?;
+            product = if product.length == 0 { lists } else { joined(&product, &lists, room / 4)? };
         }
-        self.bytes += size_of_val(&*found.numbers) + 2 * size_of_val(sets);
-        let found = Arc::new(found);
-        self.together.insert(sets.to_vec(), found.clone());
-        Ok(found)
+        self.bytes += size_of_val(&*product.numbers) + 2 * size_of_val(sets);
+        let product = Arc::new(product);
+        self.products.insert(sets.to_vec(), product.clone());
+        Ok(product)
     }
 
-    /// The memory in use, with that of the visible states.
-    pub(crate) fn bytes(&self, visible: &VisibleLevels) -> usize {
-        self.bytes + visible.set().bytes_after(0)
+    /// The memory in use, without that of the visible states.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
-/// Every sorted list of `count` of these.
+/// Each sorted list of `count` of these tops, which may repeat.
 fn multisets(of: &[u32], count: usize, room: usize) -> Result<Lists, TooLarge> {
     let mut lists = Lists { length: count, numbers: Vec::new() };
     let mut digits = vec![0; count];
@@ -124,22 +125,22 @@ fn multisets(of: &[u32], count: usize, room: usize) -> Result<Lists, TooLarge> {
     }
 }
 
-/// Every list of one and every list of the other, put together and sorted; each once.
-fn merged(a: &Lists, b: &Lists, room: usize) -> Result<Lists, TooLarge> {
-    let mut found: FxHashSet<Vec<u32>> = FxHashSet::default();
+/// Joins each list of `a` with each list of `b`, sorted, each result once.
+fn joined(a: &Lists, b: &Lists, room: usize) -> Result<Lists, TooLarge> {
+    let mut joined: FxHashSet<Vec<u32>> = FxHashSet::default();
     let length = a.length + b.length;
     for i in 0..a.len() {
         for j in 0..b.len() {
             let mut list = [a.get(i), b.get(j)].concat();
             list.sort_unstable();
-            found.insert(list);
-            // A list of its own has a few bytes more.
-            if found.len() * (length * size_of::<u32>() + 64) > room {
+            joined.insert(list);
+            // A list in the set takes a few more bytes.
+            if joined.len() * (length * size_of::<u32>() + 64) > room {
                 return Err(TooLarge);
             }
         }
     }
-    let mut lists: Vec<_> = found.into_iter().collect();
+    let mut lists: Vec<_> = joined.into_iter().collect();
     lists.sort_unstable();
     Ok(Lists { length, numbers: lists.concat() })
 }

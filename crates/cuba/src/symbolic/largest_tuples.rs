@@ -1,9 +1,10 @@
-//! The largest tuples of one shared state: which of them covers a tuple, and which does it cover?
+//! The largest tuples of one shared state: those that no other tuple covers.
 //!
-//! For each group of interchangeable threads and each language, a row of bits says which tuples
-//! have the language in that group. A tuple that covers another has, for each language of the
-//! other, one that includes it; so a few rows, put together, leave few candidates. For groups of
-//! one thread they are the answer; for others it takes a matching.
+//! For each group of interchangeable threads and each language, a row of bits marks the tuples that
+//! have this language in this group. A tuple that covers another one has, for each language of the
+//! other one, a language that includes it. So the intersection of a few unions of rows leaves few
+//! candidates. For groups of one thread, the candidates are the answer; for larger groups, a
+//! matching decides.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::visible::matching::matching;
@@ -13,14 +14,16 @@ use serde::{Deserialize, Serialize};
 
 /// The largest tuples of one shared state.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct Covering {
-    /// Tuples in the order in which they came, with their languages; those that are not the largest
-    /// any more included.
+pub(crate) struct LargestTuples {
+    /// The numbers of tuples in the order in which they were added, covered ones included.
     ids: Vec<u32>,
+    /// Their languages, one tuple after the other.
     tuples: Vec<u32>,
+    /// Marks those that no other one covers.
     largest: Bits,
-    dropped: usize,
-    /// For each group and each language: the tuples that have it there.
+    /// The number of covered ones.
+    covered: usize,
+    /// For each group and language, marks the tuples that have it there.
     having: Vec<FxHashMap<u32, Bits>>,
 }
 
@@ -51,7 +54,7 @@ impl Bits {
         }
     }
 
-    fn keep(&mut self, other: &Bits) {
+    fn intersect(&mut self, other: &Bits) {
         self.0.truncate(other.0.len());
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= other;
@@ -68,19 +71,20 @@ impl Bits {
     }
 }
 
-impl Covering {
-    /// The largest tuples.
-    pub(crate) fn largest(&self) -> impl Iterator<Item = u32> {
+impl LargestTuples {
+    /// The numbers of the largest tuples.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
         self.largest.iter().map(|i| self.ids[i])
     }
 
     /// Whether one of them covers a tuple.
-    pub(crate) fn covers(&self, languages: &mut Languages, symmetry: &Symmetry, tuple: &[u32]) -> bool {
+    pub(crate) fn cover(&self, languages: &mut Languages, symmetry: &Symmetry, tuple: &[u32]) -> bool {
         let left = self.candidates(languages, symmetry, tuple, Languages::including);
         left.iter().any(|i| covers(languages, symmetry, self.tuple(i, tuple.len()), tuple))
     }
 
-    /// Those that have, for each language of a tuple, one of these others in the same group.
+    /// The largest tuples that have, for each language of `tuple`, one of its `others` in the same
+    /// group.
     fn candidates(
         &self,
         languages: &mut Languages,
@@ -100,13 +104,14 @@ impl Covering {
                         any.add(having);
                     }
                 }
-                left.keep(&any);
+                left.intersect(&any);
             }
         }
         left
     }
 
-    /// Adds a tuple that none of them covers, and drops those that it covers.
+    /// Adds a tuple that none of them covers. With `drop`, those that it covers are no longer among
+    /// the largest.
     pub(crate) fn add(&mut self, languages: &mut Languages, symmetry: &Symmetry, id: u32, tuple: &[u32], drop: bool) {
         self.having.resize_with(symmetry.groups().count(), FxHashMap::default);
         if drop {
@@ -114,17 +119,17 @@ impl Covering {
             for i in left.iter() {
                 if covers(languages, symmetry, tuple, self.tuple(i, tuple.len())) {
                     self.largest.clear(i);
-                    self.dropped += 1;
+                    self.covered += 1;
                 }
             }
-            if 2 * self.dropped > self.ids.len() {
-                self.forget_dropped(symmetry, tuple.len());
+            if 2 * self.covered > self.ids.len() {
+                self.remove_covered(symmetry, tuple.len());
             }
         }
-        self.put(symmetry, id, tuple);
+        self.push(symmetry, id, tuple);
     }
 
-    fn put(&mut self, symmetry: &Symmetry, id: u32, tuple: &[u32]) {
+    fn push(&mut self, symmetry: &Symmetry, id: u32, tuple: &[u32]) {
         let i = self.ids.len();
         self.ids.push(id);
         self.tuples.extend_from_slice(tuple);
@@ -136,11 +141,11 @@ impl Covering {
         }
     }
 
-    fn forget_dropped(&mut self, symmetry: &Symmetry, threads: usize) {
+    fn remove_covered(&mut self, symmetry: &Symmetry, threads: usize) {
         let old = std::mem::take(self);
         self.having.resize_with(old.having.len(), FxHashMap::default);
         for (i, &id) in old.ids.iter().enumerate().filter(|&(i, _)| old.largest.has(i)) {
-            self.put(symmetry, id, old.tuple(i, threads));
+            self.push(symmetry, id, old.tuple(i, threads));
         }
     }
 
@@ -150,7 +155,8 @@ impl Covering {
 
     /// The memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        // What has grown to n has room for the next power of two, unless it was saved and restored.
+        // A table that has grown to n has room for the next power of two. (A restored table has less
+        // room, but is counted the same.)
         let rows = self.having.iter().flat_map(FxHashMap::values).map(|bits| bits.0.len().next_power_of_two());
         let entries = self.having.iter().map(|having| having.len().next_power_of_two());
         (self.ids.len().next_power_of_two() + self.tuples.len().next_power_of_two()) * size_of::<u32>()
@@ -167,14 +173,13 @@ fn covers(languages: &mut Languages, symmetry: &Symmetry, large: &[u32], small: 
         if group.len() == 1 {
             return included(small[group.start], large[group.start]);
         }
-        // Where both have a language, it may as well be its own partner: if x ⊆ y and z ⊆ x, then z
-        // ⊆ y.
+        // A language of both tuples can be matched with itself: if x ⊆ y and z ⊆ x, then z ⊆ y.
         let (small, large) = without_common(&small[group.clone()], &large[group]);
         matching(small.len(), |i, j| included(small[i], large[j])).is_some()
     })
 }
 
-/// What is left of two sorted lists when everything that both have is taken out.
+/// Removes the common elements of two sorted lists from both.
 fn without_common(a: &[u32], b: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let (mut rest_a, mut rest_b) = (Vec::new(), Vec::new());
     let (mut i, mut j) = (0, 0);
