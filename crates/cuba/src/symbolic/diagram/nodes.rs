@@ -11,9 +11,7 @@
 
 use crate::automata::canonical_language::small;
 use crate::automata::minimal_dfa::hash;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
-use crate::limits::bytes_of_table;
+use crate::limits::{Cancel, TooLarge, bytes_of_table};
 use crate::symbolic::diagram::operations::Operation;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -33,7 +31,7 @@ impl Node {
 
 /// All nodes.
 #[derive(Serialize, Deserialize)]
-#[serde(from = "SavedDiagrams")]
+#[serde(try_from = "SavedDiagrams")]
 pub(crate) struct Diagrams {
     /// For each node, its first edge; they end with the first edge of the next node. A node comes
     /// after the nodes to which its edges lead.
@@ -61,26 +59,40 @@ struct SavedDiagrams {
     steps: u64,
 }
 
-impl From<SavedDiagrams> for Diagrams {
-    fn from(SavedDiagrams { starts, edges, steps }: SavedDiagrams) -> Self {
-        let mut all = Diagrams {
-            starts,
-            edges,
-            table: HashTable::new(),
-            results: FxHashMap::default(),
-            steps,
-            most_bytes: usize::MAX,
-            cancel: Cancel::default(),
+impl TryFrom<SavedDiagrams> for Diagrams {
+    type Error = &'static str;
+
+    fn try_from(SavedDiagrams { starts, edges, steps }: SavedDiagrams) -> Result<Self, Self::Error> {
+        let has_leaves = starts.starts_with(&[0, 0, 0]);
+        let ends_with_edges = starts.last().is_some_and(|&end| end as usize == edges.len());
+        if !has_leaves || !starts.is_sorted() || !ends_with_edges {
+            return Err("the edges of diagrams do not belong to their nodes");
+        }
+        let leads_back = |node: usize| {
+            let edges = &edges[starts[node] as usize..starts[node + 1] as usize];
+            edges.iter().all(|edge| (edge[1] as usize) < node)
         };
+        if !(2..starts.len() - 1).all(leads_back) {
+            return Err("an edge of a diagram leads to a later node");
+        }
+        let mut all = Diagrams { starts, edges, steps, ..Diagrams::default() };
         all.fill_table();
-        all
+        Ok(all)
     }
 }
 
 impl Default for Diagrams {
     fn default() -> Self {
-        // The two nodes without edges.
-        SavedDiagrams { starts: vec![0, 0, 0], edges: Vec::new(), steps: 0 }.into()
+        Diagrams {
+            // The two nodes without edges.
+            starts: vec![0, 0, 0],
+            edges: Vec::new(),
+            table: HashTable::new(),
+            results: FxHashMap::default(),
+            steps: 0,
+            most_bytes: usize::MAX,
+            cancel: Cancel::default(),
+        }
     }
 }
 
@@ -139,7 +151,6 @@ impl Diagrams {
         Ok(Node(id))
     }
 
-    /// The set of one tuple.
     /// Returns the stored result of an operation, or computes it, which is one step.
     pub(super) fn result(
         &mut self,
@@ -162,6 +173,7 @@ impl Diagrams {
             self.steps.is_multiple_of(1 << 12) && (self.cancel.why().is_some() || self.bytes() > self.most_bytes);
         if is_check_due { Err(TooLarge) } else { Ok(()) }
     }
+
     /// Drops the stored results of operations.
     pub(crate) fn drop_results(&mut self) {
         self.results = FxHashMap::default();
@@ -216,6 +228,7 @@ impl Diagrams {
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
+
     /// The memory in use.
     pub(crate) fn bytes(&self) -> usize {
         let results = self.results.len().next_power_of_two() * 2 * size_of::<((Operation, Node, Node), Node)>();

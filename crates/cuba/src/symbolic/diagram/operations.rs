@@ -78,7 +78,6 @@ impl Diagrams {
     }
 
     /// a \ b.
-    /// a \ b.
     pub(crate) fn minus(&mut self, a: Node, b: Node) -> Result<Node, TooLarge> {
         if a == b || a == Node::EMPTY {
             return Ok(Node::EMPTY);
@@ -116,6 +115,7 @@ impl Diagrams {
             all.node(&edges)
         })
     }
+
     /// The tuples of `rest` that, behind `number`, no tuple of `b` covers. Tuples of `b` that begin
     /// with `number` itself count only with `or_same`.
     fn not_covered(
