@@ -12,7 +12,8 @@
 use crate::certificate::tuples::Tuples;
 use crate::distributed::worker::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, stack, word};
 use crate::encoding::StorageError;
-use crate::explicit::outbox::{Place, Reader};
+use crate::explicit::partition::owner::Place;
+use crate::explicit::partition::wire_format::Reader;
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::statistics::Statistics;
 use crate::tables::packed_rows::PackedSet;

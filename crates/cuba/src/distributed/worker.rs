@@ -12,8 +12,9 @@
 //! Nothing is told that depends on numbers of states or stacks.
 
 use crate::encoding::{StorageError, read, write};
-use crate::explicit::outbox::{Malformed, Outlet, Place, Reader, Sent, Writer};
-use crate::explicit::reachable::{PAIRS, Reachable, SavedReachable};
+use crate::explicit::partition::owner::Place;
+use crate::explicit::partition::wire_format::{Malformed, Reader, Sent, Writer};
+use crate::explicit::reachable::{Reachable, SavedReachable};
 use crate::explicit::stack_table::StackId;
 use crate::trace::backwards::ThreadStart;
 use crate::trace::last_context::{LastContext, LastContextStart};
@@ -39,7 +40,6 @@ pub struct Share<'a> {
     told: usize,
     /// What is being sent of the states to whoever asked for all of them, and the next one.
     gathered: (Writer, usize),
-    locals: Vec<StackId>,
 }
 
 /// Where shares keep what they have between levels.
@@ -289,7 +289,6 @@ impl<'a> Share<'a> {
             readers: (0..place.parts).map(|_| Reader::new(system)).collect(),
             told: 0,
             gathered: (Writer::new(tuning), 0),
-            locals: Vec::new(),
         }
     }
 
@@ -318,16 +317,12 @@ impl<'a> Share<'a> {
     }
 
     /// Takes in the states of a block.
-    fn take_in(&mut self, from: usize, mut block: &[u8]) -> Result<(), Malformed> {
-        if !self.reachable.is_going() {
+    fn take_in(&mut self, from: usize, block: &[u8]) -> Result<(), Malformed> {
+        if !self.reachable.has_incomplete_level() {
             return Err(Malformed::NotNow);
         }
         let reader = self.readers.get_mut(from).ok_or(Malformed::Unknown)?;
-        let (reachable, locals) = (&mut self.reachable, &mut self.locals);
-        while let Some((shared, at)) = reader.state(&mut block, &mut reachable.stacks, locals)? {
-            reachable.arrive(shared, locals, at)?;
-        }
-        Ok(())
+        self.reachable.receive(reader, block)
     }
 
     /// Does what is to be done; none if that cannot be done.
@@ -335,7 +330,7 @@ impl<'a> Share<'a> {
         match command {
             Command::Expand { begin, steps } => self.expand(begin, steps, send),
             Command::EndLevel => {
-                self.reachable.unfinished = false;
+                self.reachable.end_level();
                 let k = self.reachable.k();
                 let (new_states, has_new_states) = (self.reachable.new_states(k), self.reachable.has_new_states(k));
                 Some(Reply::Level { new_states, has_new_states, seen: self.seen(0) })
@@ -345,9 +340,9 @@ impl<'a> Share<'a> {
                 Some(Reply::Best(best.map(|best| (best.level, best.stacks.iter().map(word).collect()))))
             }
             Command::Starts { level, stacks, threads } => {
-                let count = self.reachable.system.thread_count();
+                let count = self.reachable.system().thread_count();
                 let is_known = |&thread: &u32| (thread as usize) < count;
-                if level >= self.reachable.levels.len() || stacks.len() != count || !threads.iter().all(is_known) {
+                if level >= self.reachable.level_count() || stacks.len() != count || !threads.iter().all(is_known) {
                     return None;
                 }
                 let stacks: Vec<Stack> = stacks.into_iter().map(stack).collect();
@@ -358,33 +353,34 @@ impl<'a> Share<'a> {
             }
             Command::ThreadStates { level, most } => {
                 let reachable = &self.reachable;
-                (level < reachable.levels.len()).then(|| {
-                    let written = |(shared, id)| (shared, word(&reachable.stacks.stack(id)));
+                (level < reachable.level_count()).then(|| {
+                    let written = |(shared, id)| (shared, word(&reachable.stacks().stack(id)));
                     let groups = reachable.thread_states(level, most).into_iter();
                     Reply::ThreadStates(groups.map(|group| group.into_iter().map(written).collect()).collect())
                 })
             }
             Command::Near { level, ways, most } => {
-                let is_group = |&group: &usize| self.reachable.symmetry.groups().any(|known| known.start == group);
+                let is_group = |&group: &usize| self.reachable.symmetry().groups().any(|known| known.start == group);
                 let is_known = |(group, others, _): &WrittenWay| {
                     is_group(group) && others.iter().all(|(group, ..)| is_group(group))
                 };
-                (level < self.reachable.levels.len() && ways.iter().all(is_known)).then(|| self.near(level, ways, most))
+                (level < self.reachable.level_count() && ways.iter().all(is_known))
+                    .then(|| self.near(level, ways, most))
             }
             Command::Levels { states } => {
-                let count = self.reachable.system.thread_count();
+                let count = self.reachable.system().thread_count();
                 let is_known = |(shared, stacks): &(u32, Vec<Word>)| {
-                    (*shared as usize) < self.reachable.system.shared_names().len() && stacks.len() == count
+                    (*shared as usize) < self.reachable.system().shared_names().len() && stacks.len() == count
                 };
                 states.iter().all(is_known).then(|| {
                     Reply::Levels(states.into_iter().map(|(shared, stacks)| self.level_of(shared, stacks)).collect())
                 })
             }
             Command::States { from, k, is_first } => {
-                (from <= k && k < self.reachable.levels.len()).then(|| self.gather(from, k, is_first))
+                (from <= k && k < self.reachable.level_count()).then(|| self.gather(from, k, is_first))
             }
             Command::Keep { k, but } => {
-                let is_now = !self.reachable.is_going() && self.reachable.k() == k;
+                let is_now = !self.reachable.has_incomplete_level() && self.reachable.k() == k;
                 is_now.then(|| Reply::Kept(self.keep(k, but)))
             }
             Command::Restore { k } => Some(Reply::Kept(self.restore(k))),
@@ -394,17 +390,14 @@ impl<'a> Share<'a> {
     fn expand(&mut self, begin: Begin, steps: u64, send: &mut dyn FnMut(usize, Vec<u8>)) -> Option<Reply> {
         let reachable = &mut self.reachable;
         match begin {
-            Begin::Level if !reachable.is_going() => reachable.start_level(),
-            Begin::Wave if reachable.is_going() && reachable.is_between_waves() => reachable.start_wave(),
-            Begin::Nothing if reachable.is_going() => {}
+            Begin::Level if !reachable.has_incomplete_level() => reachable.start_level(),
+            Begin::Wave if reachable.has_incomplete_level() && reachable.is_between_waves() => reachable.start_wave(),
+            Begin::Nothing if reachable.has_incomplete_level() => {}
             _ => return None,
         }
-        reachable.pulse = reachable.expansions + steps;
-        while reachable.expansions < reachable.pulse && reachable.wave.take(PAIRS) {
-            reachable.expand_pairs();
-        }
+        reachable.expand_for(steps);
         let mut blocks = 0;
-        reachable.outlet.as_mut().expect("there are others").take(|to, block| {
+        reachable.outbox_mut().take(|to, block| {
             blocks += 1;
             send(to, block);
         });
@@ -419,8 +412,8 @@ impl<'a> Share<'a> {
         let set = self.reachable.visible().set();
         let visible = (self.told..set.len()).flat_map(|id| set.row(id)).copied().collect();
         self.told = set.len();
-        let outlet = self.reachable.outlet.as_ref().expect("there are others");
-        let more = outlet.bytes() + self.readers.iter().map(Reader::bytes).sum::<usize>();
+        let outbox = self.reachable.outbox();
+        let more = outbox.bytes() + self.readers.iter().map(Reader::bytes).sum::<usize>();
         // What comes from others is as much as what is found here, though hardly twice as much.
         let steps = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(2 * self.place.parts.min(2));
         let counters = Counters {
@@ -429,7 +422,7 @@ impl<'a> Share<'a> {
             stacks: self.reachable.stack_count(),
             highest: self.reachable.highest(),
             bytes: self.reachable.bytes().saturating_add(more),
-            sent: outlet.sent(),
+            sent: outbox.sent(),
         };
         let is_full = self.reachable.bytes_after(steps).saturating_add(more) > self.room;
         Seen { visible, counters, is_full }
@@ -437,7 +430,7 @@ impl<'a> Share<'a> {
 
     /// The states of a level that can become bad in these ways.
     fn near(&self, level: usize, ways: Vec<WrittenWay>, most: usize) -> Reply {
-        let stacks = &self.reachable.stacks;
+        let stacks = self.reachable.stacks();
         // A stack that is not known is in no state.
         let here = |((shared, word), steps): ((u32, Word), usize)| Some(((shared, stacks.find(&stack(word))?), steps));
         let way = |(group, others, steps): WrittenWay| LastContext {
@@ -454,9 +447,9 @@ impl<'a> Share<'a> {
 
     /// The level of a state, if it is here.
     fn level_of(&self, shared: u32, stacks: Vec<Word>) -> Option<usize> {
-        let known = stacks.into_iter().map(|word| self.reachable.stacks.find(&stack(word)));
+        let known = stacks.into_iter().map(|word| self.reachable.stacks().find(&stack(word)));
         let mut known = known.collect::<Option<Vec<StackId>>>()?;
-        self.reachable.symmetry.sort(&mut known);
+        self.reachable.symmetry().sort(&mut known);
         self.reachable.level_of(shared, &known)
     }
 
@@ -477,12 +470,11 @@ impl<'a> Share<'a> {
         if place != self.place {
             return Err("what was kept is of another partition".to_owned());
         }
-        let (system, symmetry) = (self.reachable.system, self.reachable.symmetry.has_groups());
-        let mut reachable = Reachable::restored(system, symmetry, saved, self.tuning);
-        if reachable.k() != k || reachable.is_going() {
+        let (system, symmetry) = (self.reachable.system(), self.reachable.symmetry().has_groups());
+        let reachable = Reachable::restored(Some(self.place), system, symmetry, saved, self.tuning);
+        if reachable.k() != k || reachable.has_incomplete_level() {
             return Err("what was kept is of another level".to_owned());
         }
-        reachable.outlet = Some(Box::new(Outlet::new(self.place, &reachable.symmetry, &reachable.stacks, self.tuning)));
         self.told = reachable.visible().kept();
         self.reachable = reachable;
         self.readers = (0..place.parts).map(|_| Reader::new(system)).collect();
@@ -495,10 +487,10 @@ impl<'a> Share<'a> {
             self.gathered = (Writer::new(self.tuning), self.reachable.range(from).start);
         }
         let (writer, next) = &mut self.gathered;
-        let (states, end) = (&self.reachable.states, self.reachable.range(k).end);
+        let (states, end) = (self.reachable.sorted_states(), self.reachable.range(k).end);
         while *next < end && writer.len() <= BLOCKS {
             let (layout, row) = (states.layout(), states.row(*next));
-            writer.state(&self.reachable.stacks, layout.shared(row), || layout.locals(row), 0);
+            writer.state(self.reachable.stacks(), layout.shared(row), || layout.locals(row), 0);
             *next += 1;
         }
         Reply::States { blocks: writer.take().collect(), has_more: *next < end }

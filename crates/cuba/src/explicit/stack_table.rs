@@ -1,4 +1,4 @@
-//! Stacks, each kept once as its top and the number of the rest.
+//! The table of stacks: each is stored once, as its top and the number of the rest below it.
 
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::bytes_of_table;
@@ -16,11 +16,11 @@ pub(crate) type StackId = u32;
 /// ε.
 pub(crate) const EMPTY: StackId = 0;
 
-/// Every stack that was asked for, and what is below its top.
+/// The stacks of the states, and every rest of a stack.
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "Vec<(u32, StackId)>")]
 pub(crate) struct Stacks {
-    /// By number. The entry for ε is not looked at, except for its height.
+    /// By number. Of the cell of ε, only the height has a meaning.
     cells: Vec<Cell>,
     table: HashTable<StackId>,
 }
@@ -60,18 +60,18 @@ impl TryFrom<Vec<(u32, StackId)>> for Stacks {
 }
 
 impl Stacks {
-    /// How many stacks there are, ε included.
+    /// The number of stacks, ε included.
     pub(crate) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// The stack with `top` over `rest`.
+    /// Returns the number of the stack with `top` above `rest`.
     pub(crate) fn push(&mut self, top: Symbol, rest: StackId) -> StackId {
         let cells = &mut self.cells;
-        let known = |&id: &StackId| (cells[id as usize].top, cells[id as usize].rest) == (top, rest);
-        let again = |&id: &StackId| hash(cells[id as usize].top, cells[id as usize].rest);
-        match self.table.entry(hash(top, rest), known, again) {
-            Entry::Occupied(found) => *found.get(),
+        let is_equal = |&id: &StackId| (cells[id as usize].top, cells[id as usize].rest) == (top, rest);
+        let hash_of = |&id: &StackId| hash(cells[id as usize].top, cells[id as usize].rest);
+        match self.table.entry(hash(top, rest), is_equal, hash_of) {
+            Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(place) => {
                 let id = StackId::try_from(cells.len()).expect("the memory ends before");
                 place.insert(id);
@@ -81,7 +81,7 @@ impl Stacks {
         }
     }
 
-    /// The stack after an action has replaced its top, if it has one, by `written` (top first).
+    /// Returns the stack in which `written`, top first, replaces the top. ε has no top to replace.
     pub(crate) fn replace_top(&mut self, stack: StackId, written: impl DoubleEndedIterator<Item = Symbol>) -> StackId {
         written.rev().fold(self.rest(stack), |rest, symbol| self.push(symbol, rest))
     }
@@ -91,7 +91,7 @@ impl Stacks {
         (stack != EMPTY).then(|| self.cells[stack as usize].top)
     }
 
-    /// What is below the top; ε for ε.
+    /// The stack below the top; ε for ε.
     pub(crate) fn rest(&self, stack: StackId) -> StackId {
         self.cells[stack as usize].rest
     }
@@ -101,16 +101,16 @@ impl Stacks {
         self.cells[stack as usize].height
     }
 
-    /// The number of a stack.
+    /// Returns the number of a stack, and stores the stack if it is new.
     pub(crate) fn intern(&mut self, stack: &Stack) -> StackId {
         stack.iter().rev().fold(EMPTY, |rest, top| self.push(top, rest))
     }
 
-    /// The number of a stack, if it has one.
+    /// The number of a stack, if the table has it.
     pub(crate) fn find(&self, stack: &Stack) -> Option<StackId> {
         stack.iter().rev().try_fold(EMPTY, |rest, top| {
-            let known = |&id: &StackId| (self.cells[id as usize].top, self.cells[id as usize].rest) == (top, rest);
-            self.table.find(hash(top, rest), known).copied()
+            let is_equal = |&id: &StackId| (self.cells[id as usize].top, self.cells[id as usize].rest) == (top, rest);
+            self.table.find(hash(top, rest), is_equal).copied()
         })
     }
 
@@ -120,7 +120,8 @@ impl Stacks {
         Stack::from_top(rests.map_while(|stack| self.top(stack)))
     }
 
-    /// An automaton whose states are the stacks, each for the language that has it alone.
+    /// Returns an automaton with one state for each stack. The language of the state contains only
+    /// this stack.
     pub(crate) fn automaton(&self) -> Dfa {
         let mut automaton = Dfa::default();
         automaton.push(true, []);

@@ -5,8 +5,7 @@ use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
 use crate::distributed::worker::Failure;
 use crate::encoding::StorageError;
-use crate::explicit::outbox::Sent;
-use crate::explicit::parallel::expansion::Crew;
+use crate::explicit::partition::wire_format::Sent;
 use crate::explicit::reachable::{Reachable, SavedReachable};
 use crate::limits::Cancel;
 use crate::limits::TooLarge;
@@ -117,7 +116,7 @@ impl<'a> LevelStore<'a> {
                 LevelStore::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
             }
             SavedLevelStore::Explicit(saved) => {
-                LevelStore::Explicit(Box::new(Reachable::restored(system, symmetry, *saved, tuning)))
+                LevelStore::Explicit(Box::new(Reachable::restored(None, system, symmetry, *saved, tuning)))
             }
             SavedLevelStore::Symbolic(saved) => {
                 let options = SymbolicOptions::exact(symmetry, memory, tuning);
@@ -134,7 +133,7 @@ impl<'a> LevelStore<'a> {
     /// Whether the next level has begun and is incomplete.
     pub(crate) fn has_incomplete_level(&self) -> bool {
         match self {
-            LevelStore::Explicit(reachable) => reachable.is_going(),
+            LevelStore::Explicit(reachable) => reachable.has_incomplete_level(),
             LevelStore::Symbolic(tuples) => tuples.has_incomplete_level(),
             LevelStore::Shares(shares) => shares.is_going(),
         }
@@ -143,7 +142,7 @@ impl<'a> LevelStore<'a> {
     /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: Arc<AtomicUsize>) {
         match self {
-            LevelStore::Explicit(reachable) => reachable.with_crew(Crew::new(workers)),
+            LevelStore::Explicit(reachable) => reachable.use_workers(workers),
             LevelStore::Symbolic(tuples) => tuples.use_workers(cancel, workers),
             // Shares have their own threads, and stop between supersteps.
             LevelStore::Shares(_) => {}

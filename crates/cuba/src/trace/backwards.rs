@@ -125,7 +125,7 @@ impl LevelQueries for &Reachable<'_> {
 
     /// A copy of the stack table. No state contains a stack that the caller adds.
     fn stacks(&self) -> Stacks {
-        self.stacks.clone()
+        Reachable::stacks(self).clone()
     }
 
     fn thread_states(
@@ -167,8 +167,8 @@ impl Reachable<'_> {
         let set = self.visible().set();
         let shared = set.layout().shared(set.row(visible));
         let way = BackwardSearch {
-            system: self.system,
-            symmetry: &self.symmetry,
+            system: self.system(),
+            symmetry: self.symmetry(),
             highest: self.highest(),
             stacks: Stacks::default(),
         };
@@ -188,7 +188,7 @@ impl Reachable<'_> {
         let trace = self.trace_to_visible(visible, |shared, tops| {
             bad.arrange(pattern, shared, |position, top| tops[position] == top)
         })?;
-        let Ok(trace) = with_fewest_steps((self.system, &self.symmetry), bad, self, budget, trace);
+        let Ok(trace) = with_fewest_steps((self.system(), self.symmetry()), bad, self, budget, trace);
         Some(trace)
     }
 
@@ -196,20 +196,21 @@ impl Reachable<'_> {
     pub(crate) fn best_state(&self, visible: &[u64]) -> Option<TraceEnd> {
         let (mut tops, mut row) = (Vec::new(), visible.to_vec());
         let mut fits = |id: &usize| {
-            let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(*id)), &mut tops);
+            let shared =
+                tops_of(self.stacks(), (self.sorted_states().layout(), self.sorted_states().row(*id)), &mut tops);
             self.visible().pack(shared, &mut tops, &mut row);
             row == visible
         };
-        let first = (0..self.states.len()).find(&mut fits)?;
-        let level = self.levels.partition_point(|&start| start <= first) - 1;
+        let first = (0..self.sorted_states().len()).find(&mut fits)?;
+        let level = self.level_of_number(first);
         let symbols = |id: usize| -> u64 {
-            let locals = self.states.layout().locals(self.states.row(id));
-            locals.map(|stack| u64::from(self.stacks.height(stack))).sum()
+            let locals = self.sorted_states().layout().locals(self.sorted_states().row(id));
+            locals.map(|stack| u64::from(self.stacks().height(stack))).sum()
         };
         let mut best = (u64::MAX, Vec::new());
         for id in first..self.range(level).end {
             if symbols(id) <= best.0 && fits(&id) {
-                let locals = self.states.layout().locals(self.states.row(id));
+                let locals = self.sorted_states().layout().locals(self.sorted_states().row(id));
                 best = best.min((symbols(id), self.in_order_of_content(locals)));
             }
         }
@@ -219,8 +220,8 @@ impl Reachable<'_> {
     /// The stacks of a state, by position, sorted by content within each group of interchangeable
     /// threads.
     fn in_order_of_content(&self, locals: impl Iterator<Item = StackId>) -> Vec<Stack> {
-        let mut stacks: Vec<Stack> = locals.map(|id| self.stacks.stack(id)).collect();
-        for group in self.symmetry.groups() {
+        let mut stacks: Vec<Stack> = locals.map(|id| self.stacks().stack(id)).collect();
+        for group in self.symmetry().groups() {
             stacks[group].sort_unstable();
         }
         stacks
@@ -229,23 +230,23 @@ impl Reachable<'_> {
     /// The thread states of `thread` in those states of the level in which the other threads have the
     /// given stacks, sorted.
     pub(crate) fn starts_of(&self, level: usize, by_thread: &[Stack], thread: ThreadId) -> Vec<ThreadStart> {
-        let position = self.symmetry.position(thread);
-        let moving = self.symmetry.group(position);
-        let mut others = self.symmetry.placed(by_thread);
+        let position = self.symmetry().position(thread);
+        let moving = self.symmetry().group(position);
+        let mut others = self.symmetry().placed(by_thread);
         others.remove(position);
         // A stack that is not in the table is in no state.
-        let Some(mut others) = others.iter().map(|stack| self.stacks.find(stack)).collect::<Option<Vec<_>>>() else {
+        let Some(mut others) = others.iter().map(|stack| self.stacks().find(stack)).collect::<Option<Vec<_>>>() else {
             return Vec::new();
         };
         // Sort the stacks of the other threads. The group of `thread` has one stack less.
-        for group in self.symmetry.groups() {
+        for group in self.symmetry().groups() {
             let shift = usize::from(group.start > moving.start);
             let end = group.end - usize::from(group.end >= moving.end);
             others[group.start - shift..end].sort_unstable();
         }
-        let layout = self.states.layout();
+        let layout = self.sorted_states().layout();
         let fits = |id| {
-            let row = self.states.row(id);
+            let row = self.sorted_states().row(id);
             // If the row without one stack of the group equals `others`, that stack is the first one
             // that differs from `others`.
             let other = |i: usize| others.get(i).copied();
@@ -260,7 +261,7 @@ impl Reachable<'_> {
         starts.sort_unstable();
         starts.dedup();
         let mut starts: Vec<ThreadStart> =
-            starts.into_iter().map(|(shared, stack)| (shared, self.stacks.stack(stack))).collect();
+            starts.into_iter().map(|(shared, stack)| (shared, self.stacks().stack(stack))).collect();
         starts.sort_unstable();
         starts
     }

@@ -105,7 +105,7 @@ pub(crate) fn with_fewest_steps_by_states(
     let highest = u32::try_from(highest).unwrap_or(u32::MAX);
     for ceiling in [u32::MAX, highest] {
         let mut reachable = Reachable::new(system, symmetry.has_groups(), tuning);
-        reachable.goes_no_higher_than(ceiling);
+        reachable.set_max_height(ceiling);
         while reachable.k() < last && reachable.advance(is_enough).is_continue() {}
         if reachable.k() == last {
             let Ok(trace): Result<_, Infallible> =
@@ -406,7 +406,7 @@ mod tests {
     fn with(text: &str, budget: &SearchBudget) -> Option<(usize, usize)> {
         let problem: Problem = text.parse().unwrap();
         let mut reachable = Reachable::new(problem.system(), true, Tuning::SHIPPED);
-        let bad = BadPatterns::new(problem.property(), &reachable.symmetry);
+        let bad = BadPatterns::new(problem.property(), reachable.symmetry());
         let first = loop {
             assert!(reachable.advance(&mut |_| ControlFlow::<()>::Continue(())).is_continue());
             let set = reachable.visible().set();

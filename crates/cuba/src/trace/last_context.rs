@@ -155,11 +155,11 @@ impl Reachable<'_> {
     /// For each group, in order, the thread states of its threads in the states of this level,
     /// without duplicates. If there are more than `most`, the list ends soon after `most`.
     pub(crate) fn thread_states(&self, level: usize, most: usize) -> Vec<Vec<ThreadState>> {
-        let layout = self.states.layout();
+        let layout = self.sorted_states().layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
-        for group in self.symmetry.groups() {
+        for group in self.symmetry().groups() {
             let mut found: FxHashSet<ThreadState> = FxHashSet::default();
-            for row in self.range(level).map(|id| self.states.row(id)) {
+            for row in self.range(level).map(|id| self.sorted_states().row(id)) {
                 found.extend(group.clone().map(|position| (layout.shared(row), layout.local(row, position))));
                 if found.len() > most {
                     break;
@@ -182,23 +182,24 @@ impl Reachable<'_> {
         for ways in by_start.values_mut() {
             ways.sort_unstable();
         }
-        let layout = self.states.layout();
+        let layout = self.sorted_states().layout();
         let mut near = Vec::new();
-        for row in self.range(level).map(|id| self.states.row(id)) {
+        for row in self.range(level).map(|id| self.sorted_states().row(id)) {
             let shown_by_others = |position: usize, &(group, top, times): &Shown| {
-                let others = self.symmetry.group(group).filter(|&other| other != position);
-                let tops = others.map(|other| top_number(self.stacks.top(layout.local(row, other))));
+                let others = self.symmetry().group(group).filter(|&other| other != position);
+                let tops = others.map(|other| top_number(self.stacks().top(layout.local(row, other))));
                 tops.filter(|&other| other == top).count() >= times
             };
             let steps = |position: usize| {
                 let start = (layout.shared(row), layout.local(row, position));
-                let ways_from = by_start.get(&(self.symmetry.group(position).start, start))?;
+                let ways_from = by_start.get(&(self.symmetry().group(position).start, start))?;
                 let fits = |&&(_, way): &&(usize, usize)| {
                     ways[way].others.iter().all(|shown| shown_by_others(position, shown))
                 };
                 ways_from.iter().find(fits).map(|&(steps, _)| steps)
             };
-            let positions = (0..self.programs.len()).filter(|&i| self.symmetry.stands_for_itself(layout, row, i));
+            let positions =
+                (0..self.system().thread_count()).filter(|&i| self.symmetry().stands_for_itself(layout, row, i));
             if let Some(steps) = positions.filter_map(steps).min() {
                 near.push((steps, layout.shared(row), layout.locals(row).collect()));
                 if near.len() > most {
@@ -211,12 +212,12 @@ impl Reachable<'_> {
 
     /// The level of this state, if the levels contain it. Its stacks have to be sorted.
     pub(crate) fn level_of(&self, shared: u32, stacks: &[StackId]) -> Option<usize> {
-        if stacks.iter().any(|&stack| stack as usize >= self.stacks.len()) {
+        if stacks.iter().any(|&stack| stack as usize >= self.stacks().len()) {
             return None;
         }
-        let mut row = vec![0; self.states.layout().words()];
-        self.states.layout().pack(&mut row, shared, stacks.iter().copied());
-        let id = self.states.find(&row)?;
-        Some(self.levels.partition_point(|&start| start <= id) - 1)
+        let mut row = vec![0; self.sorted_states().layout().words()];
+        self.sorted_states().layout().pack(&mut row, shared, stacks.iter().copied());
+        let id = self.sorted_states().find(&row)?;
+        Some(self.level_of_number(id))
     }
 }

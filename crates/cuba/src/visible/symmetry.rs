@@ -114,15 +114,9 @@ impl Symmetry {
     pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
         let mut size: u128 = 1;
         for group in &self.many {
-            let (mut run, mut ways) = (0, 1_u128);
-            for (placed, i) in (1..).zip(group.clone()) {
-                run = if i > group.start && locals[i] == locals[i - 1] { run + 1 } else { 1 };
-                // `ways` is the number of orders of one thread less; times placed / run, it is a
-                // whole number.
-                let common = gcd(ways, run);
-                ways = (ways / common).checked_mul(placed / (run / common))?;
-            }
-            size = size.checked_mul(ways)?;
+            let locals = &locals[group.clone()];
+            let orders = if locals.len() <= SMALL_GROUP { Some(orders_of_few(locals).into()) } else { orders(locals) };
+            size = size.checked_mul(orders?)?;
         }
         Some(size)
     }
@@ -156,6 +150,33 @@ impl Symmetry {
             None
         })
     }
+}
+
+/// With this number of threads, the number of orders fits into a `u64`: 20! does.
+const SMALL_GROUP: usize = 20;
+
+/// How many equal numbers end here, number by number.
+fn runs(sorted: &[u32]) -> impl Iterator<Item = u64> {
+    let mut run = 0;
+    sorted.iter().enumerate().map(move |(i, number)| {
+        run = if i > 0 && *number == sorted[i - 1] { run + 1 } else { 1 };
+        run
+    })
+}
+
+/// The number of orders of at most [`SMALL_GROUP`] sorted numbers.
+fn orders_of_few(sorted: &[u32]) -> u64 {
+    // The product is the number of orders of one number less, times `placed`, and `run` divides it.
+    (1..).zip(runs(sorted)).fold(1, |orders, (placed, run)| orders * placed / run)
+}
+
+/// The number of orders of sorted numbers. None if it has more than 128 bits.
+fn orders(sorted: &[u32]) -> Option<u128> {
+    (1..).zip(runs(sorted)).try_fold(1_u128, |orders, (placed, run): (u128, u64)| {
+        // Divides first, so that no product is larger than the result.
+        let common = gcd(orders, run.into());
+        (orders / common).checked_mul(placed / (u128::from(run) / common))
+    })
 }
 
 fn gcd(a: u128, b: u128) -> u128 {
@@ -273,6 +294,10 @@ mod tests {
         assert_eq!(symmetry.orbit(&[7; 40]), Some(1));
         assert_eq!(symmetry.orbit(&(0..40).map(|i| i / 20).collect::<Vec<_>>()), Some(137_846_528_820));
         assert_eq!(symmetry.orbit(&(0..40).collect::<Vec<_>>()), None);
+        for (threads, factorial) in [(20, 2_432_902_008_176_640_000), (21, 51_090_942_171_709_440_000)] {
+            let different: Vec<u32> = (0..threads).collect();
+            assert_eq!(super::tests::symmetry(&[threads as usize]).orbit(&different), Some(factorial));
+        }
         let halves = super::tests::symmetry(&[130]).orbit(&(0..130).map(|i| i / 65).collect::<Vec<_>>());
         assert_eq!(halves, Some(95_067_625_827_960_698_145_584_333_020_095_113_100), "130 over 65, just below 2^128");
     }

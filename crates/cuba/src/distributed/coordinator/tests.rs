@@ -3,8 +3,8 @@
 use super::*;
 use crate::Fcr;
 use crate::encoding::{read, write};
-use crate::explicit::outbox::Malformed;
-use crate::explicit::reachable::{PAIRS, Reachable};
+use crate::explicit::partition::wire_format::Malformed;
+use crate::explicit::reachable::Reachable;
 use cpds::{GlobalState, Problem, VisibleState};
 use cpds_testing::corpus;
 use cpds_testing::random::{Shape, problem};
@@ -58,10 +58,7 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
     'levels: while all.k() < bounds.contexts && (all.k() == 0 || all.has_new_states(all.k())) {
         all.start_level();
         loop {
-            all.pulse = u64::MAX;
-            while all.wave.take(PAIRS) {
-                all.expand_pairs();
-            }
+            all.expand_for(u64::MAX);
             all.project();
             waves.push((all.kept(), all.expansions(), all.visible().kept(), all.highest()));
             if all.kept() > bounds.states {
@@ -72,10 +69,10 @@ fn alone(problem: &Problem, symmetry: bool, bounds: Bounds) -> Found {
                 break;
             }
         }
-        all.unfinished = false;
+        all.end_level();
     }
-    let bad = BadPatterns::new(problem.property(), &all.symmetry);
-    let seen = 0..=all.k() + usize::from(all.unfinished);
+    let bad = BadPatterns::new(problem.property(), all.symmetry());
+    let seen = 0..=all.k() + usize::from(all.has_incomplete_level());
     let ranges = seen.clone().map(|k| all.visible().range(k));
     let first = ranges.into_iter().find_map(|ids| bad.first_violation(all.visible().set(), ids));
     let to_bad =

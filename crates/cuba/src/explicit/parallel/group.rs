@@ -1,0 +1,132 @@
+//! A group of parts of the index: the look-up of its candidates, and the numbers of its new states.
+
+use crate::explicit::exploration::{CACHED_STATES, state_number};
+use crate::explicit::parallel::marks::Marks;
+use crate::explicit::parallel::piece::{Piece, Waiting, candidates_for};
+use crate::explicit::state_index::{Part, part_of};
+use crate::explicit::state_table::{BATCH, Rows};
+use crate::explicit::wave::Pair;
+use crate::tables::packed_rows::{hash, same};
+use crate::tables::thread_masks::ThreadMasks;
+
+/// The results of the look-ups in some parts of the index. It has cache lines of its own.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Group {
+    /// A mark for each candidate of the round that is new.
+    pub(super) is_new: Vec<u64>,
+    /// The new states: rows, candidates, and the threads that reached them.
+    pub(super) rows: Vec<u64>,
+    pub(super) candidates: Vec<u32>,
+    pub(super) reached_by: ThreadMasks,
+    /// For each new state, its place in the index.
+    places: Vec<u32>,
+    /// A mark for each candidate of the round that is a reopened pair.
+    pub(super) is_reopened: Vec<u64>,
+    /// These candidates and pairs.
+    pub(super) reopened: Vec<(u32, Pair)>,
+    /// For each piece, the numbers of new states and of reopened pairs up to its end.
+    pub(super) ends: Vec<(usize, usize)>,
+}
+
+/// The parts of an exploration that are only read while candidates are looked up. Only the group of
+/// a state adds threads that reached it.
+pub(super) struct LookUpTables<'r> {
+    pub(super) rows: &'r Rows,
+    pub(super) reached_by: &'r ThreadMasks,
+    /// The first state of the level.
+    pub(super) level_start: usize,
+    pub(super) wave_end: usize,
+}
+
+impl Group {
+    /// Looks up the candidates of the group. Until [`settle`](Self::settle), new states have the
+    /// numbers behind all rows.
+    pub(super) fn look_up(
+        &mut self,
+        tables: &LookUpTables<'_>,
+        pieces: &[Piece],
+        number: usize,
+        parts: &mut [Part],
+        marks: usize,
+    ) {
+        let (words, len, count) = (tables.rows.layout().words(), tables.rows.len(), parts.len());
+        self.clear(tables.reached_by.stride(), marks);
+        // Most parts have the room since the last round. A search needs a free place to end.
+        for (part, at) in parts.iter_mut().zip(number * count..) {
+            part.make_room(candidates_for(pieces, at));
+        }
+        let mut hashes = [0; BATCH];
+        for piece in pieces {
+            let Waiting { rows, origins } = &piece.waiting[number];
+            for (rows, origins) in rows.chunks(BATCH * words).zip(origins.chunks(BATCH)) {
+                for (to, row) in hashes.iter_mut().zip(rows.chunks_exact(words)) {
+                    *to = hash(row);
+                }
+                let hashes = &hashes[..origins.len()];
+                if len > CACHED_STATES {
+                    // New states are not among the rows yet.
+                    let likely = |hash| parts[part_of(hash) % count].likely(hash);
+                    let likely = |hash| Some(likely(hash)).filter(|&id| id < len).unwrap_or(0);
+                    let also = |id: usize| tables.reached_by.first_of(id.wrapping_sub(tables.level_start));
+                    tables.rows.prefetch(hashes, likely, also);
+                }
+                for ((row, &hash), &(candidate, position)) in rows.chunks_exact(words).zip(hashes).zip(origins) {
+                    let candidate = piece.first + candidate as usize;
+                    let part = &mut parts[part_of(hash) % count];
+                    let is = |id: usize| match id.checked_sub(len) {
+                        None => same(tables.rows.row(id), row),
+                        Some(new) => same(&self.rows[new * words..][..words], row),
+                    };
+                    match part.search(hash, is) {
+                        Err(place) => {
+                            part.put(place, hash, len + self.candidates.len());
+                            part.count_row();
+                            self.places.push(state_number(place));
+                            self.is_new[candidate / 64] |= 1 << (candidate % 64);
+                            self.candidates.push(state_number(candidate));
+                            for &word in row {
+                                self.rows.push(word);
+                            }
+                            self.reached_by.push(Some(position.into()));
+                        }
+                        Ok(id) if id >= len => _ = self.reached_by.add(id - len, position.into()),
+                        Ok(id)
+                            if id >= tables.level_start
+                                && tables.reached_by.add(id - tables.level_start, position.into())
+                                && id < tables.wave_end =>
+                        {
+                            self.is_reopened[candidate / 64] |= 1 << (candidate % 64);
+                            self.reopened.push((state_number(candidate), Pair { id: state_number(id), position }));
+                        }
+                        Ok(_) => {}
+                    }
+                }
+            }
+            self.ends.push((self.candidates.len(), self.reopened.len()));
+        }
+    }
+
+    fn clear(&mut self, stride: usize, marks: usize) {
+        for words in [&mut self.is_new, &mut self.is_reopened] {
+            words.clear();
+            words.resize(marks, 0);
+        }
+        self.rows.clear();
+        self.candidates.clear();
+        self.places.clear();
+        self.reached_by.clear(stride);
+        self.reopened.clear();
+        self.ends.clear();
+    }
+
+    /// Writes the numbers of the new states into the index. The first new state of the round has the
+    /// number `first`.
+    pub(super) fn settle(&self, parts: &mut [Part], words: usize, first: usize, new: &Marks) {
+        let count = parts.len();
+        for ((row, &place), &candidate) in self.rows.chunks_exact(words).zip(&self.places).zip(&self.candidates) {
+            let hash = hash(row);
+            parts[part_of(hash) % count].put(place as usize, hash, first + new.count_before(candidate as usize));
+        }
+    }
+}

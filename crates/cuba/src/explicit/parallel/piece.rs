@@ -1,0 +1,150 @@
+//! A piece of the pairs of a round: its steps, and the new states that it writes.
+
+use crate::explicit::exploration::prefetch;
+use crate::explicit::parallel::group::Group;
+use crate::explicit::parallel::marks::Marks;
+use crate::explicit::state_index::{PARTS, part_of};
+use crate::explicit::state_table::{BATCH, States};
+use crate::explicit::wave::Pair;
+use crate::tables::packed_rows::hash;
+use crate::tables::step_cache::StepCache;
+use crate::visible::symmetry::{Successors, Symmetry, copy};
+use std::ops::Range;
+use std::sync::atomic::AtomicU8;
+
+/// A piece of the pairs, and the candidates to which they lead. It has cache lines of its own, in
+/// pairs as processors fetch them, because other cores write the neighbouring pieces.
+#[repr(align(128))]
+pub(super) struct Piece {
+    pub(super) pairs: Range<usize>,
+    /// For each group, its candidates.
+    pub(super) waiting: Vec<Waiting>,
+    /// The number of candidates.
+    pub(super) candidates: usize,
+    /// For each part of the index, the number of its candidates.
+    pub(super) parts: [u32; PARTS],
+    /// The number of the first candidate, among all of the round.
+    pub(super) first: usize,
+    /// Whether candidates are missing or have an old layout.
+    pub(super) is_stale: bool,
+    successors: Successors,
+}
+
+/// Candidates that wait for their look-up in a group.
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) rows: Vec<u64>,
+    /// For each row, its number among the candidates of the piece, and the position of the thread
+    /// that reached it.
+    pub(super) origins: Vec<(u32, u16)>,
+}
+
+/// The parts of an exploration that are only read while steps are taken.
+pub(super) struct StepTables<'v> {
+    pub(super) states: &'v States,
+    pub(super) steps: &'v [StepCache],
+    pub(super) programs: &'v [usize],
+    pub(super) symmetry: &'v Symmetry,
+}
+
+impl StepTables<'_> {
+    /// The thread state of a pair, and the program of its thread.
+    #[inline]
+    pub(super) fn thread_state(&self, pair: Pair) -> ((u32, u32), usize) {
+        let (layout, row) = (self.states.layout(), self.states.row(pair.id as usize));
+        let position = usize::from(pair.position);
+        ((layout.shared(row), layout.local(row, position)), self.programs[position])
+    }
+}
+
+/// The slices to which a piece writes.
+pub(super) struct NewStates<'t> {
+    /// The number of words of a row, and of bytes of a mask.
+    pub(super) words: usize,
+    pub(super) stride: usize,
+    pub(super) rows: &'t mut [u64],
+    pub(super) reached_by: &'t mut [AtomicU8],
+    pub(super) reopened: &'t mut [Pair],
+}
+
+impl Piece {
+    pub(super) fn new(groups: usize) -> Self {
+        Piece {
+            pairs: 0..0,
+            waiting: (0..groups).map(|_| Waiting::default()).collect(),
+            candidates: 0,
+            parts: [0; PARTS],
+            first: 0,
+            is_stale: false,
+            successors: Successors::default(),
+        }
+    }
+
+    /// Takes the steps of the pairs, until a step is not in the cache.
+    pub(super) fn take_steps(&mut self, tables: &StepTables<'_>, pairs: &[Pair]) {
+        for waiting in &mut self.waiting {
+            waiting.rows.clear();
+            waiting.origins.clear();
+        }
+        (self.candidates, self.parts, self.is_stale) = (0, [0; PARTS], false);
+        let (layout, parts) = (tables.states.layout(), PARTS / self.waiting.len());
+        let mut number = 0;
+        for pairs in pairs[self.pairs.clone()].chunks(BATCH) {
+            prefetch(tables.states, pairs);
+            for &pair in pairs {
+                let (state, program) = tables.thread_state(pair);
+                let Some(((), steps)) = tables.steps[program].get(state) else {
+                    self.is_stale = true;
+                    return;
+                };
+                if steps.is_empty() {
+                    continue;
+                }
+                let row = tables.states.row(pair.id as usize);
+                self.successors.prepare(tables.symmetry, layout, row, pair.position.into());
+                for index in steps {
+                    let (row, at) = self.successors.pack(layout, tables.steps[program].successor(index));
+                    let part = part_of(hash(row));
+                    self.parts[part] += 1;
+                    let waiting = &mut self.waiting[part / parts];
+                    for &word in row {
+                        waiting.rows.push(word);
+                    }
+                    waiting.origins.push((number, u16::try_from(at).expect("there are fewer threads")));
+                    number += 1;
+                }
+            }
+        }
+        self.candidates = number as usize;
+    }
+
+    /// Writes the new states and the reopened pairs of this piece.
+    pub(super) fn write(
+        &self,
+        number: usize,
+        groups: &[Group],
+        (new, reopened): (&Marks, &Marks),
+        to: &mut NewStates<'_>,
+    ) {
+        let &mut NewStates { words, stride, rows: ref mut to, ref mut reached_by, reopened: ref mut pairs } = to;
+        let (first_new, first_reopened) = (new.count_before(self.first), reopened.count_before(self.first));
+        for group in groups {
+            let start = number.checked_sub(1).map_or((0, 0), |before| group.ends[before]);
+            let end = group.ends[number];
+            let rows = group.rows[start.0 * words..].chunks_exact(words);
+            for ((&candidate, row), index) in group.candidates[start.0..end.0].iter().zip(rows).zip(start.0..) {
+                let rank = new.count_before(candidate as usize) - first_new;
+                copy(&mut to[rank * words..][..words], row);
+                group.reached_by.copy_to(index, &mut reached_by[rank * stride..][..stride]);
+            }
+            for &(candidate, pair) in &group.reopened[start.1..end.1] {
+                pairs[reopened.count_before(candidate as usize) - first_reopened] = pair;
+            }
+        }
+    }
+}
+
+/// The number of candidates of all pieces for a part of the index.
+pub(super) fn candidates_for(pieces: &[Piece], part: usize) -> usize {
+    pieces.iter().map(|piece| piece.parts[part] as usize).sum()
+}
