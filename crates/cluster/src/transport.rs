@@ -111,7 +111,7 @@ impl Supersteps for AllProcesses {
         self.parts
     }
 
-    fn here(&self) -> usize {
+    fn local_parts(&self) -> usize {
         self.here
     }
 
