@@ -1,4 +1,5 @@
-//! The time of a superstep, and the bytes sent per second: `cargo bench -p cuba-cluster`.
+//! Measures the time of a superstep, and the bytes sent per second:
+//! `cargo bench -p cuba-cluster --bench supersteps`.
 //!
 //! Each process is this same program, started again.
 
@@ -36,9 +37,11 @@ impl Part for Load {
     }
 }
 
-fn work(hosts: &Hosts, process: usize, jobs: usize) {
+/// Runs one process. Process 0 measures, and prints a row.
+fn run_process(hosts: &Hosts, process: usize, jobs: usize) {
     let settings = Settings::new(hosts.clone(), process, jobs, Vec::new());
-    let network = cuba_cluster::connect::connect(settings, &mut |note| eprintln!("{note}")).expect("they connect");
+    let network =
+        cuba_cluster::connect::connect(settings, &mut |note| eprintln!("{note}")).expect("the processes connect");
     let make = |index, parts| Load { index, parts };
     let lost = |loss: &cuba_cluster::Loss| {
         eprintln!("{loss}");
@@ -87,7 +90,7 @@ fn main() {
         std::env::var("CUBA_CLUSTER_BENCH").unwrap_or_default().lines().map(str::to_owned).collect();
     if let [process, jobs, hosts @ ..] = &task[..] {
         let hosts = Hosts::parse("bench", &hosts.join("\n")).expect("hosts");
-        return work(&hosts, process.parse().expect("a number"), jobs.parse().expect("a number"));
+        return run_process(&hosts, process.parse().expect("a number"), jobs.parse().expect("a number"));
     }
     println!(
         "processes  jobs  superstep without blocks       with one of 100 bytes to each      all to all, in blocks of 4, 64, 512 KiB"
@@ -95,12 +98,15 @@ fn main() {
     for (processes, jobs) in [(1, 1), (1, 2), (2, 1), (2, 2), (4, 1)] {
         let hosts = Hosts::local(processes).expect("there are free ports");
         let start = |process: usize| {
-            let mut command = Command::new(std::env::current_exe().expect("we are a program"));
-            command.env("CUBA_CLUSTER_BENCH", format!("{process}\n{jobs}\n{hosts}")).spawn().expect("it starts")
+            let mut command = Command::new(std::env::current_exe().expect("the path of this program"));
+            command
+                .env("CUBA_CLUSTER_BENCH", format!("{process}\n{jobs}\n{hosts}"))
+                .spawn()
+                .expect("the process starts")
         };
         let all: Vec<Child> = (0..processes).map(start).collect();
         for mut child in all {
-            assert!(child.wait().expect("it can be waited for").success());
+            assert!(child.wait().expect("the child has a status").success());
         }
     }
 }

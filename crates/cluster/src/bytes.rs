@@ -1,11 +1,11 @@
-//! Byte blocks that are serialized without conversion.
+//! Blocks of bytes that Serde serializes without conversion.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Bytes that are sent with one copy. Serde would write the elements of a `Vec<u8>` one by one.
+/// A block of bytes, sent with one copy. Serde would write the elements of a `Vec<u8>` one by one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -17,9 +17,9 @@ impl Serialize for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
+        struct BytesVisitor;
 
-        impl Visitor<'_> for Whole {
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,6 +37,6 @@ impl<'de> Deserialize<'de> for Bytes {
 
         // The visitor copies the received slice once. `deserialize_byte_buf` would fill a growing
         // buffer first.
-        deserializer.deserialize_bytes(Whole)
+        deserializer.deserialize_bytes(BytesVisitor)
     }
 }

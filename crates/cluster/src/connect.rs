@@ -1,10 +1,10 @@
-//! Connects the processes: each two get one connection for data and one for heartbeats.
+//! Connects the processes: each pair of processes gets one connection for data and one for
+//! heartbeats.
 //!
 //! Of two processes, the one with the larger number connects. The other one listens at its address
-//! in the list. A process that has all its connections reports this to all others, and starts when
-//! all others have reported the same. From then on no process listens.
+//! in the list. A process that has all its connections reports this to all others. It starts when
+//! all others have reported the same. After the start no process listens.
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::gathering::Gathering;
+use crate::connect_error::{ConnectError, Note};
 use crate::handshake::{self, ConnectionKind, Handshake, HandshakeError};
 use crate::hosts::Hosts;
+use crate::start_barrier::StartBarrier;
 
 /// The default time limit for connecting all processes.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -26,14 +27,14 @@ pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The time limit for one attempt to connect.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The most handshakes at the same time. Further connections wait.
+/// The maximum number of handshakes at the same time. Further connections wait.
 const MAX_HANDSHAKES: usize = 64;
-/// How long a process still answers after a mismatch, so that the others learn of it too.
+/// The time for which a process still answers after a mismatch, so that the others report it too.
 const MISMATCH_DELAY: Duration = Duration::from_secs(1);
 /// The time between two polls.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The processes of a run, and what they must agree on.
+/// The processes of a run, and the values on which they must agree.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// All processes.
@@ -42,8 +43,8 @@ pub struct Settings {
     pub process: usize,
     /// The number of parts in each process; the same in all processes.
     pub jobs: usize,
-    /// What all processes must agree on: a few short words for the message about a mismatch
-    /// (`another model`), and a hash.
+    /// The values on which all processes must agree. Each has a few short words for the message
+    /// about a mismatch (`another model`), and a hash.
     pub question: Vec<(String, u64)>,
     /// The time limit for connecting all processes.
     pub connect_timeout: Duration,
@@ -52,97 +53,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings with the default time limits.
+    /// Returns settings with the default time limits.
     pub fn new(hosts: Hosts, process: usize, jobs: usize, question: Vec<(String, u64)>) -> Self {
         Self { hosts, process, jobs, question, connect_timeout: CONNECT_TIMEOUT, silence: SILENCE_TIMEOUT }
     }
 
-    /// The number of parts in all processes.
+    /// Returns the number of parts in all processes.
     pub fn parts(&self) -> usize {
         self.hosts.processes() * self.jobs
     }
-}
-
-/// A message for the user while the processes connect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
-    /// A process has not connected yet.
-    Waiting {
-        /// Its number.
-        process: usize,
-        /// Its address in the list.
-        address: String,
-    },
-    /// Something else than a process of this run has connected.
-    Dropped {
-        /// Its address.
-        from: String,
-        /// The reason, as text.
-        why: String,
-    },
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Waiting { process, address } => write!(f, "waiting for process {process} at {address}"),
-            Self::Dropped { from, why } => write!(f, "dropped a connection from {from}: {why}"),
-        }
-    }
-}
-
-/// Why the processes could not connect.
-#[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// The settings are invalid.
-    #[error("{0}")]
-    Settings(String),
-    /// This process cannot listen at its address.
-    #[error(
-        "cannot listen at {address}: {error}; check that this is the machine of process {process} and that the port is free"
-    )]
-    Listen {
-        /// The address.
-        address: String,
-        /// The number of this process.
-        process: usize,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// Two processes do not belong to the same run. The text says what differs.
-    #[error("{0}")]
-    Mismatch(String),
-    /// A process has ended after it had connected.
-    #[error("process {process} ({address}) has left before the start; see its own error message")]
-    Left {
-        /// Its number.
-        process: usize,
-        /// Its address in the list.
-        address: String,
-    },
-    /// Some processes have not connected in time.
-    #[error("{}", missing(.0, *.1))]
-    Missing(Vec<Missing>, Duration),
-    /// An error of the operating system.
-    #[error("cannot set up connections: {0}")]
-    System(#[from] io::Error),
-}
-
-/// A process that has not connected.
-#[derive(Debug)]
-pub struct Missing {
-    /// Its number.
-    pub process: usize,
-    /// Its address in the list.
-    pub address: String,
-    /// Its last known status, as text.
-    pub status: String,
-}
-
-fn missing(missing: &[Missing], waited: Duration) -> String {
-    let one = |it: &Missing| format!("process {} at {} ({})", it.process, it.address, it.status);
-    let all = missing.iter().map(one).collect::<Vec<_>>().join(", ");
-    format!("waited {} s for {all}", waited.as_secs())
 }
 
 /// All connections of a process.
@@ -154,15 +73,19 @@ pub struct Network {
     pub(crate) heartbeat: Vec<Option<TcpStream>>,
 }
 
-/// A message from the threads that connect.
+/// A message from one of the threads that connect.
 pub(crate) enum ConnectEvent {
+    /// A connection to this process passed the handshake.
     Joined(usize, ConnectionKind, TcpStream),
+    /// A connection does not come from a process of this run.
     Dropped { from: SocketAddr, why: String },
+    /// Another process does not belong to the same run.
     Mismatch(String),
+    /// The last attempt to connect to this process failed. The text is the cause.
     Status(usize, String),
 }
 
-/// The data of the threads that connect.
+/// The data that the connecting threads share.
 struct ConnectContext {
     settings: Settings,
     events: Mutex<Sender<ConnectEvent>>,
@@ -172,16 +95,19 @@ struct ConnectContext {
 }
 
 impl ConnectContext {
+    /// Sends an event to the thread that called [`connect`].
     fn send(&self, event: ConnectEvent) {
         let events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // At the end, the receiver is gone.
+        // After the end of `connect` there is no receiver.
         let _ = events.send(event);
     }
 
+    /// Returns whether the connecting threads should end.
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
+    /// Returns the handshake of this process on a connection to process `to`.
     fn handshake(&self, to: usize, kind: ConnectionKind) -> Handshake {
         let Settings { hosts, process, jobs, question, .. } = &self.settings;
         Handshake { processes: hosts.processes(), jobs: *jobs, from: *process, to, kind, question: question.clone() }
@@ -214,7 +140,7 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
         handshakes: AtomicUsize::new(0),
     };
     let context = Arc::new(context);
-    let listening = listener.map(|listener| {
+    let accepting = listener.map(|listener| {
         let context = Arc::clone(&context);
         thread::spawn(move || accept(&context, &listener))
     });
@@ -222,20 +148,20 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
         let context = Arc::clone(&context);
         thread::spawn(move || connect_to(&context, peer));
     }
-    let mut gathering = Gathering::new(&context.settings, start);
-    let result = gathering.gather(&events, deadline, note);
+    let mut barrier = StartBarrier::new(&context.settings, start);
+    let result = barrier.wait(&events, deadline, note);
     if matches!(result, Err(ConnectError::Mismatch(_))) {
-        // Other processes may be about to connect. They learn of the mismatch too, instead of
-        // waiting for this process until their time limit.
+        // Other processes may be about to connect. They report the mismatch too, and do not wait
+        // for this process until their time limit.
         thread::sleep(MISMATCH_DELAY.min(deadline.saturating_duration_since(Instant::now())));
     }
     context.over.store(true, Ordering::Relaxed);
-    if let Some(listening) = listening {
-        // The thread ends within one poll. From here on the port is closed.
-        let _ = listening.join();
+    if let Some(accepting) = accepting {
+        // The thread ends within one poll. After that the port is closed.
+        let _ = accepting.join();
     }
     result?;
-    let Gathering { data, heartbeat, .. } = gathering;
+    let StartBarrier { data, heartbeat, .. } = barrier;
     for stream in data.iter().chain(&heartbeat).flatten() {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(None)?;
@@ -243,18 +169,18 @@ pub fn connect(settings: Settings, note: &mut dyn FnMut(&Note)) -> Result<Networ
     Ok(Network { settings: context.settings.clone(), data, heartbeat })
 }
 
-/// Binds the address of this process. Tries again for a while, since the port may still be in use
-/// by an earlier run, or by an outgoing connection to which the system has given this port.
+/// Binds the address of this process. Repeats this for some seconds, because the port may still be
+/// in use: by an earlier run, or by an outgoing connection that the system has given this port.
 fn listen(address: &str, process: usize, deadline: Instant) -> Result<TcpListener, ConnectError> {
-    let last = deadline.min(Instant::now() + HANDSHAKE_TIMEOUT);
+    let last_attempt = deadline.min(Instant::now() + HANDSHAKE_TIMEOUT);
     loop {
         match TcpListener::bind(address) {
             Ok(listener) => {
                 listener.set_nonblocking(true)?;
                 return Ok(listener);
             }
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < last => {
-                thread::sleep(POLL_INTERVAL * 10)
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < last_attempt => {
+                thread::sleep(POLL_INTERVAL * 10);
             }
             Err(error) => return Err(ConnectError::Listen { address: address.to_owned(), process, error }),
         }
@@ -279,7 +205,7 @@ fn accept(context: &Arc<ConnectContext>, listener: &TcpListener) {
     }
 }
 
-/// The handshake of the side that listens.
+/// Runs the handshake of the side that listens.
 fn answer(context: &ConnectContext, mut stream: TcpStream, from: SocketAddr) -> ConnectEvent {
     let dropped = |why: &str| ConnectEvent::Dropped { from, why: why.to_owned() };
     if !is_listed(&context.settings.hosts, from.ip()) {
@@ -316,17 +242,17 @@ fn answer(context: &ConnectContext, mut stream: TcpStream, from: SocketAddr) -> 
     ConnectEvent::Joined(theirs.from, theirs.kind, stream)
 }
 
-/// Whether an address is one of this machine or of a host in the list.
+/// Returns whether an address is one of this machine or of a host in the list.
 fn is_listed(hosts: &Hosts, ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
-    let is_it = |address: &str| {
-        let mut found = address.to_socket_addrs().into_iter().flatten();
-        found.any(|found| found.ip().to_canonical() == ip)
+    let has_ip = |address: &str| {
+        let mut resolved = address.to_socket_addrs().into_iter().flatten();
+        resolved.any(|resolved| resolved.ip().to_canonical() == ip)
     };
-    ip.is_loopback() || hosts.addresses().any(is_it)
+    ip.is_loopback() || hosts.addresses().any(has_ip)
 }
 
-/// Makes both connections to a process; tries again until they exist.
+/// Makes both connections to a process. Repeats failed attempts until the time limit.
 fn connect_to(context: &ConnectContext, peer: usize) {
     for kind in [ConnectionKind::Data, ConnectionKind::Heartbeat] {
         let mut pause = POLL_INTERVAL * 5;
@@ -351,27 +277,27 @@ fn connect_to(context: &ConnectContext, peer: usize) {
     }
 }
 
-/// One attempt of the side that connects. An error means that another attempt may succeed.
+/// Makes one attempt of the side that connects. An error means that another attempt may succeed.
 fn connect_once(context: &ConnectContext, peer: usize, kind: ConnectionKind) -> Result<ConnectEvent, String> {
     let address = context.settings.hosts.address(peer);
     let text = |error: io::Error| error.to_string();
-    let mut last = "its host has no address".to_owned();
+    let mut failure = "its host has no address".to_owned();
     let addresses = address.to_socket_addrs().map_err(text)?;
     let mut connected = None;
     for address in addresses {
         match TcpStream::connect_timeout(&address, ATTEMPT_TIMEOUT) {
-            // A connection to a local port without a listener can be connected to itself.
+            // A connection to a local port without a listener may reach itself.
             Ok(stream) if stream.local_addr().ok() == stream.peer_addr().ok() => {
-                "no process listens".clone_into(&mut last);
+                "no process listens".clone_into(&mut failure);
             }
             Ok(stream) => {
                 connected = Some(stream);
                 break;
             }
-            Err(error) => last = error.to_string(),
+            Err(error) => failure = error.to_string(),
         }
     }
-    let mut stream = connected.ok_or(last)?;
+    let mut stream = connected.ok_or(failure)?;
     prepare(&stream).map_err(text)?;
     let ours = context.handshake(peer, kind);
     ours.send(&mut stream).map_err(text)?;
@@ -389,6 +315,7 @@ fn connect_once(context: &ConnectContext, peer: usize, kind: ConnectionKind) -> 
     Ok(ConnectEvent::Joined(peer, kind, stream))
 }
 
+/// Sets the options that a connection needs for the handshake.
 fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;

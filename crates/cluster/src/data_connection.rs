@@ -1,4 +1,7 @@
 //! A data connection that never fails, as Timely requires.
+//!
+//! Timely panics when a connection ends too early, first in its own threads and then in all others.
+//! So if a connection fails, its thread blocks here, and [`Heartbeat`] ends the process.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,10 +11,7 @@ use timely::communication::allocator::zero_copy::stream::Stream;
 
 use crate::heartbeat::{Heartbeat, INTERVAL, is_timeout};
 
-/// A data connection for Timely, which never fails.
-///
-/// Timely panics when a connection ends too early, first in its own threads and then in all others.
-/// So if a connection fails, the thread blocks here, and [`Heartbeat`] ends the process.
+/// The data connection to another process.
 pub(crate) struct DataConnection {
     stream: TcpStream,
     process: usize,
@@ -19,8 +19,9 @@ pub(crate) struct DataConnection {
 }
 
 impl DataConnection {
+    /// Prepares the connection to this process.
     pub(crate) fn new(stream: TcpStream, process: usize, heartbeat: &Arc<Heartbeat>) -> io::Result<Self> {
-        // Not a time limit for the data: `read` checks `is_overdue` after this time and goes on.
+        // This does not limit the time of a transfer: `read` checks `is_overdue` and reads again.
         stream.set_read_timeout(Some(INTERVAL))?;
         Ok(Self { stream, process, heartbeat: Arc::clone(heartbeat) })
     }
@@ -71,7 +72,7 @@ impl Stream for DataConnection {
         self.stream.set_nonblocking(nonblocking)
     }
 
-    /// Timely calls this when it has sent all data, and only then.
+    /// Ends the connection. Timely calls this when it has sent all data, and only then.
     fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         let ended = self.stream.shutdown(how);
         self.heartbeat.send_done(self.process);

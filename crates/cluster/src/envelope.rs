@@ -1,7 +1,7 @@
 //! The container for one item that one part sends to another on an edge of the dataflow.
 //!
-//! Timely usually collects many items for the same worker in one message. Our items are large
-//! blocks, so each one is a message.
+//! Timely usually collects many items for the same worker in one message. Here items are large
+//! blocks, so each item is one message.
 
 use serde::{Deserialize, Serialize};
 use timely::bytes::arc::Bytes;
@@ -11,7 +11,7 @@ use timely::dataflow::channels::pushers::exchange::Distributor;
 use timely::dataflow::channels::{ContainerBytes, Message};
 use timely::{Accountable, ExchangeData};
 
-/// A message with one item, or an empty one.
+/// A message with one item, or an empty message.
 pub(crate) struct Envelope<T>(Vec<Content<T>>);
 
 /// The item of an envelope, with its sender and receiver.
@@ -21,15 +21,16 @@ pub(crate) struct Content<T> {
     pub(crate) to: usize,
     /// The number of earlier items from this sender to the same part in the same superstep.
     pub(crate) number: u64,
-    pub(crate) what: T,
+    pub(crate) item: T,
 }
 
 impl<T> Envelope<T> {
-    pub(crate) fn new(from: usize, to: usize, number: u64, what: T) -> Self {
-        Self(vec![Content { from, to, number, what }])
+    /// Creates a message with one item.
+    pub(crate) fn new(from: usize, to: usize, number: u64, item: T) -> Self {
+        Self(vec![Content { from, to, number, item }])
     }
 
-    /// Removes the item.
+    /// Removes the item. Returns `None` if the message is empty.
     pub(crate) fn open(&mut self) -> Option<Content<T>> {
         self.0.pop()
     }
@@ -61,7 +62,7 @@ impl<T: ExchangeData> ContainerBytes for Envelope<T> {
     }
 }
 
-/// Routes each envelope to its receiver.
+/// Returns the contract that sends each envelope to its receiver.
 pub(crate) fn route() -> DistributorPact<fn(usize) -> Route> {
     DistributorPact(|_| Route)
 }
@@ -76,7 +77,7 @@ impl<C> Distributor<Envelope<C>> for Route {
         time: &T,
         pushers: &mut [P],
     ) {
-        if let Some(to) = envelope.0.first().map(|sent| sent.to) {
+        if let Some(to) = envelope.0.first().map(|content| content.to) {
             Message::push_at(envelope, time.clone(), &mut pushers[to]);
         }
     }

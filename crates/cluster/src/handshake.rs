@@ -1,7 +1,7 @@
 //! The handshake on a new connection: checks that both processes belong to the same run.
 //!
-//! The side that connects sends its handshake, the other side answers with its own, and the first
-//! side confirms. Both sides see the same two handshakes, so both find the same mismatch.
+//! The side that connects sends its handshake. The other side replies with its own handshake, and
+//! the first side confirms. Both sides see the same two handshakes, so both find the same mismatch.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ const CONFIRM: u8 = b'c';
 /// Processes of different versions do not work together.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The purpose of a connection. Each two processes have one connection of each kind.
+/// The purpose of a connection. Each pair of processes has one connection of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionKind {
     /// The data that Timely sends.
@@ -25,7 +25,7 @@ pub(crate) enum ConnectionKind {
     Heartbeat,
 }
 
-/// What a process tells another one about itself and the run.
+/// The description that a process sends of itself and of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Handshake {
     pub(crate) processes: usize,
@@ -33,7 +33,8 @@ pub(crate) struct Handshake {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) kind: ConnectionKind,
-    /// What both sides must agree on: words for the message about a mismatch, and hashes.
+    /// The values on which both sides must agree. Each has words for the message about a mismatch,
+    /// and a hash.
     pub(crate) question: Vec<(String, u64)>,
 }
 
@@ -47,6 +48,7 @@ pub(crate) enum HandshakeError {
 }
 
 impl Handshake {
+    /// Returns the bytes of the handshake.
     fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         put_text(&mut body, VERSION);
@@ -64,10 +66,11 @@ impl Handshake {
         [&MAGIC[..], &length.to_le_bytes()[..], &body[..]].concat()
     }
 
+    /// Parses the bytes after the length.
     fn decode(body: &[u8]) -> Result<Self, HandshakeError> {
-        let broken = || HandshakeError::NotAPeer("its handshake is malformed".to_owned());
+        let malformed = || HandshakeError::NotAPeer("its handshake is malformed".to_owned());
         let mut rest = body;
-        let version = get_text(&mut rest).ok_or_else(broken)?;
+        let version = get_text(&mut rest).ok_or_else(malformed)?;
         if version != VERSION {
             return Err(HandshakeError::OtherVersion(version));
         }
@@ -80,13 +83,14 @@ impl Handshake {
                 _ => return None,
             };
             let [count] = get::<1>(&mut rest)?;
-            let fact = |_| Some((get_text(&mut rest)?, u64::from_le_bytes(get::<8>(&mut rest)?)));
-            let question = (0..count).map(fact).collect::<Option<_>>()?;
+            let value = |_| Some((get_text(&mut rest)?, u64::from_le_bytes(get::<8>(&mut rest)?)));
+            let question = (0..count).map(value).collect::<Option<_>>()?;
             rest.is_empty().then_some(Self { processes, jobs, from, to, kind, question })
         })();
-        handshake.ok_or_else(broken)
+        handshake.ok_or_else(malformed)
     }
 
+    /// Sends this handshake.
     pub(crate) fn send(&self, stream: &mut TcpStream) -> io::Result<()> {
         stream.write_all(&self.encode())
     }
@@ -101,7 +105,8 @@ impl Handshake {
             })
         };
         let mut magic = [0; MAGIC.len()];
-        // Byte by byte: a peer with another protocol may send fewer bytes and wait for an answer.
+        // Read byte by byte: a peer with another protocol may send fewer bytes and wait for a
+        // reply.
         for (index, expected) in MAGIC.iter().enumerate() {
             read_by(stream, &mut magic[index..=index], deadline).map_err(|error| not_a_peer(&error))?;
             if magic[index] != *expected {
@@ -119,8 +124,8 @@ impl Handshake {
         Self::decode(&body)
     }
 
-    /// A text that says why this process and the sender of `theirs` do not belong to the same run;
-    /// `None` if they do.
+    /// Compares this handshake with that of the peer. Returns a message if the two processes do not
+    /// belong to the same run.
     pub(crate) fn mismatch(&self, theirs: &Self) -> Option<String> {
         let them = theirs.from;
         if self.processes != theirs.processes {
@@ -147,12 +152,13 @@ impl Handshake {
                 "process {them} has {theirs} jobs, and this one {ours}; use the same number everywhere"
             ));
         }
-        let of =
-            |handshake: &Self, name: &str| handshake.question.iter().find(|(it, _)| it == name).map(|&(_, hash)| hash);
+        let hash = |handshake: &Self, name: &str| {
+            handshake.question.iter().find(|(other, _)| other == name).map(|&(_, hash)| hash)
+        };
         let names = self.question.iter().chain(&theirs.question).map(|(name, _)| name);
         let mut different: Vec<&str> = Vec::new();
         for name in names {
-            if of(self, name) != of(theirs, name) && !different.contains(&name.as_str()) {
+            if hash(self, name) != hash(theirs, name) && !different.contains(&name.as_str()) {
                 different.push(name);
             }
         }
@@ -163,7 +169,7 @@ impl Handshake {
     }
 }
 
-/// The message about a process of another version.
+/// Returns the message about a process of another version.
 pub(crate) fn other_version(process: &str, version: &str) -> String {
     format!("{process} has version {version}, and this one has {VERSION}; use the same version everywhere")
 }
@@ -173,7 +179,7 @@ pub(crate) fn confirm(stream: &mut TcpStream) -> io::Result<()> {
     stream.write_all(&[CONFIRM])
 }
 
-/// Waits for the confirmation.
+/// Waits for the confirmation. Returns whether it arrived before the deadline.
 pub(crate) fn confirmed(stream: &mut TcpStream, deadline: Instant) -> bool {
     let mut byte = [0];
     read_by(stream, &mut byte, deadline).is_ok() && byte == [CONFIRM]
@@ -199,18 +205,21 @@ fn read_by(stream: &mut TcpStream, mut buffer: &mut [u8], deadline: Instant) -> 
     stream.set_read_timeout(None)
 }
 
+/// Appends a text of at most 255 bytes, with its length.
 fn put_text(body: &mut Vec<u8>, text: &str) {
     let length = u8::try_from(text.len()).expect("versions and names are short");
     body.push(length);
     body.extend(text.as_bytes());
 }
 
+/// Takes the next bytes.
 fn get<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (bytes, after) = rest.split_first_chunk::<N>()?;
     *rest = after;
     Some(*bytes)
 }
 
+/// Takes the next text.
 fn get_text(rest: &mut &[u8]) -> Option<String> {
     let [length] = get::<1>(rest)?;
     let (bytes, after) = rest.split_at_checked(usize::from(length))?;

@@ -1,10 +1,12 @@
-//! Heartbeats: notices when another process is lost.
+//! Heartbeats: detects that another process is lost.
 //!
 //! Each process sends one byte a second to each other process, on a separate connection. A process
-//! is lost if its connection ends without `DONE`, or if it sends nothing for too long. Then the run
-//! is lost too: the process that notices it sends the number of the lost process to all others, so
-//! that all report the same one, and exits. A process sends `DONE` to another one when it has sent
-//! all its data to it. After that it may exit.
+//! is lost if its connection ends without `DONE`, or if it sends nothing for too long. The process
+//! that detects the loss sends the number of the lost process to all others, and exits. So all
+//! processes report the same lost process, and all of them end.
+//!
+//! A process sends `DONE` to another process when it has sent all its data to it. After that it may
+//! exit.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -15,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::hosts::Hosts;
 
-/// The first byte on each connection: the sender has all its connections.
+/// The first byte on each connection: the sender has made all its connections.
 pub(crate) const READY: u8 = b'r';
 /// A heartbeat.
 const BEAT: u8 = b'.';
@@ -34,11 +36,11 @@ pub struct Loss {
     pub process: usize,
     /// Its address in the list.
     pub address: String,
-    /// How the loss was noticed.
+    /// How this process detected the loss.
     pub why: LossReason,
 }
 
-/// How the loss of a process was noticed.
+/// How a process detected the loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossReason {
     /// Its connection has ended.
@@ -63,7 +65,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The state that all threads share that talk to other processes.
+/// The state that the heartbeat threads, the data connections and the coordinator share.
 pub(crate) struct Heartbeat {
     me: usize,
     hosts: Hosts,
@@ -131,11 +133,12 @@ impl Heartbeat {
         Ok((Arc::clone(&heartbeat), HeartbeatThreads { heartbeat, threads }))
     }
 
+    /// Reads the bytes of a process until it sends `DONE`, or until it is lost.
     fn listen(&self, process: usize, mut connection: TcpStream) {
         loop {
-            let mut word = [0];
-            match connection.read(&mut word) {
-                Ok(1) => match word[0] {
+            let mut byte = [0];
+            match connection.read(&mut byte) {
+                Ok(1) => match byte[0] {
                     BEAT | READY => {}
                     DONE => {
                         lock(&self.state).done[process] = Some(Instant::now());
@@ -146,19 +149,10 @@ impl Heartbeat {
                         let mut number = [0; 4];
                         let lost = connection.read_exact(&mut number).map(|()| u32::from_le_bytes(number) as usize);
                         let lost = lost.ok().filter(|&lost| lost < self.hosts.processes());
-                        return lost.map_or_else(
-                            || self.lose(process, LossReason::ConnectionClosed),
-                            |lost| {
-                                self.lose(
-                                    lost,
-                                    if lost == process {
-                                        LossReason::ConnectionClosed
-                                    } else {
-                                        LossReason::ReportedBy(process)
-                                    },
-                                )
-                            },
-                        );
+                        return match lost {
+                            Some(lost) if lost != process => self.lose(lost, LossReason::ReportedBy(process)),
+                            Some(_) | None => self.lose(process, LossReason::ConnectionClosed),
+                        };
                     }
                     _ => return self.lose(process, LossReason::ConnectionClosed),
                 },
@@ -169,13 +163,14 @@ impl Heartbeat {
         }
     }
 
+    /// Sends heartbeats to all processes until the run ends.
     fn beat(&self) {
         let interval = INTERVAL.min(self.silence / 5);
         loop {
             for connection in self.connections.iter().flatten() {
                 let mut connection = lock(connection);
                 if !connection.1 {
-                    // An error here is noticed by the thread that reads from this connection.
+                    // The thread that reads from this connection detects an error.
                     let _ = connection.0.write(&[BEAT]);
                 }
             }
@@ -212,20 +207,20 @@ impl Heartbeat {
             state.is_lost = true;
         }
         self.changed.notify_all();
-        let mut word = vec![LOST];
-        word.extend(u32::try_from(process).unwrap_or(u32::MAX).to_le_bytes());
+        let mut message = vec![LOST];
+        message.extend(u32::try_from(process).unwrap_or(u32::MAX).to_le_bytes());
         for connection in self.connections.iter().flatten() {
             let mut connection = lock(connection);
             if !connection.1 {
                 connection.1 = true;
-                let _ = connection.0.write_all(&word);
+                let _ = connection.0.write_all(&message);
                 let _ = connection.0.shutdown(Shutdown::Write);
             }
         }
         true
     }
 
-    /// Sends `DONE` to a process: it has been sent all its data.
+    /// Sends `DONE` to a process, after all data for it.
     pub(crate) fn send_done(&self, process: usize) {
         if let Some(connection) = &self.connections[process] {
             let mut connection = lock(connection);
@@ -236,8 +231,8 @@ impl Heartbeat {
         }
     }
 
-    /// Called when the data connection to a process has ended. Returns if the process has sent
-    /// `DONE`; otherwise it is lost.
+    /// Waits for `DONE` after the data connection to a process has ended. Without `DONE`, the
+    /// process is lost.
     pub(crate) fn wait_until_done(&self, process: usize) {
         let state = lock(&self.state);
         let open = |state: &mut RunState| state.done[process].is_none() && !state.is_lost;
@@ -248,17 +243,17 @@ impl Heartbeat {
         }
     }
 
-    /// Called when the data connection to a process has failed. Another process may be the cause,
-    /// so this waits for a report of it first.
+    /// Ends the run after the data connection to a process has failed. The loss of another process
+    /// may be the cause, so this waits for a report of that loss first.
     pub(crate) fn fail(&self, process: usize) -> ! {
         let state = lock(&self.state);
-        let known = self.changed.wait_timeout_while(state, INTERVAL.min(self.silence), |state| !state.is_lost);
-        drop(known);
+        let reported = self.changed.wait_timeout_while(state, INTERVAL.min(self.silence), |state| !state.is_lost);
+        drop(reported);
         self.lose(process, LossReason::ConnectionClosed);
         park_forever()
     }
 
-    /// Whether a process has sent `DONE` so long ago that its data should have arrived.
+    /// Returns whether a process has sent `DONE` so long ago that its data should have arrived.
     pub(crate) fn is_overdue(&self, process: usize) -> bool {
         lock(&self.state).done[process].is_some_and(|since| since.elapsed() > self.silence)
     }
@@ -291,6 +286,7 @@ pub(crate) fn park_forever() -> ! {
     }
 }
 
+/// Returns whether a read or write reached its time limit.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
@@ -304,7 +300,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     /// Process 0 of three processes, and the ends of its connections at the other two.
-    struct Three {
+    struct ThreeProcesses {
         heartbeat: Arc<Heartbeat>,
         threads: HeartbeatThreads,
         one: TcpStream,
@@ -312,59 +308,60 @@ mod tests {
         losses: Receiver<Loss>,
     }
 
-    fn three(silence: Duration) -> Three {
+    /// Starts the heartbeat of process 0.
+    fn three_processes(silence: Duration) -> ThreeProcesses {
         let hosts = Hosts::parse("test", "a:1\nb:2\nc:3").expect("hosts");
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are free ports");
         let pair = || {
-            let theirs = TcpStream::connect(listener.local_addr().expect("bound")).expect("the listener is bound");
-            (listener.accept().expect("a connection is waiting").0, theirs)
+            let peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("the listener is bound");
+            (listener.accept().expect("a connection is waiting").0, peer)
         };
         let ((to_one, one), (to_two, two)) = (pair(), pair());
         let (lost, losses) = mpsc::channel();
         let end = Box::new(move |loss: &Loss| lost.send(loss.clone()).expect("the test waits"));
         let connections = vec![None, Some(to_one), Some(to_two)];
         let (heartbeat, threads) = Heartbeat::start(0, &hosts, silence, connections, end).expect("threads");
-        Three { heartbeat, threads, one, two, losses }
+        ThreeProcesses { heartbeat, threads, one, two, losses }
     }
 
-    /// All bytes that a process receives, without heartbeats.
-    fn heard(mut stream: TcpStream) -> Vec<u8> {
+    /// Returns all bytes that a process receives, without heartbeats.
+    fn received(mut stream: TcpStream) -> Vec<u8> {
         let mut all = Vec::new();
-        stream.set_read_timeout(Some(LONG)).expect("a limit");
-        stream.read_to_end(&mut all).expect("it ends");
-        all.retain(|&word| word != BEAT);
+        stream.set_read_timeout(Some(LONG)).expect("the time limit is valid");
+        stream.read_to_end(&mut all).expect("the connection ends");
+        all.retain(|&byte| byte != BEAT);
         all
     }
 
     #[test]
-    fn a_loss_is_announced_to_the_others() {
-        let Three { one, two, losses, .. } = three(LONG);
+    fn a_loss_is_reported_to_the_others() {
+        let ThreeProcesses { one, two, losses, .. } = three_processes(LONG);
         drop(two);
-        let loss = losses.recv_timeout(LONG).expect("the loss is noticed");
+        let loss = losses.recv_timeout(LONG).expect("the loss is detected");
         assert_eq!(loss.to_string(), "process 2 (c:3) is gone");
-        assert_eq!(heard(one), [LOST, 2, 0, 0, 0]);
+        assert_eq!(received(one), [LOST, 2, 0, 0, 0]);
     }
 
     #[test]
-    fn an_announced_loss_is_passed_on() {
-        let Three { mut one, two, losses, .. } = three(LONG);
-        one.write_all(&[BEAT, LOST, 2, 0, 0, 0]).expect("it listens");
+    fn a_reported_loss_is_sent_to_the_others() {
+        let ThreeProcesses { mut one, two, losses, .. } = three_processes(LONG);
+        one.write_all(&[BEAT, LOST, 2, 0, 0, 0]).expect("process 0 reads");
         drop(one);
-        let loss = losses.recv_timeout(LONG).expect("the loss is noticed");
+        let loss = losses.recv_timeout(LONG).expect("the loss is detected");
         assert_eq!(loss.to_string(), "process 2 (c:3) is gone (says process 1)");
-        assert_eq!(heard(two), [LOST, 2, 0, 0, 0]);
+        assert_eq!(received(two), [LOST, 2, 0, 0, 0]);
         assert!(losses.try_recv().is_err(), "a loss is reported once");
     }
 
     #[test]
     fn a_silent_process_is_lost() {
-        let Three { one, mut two, losses, .. } = three(Duration::from_secs(1));
+        let ThreeProcesses { one, mut two, losses, .. } = three_processes(Duration::from_secs(1));
         let threads = thread::spawn(move || {
             while two.write_all(&[BEAT]).is_ok() {
                 thread::sleep(INTERVAL / 10);
             }
         });
-        let loss = losses.recv_timeout(LONG).expect("the loss is noticed");
+        let loss = losses.recv_timeout(LONG).expect("the loss is detected");
         assert_eq!(loss.to_string(), "process 1 (b:2) is gone (silent for 1 s)");
         drop((one, losses));
         // The connection to process 2 stays open here, as in a process that has not exited yet.
@@ -373,22 +370,22 @@ mod tests {
 
     #[test]
     fn a_process_may_exit_after_done() {
-        let Three { heartbeat, threads, mut one, mut two, losses } = three(LONG);
+        let ThreeProcesses { heartbeat, threads, mut one, mut two, losses } = three_processes(LONG);
         for (process, stream) in [(1, &mut one), (2, &mut two)] {
-            stream.write_all(&[DONE]).expect("it listens");
+            stream.write_all(&[DONE]).expect("process 0 reads");
             heartbeat.wait_until_done(process);
             heartbeat.send_done(process);
         }
         threads.stop();
-        assert_eq!((heard(one), heard(two)), (vec![DONE], vec![DONE]));
+        assert_eq!((received(one), received(two)), (vec![DONE], vec![DONE]));
         assert!(losses.try_recv().is_err());
     }
 
     #[test]
     fn an_abort_reports_this_process_as_lost() {
-        let Three { heartbeat, one, two, losses, .. } = three(LONG);
+        let ThreeProcesses { heartbeat, one, two, losses, .. } = three_processes(LONG);
         heartbeat.abort();
-        assert_eq!((heard(one), heard(two)), (vec![LOST, 0, 0, 0, 0], vec![LOST, 0, 0, 0, 0]));
+        assert_eq!((received(one), received(two)), (vec![LOST, 0, 0, 0, 0], vec![LOST, 0, 0, 0, 0]));
         assert!(losses.try_recv().is_err());
     }
 }

@@ -12,14 +12,14 @@ use std::path::Path;
 
 use cpds::diagnostic::{printable, shortened};
 
-/// The most bytes read from a hosts file, which may be an endless device. A line has fewer than 100
-/// bytes, so this is enough for 10,000 hosts.
+/// The maximum number of bytes read from a hosts file. The file may be an endless device. A line
+/// has fewer than 100 bytes, so this is enough for 10,000 hosts.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The most mistakes in an error message; the message has the number of the others.
+/// The maximum number of mistakes in an error message. The message has the number of the others.
 const SHOWN: usize = 20;
 
-/// The addresses of all processes, by their numbers. There is at least one, and all differ.
+/// The addresses of all processes, by process. There is at least one, and no two are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hosts(Vec<String>);
 
@@ -37,9 +37,9 @@ pub struct HostsError {
 pub struct Mistake {
     /// The line, counted from 1; `None` if the mistake concerns the whole file.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The mistake, as text.
     pub what: String,
-    /// How to correct it.
+    /// The way to correct it, as text.
     pub help: String,
 }
 
@@ -80,8 +80,8 @@ impl Hosts {
 
     /// Parses the text of a hosts file.
     pub fn parse(file: &str, text: &str) -> Result<Self, HostsError> {
-        let mut found: Vec<String> = Vec::new();
-        // The line of each address. Host names are not case-sensitive.
+        let mut addresses: Vec<String> = Vec::new();
+        // The line of each address, in lower case: host names are not case-sensitive.
         let mut lines: HashMap<String, usize> = HashMap::new();
         let mut mistakes = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -98,22 +98,22 @@ impl Hosts {
                 Err((what, "give each process a port of its own".to_owned()))
             });
             match checked {
-                Ok(()) => found.push(text.to_owned()),
+                Ok(()) => addresses.push(text.to_owned()),
                 Err((what, help)) => mistakes.push(Mistake { line: Some(line), what, help }),
             }
         }
-        if found.is_empty() && mistakes.is_empty() {
+        if addresses.is_empty() && mistakes.is_empty() {
             let what = "no hosts".to_owned();
             mistakes.push(Mistake { line: None, what, help: "list one host:port a line".to_owned() });
         }
-        if mistakes.is_empty() { Ok(Self(found)) } else { Err(HostsError { file: file.to_owned(), mistakes }) }
+        if mistakes.is_empty() { Ok(Self(addresses)) } else { Err(HostsError { file: file.to_owned(), mistakes }) }
     }
 
-    /// One free port of this machine for each process (at least one).
+    /// Returns one free port of this machine for each process (at least one).
     ///
-    /// All ports are bound at the same time, so that they differ. Then they are released, and each
-    /// process binds its port. If another program takes a port in between, the process reports that
-    /// it cannot listen.
+    /// All ports are bound at the same time, so no two are equal. Then they are released, and each
+    /// process binds its port. If another program binds a port before that, the process reports
+    /// that it cannot listen.
     pub fn local(processes: usize) -> io::Result<Self> {
         let bind = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
         let listeners = (0..processes.max(1)).map(bind).collect::<io::Result<Vec<_>>>()?;
@@ -121,17 +121,17 @@ impl Hosts {
         Ok(Self(listeners.iter().map(name).collect::<io::Result<_>>()?))
     }
 
-    /// The number of processes.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.0.len()
     }
 
-    /// The address of a process, as in the hosts file.
+    /// Returns the address of a process, as in the hosts file.
     pub fn address(&self, process: usize) -> &str {
         &self.0[process]
     }
 
-    /// All addresses, by process.
+    /// Returns all addresses, by process.
     pub fn addresses(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
@@ -154,7 +154,7 @@ fn bounded(file: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// Checks that a line is an address. An error has the mistake and the help.
+/// Checks that a line is an address. Returns the mistake and the help if it is not.
 fn address(line: &str) -> Result<(), (String, String)> {
     let mistake = |what: String, help: String| Err((what, help));
     // Messages show only this form of the line, without control characters.
@@ -199,7 +199,7 @@ fn address(line: &str) -> Result<(), (String, String)> {
 mod tests {
     use super::*;
 
-    fn complaints(text: &str) -> String {
+    fn mistakes(text: &str) -> String {
         Hosts::parse("hosts.txt", text).expect_err("there is a mistake").to_string()
     }
 
@@ -215,22 +215,22 @@ mod tests {
 
     #[test]
     fn mistakes_with_their_lines() {
-        assert_eq!(complaints("node0\n"), "hosts.txt:1: no port: `node0`; write, say, `node0:4000`");
-        assert_eq!(complaints("\n::1"), "hosts.txt:2: no port: `::1`; write, say, `[::1]:4000`");
-        assert_eq!(complaints("[::1]"), "hosts.txt:1: no port: `[::1]`; write, say, `[::1]:4000`");
-        assert_eq!(complaints("a:b:1"), "hosts.txt:1: more than one colon: `a:b:1`; write, say, `[a:b]:1`");
-        assert_eq!(complaints(":4000"), "hosts.txt:1: no host: `:4000`; write, say, `localhost:4000`");
+        assert_eq!(mistakes("node0\n"), "hosts.txt:1: no port: `node0`; write, say, `node0:4000`");
+        assert_eq!(mistakes("\n::1"), "hosts.txt:2: no port: `::1`; write, say, `[::1]:4000`");
+        assert_eq!(mistakes("[::1]"), "hosts.txt:1: no port: `[::1]`; write, say, `[::1]:4000`");
+        assert_eq!(mistakes("a:b:1"), "hosts.txt:1: more than one colon: `a:b:1`; write, say, `[a:b]:1`");
+        assert_eq!(mistakes(":4000"), "hosts.txt:1: no host: `:4000`; write, say, `localhost:4000`");
         let port = "hosts.txt:1: port 0: `a:0`; the other processes need to know the port: write one from 1 on";
-        assert_eq!(complaints("a:0"), port);
+        assert_eq!(mistakes("a:0"), port);
         let range = "hosts.txt:1: `70000` is no port; a port is a number from 1 to 65535";
-        assert_eq!(complaints("a:70000"), range);
-        assert_eq!(complaints("a:1 b:2"), "hosts.txt:1: more than an address: `a:1 b:2`; write one host:port a line");
-        assert_eq!(complaints("# none\n"), "hosts.txt: no hosts; list one host:port a line");
+        assert_eq!(mistakes("a:70000"), range);
+        assert_eq!(mistakes("a:1 b:2"), "hosts.txt:1: more than an address: `a:1 b:2`; write one host:port a line");
+        assert_eq!(mistakes("# none\n"), "hosts.txt: no hosts; list one host:port a line");
     }
 
     #[test]
     fn all_mistakes_at_once() {
-        let text = complaints("a:1\nA:1\nb\n");
+        let text = mistakes("a:1\nA:1\nb\n");
         let expected = "hosts.txt:2: `A:1` is on line 1 already; give each process a port of its own\n\
                         hosts.txt:3: no port: `b`; write, say, `b:4000`";
         assert_eq!(text, expected);
@@ -270,15 +270,15 @@ mod tests {
 
     #[test]
     fn a_long_list_of_mistakes() {
-        let text = complaints(&"a:1\n".repeat(1 << 18));
+        let text = mistakes(&"a:1\n".repeat(1 << 18));
         assert!(text.ends_with("\n… and 262123 more") && text.lines().count() == 21, "{text}");
-        let text = complaints(&format!("{}:1", "x".repeat(1 << 20)));
+        let text = mistakes(&format!("{}:1", "x".repeat(1 << 20)));
         assert!(text.contains("too long for an address: `xxx") && text.len() < 200, "{text}");
     }
 
     #[test]
     fn control_characters_are_escaped() {
-        let text = complaints("\u{1b}[2Ja:1\nb\u{202e}:2\n");
+        let text = mistakes("\u{1b}[2Ja:1\nb\u{202e}:2\n");
         let expected = "hosts.txt:1: an invisible character: `\\u{1b}[2Ja:1`; write one host:port a line\n\
                         hosts.txt:2: an invisible character: `b\\u{202e}:2`; write one host:port a line";
         assert_eq!(text, expected);

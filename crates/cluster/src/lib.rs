@@ -1,28 +1,35 @@
 //! Runs one analysis in many processes, in supersteps on Timely Dataflow.
 //!
-//! Except for [`transport`], this crate does not depend on what is computed. In each process:
+//! Only [`transport`] depends on the analysis. In each process:
 //!
 //! 1. [`Hosts`] lists the addresses of all processes;
-//! 2. [`connect`](connect::connect) connects the processes, if all have the same question;
+//! 2. [`connect`](connect::connect) connects the processes, and checks that all have the same
+//!    question;
 //! 3. [`coordinate`](supersteps::coordinate) in process 0, and [`run`](supersteps::run) in all
 //!    others, run supersteps with one [`Part`] for each job.
 //!
-//! The loss of one process ends the run in all others: there is no answer from some of them.
+//! If one process is lost, the run ends in all others, without an answer.
 //! Connections are neither encrypted nor authenticated: use trusted networks only.
 
 pub mod bytes;
+mod child_processes;
 pub mod connect;
+pub mod connect_error;
 mod data_connection;
+mod dataflow;
 mod envelope;
-mod gathering;
 mod handshake;
 pub mod heartbeat;
 pub mod hosts;
+mod part;
+mod start_barrier;
 pub mod supersteps;
 pub mod transport;
 
 pub use bytes::Bytes;
-pub use connect::{ConnectError, Network, Note, Settings};
+pub use connect::{Network, Settings};
+pub use connect_error::{ConnectError, Note};
 pub use heartbeat::{Loss, LossReason};
 pub use hosts::{Hosts, HostsError};
-pub use supersteps::{Coordinator, Part};
+pub use part::Part;
+pub use supersteps::Coordinator;

@@ -1,20 +1,20 @@
-//! Implements cuba's [`Transport`] for many processes: each process has some shares of the states,
-//! and each share is a part in the supersteps.
+//! The [`Transport`] of cuba for many processes.
+//!
+//! Each process stores some shares of the states, and each share is a part in the supersteps. In: a
+//! request to join a run. Out: in process 0, access to the shares of all processes; in the others,
+//! the end of the run.
 
-use std::ffi::OsString;
-use std::io::{self, Write as _};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
-use cuba::distributed::{Command as ShareCommand, Failure, Reply, Share, Supersteps};
+use cuba::distributed::{Command, Failure, Reply, Share, Supersteps};
 use cuba_cli::running::cluster::{ClusterEnd, ClusterProcesses, JoinOutcome, JoinRequest, ProcessLocation, Transport};
-use cuba_cli::running::run::Run as CubaRun;
+use cuba_cli::running::run::Run;
 use serde::{Deserialize, Serialize};
 
+use crate::child_processes::ChildProcesses;
+use crate::connect_error::Note;
 use crate::heartbeat::lock;
 use crate::supersteps::{coordinate, run};
 use crate::{Bytes, Coordinator, Hosts, Loss, Part, Settings, connect};
@@ -22,9 +22,9 @@ use crate::{Bytes, Coordinator, Hosts, Loss, Part, Settings, connect};
 /// A command from process 0 to all parts.
 #[derive(Clone, Serialize, Deserialize)]
 pub enum ClusterCommand {
-    /// A command to all shares.
-    Run(ShareCommand),
-    /// The end of the run: the exit code, and whether no later run continues this one.
+    /// Run this command in all shares.
+    Run(Command),
+    /// End the run: the exit code, and whether no later run continues this one.
     End(u8, bool),
 }
 
@@ -38,11 +38,11 @@ impl Part for SharePart {
 
     fn step(
         &mut self,
-        order: ClusterCommand,
+        command: ClusterCommand,
         received: Vec<(usize, Bytes)>,
         send: &mut dyn FnMut(usize, Bytes),
     ) -> Reply {
-        let ClusterCommand::Run(command) = order else { return Reply::Failed(Failure::Command) };
+        let ClusterCommand::Run(command) = command else { return Reply::Failed(Failure::Command) };
         let received = received.into_iter().map(|(from, Bytes(block))| (from, block)).collect();
         self.0.step(command, received, &mut |to, block| send(to, Bytes(block)))
     }
@@ -53,7 +53,7 @@ pub struct ClusterTransport;
 
 impl Transport for ClusterTransport {
     fn join(&self, request: JoinRequest) -> Result<JoinOutcome, String> {
-        let JoinRequest { location, jobs, question, share, quiet, run: this } = request;
+        let JoinRequest { location, jobs, question, share, quiet, run: this_run } = request;
         let (hosts, process) = match &location {
             ProcessLocation::Listed { file, process } => {
                 (Hosts::read(file).map_err(|error| error.to_string())?, *process)
@@ -61,48 +61,54 @@ impl Transport for ClusterTransport {
             ProcessLocation::Here { arguments, .. } => {
                 (Hosts::local(1 + arguments.len()).map_err(|error| error.to_string())?, 0)
             }
-            ProcessLocation::Started { process } => (from_stdin(&this)?, *process),
+            ProcessLocation::Started { process } => (hosts_from_stdin(&this_run)?, *process),
         };
-        // The process that started this one reports the loss of other processes.
+        // The process that has started this one reports the loss of other processes.
         let is_silent = matches!(location, ProcessLocation::Started { .. });
         let children = match location {
             ProcessLocation::Here { arguments, folder } => {
-                ChildProcesses::start(&this, &hosts, &arguments, folder.as_deref())?
+                ChildProcesses::start(&this_run, &hosts, &arguments, folder.as_deref())?
             }
             _ => ChildProcesses::default(),
         };
-        let mut note = |note: &crate::Note| {
+        let mut note = |note: &Note| {
             if !quiet {
-                this.remark(&format!("note: {note}\n"));
+                this_run.remark(&format!("note: {note}\n"));
             }
         };
         let connected = connect::connect(Settings::new(hosts, process, jobs, question), &mut note);
         let network = connected.map_err(|error| error.to_string())?;
         children.set_joined();
         let make = move |part, parts| SharePart(share(part, parts));
-        let reporter = Arc::clone(&this);
+        let reporter = Arc::clone(&this_run);
         let lost = move |loss: &Loss| -> i32 {
-            let what = loss.to_string();
-            if process == 0 { reporter.lost(&what) } else { reporter.other_lost(Some(&*what).filter(|_| !is_silent)) }
+            let text = loss.to_string();
+            if process == 0 { reporter.lost(&text) } else { reporter.other_lost(Some(&*text).filter(|_| !is_silent)) }
         };
         if process > 0 {
-            let last = run::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
-            let ClusterCommand::End(code, is_done) = last else { unreachable!("the last order is the end") };
+            let command = run::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
+            let ClusterCommand::End(code, is_done) = command else { unreachable!("the last command is `End`") };
             return Ok(JoinOutcome::Ended(ClusterEnd { code, is_done }));
         }
         let coordinator = coordinate::<SharePart>(network, make, lost).map_err(|error| error.to_string())?;
         let parts = coordinator.parts();
         let coordinator = Mutex::new(Some(coordinator));
-        Ok(JoinOutcome::Coordinator(Arc::new(AllProcesses { run: this, coordinator, parts, here: jobs, children })))
+        Ok(JoinOutcome::Coordinator(Arc::new(AllProcesses {
+            run: this_run,
+            coordinator,
+            parts,
+            local_parts: jobs,
+            children,
+        })))
     }
 }
 
-/// All processes, controlled by process 0.
+/// The shares of all processes, controlled by process 0.
 struct AllProcesses {
-    run: Arc<CubaRun>,
+    run: Arc<Run>,
     coordinator: Mutex<Option<Coordinator<SharePart>>>,
     parts: usize,
-    here: usize,
+    local_parts: usize,
     children: ChildProcesses,
 }
 
@@ -111,11 +117,11 @@ impl Supersteps for AllProcesses {
         self.parts
     }
 
-    fn here(&self) -> usize {
-        self.here
+    fn local_parts(&self) -> usize {
+        self.local_parts
     }
 
-    fn superstep(&self, command: ShareCommand) -> Vec<Reply> {
+    fn superstep(&self, command: Command) -> Vec<Reply> {
         match &mut *lock(&self.coordinator) {
             Some(coordinator) => coordinator.superstep(ClusterCommand::Run(command)),
             None => vec![Reply::Failed(Failure::Command)],
@@ -138,9 +144,9 @@ impl ClusterProcesses for AllProcesses {
     }
 }
 
-/// Reads the list of processes from the process that has started this one. When that process ends,
-/// this one ends too.
-fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
+/// Reads the list of processes from standard input. The process that has started this one writes
+/// it. When that process ends, standard input ends, and this process ends too.
+fn hosts_from_stdin(run: &Arc<Run>) -> Result<Hosts, String> {
     let mut text = String::new();
     loop {
         let length = io::stdin().read_line(&mut text).map_err(|error| error.to_string())?;
@@ -154,70 +160,4 @@ fn from_stdin(run: &Arc<CubaRun>) -> Result<Hosts, String> {
         run.other_lost(None)
     });
     Hosts::parse("standard input", &text).map_err(|error| error.to_string())
-}
-
-/// The processes that this one has started. Their standard input stays open until this process
-/// ends.
-#[derive(Default)]
-struct ChildProcesses {
-    all: Arc<Mutex<Vec<Child>>>,
-    /// Whether all are connected. From then on, heartbeats notice when one ends.
-    joined: Arc<AtomicBool>,
-}
-
-impl ChildProcesses {
-    /// Starts all processes but process 0.
-    fn start(
-        run: &Arc<CubaRun>,
-        hosts: &Hosts,
-        arguments: &[Vec<OsString>],
-        folder: Option<&Path>,
-    ) -> Result<Self, String> {
-        let children = Self::default();
-        let this = std::env::current_exe().map_err(|error| error.to_string())?;
-        for (arguments, process) in arguments.iter().zip(1..) {
-            let mut command = Command::new(&this);
-            command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null());
-            if let Some(folder) = folder {
-                command.current_dir(folder);
-            }
-            // Only process 0 receives Ctrl-C; it informs the others.
-            #[cfg(unix)]
-            std::os::unix::process::CommandExt::process_group(&mut command, 0);
-            let started = command.spawn().and_then(|mut child| {
-                let list = format!("{hosts}\n");
-                child.stdin.as_mut().map_or(Ok(()), |stdin| stdin.write_all(list.as_bytes()))?;
-                Ok(child)
-            });
-            lock(&children.all).push(started.map_err(|error| format!("cannot start process {process}: {error}"))?);
-        }
-        let (all, joined, run) = (children.all.clone(), children.joined.clone(), Arc::clone(run));
-        thread::spawn(move || watch(&run, &all, &joined));
-        Ok(children)
-    }
-
-    fn set_joined(&self) {
-        self.joined.store(true, Ordering::Relaxed);
-    }
-
-    fn wait(&self) {
-        for child in lock(&self.all).iter_mut() {
-            // `Child::wait` would close the standard input.
-            while let Ok(None) = child.try_wait() {
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-    }
-}
-
-/// Ends the run if a child process ends before it is connected.
-fn watch(run: &CubaRun, all: &Mutex<Vec<Child>>, joined: &AtomicBool) {
-    while !joined.load(Ordering::Relaxed) {
-        let ended = |(number, child): (usize, &mut Child)| Some((number, child.try_wait().ok().flatten()?));
-        let ended = lock(all).iter_mut().enumerate().find_map(ended);
-        if let Some((number, status)) = ended.filter(|_| !joined.load(Ordering::Relaxed)) {
-            run.lost(&format!("process {} ended before the start ({status})", number + 1));
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
 }

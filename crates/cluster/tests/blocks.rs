@@ -1,5 +1,5 @@
-//! Blocks of every size arrive over sockets, unchanged and in order. Here, threads without shared
-//! data stand in for the processes.
+//! Blocks of every size arrive over sockets, unchanged and in order. The test runs each process in
+//! a thread. These threads share no data.
 
 use std::thread;
 
@@ -7,16 +7,17 @@ use cuba_cluster::connect::connect;
 use cuba_cluster::supersteps::{coordinate, run};
 use cuba_cluster::{Bytes, Hosts, Loss, Network, Part, Settings};
 
-/// Sizes near those to which Timely aligns, and sizes above that of its first buffers.
+/// The lengths of blocks: near the alignment of Timely, and above the size of its first buffers.
 const LENGTHS: [usize; 9] = [0, 1, 7, 8, 9, 100_000, (1 << 20) - 100, 1 << 20, 3 << 20];
 
-struct Post {
+/// A part that sends blocks to all parts, and checks the blocks that it receives.
+struct BlockSender {
     index: usize,
     parts: usize,
     step: u8,
 }
 
-/// The block with this number. All blocks differ.
+/// Returns the block with this number. Its bytes depend on all four parameters.
 fn block(step: u8, from: usize, to: usize, number: usize) -> Bytes {
     let seed = usize::from(step) + 7 * from + 31 * to + 101 * number;
     let mut bytes = vec![u8::try_from(seed % 251).expect("less than 251"); LENGTHS[number]];
@@ -26,7 +27,7 @@ fn block(step: u8, from: usize, to: usize, number: usize) -> Bytes {
     Bytes(bytes)
 }
 
-impl Part for Post {
+impl Part for BlockSender {
     type Command = bool;
     type Block = Bytes;
     type Reply = usize;
@@ -38,7 +39,7 @@ impl Part for Post {
             let expected: Vec<_> =
                 expected.map(|(from, number)| (from, block(self.step, from, index, number))).collect();
             // `assert_eq` would print megabytes.
-            assert!(received == expected, "other blocks than were sent");
+            assert!(received == expected, "the received blocks differ from the sent ones");
         }
         self.step += 1;
         if is_sending {
@@ -50,12 +51,13 @@ impl Part for Post {
     }
 }
 
+/// Connects a process.
 fn network(hosts: &Hosts, process: usize) -> Network {
-    connect(Settings::new(hosts.clone(), process, 2, Vec::new()), &mut |_| ()).expect("they connect")
+    connect(Settings::new(hosts.clone(), process, 2, Vec::new()), &mut |_| ()).expect("the processes connect")
 }
 
-fn make(index: usize, parts: usize) -> Post {
-    Post { index, parts, step: 0 }
+fn make(index: usize, parts: usize) -> BlockSender {
+    BlockSender { index, parts, step: 0 }
 }
 
 fn lost(loss: &Loss) -> i32 {
@@ -64,7 +66,7 @@ fn lost(loss: &Loss) -> i32 {
 }
 
 #[test]
-fn unchanged_and_in_order() {
+fn blocks_arrive_unchanged_and_in_order() {
     let hosts = Hosts::local(2).expect("there are free ports");
     let other = thread::spawn({
         let hosts = hosts.clone();
@@ -76,5 +78,5 @@ fn unchanged_and_in_order() {
     assert_eq!(coordinator.superstep(false), [4 * LENGTHS.len(); 4]);
     assert_eq!(coordinator.superstep(false), [0; 4]);
     coordinator.finish(true);
-    assert!(other.join().expect("no panics"), "it has the last command");
+    assert!(other.join().expect("the thread does not panic"), "the last command arrives");
 }

@@ -16,6 +16,7 @@ const LONG: Duration = Duration::from_secs(120);
 /// Eleven levels, with 93,484 states.
 const MODEL: [&str; 3] = ["models/table2/bluetooth-1.bp", "--instances=adder=2,stopper=1", "--engine=explicit"];
 
+/// Returns the command `cuba-cluster` with these arguments, in the root of the repository.
 fn cuba(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba-cluster"));
     command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
@@ -23,21 +24,22 @@ fn cuba(arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs `cuba-cluster` to its end.
 fn run(arguments: &[&str]) -> Output {
-    end(cuba(arguments).spawn().expect("it starts"))
+    end(cuba(arguments).spawn().expect("the process starts"))
 }
 
 /// Waits for the end of a process with little output, with a time limit.
 fn end(mut child: Child) -> Output {
     let start = Instant::now();
-    while child.try_wait().expect("it can be waited for").is_none() {
+    while child.try_wait().expect("the child has a status").is_none() {
         if start.elapsed() > LONG {
-            child.kill().expect("it is there");
-            panic!("it does not end: {:?}", child.wait_with_output());
+            child.kill().expect("it exists");
+            panic!("the process does not end: {:?}", child.wait_with_output());
         }
         thread::sleep(Duration::from_millis(5));
     }
-    child.wait_with_output().expect("it has ended")
+    child.wait_with_output().expect("the process has ended")
 }
 
 fn stdout(output: &Output) -> String {
@@ -48,22 +50,23 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A hosts file for this number of processes on this machine, in a folder.
-fn list(processes: usize) -> (TempDir, Hosts, PathBuf) {
+/// Writes a hosts file for this number of processes on this machine. Returns its folder, its
+/// content, and its path.
+fn hosts_file(processes: usize) -> (TempDir, Hosts, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
-    let hosts = Hosts::local(processes).expect("free ports");
+    let hosts = Hosts::local(processes).expect("there are free ports");
     let file = folder.path().join("hosts.txt");
-    fs::write(&file, format!("# three machines\n{hosts}")).expect("it is written");
+    fs::write(&file, format!("# three machines\n{hosts}")).expect("the file is written");
     (folder, hosts, file)
 }
 
 /// The hosts file is never overwritten, whatever its name.
 #[cfg(unix)]
 #[test]
-fn the_list_is_never_an_output() {
-    let (folder, _, file) = list(2);
+fn the_hosts_file_is_never_an_output() {
+    let (folder, _, file) = hosts_file(2);
     let path = |name: &str| folder.path().join(name);
-    let before = fs::read(&file).expect("it is there");
+    let before = fs::read(&file).expect("it exists");
     std::os::unix::fs::symlink("hosts.txt", path("soft")).expect("a link");
     std::os::unix::fs::symlink(".", path("here")).expect("a link");
     fs::hard_link(&file, path("hard.html")).expect("a link");
@@ -81,10 +84,10 @@ fn the_list_is_never_an_output() {
         let is_input = stderr(&refused).contains(" is an input; write to another file");
         assert!(is_input || option == "--checkpoint", "{option} {name}: {}", stderr(&refused));
     }
-    assert_eq!(fs::read(&file).expect("it is there"), before);
+    assert_eq!(fs::read(&file).expect("it exists"), before);
 }
 
-/// Starts each process of a list.
+/// Starts each process of a hosts file.
 fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child> {
     let one = |process: usize| {
         let process = process.to_string();
@@ -93,27 +96,29 @@ fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child>
         arguments.extend(["--jobs=1", "--process", &process, "--hosts", file.to_str().expect("UTF-8")]);
         arguments.extend(more);
         let mut command = cuba(&arguments);
-        if more.contains(&HELD) {
+        if more.contains(&CHECKPOINT_EACH_LEVEL) {
             command.env("CUBA_FAULT", "hang:Searching");
         }
-        command.spawn().expect("it starts")
+        command.spawn().expect("the process starts")
     };
     (0..processes).map(one).collect()
 }
 
-/// Makes process 0 hang, since it ignores reports of levels.
-const HELD: &str = "--checkpoint-every=0s";
+/// Saves a checkpoint after each level. Tests use it with `CUBA_FAULT=hang:Searching`: the thread
+/// of process 0 that reports levels hangs, so process 0 does not end.
+const CHECKPOINT_EACH_LEVEL: &str = "--checkpoint-every=0s";
 
+/// Returns the exit code.
 fn code(status: ExitStatus) -> i32 {
-    status.code().expect("it was not killed")
+    status.code().expect("the process was not killed")
 }
 
 /// Process 0 prints the answer. The others print nothing and end with the same exit code.
 #[test]
-fn only_process_0_answers() {
+fn only_process_0_prints_the_answer() {
     for verb in ["reach", "verify"] {
         let one = run(&[&[verb], &MODEL[..]].concat());
-        let (_folder, _, file) = list(3);
+        let (_folder, _, file) = hosts_file(3);
         let ended: Vec<Output> = start(&file, 3, verb, &[]).into_iter().map(end).collect();
         assert_eq!(stdout(&ended[0]), stdout(&one));
         assert!(ended.iter().all(|ended| ended.status == one.status), "{ended:?}");
@@ -123,12 +128,12 @@ fn only_process_0_answers() {
 
 /// Processes with different models, or different numbers of jobs, refuse to start.
 #[test]
-fn all_have_the_same_question() {
-    let (_folder, _, file) = list(2);
+fn processes_with_different_models_do_not_start() {
+    let (_folder, _, file) = hosts_file(2);
     let file = file.to_str().expect("UTF-8");
     let both = [("models/paper/fig1.cpds", "0"), ("models/paper/fig2.cpds", "1")];
     let both = both.map(|(model, process)| {
-        cuba(&["verify", model, "--jobs=1", "--hosts", file, "--process", process]).spawn().expect("it starts")
+        cuba(&["verify", model, "--jobs=1", "--hosts", file, "--process", process]).spawn().expect("the process starts")
     });
     for (process, ended) in both.map(end).into_iter().enumerate() {
         let message =
@@ -139,74 +144,74 @@ fn all_have_the_same_question() {
 
 #[test]
 fn wrong_arguments_are_reported() {
-    let said = |arguments: &[&str]| {
+    let exit_and_message = |arguments: &[&str]| {
         let output = run(&[&["verify", "models/paper/fig1.cpds"], arguments].concat());
         (code(output.status), stderr(&output))
     };
-    let (folder, _, file) = list(2);
+    let (folder, _, file) = hosts_file(2);
     let file = file.to_str().expect("UTF-8");
-    let (status, text) = said(&["--hosts", file, "--process=2"]);
+    let (status, text) = exit_and_message(&["--hosts", file, "--process=2"]);
     assert_eq!((status, &*text), (1, "error: there is no process 2: the hosts are those of the processes 0 to 1\n"));
-    let (status, text) = said(&["--process=1"]);
+    let (status, text) = exit_and_message(&["--process=1"]);
     assert!(status == 1 && text.contains("--hosts"), "{text}");
-    let (status, text) = said(&["--hosts", file]);
+    let (status, text) = exit_and_message(&["--hosts", file]);
     assert!(status == 1 && text.contains("--process"), "{text}");
     let wrong = folder.path().join("wrong.txt");
-    fs::write(&wrong, "one:4000\ntwo\n").expect("it is written");
-    let (status, text) = said(&["--hosts", wrong.to_str().expect("UTF-8"), "--process=0"]);
+    fs::write(&wrong, "one:4000\ntwo\n").expect("the file is written");
+    let (status, text) = exit_and_message(&["--hosts", wrong.to_str().expect("UTF-8"), "--process=0"]);
     assert!(status == 1 && text.contains("wrong.txt:2: "), "{text}");
 }
 
-/// If one process is killed, all others report which one within seconds, and none prints a verdict.
+/// If a process is killed, all others report its number within seconds, and none prints a verdict.
 #[cfg(unix)]
 #[test]
-fn a_dead_process_ends_the_others() {
+fn a_killed_process_ends_the_others() {
     if !has_faults() {
         return;
     }
     for gone in [0, 1, 2] {
-        let (folder, hosts, file) = list(3);
+        let (folder, hosts, file) = hosts_file(3);
         let checkpoint = format!("--checkpoint={}", folder.path().join("checkpoint").display());
-        let mut all = start(&file, 3, "reach", &[&checkpoint, HELD]);
+        let mut all = start(&file, 3, "reach", &[&checkpoint, CHECKPOINT_EACH_LEVEL]);
         wait_for_level(&folder.path().join("checkpoint"), 2, 0);
-        all[gone].kill().expect("it is there");
+        all[gone].kill().expect("it exists");
         let killed = Instant::now();
         let ended: Vec<Output> = all.into_iter().map(end).collect();
         assert!(killed.elapsed() < LONG / 2, "{:?}", killed.elapsed());
         for (process, ended) in ended.iter().enumerate().filter(|(process, _)| *process != gone) {
             assert_eq!(code(ended.status), 5, "{ended:?}");
-            let said = if process == 0 { stdout(ended) } else { stderr(ended) };
+            let output = if process == 0 { stdout(ended) } else { stderr(ended) };
             let message = format!("process {gone} ({}) is gone", hosts.address(gone));
-            assert!(said.contains(&message) && said.contains("unknown: "), "{ended:?}");
-            assert!(!said.contains("converged:") && !said.contains("panicked"), "{ended:?}");
+            assert!(output.contains(&message) && output.contains("unknown: "), "{ended:?}");
+            assert!(!output.contains("converged:") && !output.contains("panicked"), "{ended:?}");
         }
     }
 }
 
-/// A loss is also noticed while only process 0 works: on tuples, or on evidence.
+/// Process 0 also detects a loss while it works alone, on tuples or on evidence.
 #[test]
-fn a_dead_process_ends_one_that_does_not_need_it() {
-    let (_folder, hosts, file) = list(2);
+fn a_killed_process_ends_process_0_on_tuples() {
+    let (_folder, hosts, file) = hosts_file(2);
     let file = file.to_str().expect("UTF-8");
     let mut both = ["0", "1"].map(|process| {
         let arguments = ["reach", "models/squeeze/mirror.cpds", "--engine=symbolic", "--max-contexts=100000"];
         let arguments = [&arguments[..], &["--jobs=1", "--hosts", file, "--process", process]].concat();
-        cuba(&arguments).spawn().expect("it starts")
+        cuba(&arguments).spawn().expect("the process starts")
     });
     thread::sleep(Duration::from_secs(2));
-    both[1].kill().expect("it is there");
+    both[1].kill().expect("it exists");
     let ended = both.map(end);
     let message = format!("process 1 ({}) is gone", hosts.address(1));
     assert_eq!(code(ended[0].status), 5, "{ended:?}");
     assert!(stdout(&ended[0]).contains(&message), "{ended:?}");
 }
 
-/// The processes that process 0 has started end with it, at any time.
+/// If process 0 is killed, the processes that it has started end too.
 #[cfg(target_os = "linux")]
 #[test]
 fn started_processes_end_with_process_0() {
     let mut first = cuba(&[&["reach"], &MODEL[..], &["--processes=3", "--jobs=1", "--partition=424242"]].concat());
-    let mut first = first.spawn().expect("it starts");
+    let mut first = first.spawn().expect("the process starts");
     let others = || {
         let all = fs::read_dir("/proc").expect("Linux").flatten();
         let lines = all.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
@@ -214,17 +219,17 @@ fn started_processes_end_with_process_0() {
     };
     let start = Instant::now();
     while others() < 2 {
-        assert!(start.elapsed() < LONG, "they do not start");
+        assert!(start.elapsed() < LONG, "the processes do not start");
     }
-    first.kill().expect("it is there");
-    first.wait().expect("it ends");
+    first.kill().expect("it exists");
+    first.wait().expect("the process ends");
     while others() > 0 {
-        assert!(start.elapsed() < LONG, "they do not end");
+        assert!(start.elapsed() < LONG, "the processes do not end");
     }
 }
 
-/// Waits until a complete checkpoint of this level or a later one exists. Before that, no part has
-/// two checkpoints.
+/// Waits until a complete checkpoint of this level or a later one exists. Two checkpoints of one
+/// part show this, because only then an earlier one stays.
 fn wait_for_level(folder: &Path, part: usize, level: usize) {
     let (start, prefix) = (Instant::now(), format!("part-{part}-level-"));
     loop {
@@ -240,9 +245,9 @@ fn wait_for_level(folder: &Path, part: usize, level: usize) {
     }
 }
 
-/// The same number of processes resumes from a checkpoint, and gives the same answer.
+/// A resumed run with the same number of processes gives the same answer.
 #[test]
-fn the_same_number_of_processes_resumes() {
+fn a_resumed_run_gives_the_same_answer() {
     if !has_faults() {
         return;
     }
@@ -251,36 +256,39 @@ fn the_same_number_of_processes_resumes() {
         let folder = tempfile::tempdir().expect("a folder");
         let checkpoint = folder.path().join("checkpoint");
         let name = checkpoint.to_str().expect("UTF-8");
-        let arguments = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
-        let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+        let arguments =
+            [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, CHECKPOINT_EACH_LEVEL]]
+                .concat();
+        let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("the process starts");
         wait_for_level(&checkpoint, 1, level);
-        first.kill().expect("it is there");
-        first.wait().expect("it ends");
+        first.kill().expect("it exists");
+        first.wait().expect("the process ends");
         let again = run(&arguments);
         assert!(stderr(&again).contains("continue from it with `cuba resume"), "{again:?}");
         let resumed = run(&["resume", name]);
         assert_eq!((stdout(&resumed), resumed.status), (stdout(&one), one.status), "{}", stderr(&resumed));
-        assert!(!checkpoint.exists(), "there is an answer, and nothing to go on from");
+        assert!(!checkpoint.exists(), "the answer is printed, so the checkpoint is removed");
     }
 }
 
-/// If the checkpoint of one process is missing, no process resumes.
+/// If the checkpoint of one part is missing, no process resumes.
 #[test]
-fn a_missing_part_is_reported() {
+fn a_missing_checkpoint_of_a_part_is_reported() {
     if !has_faults() {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let checkpoint = folder.path().join("checkpoint");
     let name = checkpoint.to_str().expect("UTF-8");
-    let arguments = [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, HELD]].concat();
-    let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("it starts");
+    let arguments =
+        [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, CHECKPOINT_EACH_LEVEL]].concat();
+    let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("the process starts");
     wait_for_level(&checkpoint, 1, 2);
-    first.kill().expect("it is there");
-    first.wait().expect("it ends");
+    first.kill().expect("it exists");
+    first.wait().expect("the process ends");
     for entry in fs::read_dir(&checkpoint).expect("a folder").flatten() {
         if entry.file_name().to_string_lossy().starts_with("part-1-") {
-            fs::remove_file(entry.path()).expect("it is removed");
+            fs::remove_file(entry.path()).expect("the file is removed");
         }
     }
     let resumed = run(&["resume", name]);

@@ -1,9 +1,9 @@
-//! Large systems: `cargo bench -p cuba-cluster --bench scale`, or one of its parts with `--
-//! states`, `-- processes`, `-- threads` or `-- unlike`.
+//! Measures large systems: `cargo bench -p cuba-cluster --bench scale`. An argument after `--`
+//! chooses one measurement:
 //!
 //! - `states`: 20 and 50 million states on one core and on two.
-//! - `processes`: the same 20 million states in 1, 2 and 4 processes: the data sent, and the cost
-//!   compared with one job in one process.
+//! - `processes`: the same 20 million states in 1, 2 and 4 processes. The table has the data sent,
+//!   and the cost compared with one job in one process.
 //! - `threads`: the largest number of equal threads that each engine can analyse.
 //! - `unlike`: the largest number of different threads that each engine can analyse.
 
@@ -24,14 +24,14 @@ fn main() {
         }
         _ => {}
     }
-    let is_wanted = |part: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == part);
-    let parts: [(&str, fn()); 4] = [
+    let is_wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|argument| argument == name);
+    let measurements: [(&str, fn()); 4] = [
         ("states", states::compare),
         ("processes", processes::compare),
         ("threads", threads::compare),
         ("unlike", unlike::compare),
     ];
-    for (_, compare) in parts.into_iter().filter(|(part, _)| is_wanted(part)) {
+    for (_, compare) in measurements.into_iter().filter(|(name, _)| is_wanted(name)) {
         compare();
     }
 }

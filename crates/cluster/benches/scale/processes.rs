@@ -1,7 +1,8 @@
-//! The same states in one process and in several: the additional cost, and the data sent.
+//! Measures the same exploration in one process and in several: the additional cost, and the data
+//! sent.
 //!
 //! All processes run on this machine, so more processes than cores do not save time. The table
-//! compares the CPU time of all processes with that of one job in one process, and has the data
+//! compares the CPU time of all processes with that of one job in one process. It also has the data
 //! sent for each new state.
 
 use crate::states::{family, figures, table};
@@ -23,14 +24,14 @@ pub(crate) const ONE: &str = "shared";
 /// The number of runs of each kind.
 const TIMES: usize = 3;
 
-/// 20 million states.
+/// The number of shared states. It gives 20 million states.
 const SHARED: u64 = 77;
 
 /// Runs all kinds and prints a table.
 pub(crate) fn compare() {
     let heading = ["states", "processes", "s", "CPU s", "CPU/one job", "supersteps", "sent/state", "bytes/state"];
     let mut table = table(heading.into_iter().chain(["blocks/level", "bytes/state in tables"]));
-    let mut alone = f64::INFINITY;
+    let mut cpu_of_one_job = f64::INFINITY;
     // `None`: one job in one process, without supersteps.
     for processes in [0, 1, 2, 4] {
         let mut best = [f64::INFINITY; 8];
@@ -42,9 +43,9 @@ pub(crate) fn compare() {
         }
         let [seconds, cpu, supersteps, sent, bytes, blocks, levels, tables] = best;
         if processes == 0 {
-            alone = cpu;
+            cpu_of_one_job = cpu;
         }
-        #[expect(clippy::cast_precision_loss, reason = "for humans")]
+        #[expect(clippy::cast_precision_loss, reason = "a rounded figure is enough")]
         let states = family(SHARED).states() as f64;
         let name = if processes == 0 { "one job".to_owned() } else { processes.to_string() };
         table.add_row([
@@ -52,7 +53,7 @@ pub(crate) fn compare() {
             name,
             format!("{seconds:.2}"),
             format!("{cpu:.2}"),
-            format!("{:.2}", cpu / alone),
+            format!("{:.2}", cpu / cpu_of_one_job),
             format!("{supersteps}"),
             format!("{:.2}", sent / states),
             format!("{:.1}", bytes / states),
@@ -63,6 +64,7 @@ pub(crate) fn compare() {
     println!("{table}\n");
 }
 
+/// Returns the request to join a run.
 fn request(shared: u64, location: ProcessLocation) -> JoinRequest {
     let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
     let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
@@ -70,7 +72,7 @@ fn request(shared: u64, location: ProcessLocation) -> JoinRequest {
     JoinRequest { location, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }
 
-/// One run as process 0. Prints its figures.
+/// Runs process 0 once, and prints the figures.
 pub(crate) fn one(shared: u64, processes: usize) {
     let problem = family(shared).problem();
     let options = Options { symmetry: false, memory: 64 << 30, jobs: 1, ladder: Ladder::None, ..Options::default() };
@@ -85,7 +87,7 @@ pub(crate) fn one(shared: u64, processes: usize) {
         }
     });
     let start = Instant::now();
-    let found = match &others {
+    let analysis = match &others {
         None => search(&problem, Question::Reachable, &options, |_| ()),
         Some(others) => {
             let elsewhere: Elsewhere = others.clone();
@@ -96,11 +98,11 @@ pub(crate) fn one(shared: u64, processes: usize) {
         }
     };
     let seconds = start.elapsed().as_secs_f64();
-    let seen = found.level_store.snapshot();
-    let closed = (family(shared).states(), family(shared).steps());
-    assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
-    let (bytes, levels) = (seen.bytes, found.levels.len());
-    let (_, supersteps, sent) = found.level_store.sent().unwrap_or((1, 0, Sent::default()));
+    let snapshot = analysis.level_store.snapshot();
+    let closed_form = (family(shared).states(), family(shared).steps());
+    assert_eq!((snapshot.kept as u64, snapshot.expansions), closed_form, "the counters equal the closed form");
+    let (bytes, levels) = (snapshot.bytes, analysis.levels.len());
+    let (_, supersteps, sent) = analysis.level_store.sent().unwrap_or((1, 0, Sent::default()));
     if let Some(others) = others {
         others.finish(ClusterEnd { code: 0, is_done: true });
     }
@@ -113,18 +115,20 @@ pub(crate) fn one(shared: u64, processes: usize) {
     );
 }
 
-/// Another process of such a run.
+/// Runs another process of such a run.
 pub(crate) fn other(shared: u64, process: usize) {
     if let Err(why) = ClusterTransport.join(request(shared, ProcessLocation::Started { process })) {
         panic!("{why}");
     }
 }
 
-/// The CPU time of this process and of its children that have ended. Zero if there is no `/proc`.
+/// Returns the CPU time of this process and of its children that have ended, in seconds. Returns
+/// zero if there is no `/proc`.
 fn processor_seconds() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    // User time and system time, of this process and of its children; in hundredths of a second.
+    // The user time and the system time of this process and of its children, in hundredths of a
+    // second.
     let ticks = fields.get(11..15).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0
 }

@@ -1,4 +1,5 @@
-//! Large systems, each in a separate process, so that its memory can be measured.
+//! Measures large systems. Each runs in a separate process, because the system measures the peak
+//! memory of a process.
 //!
 //! Two threads with 510 stacks each, and a few hundred shared states. Counters are exact and equal
 //! to the closed form. Runs with one and with two jobs alternate; the table has the fastest of
@@ -21,6 +22,7 @@ const TIMES: usize = 9;
 /// The figures of a run: seconds, bytes in tables, and the peak memory of the process.
 type Figures = [f64; 3];
 
+/// Returns the system with this number of shared states.
 pub(crate) fn family(shared: u64) -> Recursion {
     Recursion { threads: 2, depth: 7, shared }
 }
@@ -39,7 +41,7 @@ pub(crate) fn compare() {
                 }
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "for humans")]
+        #[expect(clippy::cast_precision_loss, reason = "a rounded figure is enough")]
         let [states, expansions] = [family(shared).states(), family(shared).steps()].map(|number| number as f64);
         for ([seconds, tables, peak], jobs) in best.into_iter().zip([1, 2]) {
             table.add_row([
@@ -58,7 +60,7 @@ pub(crate) fn compare() {
     println!("{table}\n");
 }
 
-/// A table with this heading.
+/// Returns a table with this heading.
 pub(crate) fn table(heading: impl IntoIterator<Item = &'static str>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_row(heading);
@@ -70,25 +72,25 @@ pub(crate) fn table(heading: impl IntoIterator<Item = &'static str>) -> Table {
 
 /// Starts a run with these arguments and returns its figures.
 pub(crate) fn figures<const N: usize>(arguments: &[&str]) -> [f64; N] {
-    let this = std::env::current_exe().expect("this program");
-    let output = Command::new(this).args(arguments).output().expect("it runs");
+    let this = std::env::current_exe().expect("the path of this program");
+    let output = Command::new(this).args(arguments).output().expect("the program runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("numbers");
     let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().expect("a number")).collect();
-    figures.try_into().expect("all of them")
+    figures.try_into().expect("all figures are printed")
 }
 
-/// One run. Prints its figures.
+/// Runs one exploration, and prints the figures.
 pub(crate) fn one(shared: u64, jobs: usize) {
     let problem = family(shared).problem();
     let before = peak_memory_bytes();
     let options = Options { symmetry: false, memory: 64 << 30, jobs, ladder: Ladder::None, ..Options::default() };
     let start = Instant::now();
-    let found = search(&problem, Question::Reachable, &options, |_| ());
+    let analysis = search(&problem, Question::Reachable, &options, |_| ());
     let seconds = start.elapsed().as_secs_f64();
-    let seen = found.level_store.snapshot();
-    let closed = (family(shared).states(), family(shared).steps());
-    assert_eq!((seen.kept as u64, seen.expansions), closed, "as the closed form says");
+    let snapshot = analysis.level_store.snapshot();
+    let closed_form = (family(shared).states(), family(shared).steps());
+    assert_eq!((snapshot.kept as u64, snapshot.expansions), closed_form, "the counters equal the closed form");
     let peak = peak_memory_bytes().zip(before).map_or(0, |(after, before)| after - before);
-    println!("{seconds} {} {peak}", seen.bytes);
+    println!("{seconds} {} {peak}", snapshot.bytes);
 }

@@ -1,5 +1,5 @@
-//! The largest number of equal threads that each engine can analyse, with finite contexts and with
-//! infinite ones.
+//! Measures the largest number of equal threads that each engine can analyse, with finite and with
+//! infinite contexts.
 
 use crate::unlike::compare_all;
 use cpds_testing::families::{Recursion, stefan};

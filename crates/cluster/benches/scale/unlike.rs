@@ -1,9 +1,9 @@
-//! The largest number of different threads that each engine can analyse.
+//! Measures the largest number of different threads that each engine can analyse.
 //!
-//! Each engine has the same memory limit. Listed tuples have a limit on expansions, too. There is
-//! no time limit. So all figures but the last column are the same in each run. For diagrams, the
-//! stored nodes are those of the finished levels. Bytes are the most memory in use when a limit was
-//! checked. A row says whether the engine finished, or with how many contexts it stopped.
+//! Each engine has the same memory limit. Listed tuples also have a limit on expansions. There is
+//! no time limit, so all figures except the last column are the same in each run. For diagrams, the
+//! stored nodes are those of the complete levels. The memory is the largest one at a check of a
+//! limit. A row says whether the engine finished, or with how many contexts it stopped.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
@@ -13,7 +13,9 @@ use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions, Tu
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+/// The memory limit of each engine, in bytes.
 const MEMORY: usize = 256 << 20;
+/// The limit on expansions of tuples.
 const EXPANSIONS: u64 = 1_000_000;
 
 /// Runs all families and prints a table for each.
@@ -43,6 +45,7 @@ pub(crate) fn compare_all(threads: u32, families: &[(&str, Problem)]) {
     println!("{table}\n");
 }
 
+/// Adds the rows of one system.
 fn measure(table: &mut Table, name: &str, problem: &Problem) {
     let mut row = |engine: &str, cells: Vec<String>| {
         table.add_row([name.to_owned(), engine.to_owned()].into_iter().chain(cells));
@@ -53,41 +56,43 @@ fn measure(table: &mut Table, name: &str, problem: &Problem) {
         row("R_k, states", vec!["infinite contexts".to_owned()]);
     }
     for (levels, widening) in [("S_k", None), ("A_1", Some(1))] {
-        for (way, diagram_groups) in [("tuples", usize::MAX), ("diagrams", 1)] {
+        for (storage, diagram_groups) in [("tuples", usize::MAX), ("diagrams", 1)] {
             let tuning = Tuning { diagram_groups, ..Tuning::SHIPPED };
             let options = SymbolicOptions { widening, ..SymbolicOptions::exact(true, MEMORY, tuning) };
-            row(&format!("{levels}, {way}"), symbolic(problem, options));
+            row(&format!("{levels}, {storage}"), symbolic(problem, options));
         }
     }
 }
 
+/// Measures the search through states.
 fn explicit(problem: &Problem) -> Vec<String> {
     let start = Instant::now();
-    // The ladder of overapproximations would use a quarter of the memory.
+    // The search reserves a quarter of the memory for the ladder, even if there is no ladder.
     let (memory, ladder) = (MEMORY / 3 * 4, Ladder::None);
     let options = Options { engine: Some(Engine::Explicit), ladder, memory, ..Options::default() };
-    let found = search(problem, Question::Reachable, &options, |_| ());
-    let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = found.statistics
+    let analysis = search(problem, Question::Reachable, &options, |_| ());
+    let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = analysis.statistics
     else {
         unreachable!("the options select this engine")
     };
-    let last = found.levels.last().expect("R_0 at least");
-    let came_to = came_to(matches!(found.conclusion, Conclusion::Converged(_)), last.k);
+    let last = analysis.levels.last().expect("there is R_0 at least");
+    let came_to = came_to(matches!(analysis.conclusion, Conclusion::Converged(_)), last.k);
     let reachable = last.reachable.expect("states are counted");
     cells(came_to, reachable, [states_kept, visible_states_kept], expansions, table_bytes, start)
 }
 
+/// Measures the search through tuples.
 fn symbolic(problem: &Problem, options: SymbolicOptions) -> Vec<String> {
     let start = Instant::now();
     let mut tuples = Symbolic::new(problem.system(), options);
     let mut most = 0;
-    let mut look = |tuples: &Symbolic<'_>| {
+    let mut watch = |tuples: &Symbolic<'_>| {
         most = tuples.bytes().max(most);
         let is_enough = tuples.expansions() > EXPANSIONS || tuples.bytes() > MEMORY;
         if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let mut is_done = false;
-    while !is_done && tuples.advance(&mut look).is_ok() {
+    while !is_done && tuples.advance(&mut watch).is_ok() {
         is_done = !tuples.grew(tuples.k());
     }
     let kept = [tuples.kept(), tuples.visible().kept()];
@@ -95,10 +100,12 @@ fn symbolic(problem: &Problem, options: SymbolicOptions) -> Vec<String> {
     cells(came_to, tuples.count(tuples.k()), kept, tuples.expansions(), most.max(tuples.bytes()), start)
 }
 
+/// Returns how far an engine came.
 fn came_to(is_done: bool, k: usize) -> String {
     if is_done { format!("the end, k = {}", k - 1) } else { format!("k = {k}, stopped") }
 }
 
+/// Returns the cells of a row.
 fn cells(
     came_to: String,
     size: Count,

@@ -1,4 +1,4 @@
-//! Processes for tests: each is the test program itself, started again with a task in an
+//! Processes for tests. Each process is the test program itself, started again with a task in an
 //! environment variable.
 
 use std::collections::BTreeSet;
@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use cuba_cluster::{Bytes, Hosts, Loss, Part, Settings};
 use serde::{Deserialize, Serialize};
 
-/// The exit codes if a process is lost, and if the processes cannot connect.
+/// The exit code if a process is lost.
 pub(crate) const LOST: i32 = 40;
-pub(crate) const APART: i32 = 41;
+/// The exit code if the processes cannot connect.
+pub(crate) const NOT_CONNECTED: i32 = 41;
 /// A time limit that no test reaches, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
@@ -34,12 +35,14 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// Returns a task with one job and long time limits.
     pub(crate) fn new(hosts: &Hosts, process: usize) -> Self {
         let hosts = hosts.clone();
         let (connect, silence) = (LONG / 2, LONG / 4);
         Self { hosts, process, jobs: 1, model: 1, connect, silence, pause: Duration::ZERO, panics: None }
     }
 
+    /// Returns the task as text.
     fn encode(&self) -> String {
         let numbers = [
             self.process.to_string(),
@@ -53,6 +56,7 @@ impl Task {
         format!("{}\n{}", numbers.join(" "), self.hosts)
     }
 
+    /// Parses a task.
     fn decode(text: &str) -> Self {
         let (numbers, hosts) = text.split_once('\n').expect("two lines at least");
         let numbers: Vec<Option<u64>> = numbers.split(' ').map(|number| number.parse().ok()).collect();
@@ -72,14 +76,14 @@ impl Task {
 
     /// Starts the process.
     pub(crate) fn start(&self) -> Running {
-        let program: PathBuf = std::env::current_exe().expect("we are a program");
+        let program: PathBuf = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(program);
         command
             .args(["--exact", "a_process", "--nocapture", "--test-threads=1"])
             .env("CUBA_CLUSTER_TASK", self.encode());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let stdout = gather(child.stdout.take().expect("piped"));
-        let stderr = gather(child.stderr.take().expect("piped"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the process starts");
+        let stdout = collect_output(child.stdout.take().expect("piped"));
+        let stderr = collect_output(child.stderr.take().expect("piped"));
         Running { child, stdout, stderr }
     }
 }
@@ -87,28 +91,32 @@ impl Task {
 /// A process under test. It is killed when the test is over.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    stdout: Gathered,
-    stderr: Gathered,
+    stdout: CollectedOutput,
+    stderr: CollectedOutput,
 }
 
-struct Gathered(Arc<Mutex<String>>, Option<thread::JoinHandle<()>>);
+/// The output of a process so far, and the thread that reads it.
+struct CollectedOutput(Arc<Mutex<String>>, Option<thread::JoinHandle<()>>);
 
-fn gather(from: impl Read + Send + 'static) -> Gathered {
+/// Starts a thread that reads the output of a process.
+fn collect_output(from: impl Read + Send + 'static) -> CollectedOutput {
     let text = Arc::new(Mutex::new(String::new()));
-    let into = Arc::clone(&text);
+    let shared_text = Arc::clone(&text);
     let thread = thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            *into.lock().expect("no panics") += &(line + "\n");
+            *shared_text.lock().expect("no panics") += &(line + "\n");
         }
     });
-    Gathered(text, Some(thread))
+    CollectedOutput(text, Some(thread))
 }
 
-impl Gathered {
+impl CollectedOutput {
+    /// Returns the output so far.
     fn so_far(&self) -> String {
         self.0.lock().expect("no panics").clone()
     }
 
+    /// Waits for the end of the output, and returns all of it.
     fn all(&mut self) -> String {
         if let Some(thread) = self.1.take() {
             thread.join().expect("no panics");
@@ -126,12 +134,12 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    /// Waits for a line.
-    pub(crate) fn says(&self, what: &str) {
+    /// Waits until the output contains this text.
+    pub(crate) fn wait_for_output(&self, expected: &str) {
         let start = Instant::now();
-        while !(self.stdout.so_far() + &self.stderr.so_far()).contains(what) {
+        while !(self.stdout.so_far() + &self.stderr.so_far()).contains(expected) {
             let (out, err) = (self.stdout.so_far(), self.stderr.so_far());
-            assert!(start.elapsed() < LONG, "it does not say `{what}`:\n{out}\n{err}");
+            assert!(start.elapsed() < LONG, "the output does not contain `{expected}`:\n{out}\n{err}");
             thread::sleep(Duration::from_millis(5));
         }
     }
@@ -140,11 +148,11 @@ impl Running {
     pub(crate) fn end(mut self) -> Ended {
         let start = Instant::now();
         let status = loop {
-            if let Some(status) = self.child.try_wait().expect("it can be waited for") {
+            if let Some(status) = self.child.try_wait().expect("the child has a status") {
                 break status;
             }
             let (out, err) = (self.stdout.so_far(), self.stderr.so_far());
-            assert!(start.elapsed() < LONG, "it does not end:\n{out}\n{err}");
+            assert!(start.elapsed() < LONG, "the process does not end:\n{out}\n{err}");
             thread::sleep(Duration::from_millis(5));
         };
         Ended { code: status.code(), stdout: self.stdout.all(), stderr: self.stderr.all() }
@@ -153,7 +161,7 @@ impl Running {
     /// Sends a signal to the process.
     pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
-        assert!(sent.expect("there is a `kill`").success());
+        assert!(sent.expect("the program `kill` exists").success());
     }
 }
 
@@ -168,13 +176,14 @@ impl Drop for Running {
 /// parts.
 const NODES: u64 = 50_000;
 
+/// Returns the successors of a node.
 fn successors(node: u64) -> [u64; 3] {
     [(node * 7 + 1) % NODES, (node / 2 + 3) % NODES, (node * node) % NODES]
 }
 
-/// The levels of a search from node 0 in one process: for each level, the number of nodes and their
-/// sum.
-pub(crate) fn expected() -> String {
+/// Searches from node 0 in one process. Returns the number of nodes, their sum, and the number of
+/// levels, as text.
+pub(crate) fn expected_result() -> String {
     let (mut seen, mut level, mut levels) = (BTreeSet::from([0]), vec![0], 0);
     while !level.is_empty() {
         level = level.into_iter().flat_map(successors).filter(|&node| seen.insert(node)).collect();
@@ -183,13 +192,15 @@ pub(crate) fn expected() -> String {
     format!("{} nodes of sum {} in {levels} levels", seen.len(), seen.iter().sum::<u64>())
 }
 
+/// A command of the search.
 #[derive(Clone, Serialize, Deserialize)]
-enum Order {
+enum SearchCommand {
     Begin,
     Level,
     Stop(i32),
 }
 
+/// A part of the search.
 struct Search {
     index: usize,
     parts: usize,
@@ -199,17 +210,22 @@ struct Search {
 }
 
 impl Part for Search {
-    type Command = Order;
+    type Command = SearchCommand;
     type Block = Bytes;
     /// The number of new nodes, and their sum.
     type Reply = (u64, u64);
 
-    fn step(&mut self, order: Order, received: Vec<(usize, Bytes)>, send: &mut dyn FnMut(usize, Bytes)) -> (u64, u64) {
+    fn step(
+        &mut self,
+        command: SearchCommand,
+        received: Vec<(usize, Bytes)>,
+        send: &mut dyn FnMut(usize, Bytes),
+    ) -> (u64, u64) {
         thread::sleep(self.task.pause);
         self.steps += 1;
-        assert!(self.task.panics != Some(self.index) || self.steps < 3, "on purpose");
-        let mut arrived = match order {
-            Order::Begin if self.index == 0 => vec![0],
+        assert!(self.task.panics != Some(self.index) || self.steps < 3, "this part panics for the test");
+        let mut arrived = match command {
+            SearchCommand::Begin if self.index == 0 => vec![0],
             _ => Vec::new(),
         };
         assert!(received.is_sorted_by_key(|&(from, _)| from));
@@ -222,7 +238,7 @@ impl Part for Search {
         for node in arrived.iter().flat_map(|&node| successors(node)) {
             let to = usize::try_from(node).expect("small numbers") % self.parts;
             blocks[to].extend(node.to_le_bytes());
-            // Small blocks, so that many are sent.
+            // Small blocks cause many messages.
             if blocks[to].len() >= 200 {
                 send(to, Bytes(std::mem::take(&mut blocks[to])));
             }
@@ -250,7 +266,7 @@ pub(crate) fn main() {
     let network = cuba_cluster::connect::connect(settings, &mut |note| eprintln!("note: {note}"));
     let network = network.unwrap_or_else(|error| {
         eprintln!("error: {error}");
-        std::process::exit(APART)
+        std::process::exit(NOT_CONNECTED)
     });
     let lost = |loss: &Loss| {
         eprintln!("error: {loss}");
@@ -262,16 +278,16 @@ pub(crate) fn main() {
         Search { index, parts, seen: BTreeSet::new(), steps: 0, task }
     };
     if process != 0 {
-        let Order::Stop(code) = cuba_cluster::supersteps::run(network, make, lost).expect("threads") else {
-            unreachable!("the last command is to stop")
+        let SearchCommand::Stop(code) = cuba_cluster::supersteps::run(network, make, lost).expect("threads") else {
+            unreachable!("the last command is `Stop`")
         };
         std::process::exit(code);
     }
     let mut coordinator = cuba_cluster::supersteps::coordinate(network, make, lost).expect("threads");
     let (mut nodes, mut total, mut levels) = (0, 0, 0);
-    let mut order = Order::Begin;
+    let mut command = SearchCommand::Begin;
     loop {
-        let replies = coordinator.superstep(order);
+        let replies = coordinator.superstep(command);
         assert_eq!(replies.len(), coordinator.parts());
         let new: u64 = replies.iter().map(|reply| reply.0).sum();
         total += replies.iter().map(|reply| reply.1).sum::<u64>();
@@ -281,11 +297,11 @@ pub(crate) fn main() {
             break;
         }
         levels += 1;
-        order = Order::Level;
+        command = SearchCommand::Level;
     }
-    // The supersteps that found nothing, and only node 0, are not counted.
+    // The superstep with node 0 alone is counted. The last one, without new nodes, is not.
     println!("{nodes} nodes of sum {total} in {levels} levels");
-    coordinator.finish(Order::Stop(7));
+    coordinator.finish(SearchCommand::Stop(7));
     println!("finished");
     std::process::exit(7);
 }

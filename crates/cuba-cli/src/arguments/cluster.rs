@@ -9,7 +9,7 @@ use crate::running::machine;
 use crate::running::run::Run;
 use clap::Args;
 use cuba::Tuning;
-use cuba::distributed::{Place, Share, Store};
+use cuba::distributed::{Place, Share, ShareStore};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -139,9 +139,10 @@ impl ClusterArgs {
         // A share borrows its system, and the threads of the transport may outlive this call. They
         // end with the process, and there is one system for each run of it.
         let system: &'static cpds::Cpds = Box::leak(Box::new(problem.system().clone()));
-        let store = folder.clone().map(|folder| folder as Arc<dyn Store>);
+        let store = folder.clone().map(|folder| folder as Arc<dyn ShareStore>);
         let share = move |part: usize, parts: usize| {
-            Share::new(system, symmetry, Place { part, parts, seed }, Tuning::SHIPPED).within(memory, store.clone())
+            let place = Place { part, parts, seed };
+            Share::new(system, symmetry, place, Tuning::SHIPPED).with_limit_and_store(memory, store.clone())
         };
         let question = vec![
             ("another model".to_owned(), short(&problem.fingerprint())),

@@ -1,9 +1,32 @@
-//! distributed
+//! R_k with its states in shares, one for each part of a run in many processes.
+//!
+//! All parts work in *supersteps*: each share runs the same command, and the blocks that it sends
+//! arrive before the next superstep. One coordinator in process 0 decides the commands.
+//!
+//! In: a system, and an implementation of [`Supersteps`] that runs the shares. Out: levels, visible
+//! states and traces, equal to those of one exploration in one process.
+//!
+//! | file | content |
+//! |---|---|
+//! | `coordinator` | the levels and waves of R_k; traces and states from all shares |
+//! | `worker` | one share of the states; the replies to the commands |
+//! | `messages` | the commands, and the replies |
+//! | `supersteps` | the interface that runs one superstep of all shares |
+//! | `single_process` | an implementation of this interface without other processes |
 
 pub mod coordinator;
+pub mod messages;
+pub mod single_process;
+pub mod supersteps;
+#[cfg(test)]
+mod tests;
 pub mod worker;
 
 pub use crate::explicit::partition::owner::Place;
 pub use crate::explicit::partition::wire_format::{Malformed, Sent};
-pub use coordinator::{Elsewhere, Interrupted, Shares, Supersteps, Together};
-pub use worker::{Begin, Command, Counters, Failure, Reply, Seen, Share, Store, Word, WrittenWay};
+pub use coordinator::{Interrupted, Shares};
+pub use messages::{Begin, Command, Counters, Failure, LastContextMessage, Reply, ShareProgress, Word};
+pub use single_process::SingleProcess;
+pub use supersteps::{Elsewhere, Supersteps};
+pub use worker::Share;
+pub use worker::checkpoint::ShareStore;

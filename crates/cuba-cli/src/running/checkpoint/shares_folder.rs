@@ -12,7 +12,7 @@ use crate::running::output_files::{self, UNFINISHED};
 use crate::running::run::Run;
 use crate::text::file_names::shown;
 use cuba::StorageError;
-use cuba::distributed::Store;
+use cuba::distributed::ShareStore;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
@@ -65,15 +65,15 @@ fn part_and_level(name: &str) -> Option<(usize, usize)> {
     Some((part.parse().ok()?, level.parse().ok()?))
 }
 
-impl Store for SharesFolder {
-    fn keep(
+impl ShareStore for SharesFolder {
+    fn save(
         &self,
         part: usize,
         k: usize,
-        but: Option<usize>,
+        complete: Option<usize>,
         content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>,
     ) -> Result<(), String> {
-        self.clear(|name| part_and_level(name).is_some_and(|(its, level)| its == part && Some(level) != but));
+        self.clear(|name| part_and_level(name).is_some_and(|(its, level)| its == part && Some(level) != complete));
         let put = |out: &mut dyn Write| {
             let put = |number, to: Part<'_, '_>| if number == 0 { to.compress(content) } else { to.nothing() };
             write(out, &self.header, put).map(drop)
@@ -82,7 +82,7 @@ impl Store for SharesFolder {
         output_files::replace(&self.run, &path, put).map(drop).map_err(|error| format!("`{}`: {error}", shown(&path)))
     }
 
-    fn read(
+    fn load(
         &self,
         part: usize,
         k: usize,

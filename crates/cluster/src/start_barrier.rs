@@ -1,5 +1,7 @@
-//! Waits until this process is connected with all others, and until all others have reported the
-//! same.
+//! The barrier before the start of a run.
+//!
+//! A process passes the barrier when it has both connections to each other process, and when each
+//! other process has reported `READY`. Until then it only polls its connections.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -7,39 +9,43 @@ use std::net::TcpStream;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::connect::{ConnectError, ConnectEvent, Missing, Note, POLL_INTERVAL, Settings};
+use crate::connect::{ConnectEvent, POLL_INTERVAL, Settings};
+use crate::connect_error::{ConnectError, Missing, Note};
 use crate::handshake::ConnectionKind;
 use crate::heartbeat;
 
-/// The time until the first note about waiting, and between later notes.
+/// The time until the first note about waiting.
 const FIRST_NOTE: Duration = Duration::from_secs(2);
+/// The time between two such notes.
 const NEXT_NOTE: Duration = Duration::from_secs(10);
 
-/// The connections made so far.
-pub(crate) struct Gathering<'a> {
+/// The connections so far, and which processes are ready.
+pub(crate) struct StartBarrier<'a> {
     settings: &'a Settings,
     start: Instant,
     pub(crate) data: Vec<Option<TcpStream>>,
     pub(crate) heartbeat: Vec<Option<TcpStream>>,
     /// The last known status of each process, as text.
     status: Vec<String>,
-    /// The processes that have reported that all their connections exist.
+    /// The processes that have reported `READY`: all their connections exist.
     ready: BTreeSet<usize>,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> StartBarrier<'a> {
     pub(crate) fn new(settings: &'a Settings, start: Instant) -> Self {
         let none = || (0..settings.hosts.processes()).map(|_| None).collect();
         let status = vec!["it has not connected".to_owned(); settings.hosts.processes()];
         Self { settings, start, data: none(), heartbeat: none(), status, ready: BTreeSet::new() }
     }
 
+    /// Returns the numbers of all other processes.
     fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.settings.process;
         (0..self.settings.hosts.processes()).filter(move |&process| process != me)
     }
 
-    pub(crate) fn gather(
+    /// Takes the events of the connecting threads until all processes are ready.
+    pub(crate) fn wait(
         &mut self,
         events: &mpsc::Receiver<ConnectEvent>,
         deadline: Instant,
@@ -77,6 +83,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
+    /// Stores a new connection, or reports the event.
     fn handle(&mut self, event: ConnectEvent, note: &mut dyn FnMut(&Note)) -> Result<(), ConnectError> {
         match event {
             ConnectEvent::Joined(process, kind, stream) => {
@@ -86,7 +93,7 @@ impl<'a> Gathering<'a> {
                     let text = format!("there is a second process {process}; give each process its own number");
                     return Err(ConnectError::Mismatch(text));
                 }
-                // Until the start the connection is only polled.
+                // The barrier only polls the connection.
                 stream.set_nonblocking(true)?;
                 *slot = Some(stream);
                 "it is connected and waits for others".clone_into(&mut self.status[process]);
@@ -98,7 +105,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Reads which processes are ready, and checks that no connected process has left.
+    /// Reads the `READY` bytes that have arrived. Fails if a connected process has ended.
     fn poll(&mut self) -> Result<(), ConnectError> {
         for process in self.others() {
             let left = || ConnectError::Left { process, address: self.settings.hosts.address(process).to_owned() };
@@ -120,6 +127,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
+    /// Reports to all other processes that this process has all its connections.
     fn report_ready(&mut self) -> Result<(), ConnectError> {
         for process in self.others() {
             let Some(mut stream) = self.heartbeat[process].as_ref() else { continue };
@@ -130,6 +138,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
+    /// Returns the processes without both connections.
     fn absent(&self) -> Vec<usize> {
         self.others().filter(|&process| self.data[process].is_none() || self.heartbeat[process].is_none()).collect()
     }
@@ -143,7 +152,7 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// Whether data can be read. An error means that the connection has ended.
+/// Returns whether data can be read. An error means that the connection has ended.
 fn has_data(read: io::Result<usize>) -> Result<bool, ()> {
     match read {
         Ok(0) => Err(()),
