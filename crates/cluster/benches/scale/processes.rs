@@ -60,7 +60,7 @@ pub(crate) fn compare() {
             format!("{:.1}", tables / states),
         ]);
     }
-    println!("{table}\n");
+    println!("{}", table.lines(" "));
 }
 
 fn request(shared: u64, location: ProcessLocation) -> JoinRequest {

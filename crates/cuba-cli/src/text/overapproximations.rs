@@ -3,17 +3,16 @@
 use crate::analysis::summary::{Summary, listed};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
-use crate::text::table::{indented, plain_table};
+use crate::text::table::Table;
 use crate::text::terminal::fitted;
 use boolprog::SourceMap;
-use comfy_table::CellAlignment;
 use cuba::{Between, Engine, Ladder, Level, Outcome, Reason, Rung, RungResult};
 use std::fmt::Write as _;
 
 /// A longer table shows only this many rows at its beginning and at its end.
 const ROWS: usize = 20;
 
-/// The outcome of an overapproximation.
+/// Describes the outcome of an overapproximation.
 pub(crate) fn outcome_words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
@@ -26,7 +25,7 @@ pub(crate) fn outcome_words(outcome: &Outcome) -> String {
 }
 
 impl Summary<'_> {
-    /// Why there is no answer.
+    /// Explains why there is no answer.
     pub(crate) fn why(&self) -> String {
         if let Some(ended) = &self.ended {
             return ended.to_string();
@@ -57,8 +56,8 @@ impl Summary<'_> {
         }
     }
 
-    /// The results of the ladder, and the visible states that are neither reached nor ruled out,
-    /// cut to `width`. The map translates states to words of the program.
+    /// Formats the results of the ladder, and the visible states that are neither reached nor ruled
+    /// out, cut to `width`. The map translates states to words of the program.
     pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
@@ -68,7 +67,7 @@ impl Summary<'_> {
         if self.rungs.is_empty() {
             return out + "no overapproximation was finished\n";
         }
-        let mut table = plain_table();
+        let mut table = Table::new();
         // Rungs with the same result that rule out nothing more share a row. So do rungs that were
         // given up for the same reason.
         let is_idle = |result: &RungResult| !result.rules_out();
@@ -99,11 +98,9 @@ impl Summary<'_> {
             };
             table.add_row([name, visible(first), what]);
         }
-        if let Some(column) = table.column_mut(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        table.align_right([1]);
         out += "overapproximations of what is reachable, in visible states:\n";
-        out += &indented(&table, "  ");
+        out += &table.lines("  ");
         let Some((system, Between { count, states, bad })) = self.between else { return out };
         let is_verify = self.reason.is_some() && !bad.is_empty();
         let shown = if is_verify { bad } else { states };
@@ -131,7 +128,7 @@ impl Summary<'_> {
         out
     }
 
-    /// The options that may help.
+    /// Lists the options that may help.
     fn what_to_try(&self) -> String {
         let mut hints = Vec::new();
         let options = &self.options;

@@ -3,8 +3,7 @@
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
 use crate::text::numbers::plural;
 use crate::text::style::{self, headed, paint};
-use crate::text::table::{indented, plain_table};
-use comfy_table::CellAlignment;
+use crate::text::table::Table;
 use std::fmt::Write as _;
 
 /// The cell of an unknown or missing value.
@@ -17,7 +16,7 @@ fn or_none(value: Option<impl ToString>) -> String {
     value.map_or(NONE.to_owned(), |value| value.to_string())
 }
 
-/// The names of the columns, and whether they have numbers.
+/// Returns the names of the columns, and whether they have numbers.
 fn columns(bench: &BenchJson) -> [(&'static str, bool); 10] {
     let visible = if bench.question == "reach" { "|T(R)|" } else { "last |T(R_k)|" };
     [
@@ -70,7 +69,7 @@ fn cells(bench: &BenchJson, run: &BenchRunJson) -> [String; 10] {
     ]
 }
 
-/// `42 runs: 42 as expected, 0 wrong, 0 unknown, 0 failed`.
+/// Formats the last line: `42 runs: 42 as expected, 0 wrong, 0 unknown, 0 failed`.
 pub(super) fn last_line(bench: &BenchJson) -> String {
     let BenchSummaryJson { runs, as_expected, wrong, unknown, failed, not_compared } = bench.summary;
     let mut line = plural(runs, "run");
@@ -85,21 +84,17 @@ pub(super) fn last_line(bench: &BenchJson) -> String {
 }
 
 pub(super) fn table(bench: &BenchJson) -> String {
-    let mut table = plain_table();
+    let mut table = Table::new();
     table.add_row(columns(bench).map(|(name, _)| name));
     for run in &bench.runs {
         table.add_row(cells(bench, run));
     }
-    for (column, (_, is_number)) in table.column_iter_mut().zip(columns(bench)) {
-        if is_number {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let rows = headed(&indented(&table, "")).replace(WRONG, &paint(style::WRONG, WRONG));
+    table.align_right((0..).zip(columns(bench)).filter(|(_, (_, is_number))| *is_number).map(|(column, _)| column));
+    let rows = headed(&table.lines("")).replace(WRONG, &paint(style::WRONG, WRONG));
     format!("{rows}\n{}", last_line(bench))
 }
 
-/// A page: an introduction, the table with the published values, and the notes.
+/// Formats a page: an introduction, the table with the published values, and the notes.
 pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -> String {
     let mut out = match folder {
         Some(folder) => format!("# Results: {folder}\n\n"),
@@ -160,7 +155,7 @@ paper, as it is printed there. The system behind it may be another one than the 
     out + "\n" + &last_line(bench)
 }
 
-/// A row of a table in Markdown.
+/// Formats a row of a table in Markdown.
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| format!("{line} {} |", on_one_line(&cell).replace('|', "\\|")))
         + "\n"
@@ -170,8 +165,8 @@ fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finite context reachability, and where R_k and T(R_k) collapse: the results of the run, or the
-/// expected values in brackets.
+/// Formats whether finite context reachability holds, and where R_k and T(R_k) collapse: the
+/// results of the run, or the expected values in brackets.
 fn collapses(run: &BenchRunJson) -> [String; 3] {
     let fcr = run.answer.as_ref().and_then(|answer| answer.fcr);
     let found = run.answer.as_ref().map(|answer| answer.collapse);
@@ -184,7 +179,7 @@ fn collapses(run: &BenchRunJson) -> [String; 3] {
     [or_none(fcr.map(|holds| if holds { "●" } else { "○" })), or_none(reachable), or_none(visible)]
 }
 
-/// The published values; empty if the model is not from Table 2.
+/// Returns the published values; empty if the model is not from Table 2.
 fn published(run: &BenchRunJson) -> [String; 8] {
     let Some(published) = &run.published else { return <[String; 8]>::default() };
     let verdict = match &*published.safe {
@@ -225,7 +220,7 @@ const NAMES: [&str; 15] = [
     "reason",
 ];
 
-/// Values separated by commas. Unknown values are empty.
+/// Formats the runs as values separated by commas. Unknown values are empty.
 pub(super) fn csv(bench: &BenchJson) -> String {
     fn text(value: Option<impl ToString>) -> String {
         value.map_or(String::new(), |value| value.to_string())
@@ -253,7 +248,7 @@ pub(super) fn csv(bench: &BenchJson) -> String {
     bench.runs.iter().fold(record(&NAMES), |out, run| out + &record(&values(run)))
 }
 
-/// A line of values, quoted if necessary (RFC 4180).
+/// Formats a line of values, quoted if necessary (RFC 4180).
 fn record(values: &[impl AsRef<str>]) -> String {
     let quoted = |value: &str| {
         if value.contains([',', '"', '\r', '\n']) {
