@@ -69,7 +69,7 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// The assumptions of an answer: restrictions of what the program may do.
+    /// Returns the assumptions that an answer depends on: restrictions of the program's behaviour.
     pub fn assumptions(&self) -> Vec<Assumption> {
         self.map.threads().limit.map(Assumption::CreatedThreads).into_iter().collect()
     }

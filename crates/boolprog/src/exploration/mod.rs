@@ -55,7 +55,7 @@ impl NumberedAction {
         self.frames.into_iter().skip(1).filter(|&frame| frame != NO_FRAME)
     }
 
-    /// The top, if there is one, and the written frames.
+    /// Returns the top, if there is one, and the written frames.
     pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + use<> {
         self.frames.into_iter().filter(|&frame| frame != NO_FRAME)
     }

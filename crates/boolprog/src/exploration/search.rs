@@ -179,8 +179,8 @@ impl Exploration<'_, '_> {
         limited("actions", self.actions, limits::ACTIONS)
     }
 
-    /// Whether a thread with this frame on top can exist in this shared state, after a change by
-    /// another thread.
+    /// Returns whether a thread with this frame on top can exist in this shared state after another
+    /// thread has changed the shared state.
     fn is_possible(&self, shared: u32, frame: u32) -> bool {
         let frame = &self.frames[frame as usize];
         match self.shared.rest(shared) {
@@ -195,7 +195,7 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Whether a thread with this frame on top is the only thread that can take a step.
+    /// Returns whether a thread with this frame on top is the only thread that can take a step.
     fn is_alone(&self, shared: u32, frame: u32) -> bool {
         self.relation.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
     }
@@ -317,8 +317,8 @@ impl Exploration<'_, '_> {
         Ok(())
     }
 
-    /// The kind of the return of a frame. If the return hands nothing over, locks and atomic
-    /// section are as they were at the call, so they are a part of the kind.
+    /// Returns the key of the return of a frame. If the return hands nothing over, locks and atomic
+    /// section are the same as at the call. Then they are a part of the key.
     fn returning(&self, frame: &Frame) -> ReturnKey {
         let function = self.relation.graph.nodes[frame.node].function;
         if self.relation.hands_over(function) {

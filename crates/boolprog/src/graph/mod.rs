@@ -138,7 +138,7 @@ pub(crate) enum Formula {
 }
 
 impl Graph {
-    /// The nodes after this one in the same call.
+    /// Returns the nodes after this one in the same call.
     pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
         let Node { step, next, .. } = &self.nodes[node];
         match step {
@@ -151,7 +151,7 @@ impl Graph {
         }
     }
 
-    /// The nodes that this node leads to in the same call, itself included.
+    /// Returns the nodes that this node leads to in the same call, including the node itself.
     pub(crate) fn reach(&self, node: usize) -> Vec<usize> {
         // A set of the nodes found. A bit for each node of the program would cost more: most
         // programs have many small functions.
@@ -164,7 +164,7 @@ impl Graph {
         found.into_iter().collect()
     }
 
-    /// The nodes with this label: `L` in any function, or `f:L`.
+    /// Returns the nodes with this label: `L` in any function, or `f:L`.
     pub(crate) fn labelled(&self, text: &str) -> Option<Vec<usize>> {
         let (function, label) =
             text.split_once(':').map_or((None, text), |(function, label)| (Some(function.trim()), label.trim()));

@@ -20,8 +20,8 @@ use cpds::{Names, Problem, Property, Source};
 use naming::Naming;
 use system::{numbered, system};
 
-/// The system of a program, with its property and its source map. `memory` is the most memory that
-/// the system may take, in bytes. The texts of targets are added to `sources`.
+/// Builds the system of a program, with its property and its source map. `memory` limits the memory
+/// of the system, in bytes. The texts of targets are added to `sources`.
 pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
@@ -90,7 +90,7 @@ pub(crate) fn lower(
     }
 }
 
-/// The diagnostic for a system that is too large.
+/// Builds the diagnostic for a system that is too large.
 fn too_large(error: &TooLarge) -> Diagnostic {
     let message = match error {
         TooLarge::Many { what, limit } => format!("the program has more than {limit} {what}"),
@@ -100,7 +100,8 @@ fn too_large(error: &TooLarge) -> Diagnostic {
         .help("too many of its variables are live at the same time; give them values, or leave some out")
 }
 
-/// For each node, whether a path of the graph leads a thread to it. Conditions are ignored.
+/// Computes, for each node, whether a path of the graph leads a thread to it. Conditions are
+/// ignored.
 fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
     let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
@@ -123,7 +124,7 @@ fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     seen
 }
 
-/// The nodes at which an error can happen, of those to which a path leads.
+/// Returns the nodes at which an error can happen, restricted to those to which a path leads.
 fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
     let is_error =
         |node: &usize| may_run[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));

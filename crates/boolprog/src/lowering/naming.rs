@@ -44,7 +44,7 @@ impl NameBuilder {
         self.next().push_str(part);
     }
 
-    /// `x=1`, `y=?`.
+    /// Adds a part for each variable: `x=1`, `y=?`.
     fn variables(&mut self, before: &str, declared: &[Declaration], values: &Valuation, from: usize) {
         for (number, variable) in (from..).zip(declared) {
             if self.is_too_long() {
@@ -89,7 +89,7 @@ impl<'a> Naming<'a> {
         Naming { graph, nodes, places }
     }
 
-    /// The names of all shared states: their values, or numbers if there are too many.
+    /// Names all shared states: by their values, or by numbers if there are too many.
     pub(crate) fn of_all(&self, shared: &SharedStates) -> Names {
         let mut names = Names::default();
         if shared.len() > MOST_NAMED_STATES {

@@ -39,7 +39,7 @@ pub(crate) struct PatternBuilder<'a> {
     pub(crate) dialect: Dialect,
 }
 
-/// The bad patterns. Reports errors in labels and targets.
+/// Builds the bad patterns. Reports errors in labels and targets.
 pub(crate) fn patterns(
     context: &PatternBuilder<'_>,
     bad_states: &BadStates,
@@ -126,7 +126,7 @@ impl PatternBuilder<'_> {
         }
     }
 
-    /// The nodes of a place: a label, a function, or a line of a function.
+    /// Finds the nodes of a place: a label, a function, or a line of a function.
     fn place(&self, text: &str) -> Option<Vec<usize>> {
         // A frame that awaits a return is on top only in the middle of a step.
         self.map.places.nodes(self.graph, text, false)
@@ -225,7 +225,7 @@ impl PatternBuilder<'_> {
         self.system.threads().map(|thread| self.system.thread_name(thread)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The shared states in which an expression can be true.
+    /// Computes the shared states in which an expression can be true.
     fn shared(&self, text: &str, source: u32, diagnostics: &mut Diagnostics) -> Option<Vec<Wild<SharedState>>> {
         if text.trim() == "*" {
             return Some(vec![Wild::Any]);

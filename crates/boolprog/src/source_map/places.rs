@@ -37,18 +37,18 @@ impl Places {
         Places { nodes: places, is_called }
     }
 
-    /// Whether a statement calls this function.
+    /// Returns whether a statement calls this function.
     pub(crate) fn is_called(&self, function: usize) -> bool {
         self.is_called[function]
     }
 
-    /// The line of a node, and the number of its place on that line.
+    /// Returns the line of a node, and the number of its place on that line.
     pub(crate) fn of(&self, node: usize) -> (usize, usize) {
         self.nodes[node]
     }
 
-    /// The nodes of a place: a label, a function, a line of a function, or `f:12.2`, the second
-    /// place on a line. Nodes that await a return are included only if `with_awaiting` is set.
+    /// Returns the nodes of a place: a label, a function, a line of a function, or `f:12.2`, the
+    /// second place on a line. Includes nodes that await a return only if `with_awaiting` is set.
     pub(crate) fn nodes(&self, graph: &Graph, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
         if let Some(nodes) = graph.labelled(text) {
             return Some(nodes);
@@ -87,7 +87,7 @@ impl LineStarts {
         LineStarts(std::iter::once(0).chain(starts).collect())
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte, counted from 1.
     pub(crate) fn line(&self, offset: u32) -> usize {
         self.0.partition_point(|&start| start <= offset)
     }

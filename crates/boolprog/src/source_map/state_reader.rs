@@ -48,8 +48,8 @@ struct SharedDescription<'t> {
 }
 
 impl SourceMap {
-    /// The state that a text describes, in the notation of [`SourceMap::state_text`]. With a
-    /// thread, the state of that thread alone, in the notation of [`SourceMap::thread_state_text`].
+    /// Reads a state in the notation of [`SourceMap::state_text`]. With a thread, reads the state
+    /// of that thread alone, in the notation of [`SourceMap::thread_state_text`].
     ///
     /// # Errors
     /// If the text has a mistake, or does not describe exactly one state.
@@ -71,7 +71,7 @@ struct StateReader<'r, 't> {
 }
 
 impl<'t> StateReader<'_, 't> {
-    /// The span of a part of the text.
+    /// Returns the span of a part of the text.
     fn span(&self, part: &str) -> Span {
         let start = part.as_ptr().addr() - self.text.as_ptr().addr();
         let narrow = |at: usize| u32::try_from(at).expect("a source is shorter than 4 GiB");
@@ -176,8 +176,8 @@ impl<'t> StateReader<'_, 't> {
         Some(described)
     }
 
-    /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the
-    /// line.
+    /// Finds the nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on
+    /// the line.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
         // Without a number, the first place on the line.
@@ -265,7 +265,7 @@ impl<'t> StateReader<'_, 't> {
         Some(described)
     }
 
-    /// The symbol of a frame of this thread that fits the description.
+    /// Finds the symbol of a frame of this thread that fits the description.
     fn symbol(
         &mut self,
         thread: ThreadId,
@@ -315,7 +315,7 @@ impl<'t> StateReader<'_, 't> {
         }
     }
 
-    /// The shared state that fits the description, where the threads have these stacks.
+    /// Finds the shared state that fits the description when the threads have these stacks.
     fn shared(&mut self, described: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
@@ -374,7 +374,7 @@ impl<'t> StateReader<'_, 't> {
 }
 
 impl SourceMap {
-    /// Whether a frame fits its description.
+    /// Returns whether a frame fits its description.
     fn fits(&self, described: &FrameDescription<'_>, frame: &Frame) -> bool {
         if !described.nodes.contains(&frame.node) || described.held != frame.held {
             return false;
@@ -395,8 +395,8 @@ impl SourceMap {
         section && results.as_deref() == described.results && self.has_values(&described.variables, frame)
     }
 
-    /// Whether the live local variables of a frame have these values. If a thread-local variable
-    /// and a local one have the same name, the local one comes second.
+    /// Returns whether the live local variables of a frame have these values. If a thread-local
+    /// variable and a local one have the same name, the local one comes second.
     fn has_values(&self, values: &Values<'_>, frame: &Frame) -> bool {
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let declared = || self.graph.thread_locals.iter().chain(&function.locals).enumerate();
@@ -410,7 +410,7 @@ impl SourceMap {
         })
     }
 
-    /// Whether exactly the described threads wait to start.
+    /// Returns whether the threads that wait to start are exactly the described ones.
     fn waits(&self, described: &[FrameDescription<'_>], running: &Running) -> bool {
         let mut left: Vec<&FrameDescription<'_>> = described.iter().collect();
         let taken = running.pending.iter().all(|(_, frame)| {
@@ -421,7 +421,7 @@ impl SourceMap {
     }
 }
 
-/// The first items of a list, for a message.
+/// Lists the first items, for a message.
 fn first_few(all: &[String]) -> String {
     let more = if all.len() > MOST_SHOWN { ", …" } else { "" };
     all.iter().take(MOST_SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more

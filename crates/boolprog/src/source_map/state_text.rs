@@ -18,12 +18,12 @@ struct ImpliedByThreads {
 }
 
 impl SourceMap {
-    /// The text of a state.
+    /// Formats a state.
     pub fn state_text(&self, state: &GlobalState) -> String {
         self.text(state.shared, &state.stacks)
     }
 
-    /// The text of the state of one thread.
+    /// Formats the state of one thread.
     pub fn thread_state_text(&self, (q, stack): (SharedState, &Stack)) -> String {
         self.text(q, std::slice::from_ref(stack))
     }
@@ -47,7 +47,7 @@ impl SourceMap {
         format!("{shared}|{}", stacks.join(", "))
     }
 
-    /// The text of a shared state.
+    /// Formats a shared state.
     pub fn shared_text(&self, q: SharedState) -> String {
         match &self.shared(q) {
             Shared::Running(running) => self.running_text(running, &ImpliedByThreads::default()),
@@ -58,7 +58,7 @@ impl SourceMap {
         }
     }
 
-    /// The text of a stack symbol.
+    /// Formats a stack symbol.
     pub fn symbol_text(&self, symbol: Symbol) -> String {
         let frame = self.meaning.frame(symbol);
         let function = self.graph.nodes[frame.node].function;
@@ -67,13 +67,14 @@ impl SourceMap {
         self.frame_text(frame, outermost)
     }
 
-    /// Whether a thread is in the middle of a step, with a handover in the shared state. Then no
-    /// other thread can take a step.
+    /// Returns whether a thread is in the middle of a step, with a handover in the shared state.
+    /// Then no other thread can take a step.
     pub fn is_mid_step(&self, q: SharedState) -> bool {
         matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
     }
 
-    /// Whether this is the stack of a created thread, if these are counted.
+    /// Returns whether this is the stack of a created thread. Always false if created threads are
+    /// not counted.
     pub(super) fn is_created(&self, stack: &Stack) -> bool {
         stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
     }
@@ -126,7 +127,7 @@ impl SourceMap {
         self.place_text(frame.node) + &in_parentheses(&items)
     }
 
-    /// `f:12`, or `f:12.2` for the second place on that line.
+    /// Formats a place: `f:12`, or `f:12.2` for the second place on that line.
     fn place_text(&self, node: usize) -> String {
         let function = &self.graph.functions[self.graph.nodes[node].function];
         let (line, number) = self.meaning.places.of(node);
@@ -137,14 +138,14 @@ impl SourceMap {
     }
 }
 
-/// `x=1`, `y=*` for the live variables.
+/// Formats the live variables: `x=1`, `y=*`.
 fn variables(declared: &[Declaration], values: &Valuation, from: usize, live: Option<&NumberSet>) -> Vec<String> {
     let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let numbered = (from..).zip(declared).filter(|(number, _)| live.is_none_or(|live| live.contains(*number)));
     numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
 }
 
-/// The results of a call.
+/// Formats the results of a call.
 pub(super) fn results_text(results: &Valuation, count: usize) -> String {
     let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let values: String = (0..count).map(value).collect();

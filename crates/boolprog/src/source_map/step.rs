@@ -81,13 +81,14 @@ pub enum VariableKind {
 }
 
 impl SourceMap {
-    /// The step of a thread between two states.
+    /// Translates the step of a thread between two states.
     pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
         let thread = thread.index();
         self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
     }
 
-    /// The step of a thread between two states, of which only its own stack is given.
+    /// Translates the step of a thread between two states. Each state has only the stack of this
+    /// thread.
     pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
         let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
@@ -122,7 +123,7 @@ impl SourceMap {
         }
     }
 
-    /// Values of open variables for which a condition is false.
+    /// Chooses values of open variables for which a condition is false.
     fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
         let Shared::Running(running) = self.shared(before) else { return Vec::new() };
         let (before, mut after) = (Store { shared: running.variables, local: frame.local.clone() }, None);

@@ -59,9 +59,9 @@ pub(crate) struct ThreadSynchronisation {
 }
 
 impl SourceMap {
-    /// Locks, atomic sections and waiting threads in a state. `before` is the result for the state
-    /// before it. It is also the result for the state of an error. It tells which thread holds a
-    /// lock after that thread has ended.
+    /// Computes the locks, the atomic section and the waiting threads of a state. `before` is the
+    /// result for the previous state. It tells which thread holds a lock after that thread has
+    /// ended. The state of an error has the result of its previous state.
     pub fn synchronisation<'m>(
         &'m self,
         state: &GlobalState,
@@ -82,12 +82,12 @@ impl SourceMap {
         }
     }
 
-    /// The names of all locks.
+    /// Iterates over the names of all locks.
     pub fn lock_names(&self) -> impl Iterator<Item = &str> {
         self.graph.locks.iter().map(String::as_str)
     }
 
-    /// The changes that a step of a thread makes.
+    /// Computes the synchronisation events of a step.
     pub(crate) fn synchronised(
         &self,
         (q, old): (SharedState, &Stack),
@@ -119,12 +119,12 @@ impl SourceMap {
         found
     }
 
-    /// Whether a thread is in an atomic section.
+    /// Returns whether a thread is in an atomic section.
     pub(crate) fn is_in_atomic(&self, q: SharedState, stack: &Stack) -> bool {
         self.own_in(self.rest(q), stack).is_atomic
     }
 
-    /// The numbers and names of the locks of a set.
+    /// Iterates over the locks of a set: their numbers and names.
     pub(crate) fn locks<'m>(&'m self, locks: &NumberSet) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
         let numbers: Vec<usize> = locks.iter().collect();
         numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))

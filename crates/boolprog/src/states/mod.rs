@@ -40,7 +40,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// A copy with other values of `variables` and `is_atomic`.
+    /// Copies this state with other values of `variables` and `is_atomic`.
     pub(crate) fn with(&self, variables: Valuation, is_atomic: bool) -> Running {
         let Running { locked, handover, pending, created, .. } = self;
         let (locked, handover, pending) = (locked.clone(), handover.clone(), pending.clone());
@@ -82,7 +82,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The heap memory in bytes, if no copy shares it.
+    /// Returns the heap memory in bytes, as if no copy shared it.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.held.heap_bytes() + self.local.heap_bytes() + self.results.heap_bytes()
     }

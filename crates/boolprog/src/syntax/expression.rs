@@ -18,29 +18,29 @@ impl From<ExprKind> for Expr {
 }
 
 impl Expr {
-    /// A variable.
+    /// Creates an expression that is a variable.
     pub fn variable(name: &str) -> Self {
         ExprKind::Variable(name.into()).into()
     }
 
-    /// The negation of this expression.
+    /// Negates this expression.
     #[must_use]
     pub fn negated(self) -> Self {
         ExprKind::Not(Box::new(self)).into()
     }
 
-    /// This expression and another one, joined by an operator.
+    /// Joins this expression and another one by an operator.
     #[must_use]
     pub fn with(self, operator: Operator, other: Self) -> Self {
         ExprKind::Binary(operator, Box::new(self), Box::new(other)).into()
     }
 
-    /// The conjunction of all expressions, as a balanced tree.
+    /// Joins all expressions by conjunctions, as a balanced tree.
     pub fn all(exprs: impl IntoIterator<Item = Self>) -> Self {
         balanced(exprs.into_iter().collect(), Operator::And, true)
     }
 
-    /// The disjunction of all expressions, as a balanced tree.
+    /// Joins all expressions by disjunctions, as a balanced tree.
     pub fn any(exprs: impl IntoIterator<Item = Self>) -> Self {
         balanced(exprs.into_iter().collect(), Operator::Or, false)
     }
@@ -93,7 +93,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// The sign of the operator.
+    /// Returns the sign of the operator.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Iff => "<=>",
@@ -106,7 +106,7 @@ impl Operator {
         }
     }
 
-    /// How tightly the operator binds. `=` and `!=` have the same strength.
+    /// Returns the binding strength of the operator. `=` and `!=` have the same strength.
     pub fn strength(self) -> u8 {
         match self {
             Operator::Iff => 1,
@@ -118,7 +118,7 @@ impl Operator {
         }
     }
 
-    /// The value of the operator for two operands.
+    /// Applies the operator to two operands.
     pub fn apply(self, a: bool, b: bool) -> bool {
         match self {
             Operator::Iff | Operator::Equal => a == b,

@@ -121,7 +121,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// A statement without labels.
+    /// Creates a statement without labels.
     pub fn new(id: StatementId, kind: StatementKind) -> Self {
         Statement { id, labels: Vec::new(), kind, at: At::default(), origin: None }
     }

@@ -11,8 +11,8 @@ use std::collections::btree_map::Entry;
 /// The node at which a call or a thread starts.
 type Activation = usize;
 
-/// The creations that may be executed, in the order of the text, each with the number of times.
-/// `u64::MAX` means that there is no bound.
+/// Returns the creations that may be executed, in the order of the text, each with its number of
+/// executions. `u64::MAX` means that there is no bound.
 pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
     let in_loop = in_loop(graph);
     // The calls and creations that one activation may execute, with the activations that they
@@ -67,8 +67,8 @@ pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u6
     creations
 }
 
-/// For each node, whether it is on a cycle of the graph: the strongly connected components, by two
-/// searches (Kosaraju).
+/// Computes, for each node, whether it is on a cycle of the graph. Finds the strongly connected
+/// components by two searches (Kosaraju).
 fn in_loop(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     let forward: Vec<Vec<usize>> = (0..count).map(|node| graph.successors(node)).collect();
@@ -93,7 +93,7 @@ fn in_loop(graph: &Graph) -> Vec<bool> {
     in_loop
 }
 
-/// A depth-first search. It adds a node to `order` after all nodes that the node leads to.
+/// Runs a depth-first search. Adds a node to `order` after all nodes that the node leads to.
 fn finish(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[start], true) {
         return;

@@ -103,7 +103,7 @@ pub(crate) fn plan(
     Threads { roots, pools: pools.into_iter().filter(|pool| pool.slots > 0).collect(), limit, launcher }
 }
 
-/// The warning that a limit changes nothing, because the program creates no more threads.
+/// Builds the warning that a limit changes nothing, because the program creates no more threads.
 fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
     let why = match created {
         0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
@@ -116,7 +116,7 @@ fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagno
         .about(Setting::Threads)
 }
 
-/// Where the thread that a node creates starts.
+/// Returns where the thread that a node creates starts.
 pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     match &graph.nodes[node].step {
         Step::Start { function, .. } => Start::Function(*function),
@@ -125,7 +125,7 @@ pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     }
 }
 
-/// The initial threads, and `main` if it only starts them.
+/// Computes the initial threads. Also returns `main` if it only starts them.
 fn roots(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -177,7 +177,7 @@ fn roots(
     (roots, launcher)
 }
 
-/// The functions that a function starts, if it does nothing else.
+/// Returns the functions that a function starts, if it does nothing else.
 fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
     let (mut node, mut started) = (graph.functions[function].entry, Vec::new());
     if graph.functions[function].enforce.is_some() {

@@ -54,7 +54,7 @@ impl Exploration<'_> {
         self.unconfirmed = finding.map(|finding| (finding, ended));
     }
 
-    /// Whether the search itself has no answer.
+    /// Returns whether the search itself has no answer.
     pub(crate) fn is_open(&self) -> bool {
         self.unconfirmed.is_none() && self.analysis.is_open()
     }
@@ -63,12 +63,12 @@ impl Exploration<'_> {
         self.problem.system()
     }
 
-    /// The name of the levels: R_k, or S_k.
+    /// Returns the letter of the levels: R for R_k, S for S_k.
     pub(crate) fn levels(&self) -> char {
         levels(&self.analysis)
     }
 
-    /// The facts about the analysis.
+    /// Collects the facts about the analysis.
     pub(crate) fn summary(&self) -> Summary<'_> {
         let analysis = &self.analysis;
         Summary {
@@ -90,7 +90,7 @@ impl Exploration<'_> {
     }
 }
 
-/// The name of the levels: R_k, or S_k.
+/// Returns the letter of the levels: R for R_k, S for S_k.
 pub(crate) fn levels(analysis: &Analysis<'_>) -> char {
     match analysis.level_store.engine() {
         Engine::Explicit => 'R',

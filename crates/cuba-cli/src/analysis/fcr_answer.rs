@@ -14,7 +14,7 @@ pub(crate) struct FcrAnswer {
 }
 
 impl FcrAnswer {
-    /// The programs with contexts that are not known to be finite or infinite.
+    /// Returns the undecided programs: it is not known whether their contexts are finite.
     pub(crate) fn open(&self) -> Vec<usize> {
         let programs = self.fcr.programs.iter().enumerate();
         programs.filter(|(_, contexts)| **contexts == ContextFiniteness::Open).map(|(program, _)| program).collect()

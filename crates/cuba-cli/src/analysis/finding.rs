@@ -37,7 +37,8 @@ pub(crate) struct Unconfirmed<'a> {
 }
 
 impl<'a> Unconfirmed<'a> {
-    /// A limit that is reached at the very end of the search counts for the next phase.
+    /// Combines a finding with the end of the run. A limit that is reached at the very end of the
+    /// search counts for the next phase.
     pub(crate) fn new(finding: &'a Finding, ended: Ended) -> Self {
         let phase = if ended.phase == Phase::Searching { Phase::MakingEvidence } else { ended.phase };
         Unconfirmed { finding, ended: Ended { phase, ..ended } }

@@ -21,8 +21,8 @@ impl Default for MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// The limit of the user. Without one, an equal share of the machine's memory for each of
-    /// `processes`.
+    /// Uses the limit of the user. Without one, computes an equal share of the machine's memory for
+    /// each of `processes`.
     pub(crate) fn new(wanted: Option<usize>, machine: Option<usize>, processes: usize) -> Self {
         match (wanted, machine) {
             (Some(bytes), _) => MemoryLimit { bytes, of: None },
@@ -37,8 +37,8 @@ impl MemoryLimit {
         }
     }
 
-    /// The part for the tables of an analysis. The rest is for the model, the evidence, and the
-    /// operating system.
+    /// Returns the part of the limit for the tables of an analysis. The rest is for the model, the
+    /// evidence, and the operating system.
     pub(crate) fn for_tables(self) -> usize {
         const SMALL: usize = LEAST / 2;
         if self.bytes <= SMALL { self.bytes } else { SMALL.max(self.bytes / 4 * 3) }

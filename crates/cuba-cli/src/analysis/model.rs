@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file with this name.
+    /// Returns the format of a file with this name.
     pub(crate) fn of_name(path: &Path) -> Option<Format> {
         if is_program(path) {
             return Some(Format::Bp);
@@ -58,12 +58,13 @@ impl Loaded {
         &self.reading.problem
     }
 
-    /// The assumptions that the answer depends on, if the program may do more than was analysed.
+    /// Returns the assumptions that the answer depends on, if the program may do more than was
+    /// analysed.
     pub(crate) fn assumptions(&self) -> &[String] {
         self.program.as_ref().map_or(&[], |program| &program.assumptions)
     }
 
-    /// The assumptions as the end of a verdict.
+    /// Formats the assumptions as the end of a verdict.
     pub(crate) fn assuming(&self) -> String {
         match self.assumptions() {
             [] => String::new(),

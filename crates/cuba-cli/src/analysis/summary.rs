@@ -9,7 +9,7 @@ use crate::analysis::phase::Ended;
 use cpds::Cpds;
 use cuba::{Between, Engine, Level, ObservationSequence, Options, Reason, RungResult};
 
-/// A selection from a long list: the first and last `most` items, and all items that matter. `None`
+/// Selects items of a long list: the first and last `most` items, and all items that matter. `None`
 /// stands for a gap.
 pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
     let mut listed = Vec::new();
@@ -53,17 +53,17 @@ pub(crate) struct Summary<'a> {
 }
 
 impl Summary<'_> {
-    /// The answer of the search that was not confirmed.
+    /// Returns the answer of the search, if it was not confirmed.
     pub(crate) fn unconfirmed(&self) -> Option<Unconfirmed<'_>> {
         Some(Unconfirmed::new(self.finding?, self.ended.clone()?))
     }
 
-    /// The name of the levels: R_k, or S_k.
+    /// Returns the letter of the levels: R for R_k, S for S_k.
     pub(crate) fn name(&self) -> char {
         if self.engine == Some(Engine::Symbolic) { 'S' } else { 'R' }
     }
 
-    /// The last complete level.
+    /// Returns the last complete level.
     pub(crate) fn last(&self) -> Option<&Level> {
         self.levels.last()
     }

@@ -32,12 +32,12 @@ pub(crate) struct CheckpointArgs {
 }
 
 impl CheckpointArgs {
-    /// The file, if this run creates it.
+    /// Returns the checkpoint file, if this run creates it.
     pub(crate) fn output(&self, is_shared: bool) -> Option<&PathBuf> {
         self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_shared)
     }
 
-    /// The folder in which this process saves its shares of the states, if the user wants
+    /// Opens the folder in which this process saves its shares of the states, if the user wants
     /// checkpoints.
     pub(crate) fn folder(&self, run: &Arc<Run>, problem: &cpds::Problem) -> Result<Option<SharesFolder>, String> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
@@ -49,7 +49,7 @@ impl CheckpointArgs {
         self.resumed = Some(resumed);
     }
 
-    /// The start of both searches, and the checkpoint to save, if the user wants one.
+    /// Prepares the start of both searches, and the checkpoint to save, if the user wants one.
     pub(crate) fn begin(
         &self,
         run: &Arc<Run>,

@@ -53,17 +53,18 @@ pub(crate) struct ShareOptions {
 const PROGRAM: &str = "cuba-cluster";
 
 impl ClusterArgs {
-    /// Whether there are other processes.
+    /// Returns whether the run has several processes.
     pub(crate) fn is_wanted(&self) -> bool {
         self.hosts.is_some() || self.processes.is_some()
     }
 
-    /// The list of the processes, if it is a file.
+    /// Returns the file of `--hosts`.
     pub(crate) fn hosts(&self) -> Option<&PathBuf> {
         self.hosts.as_ref()
     }
 
-    /// Whether this process only stores shares of the states. Then process 0 answers.
+    /// Returns whether this is not process 0. Then it only stores shares of the states, and process
+    /// 0 answers.
     pub(crate) fn is_other(&self) -> bool {
         self.is_started() || self.process.is_some_and(|process| process > 0)
     }
@@ -73,7 +74,8 @@ impl ClusterArgs {
         self.arguments = Some(arguments.to_vec());
     }
 
-    /// If this program has no transport, `cuba-cluster` takes over, and this does not return.
+    /// Replaces this process by `cuba-cluster`, if the run has several processes and this program
+    /// has no transport. Then this does not return.
     pub(crate) fn hand_over(&self, run: &Run) -> Result<(), Stopped> {
         if !self.is_wanted() || run.cluster.transport.is_some() {
             return Ok(());
@@ -89,22 +91,23 @@ impl ClusterArgs {
         )))
     }
 
-    /// Whether process 0 on this machine has started this process.
+    /// Returns whether process 0 on this machine has started this process.
     pub(crate) fn is_started(&self) -> bool {
         self.started.is_some()
     }
 
-    /// The memory limit of a process that process 0 has started.
+    /// Returns the memory limit that process 0 has set for this process.
     pub(crate) fn memory(&self) -> Option<usize> {
         self.started.map(|(_, bytes)| bytes)
     }
 
-    /// The number of processes of the run on this machine, as far as the options say.
+    /// Returns the number of processes of the run on this machine, as far as the options determine
+    /// it.
     pub(crate) fn here(&self) -> usize {
         self.processes.unwrap_or(1)
     }
 
-    /// The number of shares of each process.
+    /// Returns the number of shares of each process.
     fn jobs(&self, jobs: Option<usize>) -> usize {
         jobs.unwrap_or_else(|| (machine::cores() / self.here()).max(1))
     }
@@ -166,7 +169,7 @@ impl ClusterArgs {
         }
     }
 
-    /// The command line of this run for another process, which gets the same memory limit.
+    /// Builds the command line of this run for another process, which gets the same memory limit.
     fn arguments_for(&self, run: &Run, process: usize) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = match &self.arguments {
             Some(arguments) => arguments.iter().skip(1).map(OsString::from).collect(),
@@ -185,7 +188,7 @@ fn started(text: &str) -> Result<(usize, usize), String> {
     parsed.ok_or_else(|| "only cuba itself passes this option".to_owned())
 }
 
-/// The first digits of a hash.
+/// Returns the first 64 bits of a fingerprint.
 fn short(fingerprint: &str) -> u64 {
     let digits = fingerprint.rsplit(':').next().and_then(|digits| digits.get(..16)).unwrap_or_default();
     u64::from_str_radix(digits, 16).unwrap_or_default()

@@ -23,17 +23,17 @@ pub(crate) struct EvidenceArgs {
 }
 
 impl EvidenceArgs {
-    /// The file of the certificate.
+    /// Returns the file of the certificate.
     pub(crate) fn certificate(&self) -> Option<&PathBuf> {
         self.certificate.as_ref()
     }
 
-    /// The state of the check when the search is over.
+    /// Returns the state of the check when the search is over.
     pub(crate) fn check(&self) -> Check {
         if self.no_check { Check::Skipped } else { Check::Pending }
     }
 
-    /// Which evidence the library makes, and whether it checks it.
+    /// Returns the evidence policy for the library.
     pub(crate) fn policy(&self) -> EvidencePolicy {
         match (self.no_check, &self.certificate) {
             (false, _) => EvidencePolicy::Checked,
@@ -42,7 +42,8 @@ impl EvidenceArgs {
         }
     }
 
-    /// The end of a verdict with an unchecked trace. (The other verdicts name their proof.)
+    /// Returns the end of a verdict whose trace is not checked. (Other verdicts name their proof,
+    /// and whether it was checked.)
     pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
         let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
         if self.no_check && is_trace { "; trace not checked" } else { "" }

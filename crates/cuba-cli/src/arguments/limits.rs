@@ -39,7 +39,7 @@ impl LimitArgs {
         self.enforce_for(1, run, quiet, answer);
     }
 
-    /// The same for one of `processes` that share this machine.
+    /// Starts the guard for one of `processes` that share this machine.
     pub(crate) fn enforce_for(
         self,
         processes: usize,
@@ -50,17 +50,18 @@ impl LimitArgs {
         guard::start(run, Limits { memory: self.memory, timeout: self.timeout, processes }, quiet, answer);
     }
 
-    /// These limits. A limit that is not given comes from `others`.
+    /// Combines these limits with `others`, which replace missing limits.
     pub(crate) fn or(self, others: Self) -> Self {
         LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
     }
 
-    /// The limits of a process that process 0 stops: no timeout, and perhaps another memory limit.
+    /// Returns the limits of a process that process 0 stops: no timeout, and perhaps another memory
+    /// limit.
     pub(crate) fn of_another(self, memory: Option<usize>) -> Self {
         LimitArgs { timeout: None, memory: memory.or(self.memory) }
     }
 
-    /// The timeout of the run.
+    /// Returns the timeout of the run.
     pub(crate) fn timeout(self) -> Option<Duration> {
         self.timeout
     }

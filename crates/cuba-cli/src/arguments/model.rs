@@ -67,7 +67,7 @@ fn instance(text: &str) -> Result<(String, u32), String> {
 }
 
 impl ModelArgs {
-    /// The file and its neighbours, which may be missing.
+    /// Returns the model file and its neighbours, which may be missing.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let is_pds = Format::of_name(&self.file) == Some(Format::Pds);
         let neighbours =
@@ -75,7 +75,7 @@ impl ModelArgs {
         iter::once(self.file.clone()).chain(neighbours).collect()
     }
 
-    /// The option that replaces the bad patterns, if it is given.
+    /// Returns the option that replaces the bad patterns, if it is given.
     pub(crate) fn bad_option(&self) -> Option<&'static str> {
         let given = [("--target", !self.target.is_empty()), ("--label", !self.program.label.is_empty())];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
@@ -145,13 +145,13 @@ impl ModelArgs {
     }
 }
 
-/// The text of a program, under the name that the user gave.
+/// Reads the text of a program. The source has the name that the user gave.
 pub(crate) fn read_program(run: &Run, file: &Path) -> Result<Source, ReadError> {
     let text = read_text(&run.files.resolve(file))?;
     Ok(Source { name: shown(file), ..text })
 }
 
-/// The values of an option as sources.
+/// Turns the values of an option into sources.
 fn named(option: &str, texts: &[String]) -> Vec<Source> {
     texts.iter().map(|text| Source::new(option, text.clone())).collect()
 }

@@ -21,12 +21,12 @@ pub(crate) struct PictureArgs {
 }
 
 impl PictureArgs {
-    /// Whether the user wants a picture.
+    /// Returns whether the user wants a picture.
     pub(crate) fn is_wanted(&self) -> bool {
         self.dot || self.svg
     }
 
-    /// The picture as text. The error for an SVG that is too large ends with `hint`.
+    /// Draws the picture as text. The error for an SVG that is too large ends with `hint`.
     pub(crate) fn draw(&self, picture: &Picture, hint: &str) -> Result<String, Stopped> {
         if self.dot {
             return Ok(picture.dot());

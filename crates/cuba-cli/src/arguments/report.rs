@@ -21,7 +21,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The files to write.
+    /// Returns the files to write.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &PathBuf> {
         self.report.iter().chain(&self.plot)
     }

@@ -99,7 +99,7 @@ impl FromStr for EngineChoice {
 }
 
 impl SearchArgs {
-    /// The options for the library.
+    /// Builds the options for the library.
     pub(crate) fn options(&self, memory: MemoryLimit) -> Options {
         let (engine, ladder) = match self.engine {
             EngineChoice::Auto => (None, Ladder::All),

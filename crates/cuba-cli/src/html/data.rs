@@ -145,13 +145,13 @@ struct Numbering<'a> {
     stacks: HashMap<(usize, usize), usize>,
 }
 
-/// The number of an item. A new item gets the next number.
+/// Returns the number of an item. A new item gets the next number.
 fn number<T: std::hash::Hash + Eq>(numbers: &mut HashMap<T, usize>, it: T) -> usize {
     let next = numbers.len();
     *numbers.entry(it).or_insert(next)
 }
 
-/// The items in the order of their numbers.
+/// Returns the items in the order of their numbers.
 fn in_order<T>(numbers: HashMap<T, usize>) -> Vec<T> {
     let mut all: Vec<(usize, T)> = numbers.into_iter().map(|(it, number)| (number, it)).collect();
     all.sort_unstable_by_key(|&(number, _)| number);
@@ -172,7 +172,7 @@ impl Numbering<'_> {
         row
     }
 
-    /// The first levels of a table, up to the limits.
+    /// Builds a table of the first levels, up to the limits.
     fn table(
         &mut self,
         count: fn(&LevelStore<'_>, usize) -> Count,
@@ -198,7 +198,7 @@ impl Numbering<'_> {
     }
 }
 
-/// Visible states as states with stacks of height at most one.
+/// Returns visible states as states with stacks of height at most one.
 fn visible(lower: &LevelStore<'_>, k: usize) -> Vec<GlobalState> {
     let stack = |top: &Option<Symbol>| Stack::from_top(*top);
     let states = lower.visible().states(k).into_iter();

@@ -286,7 +286,7 @@ fn program(program: &Program) -> ProgramRow {
     }
 }
 
-/// The loop step by step, if its states fit into the limit.
+/// Formats the loop step by step, if its states fit into the limit.
 fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
@@ -294,7 +294,7 @@ fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut
     Some(plain(&pumping_loop::steps(loaded, program, found, None, None)))
 }
 
-/// The store automata of the first programs, and their loops.
+/// Draws the store automata of the first programs, and their loops.
 fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();

@@ -265,7 +265,7 @@ fn shares((parts, supersteps, sent): (usize, u64, Sent)) -> SharesJson {
     SharesJson { parts, supersteps, states_sent: states, stacks_sent: stacks, bytes_sent: bytes, blocks_sent: blocks }
 }
 
-/// The results of an analysis that the guard has ended at a limit.
+/// Builds the answer for an analysis that the guard has ended at a limit.
 pub(crate) fn interim(
     file: String,
     summary: &Summary<'_>,
@@ -293,7 +293,7 @@ pub(crate) fn model_facts(loaded: &Loaded) -> ModelFacts {
     }
 }
 
-/// The part that every answer has.
+/// Builds the part that every answer has.
 fn summarised(file: String, summary: &Summary<'_>, reason: &str, usage: Usage) -> AnalysisJson {
     let is_symbolic = summary.engine == Some(Engine::Symbolic);
     let sequence = summary.levels.iter().map(|level| LevelJson {

@@ -68,7 +68,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The name in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Outcome::AsExpected => "as-expected",

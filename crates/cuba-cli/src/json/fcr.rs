@@ -112,7 +112,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, re
     }
 }
 
-/// The answer of `fcr` if nothing is known.
+/// Builds the answer of `fcr` if nothing is known.
 pub(crate) fn no_fcr(file: String, reason: &str, usage: Usage) -> FcrJson {
     FcrJson {
         file,

@@ -169,7 +169,7 @@ pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
     }
 }
 
-/// The bad state.
+/// Formats the bad state.
 fn bad(loaded: &Loaded, trace: &Trace) -> String {
     match loaded.program {
         Some(_) => StateNotation::of(loaded).state(trace.last()),
@@ -177,7 +177,7 @@ fn bad(loaded: &Loaded, trace: &Trace) -> String {
     }
 }
 
-/// The name of a shared variable. No program has a name with a colon.
+/// Returns the name of a shared variable. No program has a name with a colon.
 fn variable(name: &str) -> String {
     if OF_PROGRAM.contains(&name) { format!("shared:{name}") } else { name.to_owned() }
 }

@@ -333,7 +333,7 @@ pub(crate) fn summary(system: &Cpds) -> SummaryJson {
     }
 }
 
-/// Every step from a state.
+/// Builds the list of all steps from a state.
 pub(crate) fn successors(
     file: String,
     loaded: &Loaded,
@@ -386,13 +386,13 @@ pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<Wa
         .collect()
 }
 
-/// The object as text with a line end.
+/// Formats the object as text with a line end.
 pub(crate) fn print(object: &impl Serialize) -> String {
     visible(serde_json::to_string_pretty(object).expect("plain data")) + "\n"
 }
 
-/// JSON without characters that a terminal interprets. Such characters occur only in strings, where
-/// they are escaped.
+/// Escapes the characters that a terminal interprets. In JSON, such characters occur only in
+/// strings.
 pub(crate) fn visible(json: String) -> String {
     let is_hidden = |c: char| c >= '\u{7f}' && !is_printable(c);
     if !json.contains(is_hidden) {

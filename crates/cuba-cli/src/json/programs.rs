@@ -13,7 +13,7 @@ use cpds::diagnostic::Span;
 use cpds::{GlobalState, ThreadId, Trace};
 use std::collections::BTreeMap;
 
-/// A state of a program.
+/// Translates a state of a program.
 pub(crate) fn program_state(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> ProgramStateJson {
     let (system, map) = (loaded.problem().system(), &program.map);
     let owned = |variables: Vec<(&str, Option<bool>)>| {
@@ -37,7 +37,7 @@ pub(crate) fn program_state(loaded: &Loaded, program: &LoadedProgram, state: &Gl
     }
 }
 
-/// Every enabled step from a state.
+/// Translates every enabled step from a state.
 pub(crate) fn program_successors(
     loaded: &Loaded,
     program: &LoadedProgram,
@@ -61,7 +61,7 @@ pub(crate) fn program_successors(
     system.steps(state).map(step).collect()
 }
 
-/// A step of a trace.
+/// Translates a step of a trace.
 pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. }: &ProgramStep<'_>) -> SourceJson {
     let name = |thread: ThreadId| loaded.problem().system().thread_name(thread);
     let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
@@ -78,7 +78,7 @@ pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. 
     SourceJson { locks, atomic, creates, threads: Some(synchronisation(now, &name)), ..step_alone(loaded, step) }
 }
 
-/// A step of one thread, without the locks and other threads.
+/// Translates a step of one thread, without the locks and other threads.
 pub(crate) fn step_alone(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson {
     let kind = match step.kind {
         StepKind::Statement => "statement",
@@ -127,7 +127,7 @@ fn place(loaded: &Loaded, function: &str, line: usize, span: Span, origin: Optio
     PlaceJson { function: function.to_owned(), line, statement: statement(loaded, span), origin }
 }
 
-/// The error at the end of a trace, if there is one.
+/// Returns the error at the end of a trace, if there is one.
 pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
     let error = program.map.error(trace.last().shared)?;
     let kind = if error.kind == StepKind::Unlock { "unlock" } else { "assert" };

@@ -76,7 +76,7 @@ impl GraphLayout {
 }
 
 impl Place {
-    /// The point nearest to `other` at this distance from the border.
+    /// Returns the point nearest to `other` at this distance from the border.
     pub(super) fn near(&self, other: Point, distance: f64) -> Point {
         let x = other.0.clamp(self.x - self.core.0, self.x + self.core.0);
         let y = other.1.clamp(self.y - self.core.1, self.y + self.core.1);
@@ -85,15 +85,16 @@ impl Place {
         (x + dx * scale, y + dy * scale)
     }
 
-    /// The point at this distance from the border where an edge to `other`, on the left or on the
-    /// right, starts.
+    /// Returns the point at this distance from the border where an edge to `other`, on the left or
+    /// on the right, starts.
     fn port(&self, other: Point, distance: f64) -> Point {
         let rise = STEEPEST * ((other.0 - self.x).abs() - self.core.0);
         self.near((other.0, other.1.clamp(self.y - rise, self.y + rise)), distance)
     }
 }
 
-/// The graph after dagre's layout: nodes have a rank and a height, edges have the heights between.
+/// Computes dagre's layout of the graph: nodes have a rank and a height, edges have the heights
+/// between.
 fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     let mut graph = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -128,8 +129,8 @@ struct Stop {
     y: f64,
 }
 
-/// The points where an edge crosses columns, in order. The points of dagre begin and end on the
-/// borders of the nodes.
+/// Computes the points where an edge crosses columns, in order. The points of dagre begin and end
+/// on the borders of the nodes.
 fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     if from.column == to.column {
         return vec![from];
@@ -143,8 +144,8 @@ fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     std::iter::once(from).chain(between).chain([to]).collect()
 }
 
-/// The stop that dagre reserves for the label: the middle one, or the one to the left of the
-/// middle.
+/// Returns the stop that dagre reserves for the label: the middle one, or the one to the left of
+/// the middle.
 fn label_stop(stops: &[Stop]) -> Stop {
     let last = stops.len() - 1;
     stops[if stops[0].column < stops[last].column { last / 2 } else { last.div_ceil(2) }]
@@ -155,8 +156,8 @@ struct Column {
     half: f64,
 }
 
-/// The positions of the columns. A column is as wide as its content. The steeper the edges between
-/// two columns, the larger is their distance.
+/// Computes the positions of the columns. A column is as wide as its content. The steeper the edges
+/// between two columns, the larger is the distance between the columns.
 fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column> {
     let count = nodes.iter().map(|stop| stop.column + 1).max().unwrap_or(0);
     let (mut halves, mut gaps) = (vec![4.0_f64; count], vec![30.0_f64; count]);
@@ -180,7 +181,7 @@ fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column
     halves.into_iter().zip(gaps).map(column).collect()
 }
 
-/// The curve of an edge, which is horizontal where it crosses a column.
+/// Computes the curve of an edge, which is horizontal where it crosses a column.
 fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> EdgeCurve {
     let ahead = if from.x < to.x { 1.0 } else { -1.0 };
     let level = |stop: &Stop| {
@@ -204,7 +205,7 @@ fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> EdgeC
     EdgeCurve { curve, label: (columns[label.column].x, label.y) }
 }
 
-/// The curve of a loop below its node.
+/// Computes the curve of a loop below its node.
 fn hanging(node: &Place, edge: &Edge) -> EdgeCurve {
     let bottom = node.y + node.core.1 + RADIUS + LOOP;
     let (left, right) = ((node.x - 24.0, bottom + 4.0), (node.x + 24.0, bottom + 4.0));
@@ -212,14 +213,14 @@ fn hanging(node: &Place, edge: &Edge) -> EdgeCurve {
     EdgeCurve { curve, label: (node.x, bottom + size(&wrapped(&edge.labels)).1 / 2.0) }
 }
 
-/// The width and the height of a node.
+/// Returns the width and the height of a node.
 fn extent(node: &Node) -> Point {
     let border = if node.kind == NodeKind::Accepting { 8.0 } else { 0.0 };
     let (width, height) = size(&shown(node));
     ((width + 10.0).max(2.0 * RADIUS) + border, height - LINE + 2.0 * RADIUS)
 }
 
-/// The width and the height of lines of text.
+/// Returns the width and the height of lines of text.
 #[expect(clippy::cast_precision_loss, reason = "no text is that long")]
 pub(super) fn size(lines: &[impl AsRef<str>]) -> Point {
     let columns = lines.iter().map(|line| line.as_ref().width()).max().unwrap_or(0);

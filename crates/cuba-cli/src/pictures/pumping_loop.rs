@@ -10,7 +10,7 @@ use cuba::PumpingLoop;
 /// A longer loop is not drawn.
 const DRAWN: usize = 40;
 
-/// The run as a picture: from ⟨q|σ⟩ to ⟨q|σw⟩, with an edge back to the start.
+/// Draws the run from ⟨q|σ⟩ to ⟨q|σw⟩, with an edge back to the start.
 pub(crate) fn picture(loaded: &Loaded, program: &Program, found: &PumpingLoop) -> Option<Picture> {
     let run = found.run.as_ref().filter(|run| run.rules.len() <= DRAWN)?;
     let words = StateNotation::of(loaded);

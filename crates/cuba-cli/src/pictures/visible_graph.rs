@@ -41,7 +41,7 @@ struct Graph {
     has_every_step: bool,
 }
 
-/// The graph of an exploration.
+/// Draws the graph of an exploration.
 pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Picture, String> {
     let graph = Graph::new(explored)
         .map_err(|GraphTooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
@@ -50,7 +50,7 @@ pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Pic
     Ok(picture)
 }
 
-/// R_k as tuples, if they fit into the memory.
+/// Returns R_k as tuples, if they fit into the memory.
 fn tuples(lower: &LevelStore<'_>, k: usize) -> Result<Certificate, GraphTooLarge> {
     lower.up_to(k).map_err(|_| GraphTooLarge(format!("R_{k} has more tuples than fit into the memory")))
 }
@@ -87,7 +87,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The steps from states of these tuples to visible states of the graph.
+    /// Computes the steps from states of these tuples to visible states of the graph.
     fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, GraphTooLarge> {
         let revealed = revealed_symbols(tuples);
         let numbers: BTreeMap<&VisibleState, usize> = self.states.iter().map(|(state, _)| state).zip(0..).collect();
@@ -156,8 +156,8 @@ impl Graph {
     }
 }
 
-/// A visible state in one line. If that is too long, its shared state and its tops in several
-/// lines; `x=0&y=1` is shortened to its values.
+/// Formats a visible state in one line. If the line is too long, the shared state and the tops take
+/// several lines, and `x=0&y=1` is shortened to its values.
 fn lines(words: &StateNotation<'_>, state: &VisibleState) -> Vec<String> {
     let whole = words.visible(state);
     if shortened(&whole) == whole {

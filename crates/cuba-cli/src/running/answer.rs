@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer with nothing but an error.
+    /// Creates an answer that consists of an error.
     pub(crate) fn refused(why: &str) -> Self {
         let errors = diagnostics::plain_error(why);
         Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }

@@ -24,7 +24,7 @@ impl ChildProcesses {
         lock(&self.0).retain(|running| !Arc::ptr_eq(running, child));
     }
 
-    /// Ends all child processes before this process ends. No further one can start.
+    /// Ends all child processes before this process ends. After that, no child process can start.
     pub(crate) fn abandon(&self) {
         let running = lock(&self.0);
         for child in &*running {

@@ -109,7 +109,7 @@ impl Cluster {
         *lock(&self.connection) = Some((others, folder));
     }
 
-    /// The process that was lost, if any.
+    /// Returns the process that was lost, if any.
     pub(crate) fn loss(&self) -> Option<String> {
         self.lost.get().cloned()
     }

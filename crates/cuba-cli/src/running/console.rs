@@ -26,12 +26,12 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Standard output so far.
+    /// Returns standard output so far.
     pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&lock(&self.stdout)).into_owned()
     }
 
-    /// Standard error so far.
+    /// Returns standard error so far.
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&lock(&self.stderr)).into_owned()
     }
@@ -45,12 +45,12 @@ impl Console {
         Console { colors: OnceLock::new(), is_drawn: AtomicBool::new(false), captured }
     }
 
-    /// The streams of the process.
+    /// Creates a console that writes to the streams of the process.
     pub fn process() -> Self {
         Self::new(None)
     }
 
-    /// A console that writes to buffers, and the buffers.
+    /// Creates a console that writes to buffers. Returns it with the buffers.
     pub fn captured() -> (Self, Arc<Captured>) {
         let captured = Arc::<Captured>::default();
         (Self::new(Some(captured.clone())), captured)
@@ -65,7 +65,7 @@ impl Console {
         self.colors.get().copied().unwrap_or(ColorChoice::Auto)
     }
 
-    /// Prints to standard error. A closed stream is no error, because the exit code tells enough.
+    /// Prints to standard error. Ignores a closed stream, because the exit code is enough.
     pub(crate) fn remark(&self, text: &str) {
         let _ = match &self.captured {
             Some(captured) => write!(lock(&captured.stderr), "{}", strip_str(text)),
@@ -99,12 +99,12 @@ impl Console {
         }
     }
 
-    /// The width of standard output, if it is a terminal.
+    /// Returns the width of standard output, if it is a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         terminal::width().filter(|_| self.captured.is_none())
     }
 
-    /// Whether progress can be shown on standard error.
+    /// Returns whether progress can be shown on standard error.
     pub(crate) fn can_draw(&self) -> bool {
         self.captured.is_none() && terminal::drawable().is_some()
     }

@@ -172,7 +172,7 @@ fn write(run: &Run, kind: &str, text: &str) -> String {
 }
 
 impl Exploration<'_> {
-    /// The answer if two engines contradict each other. Also writes a report.
+    /// Builds the answer if two engines contradict each other. Also writes a report.
     pub(crate) fn contradiction(&self, run: &Run, contradiction: &Contradiction, remarks: String) -> Answer {
         let what = match contradiction {
             Contradiction::RuledOut { state, rung, .. } => {
@@ -190,7 +190,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace, remarks)
     }
 
-    /// The answer if the evidence is rejected. Also writes a report.
+    /// Builds the answer if the evidence is rejected. Also writes a report.
     pub(crate) fn rejected(&self, run: &Run, rejected: &Rejected, remarks: String) -> Answer {
         let trace = match &self.analysis.conclusion {
             Conclusion::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
@@ -201,7 +201,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace.as_ref(), remarks)
     }
 
-    /// The answer about a mistake in cuba itself.
+    /// Builds the answer about a mistake in cuba itself.
     fn mistake(
         &self,
         run: &Run,

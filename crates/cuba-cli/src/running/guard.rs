@@ -33,8 +33,8 @@ const WRITING: Duration = Duration::from_secs(4);
 const INTERVAL: Duration = Duration::from_millis(10);
 const SHORT_INTERVAL: Duration = Duration::from_millis(3);
 
-/// The time that the run has to end by itself. Without files to write, the process should end
-/// within half a second after Ctrl-C.
+/// Returns the time that the run has to end by itself. Without files to write, the process should
+/// end within half a second after Ctrl-C.
 fn patience(run: &Run, why: Halt) -> Duration {
     let is_writing = run.phase() == Phase::Writing && run.files.is_incomplete();
     let files = if is_writing { WRITING } else { Duration::ZERO };

@@ -119,7 +119,7 @@ impl InterimResults {
         });
     }
 
-    /// The answer if the run ends now.
+    /// Builds the answer for a run that ends now.
     pub(crate) fn answer(&self, ended: Ended, output: &InterimOutput, run: &Run) -> Answer {
         let mut record = lock(&self.0);
         record.settle();
@@ -174,7 +174,7 @@ impl Record {
         }
     }
 
-    /// The engine of the levels: explicit, unless the symbolic one has more levels.
+    /// Returns the engine of the levels: explicit, unless the symbolic engine has more levels.
     fn engine(&self) -> Option<Engine> {
         if let Some(search) = &self.search {
             return Some(search.engine);

@@ -56,12 +56,12 @@ impl OutputFiles {
         let _ = self.folder.set(folder.to_owned());
     }
 
-    /// The folder of relative names, if it is not the current one.
+    /// Returns the folder of relative names, if it is not the current one.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.get().map(PathBuf::as_path)
     }
 
-    /// The path of the file with this name.
+    /// Returns the path of the file with this name.
     pub(crate) fn resolve<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
         self.folder().map_or(Cow::Borrowed(path), |folder| Cow::Owned(folder.join(path)))
     }
@@ -70,7 +70,7 @@ impl OutputFiles {
         lock(&self.state)
     }
 
-    /// The state, for a thread that is about to change files. If the process is ending, this never
+    /// Returns the state for a thread that changes files next. If the process is ending, this never
     /// returns.
     fn state_to_write(&self) -> MutexGuard<'_, State> {
         loop {
@@ -95,12 +95,12 @@ impl OutputFiles {
         self.state().expected.retain(|expected| expected != path);
     }
 
-    /// Whether some outputs are not written yet.
+    /// Returns whether some outputs are not written yet.
     pub(crate) fn is_incomplete(&self) -> bool {
         !self.state().expected.is_empty()
     }
 
-    /// A warning for each output that was not written.
+    /// Formats a warning for each output that was not written.
     pub(crate) fn missing(&self) -> String {
         let missing = match &*self.state() {
             state if state.is_quiet => Vec::new(),
@@ -111,7 +111,8 @@ impl OutputFiles {
         missing.iter().map(warning).collect()
     }
 
-    /// The message that an output was not written, and that an existing file of this name is older.
+    /// Formats the message that an output was not written. The message says if an older file has
+    /// this name.
     pub(crate) fn not_written(&self, path: &Path) -> String {
         let is_file = fs::metadata(self.resolve(path)).is_ok_and(|found| found.is_file());
         let old = if is_file { " (the file there is an older one)" } else { "" };
@@ -198,7 +199,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether an open file still has this name.
+/// Returns whether an open file still has this name.
 pub(crate) fn is_at(path: &Path, file: &File) -> bool {
     #[cfg(unix)]
     {
@@ -283,7 +284,7 @@ struct Unfinished<'r> {
 }
 
 impl<'r> Unfinished<'r> {
-    /// A new file in the folder of `target`. `name` is the user's name of the target.
+    /// Creates a new file in the folder of `target`. `name` is the user's name of the target.
     fn beside(files: &'r OutputFiles, target: &Path, name: &Path) -> io::Result<Self> {
         has_file_name(target)?;
         loop {
@@ -322,7 +323,8 @@ impl Drop for Unfinished<'_> {
 }
 
 impl OutputFiles {
-    /// The folder of a file for messages: that of the user's name, unless a link leads elsewhere.
+    /// Returns the folder of a file for messages: the folder of the user's name, unless a link
+    /// leads elsewhere.
     pub(super) fn named<'p>(&self, target: &'p Path, name: &'p Path) -> &'p Path {
         if *target == *self.resolve(name) { folder(name) } else { folder(target) }
     }

@@ -88,12 +88,12 @@ impl OutputFiles {
     }
 }
 
-/// The message about a file that cannot be written.
+/// Formats the message about a file that cannot be written.
 pub(super) fn cannot(path: &Path, error: &io::Error) -> String {
     format!("cannot write `{}`: {error}", shown(path))
 }
 
-/// Whether the content of a file with this name is compressed.
+/// Returns whether the content of a file with this name is compressed.
 pub(super) fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
@@ -104,7 +104,7 @@ pub(super) fn no_folder(folder: &Path) -> io::Error {
     io::Error::other(format!("there is no folder `{}`; create it, or name another file", shown(folder)))
 }
 
-/// The folder of a file.
+/// Returns the folder of a file.
 pub(super) fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -128,8 +128,8 @@ enum Identity {
     Path(PathBuf),
 }
 
-/// The identity of a file, which need not exist. `None` for a device or a pipe, which may get
-/// several outputs.
+/// Returns the identity of a file, which need not exist. Returns `None` for a device or a pipe,
+/// because several outputs may go to it.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return None,
@@ -148,7 +148,7 @@ fn identity(path: &Path) -> Option<Identity> {
     ))
 }
 
-/// The file that a name stands for, after following symbolic links. It need not exist.
+/// Resolves a name, following symbolic links. The target need not exist.
 pub(super) fn target(path: &Path) -> io::Result<Target> {
     let mut target = path.to_owned();
     for _ in 0..40 {

@@ -14,7 +14,7 @@ use std::panic::{PanicHookInfo, set_hook};
 use std::sync::Arc;
 use std::thread;
 
-/// Installs the hook: a panic then ends this run and the process.
+/// Installs the hook. After that, a panic ends this run and the process.
 pub(crate) fn install(run: &Arc<Run>) {
     let run = Arc::clone(run);
     set_hook(Box::new(move |info| {

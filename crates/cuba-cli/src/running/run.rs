@@ -52,7 +52,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run of the command with these words. The transport connects many processes.
+    /// Creates a run of the command with these words. The transport connects many processes.
     pub fn new(arguments: Vec<OsString>, console: Console, transport: Option<&'static dyn Transport>) -> Arc<Self> {
         Self::with_faults(arguments, console, transport, Faults::default())
     }
@@ -83,28 +83,28 @@ impl Run {
         })
     }
 
-    /// The memory limit.
+    /// Returns the memory limit.
     pub(crate) fn memory(&self) -> MemoryLimit {
         *self.memory.get_or_init(MemoryLimit::default)
     }
 
-    /// Sets the memory limit unless there is one. Returns the one that holds.
+    /// Sets the memory limit, unless it is already set. Returns the limit in force.
     pub(crate) fn limit_memory(&self, limit: MemoryLimit) -> MemoryLimit {
         *self.memory.get_or_init(|| limit)
     }
 
-    /// The limits of the run now.
+    /// Returns the current limits of the run.
     pub(crate) fn limits(&self) -> RunLimits {
         RunLimits { memory: self.memory(), loss: self.cluster.loss() }
     }
 
-    /// The memory of the run so far, with this time.
+    /// Reports the memory of the run so far, together with this time.
     pub(crate) fn usage(&self, time: Duration) -> Usage {
         let (peak_memory_bytes, memory_limit_bytes) = (machine::peak_memory_bytes(), self.memory().bytes);
         Usage { time, peak_memory_bytes, memory_limit_bytes }
     }
 
-    /// The current phase.
+    /// Returns the current phase.
     pub(crate) fn phase(&self) -> Phase {
         *lock(&self.phase)
     }
@@ -117,12 +117,12 @@ impl Run {
         }
     }
 
-    /// A place where tests can inject a fault.
+    /// Injects a fault at this place, if a test wants one.
     pub(crate) fn fault(&self, place: &str) {
         self.faults.at(place, &self.console);
     }
 
-    /// The reason and the phase of a run that a limit ends.
+    /// Combines the reason and the phase in which a limit ends the run with the current limits.
     pub(crate) fn ended(&self, why: Halt, phase: Phase) -> Ended {
         Ended { why, phase, limits: self.limits() }
     }
@@ -149,12 +149,13 @@ impl Run {
         self.is_unhurried.store(!self.signals.is_interrupted(), Ordering::SeqCst);
     }
 
-    /// Whether a thread has the right to print the answer.
+    /// Returns whether a thread has the right to print the answer.
     pub(crate) fn is_claimed(&self) -> bool {
         self.is_claimed.load(Ordering::SeqCst)
     }
 
-    /// Whether the user has pressed Ctrl-C while the run prints an answer that came before.
+    /// Returns whether the user has pressed Ctrl-C while the run prints an answer that is older
+    /// than this Ctrl-C.
     pub(crate) fn is_hurried(&self) -> bool {
         self.signals.is_interrupted() && self.is_unhurried.load(Ordering::SeqCst)
     }
@@ -169,7 +170,8 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Ends the process, whatever other threads do. Only this function and `main` end it.
+    /// Ends the process, in whatever state other threads are. Only this function and `main` end the
+    /// process.
     pub(crate) fn leave(&self, code: u8) -> ! {
         self.children.abandon();
         self.files.abandon();

@@ -7,18 +7,19 @@ use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Severity, Span, is_prin
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The errors, each in a block of its own. If there are too many, the last line counts the others.
+/// Formats the errors, each in a block of its own. If there are too many, the last line counts the
+/// others.
 pub fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Error, diagnostics.errors(), "error")
 }
 
-/// The warnings, in the same form.
+/// Formats the warnings in the same way.
 pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
 }
 
 impl Loaded {
-    /// The warnings, as text.
+    /// Formats the warnings.
     pub(crate) fn warnings(&self) -> String {
         warnings(&self.reading.sources, &self.reading.diagnostics)
     }
@@ -39,12 +40,12 @@ fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, cou
     out
 }
 
-/// An error without a place in a source.
+/// Formats an error without a place in a source.
 pub(crate) fn plain_error(message: &str) -> String {
     one(&[], &Diagnostic::error(message)) + "\n"
 }
 
-/// A warning without a place in a source.
+/// Formats a warning without a place in a source.
 pub(crate) fn plain_warning(message: &str) -> String {
     one(&[], &Diagnostic::warning(message)) + "\n"
 }
@@ -97,7 +98,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The option of the command line for a setting of the library.
+/// Returns the command-line option for a setting of the library.
 fn option(setting: Setting) -> &'static str {
     match setting {
         Setting::Initial => "--init",
@@ -108,7 +109,7 @@ fn option(setting: Setting) -> &'static str {
     }
 }
 
-/// The message, after the option that it concerns.
+/// Formats the message, after the option that it concerns.
 pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     match diagnostic.about {
         Some(setting) => format!("{}: {}", option(setting), diagnostic.message),
@@ -116,8 +117,8 @@ pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// The hint, with the options that it concerns: `…: --threads 2`, or ``… with `--threads` or
-/// `--instances` ``.
+/// Formats the hint, with the options that it concerns: `…: --threads 2`, or ``… with `--threads`
+/// or `--instances` ``.
 fn help(diagnostic: &Diagnostic) -> Option<String> {
     let mut help = diagnostic.help.clone()?;
     for (i, &(setting, example)) in diagnostic.settings.iter().enumerate() {
@@ -131,7 +132,8 @@ fn help(diagnostic: &Diagnostic) -> Option<String> {
     Some(help)
 }
 
-/// Lines as [`printable_lines`] shows them, and the new position of each byte and of the end.
+/// Escapes lines as [`printable_lines`] does. Also returns the new position of each byte and of the
+/// end.
 fn shown_lines(lines: &str) -> (String, Vec<usize>) {
     let (mut shown, mut places) = (String::with_capacity(lines.len()), Vec::with_capacity(lines.len() + 1));
     let mut rest = lines.chars().peekable();
@@ -154,7 +156,7 @@ fn are_near(sources: &[Source], a: Span, b: Span) -> bool {
         && sources[a.source as usize].text.get(between).is_some_and(|text| text.matches('\n').count() <= 5)
 }
 
-/// The lines that overlap a range, without the last line end.
+/// Returns the range of the lines that overlap a range, without the last line end.
 fn lines_around(text: &str, range: Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind('\n').map_or(0, |i| i + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |i| range.end + i);

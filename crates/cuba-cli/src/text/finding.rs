@@ -7,7 +7,7 @@ use crate::text::numbers::plural;
 use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, rung_names};
 
 impl Finding {
-    /// The answer of the search, if it has one.
+    /// Describes the answer of the search, if it has one.
     pub(crate) fn of(question: Question, analysis: &Analysis<'_>, check: Check) -> Option<Self> {
         let (k, s) = (analysis.k(), levels(analysis));
         let why = |proof: &Proof, alone: &str| match proof {
@@ -35,7 +35,7 @@ impl Finding {
         Some(Finding { verdict, proved_by: analysis.proved_by(), contexts, check, words })
     }
 
-    /// The answer of the search, why it is not confirmed, and what to do.
+    /// Says what the answer of the search is, why it is not confirmed, and what to do.
     pub(crate) fn words(&self, ended: &Ended) -> String {
         let Finding { words, check, proved_by, .. } = self;
         let advice = match ended.why {
@@ -64,8 +64,8 @@ impl Unconfirmed<'_> {
     }
 }
 
-/// The facts about R, if (R_k) has converged and that was the question, and about T(R), if (T(R_k))
-/// has converged.
+/// States the facts about T(R), if (T(R_k)) has converged. Also states the facts about R, if (R_k)
+/// has converged and this was the question.
 pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
     let last = analysis.levels[analysis.k()];
     let visible = plural(last.visible, "visible state");
@@ -82,8 +82,8 @@ pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
 }
 
 impl Exploration<'_> {
-    /// The proof for any number of contexts, and whether it was checked:
-    /// `proved by Z, 48 states; proof checked`.
+    /// Names the proof for any number of contexts, and whether it was checked: `proved by Z, 48
+    /// states; proof checked`.
     pub(crate) fn grounds(&self, proof: &Proof) -> String {
         let is_checked = self.evidence.as_ref().is_some_and(|made| made.check.is_some());
         let not = if is_checked { "" } else { "not " };

@@ -7,7 +7,7 @@ use cuba::Halt;
 use std::fmt::{self, Display, Formatter};
 
 impl MemoryLimit {
-    /// The limit, and the option that raises it.
+    /// Formats the limit, and the option that raises it.
     pub(crate) fn hint(self) -> String {
         format!("{self}{} see --memory", if self.of.is_some() { ";" } else { "," })
     }
@@ -21,7 +21,7 @@ impl Display for MemoryLimit {
 }
 
 impl RunLimits {
-    /// The process that was lost.
+    /// Names the process that was lost.
     pub(crate) fn loss(&self) -> &str {
         self.loss.as_deref().unwrap_or("another process is gone")
     }

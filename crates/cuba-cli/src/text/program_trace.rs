@@ -33,8 +33,8 @@ struct Block {
 /// The largest width of the column of statements, if the terminal sets no other limit.
 const TEXT: usize = 60;
 
-/// A trace, context by context: the line, the function, the statement, and what it changed. Lines
-/// are cut to `columns`.
+/// Formats a trace, context by context: the line, the function, the statement, and its changes.
+/// Lines are cut to `columns`.
 pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut blocks: Vec<Block> = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
     format!("{}\n{text}\n", loaded.reading.sources[0].name)
 }
 
-/// A run of one thread alone as text, like a context of a trace without a heading. The states have
+/// Formats a run of one thread alone, like a context of a trace without a heading. The states have
 /// only the stack of this thread. If there are more than twice `most` steps, those in the middle
 /// are omitted.
 pub(crate) fn run(
@@ -82,7 +82,7 @@ pub(crate) fn run(
     laid_out(&[Block { thread, heading: None, lines }], columns)
 }
 
-/// Lines in columns, under their headings.
+/// Arranges lines in columns, under their headings.
 fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
     let width = |part: fn(&TraceLine) -> &String| {
         blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
@@ -116,15 +116,15 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
     fitted(&out, columns)
 }
 
-/// A step as a line, unless it is part of the step before.
+/// Formats a step as a line. Returns nothing for a step that is part of the step before.
 fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<TraceLine> {
     let (text, changes) = described(loaded, step, thread)?;
     let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
     Some(TraceLine { place: place(step), function: step.function.to_owned(), text, changes, state: None })
 }
 
-/// The statement of a step, and what it changed, in words. A step that is part of the one before
-/// gives nothing. `thread` is the name of the thread.
+/// Describes the statement of a step and its changes. Returns nothing for a step that is part of
+/// the step before. `thread` is the name of the thread.
 pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
     let mut changes: Vec<String> = step.changes.iter().map(change).collect();
     let is_end = step.kind == StepKind::EndOfAtomic;
@@ -154,7 +154,7 @@ pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) ->
     })
 }
 
-/// A change of a lock, of an atomic section or of a created thread, in words.
+/// Describes a change of a lock, of an atomic section or of a created thread.
 fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     match change {
         SynchronisationEvent::Takes(lock) => format!("{lock} held by {thread}"),
@@ -166,13 +166,13 @@ fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     }
 }
 
-/// A created thread in words: its function or the place where it starts, with the variables that
+/// Describes a created thread: its function or the place where it starts, with the variables that
 /// have a value there.
 pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
     format!("{} waits to start", starting(frame))
 }
 
-/// The function or the place where a thread starts: `f`, `f(a=1)`, `main:12`.
+/// Formats the function or the place where a thread starts: `f`, `f(a=1)`, `main:12`.
 pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     let place = if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) };
     let value = |&(name, value): &(&str, Option<bool>)| Some(format!("{name}={}", u8::from(value?)));
@@ -180,7 +180,8 @@ pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
 }
 
-/// Threads that wait to start, equal ones together: `f waits to start`, `3 × f wait to start`.
+/// Describes the threads that wait to start. Equal threads share an item: `f waits to start`, `3 ×
+/// f wait to start`.
 pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
     for frame in frames {
@@ -196,7 +197,7 @@ pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     alike.into_iter().map(words).collect()
 }
 
-/// The held locks, the atomic section and the waiting threads in words. `name` gives the names of
+/// Describes the held locks, the atomic section and the waiting threads. `name` gives the names of
 /// threads.
 pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     let locks = now.locks.iter().map(|lock| held(lock, name));
@@ -204,12 +205,12 @@ pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId)
     locks.chain(atomic).chain(waiting(&now.waiting)).collect::<Vec<_>>().join(", ")
 }
 
-/// `m held by consumer#2`.
+/// Describes a held lock: `m held by consumer#2`.
 pub(crate) fn held(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     format!("{} held by {}", lock.name, holder(lock, name))
 }
 
-/// The thread that holds a lock, in words.
+/// Describes the thread that holds a lock.
 pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     match (lock.holder, lock.has_ended) {
         (Some(holder), false) => name(holder),
@@ -218,7 +219,7 @@ pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> 
     }
 }
 
-/// `12`, or `(main.c:7) 12` if the program was made from a C program.
+/// Formats the line of a step: `12`, or `(main.c:7) 12` if the program was made from a C program.
 fn place(step: &SourceStep<'_>) -> String {
     match step.origin {
         Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),
@@ -226,14 +227,14 @@ fn place(step: &SourceStep<'_>) -> String {
     }
 }
 
-/// `x = 1`; `x = *` if x may now have any value.
+/// Formats a change of a variable: `x = 1`, or `x = *` if x may now have any value.
 fn change(change: &Change<'_>) -> String {
     let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
     format!("{} = {value}", change.name)
 }
 
-/// The state after all actions of a step, and what the actions after the first one changed, in
-/// words.
+/// Computes the state after all actions of a step. Also describes the changes by the actions after
+/// the first one.
 pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
     while program.map.is_mid_step(state.shared) {
@@ -246,8 +247,8 @@ pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &Globa
     (state, changes)
 }
 
-/// Every enabled step from a state, by thread, as in a trace. The state that a step leads to
-/// follows it.
+/// Lists every enabled step from a state, by thread, as in a trace. The state after a step follows
+/// the step.
 pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
     let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
     let (mut blocks, mut count) = (Vec::new(), 0);
@@ -277,14 +278,14 @@ pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &Globa
     format!("{} has {}\n{}", words.state(state), plural(count, "successor"), laid_out(&blocks, None))
 }
 
-/// The text of a statement, on one line.
+/// Returns the text of a statement, on one line.
 pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
     let text = &loaded.reading.sources[span.source as usize].text[span.start as usize..span.end as usize];
     let words: Vec<&str> = text.split_whitespace().collect();
     cpds::diagnostic::printable(&words.join(" "))
 }
 
-/// The bad state of a trace in words of the program.
+/// Describes the bad state of a trace in words of the program.
 pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
     let file = &loaded.reading.sources[0].name;
     if let Some(error) = program.map.error(trace.last().shared) {

@@ -76,7 +76,7 @@ impl ProgressLines {
         }
     }
 
-    /// The lines at a time since the beginning.
+    /// Formats the lines for a time since the beginning.
     pub(crate) fn lines(&self, at: Duration) -> Vec<String> {
         let mut lines = match &self.activity {
             Some(activity) => vec![activity.clone()],
@@ -91,7 +91,8 @@ impl ProgressLines {
         lines
     }
 
-    /// The line of the lower search: its last complete level, and the progress of the next one.
+    /// Formats the line of the lower search: its last complete level, and the progress of the next
+    /// one.
     fn lower_line(&self, at: Duration) -> Option<String> {
         let level = self.level?;
         let (k, seen) = (level.k, self.seen);
@@ -110,7 +111,7 @@ impl ProgressLines {
         Some(format!("k = {k}{next}: {}", parts.join(", ")))
     }
 
-    /// The line of the upper search: the current rung, and the bounds of |T(R)|.
+    /// Formats the line of the upper search: the current rung, and the bounds of |T(R)|.
     fn upper_line(&self) -> Option<String> {
         let (rung, what) = self.rung.as_ref()?;
         let reached = self.level.map_or(String::new(), |level| format!("{} ≤ ", grouped(level.visible)));
@@ -136,7 +137,7 @@ impl Speed {
         }
     }
 
-    /// The speed, if the time since the first mark is long enough.
+    /// Returns the speed, if the time since the first mark is long enough.
     fn at(&self, count: usize, at: Duration) -> Option<f64> {
         let [(since, before), _] = self.marks?;
         let time = at.saturating_sub(since);

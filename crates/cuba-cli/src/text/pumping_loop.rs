@@ -11,8 +11,8 @@ use cuba::PumpingLoop;
 /// A longer loop shows only this many steps at its beginning and at its end.
 const STEPS: usize = 500;
 
-/// The run, step by step. For a program: its statements. For a system: the actions on the left, the
-/// states that they lead to on the right. The heading says whether the start is reachable.
+/// Formats the run step by step. For a program: its statements. For a system: the actions on the
+/// left, the states after them on the right. The heading says whether the start is reachable.
 pub(crate) fn steps(
     loaded: &Loaded,
     program: &Program,

@@ -10,7 +10,7 @@ use cpds::Wild;
 use cpds::diagnostic::printable;
 use cuba::{Conclusion, Proof, Reason};
 
-/// The verdict of `cuba verify` if there is no answer.
+/// Formats the verdict of `cuba verify` if there is no answer.
 pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());
@@ -21,7 +21,7 @@ pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
 }
 
-/// The verdict of a safe model: the property, its size, and the proof.
+/// Formats the verdict of a safe model: the property, its size, and the proof.
 pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -> String {
     let grounds = explored.grounds(proof);
     let always = "with any number of contexts";
@@ -45,7 +45,7 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
     }
 }
 
-/// The numbers of reachable assertions and unlocks of a program.
+/// Counts the reachable assertions and unlocks of a program.
 fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
     let errors = loaded.problem().property().bad.iter().filter_map(|pattern| match pattern.shared {
         Wild::Is(shared) => program.map.error(shared),
@@ -57,7 +57,7 @@ fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
     })
 }
 
-/// The verdict of `cuba reach`.
+/// Formats the verdict of `cuba reach`.
 pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     let (known, summary) = (converged(explored.question, &explored.analysis), explored.summary());
     match &explored.analysis.conclusion {
@@ -73,7 +73,7 @@ pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     }
 }
 
-/// The verdict of `cuba reach` if nothing has converged.
+/// Formats the verdict of `cuba reach` if nothing has converged.
 pub(crate) fn not_converged(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());

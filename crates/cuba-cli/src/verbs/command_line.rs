@@ -77,7 +77,7 @@ pub(crate) enum Verb {
     Man(Man),
 }
 
-/// The whole program: runs the command of this process.
+/// Runs the command of this process. This is the whole program.
 pub fn main(transport: Option<&'static dyn Transport>) -> ExitCode {
     let arguments = env::args_os().collect();
     let run = Run::with_faults(arguments, Console::process(), transport, Faults::from_environment());
@@ -146,8 +146,8 @@ fn refuse(run: &Run, mut error: clap::Error) -> u8 {
     exit::USAGE
 }
 
-/// The value of `--color`, even if the other arguments are wrong: help and errors have colours,
-/// too.
+/// Reads the value of `--color`, even if the other arguments are wrong. Help and errors have
+/// colours, too.
 fn wanted_colors(run: &Run) -> anstream::ColorChoice {
     let mut arguments = run.arguments.iter().filter_map(|argument| argument.to_str());
     let mut wanted = ColorChoice::Auto;

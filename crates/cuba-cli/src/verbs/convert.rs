@@ -103,7 +103,7 @@ pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answ
     Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
 }
 
-/// The extensions of the files of a model in this format.
+/// Returns the extensions of the files of a model in this format.
 fn extensions(format: Format) -> &'static [&'static str] {
     match format {
         Format::Cpds => &["cpds"],
@@ -113,7 +113,7 @@ fn extensions(format: Format) -> &'static [&'static str] {
 }
 
 impl Convert {
-    /// The files of the texts: the first one is `output`, the others are beside it. Checks that all
+    /// Lists the output files: the first one is `output`, the others are beside it. Checks that all
     /// of them can be written.
     fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
         let extensions = extensions(self.to);

@@ -137,7 +137,7 @@ impl SearchArgs {
         Ok(others)
     }
 
-    /// The remarks: warnings about the model, notes, and statistics.
+    /// Collects the remarks: warnings about the model, notes, and statistics.
     pub(crate) fn remarks(&self, run: &Run, loaded: &Loaded, explored: &Exploration<'_>) -> String {
         let mut remarks = loaded.warnings();
         if self.engine == EngineChoice::Lower(Engine::Explicit) {

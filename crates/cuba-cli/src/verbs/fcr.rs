@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
         self.loaded.problem().system()
     }
 
-    /// The answer and its verdict line.
+    /// Decides finite context reachability. Returns the answer and its verdict line.
     ///
     /// # Errors
     /// If the engines contradict each other or the checker: the report of this mistake.
@@ -256,7 +256,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Why the contexts of a program are finite if none of its pumping heads is reachable.
+/// Translates a proof that no pumping head of a program is reachable into a proof that its contexts
+/// are finite.
 fn ground(proof: &Proof) -> FinitenessProof {
     match proof {
         Proof::Bounded(rungs) => FinitenessProof::Bounded(rungs.clone()),
@@ -264,7 +265,7 @@ fn ground(proof: &Proof) -> FinitenessProof {
     }
 }
 
-/// The thread and the pumping head of a pattern of the question.
+/// Returns the thread and the pumping head of a pattern of the question.
 fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
     let pattern = &question.property().bad[pattern];
     let named = |(thread, top): (ThreadId, &Wild<_>)| match top {
@@ -282,7 +283,7 @@ fn head_state(words: &StateNotation<'_>, (q, symbol): Head) -> String {
     words.own((q, &Stack::from_top([symbol])))
 }
 
-/// The trace to a loop, and all loops except those that are known to be unreachable.
+/// Formats the trace to a loop, and all loops except those that are known to be unreachable.
 fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut out = match &decided.reached {
@@ -309,7 +310,8 @@ fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
     out
 }
 
-/// The verdict if the pumping heads are not known: because of a limit, or because of the memory.
+/// Formats the verdict if the pumping heads are not known: because of a limit, or because of the
+/// memory.
 fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
     match ended {
         Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
@@ -317,7 +319,7 @@ fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
     }
 }
 
-/// The answer if the guard ends the run at a limit.
+/// Builds the answer if the guard ends the run at a limit.
 fn ended_by(ended: &Ended, file: String, is_json: bool, usage: json::Usage) -> Answer {
     let verdict = no_pumping_heads(Some(ended), ended.limits.memory);
     let stdout =

@@ -78,7 +78,7 @@ fn write(run: &Run, folder: &Path, cuba: &Command) -> Result<String, String> {
     Ok(wrote)
 }
 
-/// A page for `man`. The examples have a heading of their own.
+/// Formats a page for `man`. The examples have a heading of their own.
 fn page(command: &Command) -> Vec<u8> {
     let man = clap_mangen::Man::new(command.clone()).source(concat!("cuba ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -98,7 +98,8 @@ fn page(command: &Command) -> Vec<u8> {
     page
 }
 
-/// The paragraphs after the options in the help. The words before the colon become the heading.
+/// Formats the paragraphs after the options in the help. The words before the colon become the
+/// heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for (heading, text) in text.split("\n\n").filter_map(|part| part.split_once(':')) {

@@ -98,7 +98,7 @@ pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// The table of what is known if a limit ends the run.
+/// Formats the table of the results so far, if a limit ends the run.
 fn so_far(summary: &Summary<'_>, width: Option<usize>) -> String {
     if summary.levels.is_empty() {
         return String::new();

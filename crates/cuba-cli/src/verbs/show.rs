@@ -99,7 +99,7 @@ pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer,
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }
 
-/// The state in the text. If the text is empty, the initial state.
+/// Reads the state in the text. An empty text stands for the initial state.
 fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
     let words = StateNotation::of(loaded);
     match (text, words.system.initial()) {
@@ -115,7 +115,7 @@ fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
     }
 }
 
-/// The store automaton as text, as a picture or as JSON.
+/// Formats the store automaton as text, as a picture or as JSON.
 fn store_automaton(
     args: &PsaArgs,
     thread: &str,
@@ -145,7 +145,7 @@ fn store_automaton(
     })
 }
 
-/// The thread with this name or number; for the name of a program, its first thread.
+/// Finds the thread with this name or number. The name of a program stands for its first thread.
 fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
     let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
     let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);

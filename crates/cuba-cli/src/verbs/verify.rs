@@ -112,7 +112,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     Ok(answer)
 }
 
-/// The overapproximations, if there is no answer but some result.
+/// Formats the overapproximations, if there is no answer but some result.
 fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>) -> String {
     if summary.finding.is_some() || summary.levels.is_empty() && summary.rungs.is_empty() {
         return String::new();
@@ -120,7 +120,7 @@ fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>
     summary.squeezed(width, map)
 }
 
-/// The question in the report.
+/// Returns the question for the report.
 fn question(loaded: &Loaded) -> &'static str {
     match loaded.program.as_ref().map(|program| &program.property) {
         Some(BadStates::Errors) => "Can an assertion fail, with any number of contexts?",
@@ -132,7 +132,7 @@ fn question(loaded: &Loaded) -> &'static str {
 /// The number of bad patterns that the report lists.
 const PATTERNS: usize = 20;
 
-/// The bad patterns in the report.
+/// Lists the bad patterns for the report.
 fn patterns(loaded: &Loaded) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.property) {

@@ -47,12 +47,12 @@ impl<'a> StepRelation<'a> {
         StepRelation { graph, threads, has_errors, hands_over: hands_over(graph), live }
     }
 
-    /// Whether a return of this function stores a handover in the shared state.
+    /// Returns whether a return of this function stores a handover in the shared state.
     pub(crate) fn hands_over(&self, function: usize) -> bool {
         self.hands_over[function]
     }
 
-    /// The initial shared state.
+    /// Returns the initial shared state.
     pub(crate) fn initial(&self) -> Shared {
         Shared::Running(Running {
             variables: self.graph.shared.iter().map(|variable| variable.value).collect(),
@@ -64,18 +64,18 @@ impl<'a> StepRelation<'a> {
         })
     }
 
-    /// The first frame of a thread that starts with this function.
+    /// Returns the first frame of a thread that starts with this function.
     pub(crate) fn first_frame(&self, function: usize, kind: FrameKind) -> Frame {
         let thread_locals: Valuation = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
         self.entered(function, kind, &thread_locals, &[])
     }
 
-    /// The frame without the values of variables that are not live.
+    /// Removes the values of variables that are not live from a frame.
     fn trimmed(&self, frame: Frame) -> Frame {
         Frame { local: frame.local.masked(&self.live[frame.node]), ..frame }
     }
 
-    /// The frame at the entry of a function.
+    /// Creates the frame at the entry of a function.
     fn entered(
         &self,
         function: usize,
@@ -94,8 +94,8 @@ impl<'a> StepRelation<'a> {
         self.trimmed(Frame { node: function.entry, kind, section, held, local, results })
     }
 
-    /// The kind of the lowest frame of a thread. If its return hands nothing over, and created
-    /// threads are not counted, the frame behaves like a called one and has the same kind.
+    /// Returns the kind of the lowest frame of a thread. If its return hands nothing over, and
+    /// created threads are not counted, the frame behaves like a called one and has the same kind.
     fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
         match kind {
             FrameKind::Created if self.threads.limit.is_some() => kind,
@@ -104,7 +104,7 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// The starts of threads from this pool: for each frame that is pending, the shared state after
+    /// Returns the starts of threads from this pool. For each pending frame: the shared state after
     /// the start, and the frame.
     pub(crate) fn pick_up((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
@@ -122,7 +122,7 @@ impl<'a> StepRelation<'a> {
         starts
     }
 
-    /// Whether a thread with this frame on top is the only thread that can take a step.
+    /// Returns whether a thread with this frame on top is the only thread that can take a step.
     pub(crate) fn is_alone(&self, shared: &Shared, frame: &Frame) -> bool {
         match shared {
             Shared::Error(_) => true,
@@ -133,8 +133,8 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// All steps of a thread with this frame on top. The shared state is given as its variables and
-    /// the rest.
+    /// Computes all steps of a thread with this frame on top. The shared state is given as its
+    /// variables and the rest.
     pub(crate) fn steps(
         &self,
         (rest, variables): (&Shared, &Valuation),
@@ -155,7 +155,7 @@ impl<'a> StepRelation<'a> {
         Ok(found)
     }
 
-    /// The step of a frame that awaits a return.
+    /// Adds the step of a frame that awaits a return.
     fn picked_up(
         &self,
         (running, variables): (&Running, &Valuation),
@@ -195,7 +195,7 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// The shared state after the thread with this lowest frame has ended.
+    /// Returns the shared state after the thread with this lowest frame has ended.
     fn without_thread(&self, running: Running, frame: &Frame) -> Running {
         let is_counted = frame.kind == FrameKind::Created && self.threads.limit.is_some();
         let created = running.created.saturating_sub(u32::from(is_counted));
@@ -203,9 +203,9 @@ impl<'a> StepRelation<'a> {
     }
 }
 
-/// For each function, whether its return stores a handover in the shared state: if it has results,
-/// if a call of it may change thread-local variables, locks or the atomic section of its thread, or
-/// if `end_thread` may end its calls.
+/// Computes, for each function, whether its return stores a handover in the shared state. It does
+/// if the function has results, if a call of it may change thread-local variables, locks or the
+/// atomic section of its thread, or if `end_thread` may end its calls.
 fn hands_over(graph: &Graph) -> Vec<bool> {
     let mut callers = vec![Vec::new(); graph.functions.len()];
     let (mut lasts, mut ends) =

@@ -134,7 +134,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         Ok(())
     }
 
-    /// The atomic section after a step that begins or ends one.
+    /// Returns the atomic section after a step that begins or ends one.
     fn section(&self) -> Section {
         match (&self.node.step, self.frame.section) {
             (Step::Enter(block), Section::Outside) => Section::Block(*block),
@@ -164,7 +164,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         }
     }
 
-    /// This frame at another node, without any other change.
+    /// Returns this frame at another node, without any other change.
     fn next(&self, node: usize) -> NextFrame<'m> {
         NextFrame { node, section: self.frame.section, held: &self.frame.held, has_results: true }
     }
@@ -277,7 +277,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         self.found.push((Shared::Running(running), Effect::Pop));
     }
 
-    /// An `assert` or `unlock` fails.
+    /// Adds the error of a failed `assert` or `unlock`.
     fn error(&mut self, store: &Store) -> Result<(), Cutoff> {
         if !self.relation.has_errors {
             return self.go(store, self.node.next);
@@ -317,12 +317,12 @@ struct NextFrame<'n> {
     has_results: bool,
 }
 
-/// The value of each formula; `None` stands for any value.
+/// Evaluates each formula; `None` stands for any value.
 fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, OpenVariable> {
     formulas.iter().map(|formula| Ok(evaluate(formula, store, store)?.value())).collect()
 }
 
-/// A variable in the formula that is open before the assignment, if there is one.
+/// Finds a variable of the formula that is open before the assignment.
 fn open_before(formula: &Formula, store: &Store) -> Option<OpenVariable> {
     match formula {
         Formula::Variable(variable) => store.get(*variable).is_none().then_some(OpenVariable(*variable)),

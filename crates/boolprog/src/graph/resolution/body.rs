@@ -260,7 +260,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.node(Step::Call { function: callee.unwrap_or(0), arguments, returned }, next, place)
     }
 
-    /// The function with this name, if it has this number of parameters.
+    /// Returns the function with this name, if it has this number of parameters.
     fn callee(&mut self, name: &'a Name, arguments: usize) -> Option<usize> {
         let Some(&index) = self.resolver.functions.get(name.text.as_str()) else {
             if self.resolver.possibly_declared.contains(&name.text) {
@@ -378,7 +378,7 @@ impl<'c, 'a> Body<'c, 'a> {
         found
     }
 
-    /// The variables that are visible here, in the order of their names.
+    /// Returns the variables that are visible here, in the order of their names.
     fn known_variables(&self) -> impl Iterator<Item = &'a str> {
         let names: BTreeSet<&str> = self.resolver.variables.keys().chain(self.variables.keys()).copied().collect();
         names.into_iter()
@@ -430,7 +430,7 @@ fn has_label(statements: &[Statement], label: &str) -> bool {
     })
 }
 
-/// `1 result`, `2 results`, `no results`.
+/// Formats a number with its noun: `1 result`, `2 results`, `no results`.
 fn counted(number: usize, what: &str) -> String {
     match number {
         0 => format!("no {what}s"),
@@ -439,7 +439,7 @@ fn counted(number: usize, what: &str) -> String {
     }
 }
 
-/// The conjunction of all formulas, as a balanced tree.
+/// Returns the conjunction of all formulas, as a balanced tree.
 fn conjunction(mut formulas: Vec<Formula>) -> Option<Formula> {
     while formulas.len() > 1 {
         let mut rest = formulas.into_iter();

@@ -9,7 +9,7 @@ use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The graph of a program. If an error is reported, the graph has no meaning.
+/// Builds the graph of a program. If this reports an error, the graph has no meaning.
 ///
 /// `possibly_declared` are words of statements that the parser did not understand. They may have
 /// been declared there, so they are not reported as unknown.
@@ -29,7 +29,7 @@ fn declared(variable: &Variable) -> Declaration {
     Declaration { name: variable.name.text.clone(), value: variable.value }
 }
 
-/// The declarations of the graph, without nodes.
+/// Builds the declarations of the graph, without nodes.
 fn declare(program: &Program) -> Graph {
     let (thread_locals, shared): (Vec<_>, Vec<_>) =
         program.variables.iter().partition(|variable| variable.is_thread_local);

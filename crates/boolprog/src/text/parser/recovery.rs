@@ -15,13 +15,13 @@ pub(super) struct OpenBlock {
 /// The most tokens that are searched for a closing parenthesis.
 const FAR: usize = 1000;
 
-/// The number of blanks and tabs at the start of the line of this place.
+/// Counts the blanks and tabs at the start of the line of this place.
 fn indentation(text: &str, place: u32) -> usize {
     let line = &text[text[..place as usize].rfind('\n').map_or(0, |end| end + 1)..];
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Whether only blanks and tabs are before this place in its line.
+/// Returns whether only blanks and tabs are before this place in its line.
 fn starts_line(text: &str, place: u32) -> bool {
     let before = text[..place as usize].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with('\n')
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The names of the functions that have a body.
+    /// Returns the names of the functions that have a body.
     pub(super) fn functions_with_a_body(&self) -> HashSet<&'a str> {
         let mut defined = HashSet::new();
         // The name before the current list of parameters.
@@ -68,7 +68,8 @@ impl<'a> Parser<'a> {
         defined
     }
 
-    /// Whether a function starts here. Inside a function, this means that its end is missing.
+    /// Returns whether a function starts here. Inside a function, this means that its end is
+    /// missing.
     pub(super) fn starts_function(&self) -> bool {
         self.function_starts_at(self.at)
     }
@@ -209,7 +210,7 @@ impl<'a> Parser<'a> {
         if is_over { Ok(Expr { kind: ExprKind::Choice, at: At(start.to(self.last())) }) } else { Err(Reported) }
     }
 
-    /// The statements of a block, up to one of the closers.
+    /// Parses the statements of a block, up to one of the closers.
     pub(super) fn inside(&mut self, closers: &'static [&'static str]) -> Vec<Statement> {
         self.open.push(OpenBlock { closers });
         let statements = self.statements();
@@ -217,7 +218,8 @@ impl<'a> Parser<'a> {
         statements
     }
 
-    /// Whether the innermost block ends here, by its own closer or that of a block around it.
+    /// Returns whether the innermost block ends here: at its own closer, or at the closer of a
+    /// block around it.
     pub(super) fn ends_block(&self) -> bool {
         let text = self.next_text();
         match text {

@@ -53,7 +53,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `decl x, y = 0;`
+    /// Parses a declaration: `decl x, y = 0;`.
     fn declaration(&mut self, is_top: bool, variables: &mut Vec<Variable>) -> Parsed<()> {
         let mut thread_local = None;
         while let "decl" | "thread_local" = self.next_text() {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(Function { name, results, parameters, locals, enforce, body, end })
     }
 
-    /// The head of a function: name, number of results, and parameters.
+    /// Parses the head of a function: name, number of results, and parameters.
     fn head(&mut self) -> Parsed<(Name, usize, Vec<Name>)> {
         self.no_declaration()?;
         let results = self.results()?;

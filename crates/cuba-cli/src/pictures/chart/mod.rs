@@ -101,7 +101,7 @@ impl Chart {
         }
     }
 
-    /// The chart as an SVG file.
+    /// Draws the chart as an SVG file.
     pub(crate) fn svg(&self) -> String {
         let canvas = ChartCanvas::new(self);
         let mut out = format!(
@@ -119,7 +119,7 @@ impl Chart {
         out + "</svg>\n"
     }
 
-    /// All values of the chart.
+    /// Collects all values of the chart.
     fn counts(&self) -> Vec<Count> {
         let levels = self.levels.iter().flat_map(|level| {
             [level.reachable, level.tuples, Some(level.visible), level.upper.map(|(left, _)| left)]
@@ -129,7 +129,7 @@ impl Chart {
         levels.chain(self.rungs.iter().map(|&(_, left)| left)).collect()
     }
 
-    /// A description of the chart for screen readers.
+    /// Describes the chart for screen readers.
     fn summary(&self) -> String {
         let Some(last) = self.levels.last() else { return "An initial state is bad".to_owned() };
         let mut out = format!("For k = 0 to {}, |T({}_k)| climbs to {}", self.last, self.letter, last.visible);

@@ -61,7 +61,7 @@ impl Part<'_, '_> {
     }
 }
 
-/// The positions of the parts of a file. Checks the checksums.
+/// Reads the positions of the parts of a file. Checks the checksums.
 pub(super) fn read_parts(mut file: &File) -> Result<[Range<u64>; 2], String> {
     file.rewind().map_err(|error| cannot_be_read(&error))?;
     let mut input = Summing::new(file);

@@ -37,7 +37,8 @@ use std::time::{Duration, Instant};
 /// The name of the checkpoint of process 0 in a folder.
 pub(crate) const RUN: &str = "run";
 
-/// The argument of `cuba resume` for this file: the file, or its folder with many processes.
+/// Returns the argument of `cuba resume` for this file: the file itself, or its folder if there are
+/// many processes.
 fn name(path: &Path) -> String {
     let folder = path.parent().filter(|_| path.file_name() == Some(RUN.as_ref()));
     shown(folder.unwrap_or(path))
@@ -76,7 +77,7 @@ struct LastSave {
 const SIDES: [Side; 2] = [Side::Upper, Side::Lower];
 
 impl Checkpoint {
-    /// A new file for a run that begins.
+    /// Creates the checkpoint file of a new run.
     pub(crate) fn new(run: &Arc<Run>, path: &Path, every: Duration, header: Header) -> Result<Self, String> {
         let name = name(path);
         match run.files.resolve(path).symlink_metadata() {
@@ -102,13 +103,13 @@ impl Checkpoint {
         Checkpoint { run, path: path.to_owned(), every, header, start: now, file, last_saves, has_something }
     }
 
-    /// The time of the earlier runs.
+    /// Returns the time of the earlier runs.
     pub(crate) fn time_before(&self) -> Duration {
         self.header.time
     }
 
-    /// At the end of the run, returns a note about how to continue. If the run has an answer, the
-    /// checkpoint is removed after it is printed.
+    /// Ends the use of the checkpoint at the end of the run. Returns a note about how to continue.
+    /// If the run has an answer, the checkpoint is removed after the answer is printed.
     pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
         use Reason::{Interrupted, Lost, Memory, TimeOut};
         if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Lost) = conclusion {
@@ -118,7 +119,7 @@ impl Checkpoint {
         None
     }
 
-    /// A note about how to continue, or a warning that this is not possible.
+    /// Returns a note about how to continue, or a warning that this is not possible.
     pub(crate) fn note(&self) -> String {
         let path = name(&self.path);
         match lock(&self.last_saves).iter().find_map(|save| save.error.as_deref()) {

@@ -53,8 +53,8 @@ impl Resumed {
         Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
     }
 
-    /// The start of both searches, and the checkpoint for saving them. Checks that it belongs to
-    /// the problem.
+    /// Restores the start of both searches, and opens the checkpoint to save them again. Checks
+    /// that the checkpoint belongs to the problem.
     pub(crate) fn start(
         &self,
         run: &Arc<Run>,

@@ -59,7 +59,7 @@ impl SharesFolder {
     }
 }
 
-/// The part and the level in the name of a file.
+/// Reads the part and the level from the name of a file.
 fn part_and_level(name: &str) -> Option<(usize, usize)> {
     let (part, level) = name.strip_prefix("part-")?.split_once("-level-")?;
     Some((part.parse().ok()?, level.parse().ok()?))

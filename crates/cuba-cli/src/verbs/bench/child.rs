@@ -70,7 +70,7 @@ fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<ChildLevel>, D:
 }
 
 impl ChildAnswer {
-    /// The answer, unless a limit ended the run before anything was known.
+    /// Returns the answer, unless a limit ended the run before anything was known.
     pub(super) fn answer(&self) -> Option<BenchAnswerJson> {
         Some(BenchAnswerJson {
             threads: self.threads?,

@@ -161,14 +161,14 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// The exit code for all runs: an internal error comes first, then bad input, then an unknown
-/// answer.
+/// Computes the exit code for all runs: an internal error comes first, then bad input, then an
+/// unknown answer.
 fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
     let order = [exit::OK, exit::UNKNOWN, exit::BAD_INPUT, exit::INTERNAL];
     codes.into_iter().max_by_key(|code| order.iter().position(|known| known == code)).unwrap_or(exit::OK)
 }
 
-/// The report of a failed run for standard error.
+/// Formats the report of a failed run for standard error.
 fn complaint(row: &BenchRunJson) -> String {
     let instances = row.instances.as_ref().map_or(String::new(), |instances| format!(" {instances}"));
     format!("{}{instances} has no answer:\n{}\n\n", row.file, row.reason)
@@ -179,7 +179,7 @@ impl Bench {
         if self.reach { "reach" } else { "verify" }
     }
 
-    /// All runs of all models. A model that occurs twice is run once.
+    /// Lists all runs of all models. A model that occurs twice is run once.
     fn tasks(&self, run: &Run) -> Result<Vec<Task>, Stopped> {
         let mut tasks = Vec::new();
         let mut seen = HashSet::new();
@@ -195,7 +195,7 @@ impl Bench {
         Ok(tasks)
     }
 
-    /// The options that are passed on to every run.
+    /// Builds the options that are passed on to every run.
     fn options(&self) -> Vec<String> {
         let mut options = vec![
             match self.timeout.subsec_millis() {
@@ -220,8 +220,8 @@ impl Bench {
         command
     }
 
-    /// The time after which a run is killed. After its timeout, a run still has to print what it
-    /// knows.
+    /// Returns the time after which a run is killed. It is longer than the timeout, because the run
+    /// prints its results after the timeout.
     fn limit(&self) -> Duration {
         self.timeout.saturating_add(Duration::from_secs(10)).saturating_add(self.timeout / 4)
     }
@@ -262,7 +262,7 @@ impl Bench {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// The folder, if a folder is the only argument.
+    /// Returns the folder, if a folder is the only argument.
     fn folder(&self) -> Option<String> {
         match &self.paths[..] {
             [folder] if folder.is_dir() => Some(shown(folder)),
@@ -270,7 +270,7 @@ impl Bench {
         }
     }
 
-    /// The command that makes this page, without options that change nothing.
+    /// Formats the command that makes this page, without options that change nothing.
     fn command_line(&self) -> String {
         let mut words = vec!["cuba bench".to_owned()];
         words.extend(self.paths.iter().map(|path| shown(path)));
@@ -281,7 +281,7 @@ impl Bench {
 }
 
 impl Task {
-    /// The result of the run; nothing if it was interrupted.
+    /// Builds the result of the run. Returns nothing for an interrupted run.
     fn result(&self, ended: ChildEnd, time: Duration) -> Option<RunResult> {
         let ModelRun { instances, threads, note, published, expected } = &self.run;
         let mut row = BenchRunJson {
