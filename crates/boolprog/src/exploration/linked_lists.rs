@@ -1,6 +1,6 @@
 //! Many short lists of numbers in two vectors.
 
-/// One list of numbers for each number. All items are in one vector.
+/// Lists of numbers. Each list has a number, too. All items are in one vector.
 #[derive(Debug, Default)]
 pub(crate) struct LinkedLists {
     /// The first item of each list, and the last one.

@@ -1,7 +1,7 @@
 //! Lowering: from the graph of a program to a pushdown system with its property.
 //!
-//! In: a graph, its threads, and the question which states are bad. Out: a [`Problem`] and a
-//! [`SourceMap`], or diagnostics.
+//! In: a graph, its threads, and the bad states. Out: a [`Problem`] and a [`SourceMap`], or
+//! diagnostics.
 
 mod naming;
 mod property;
@@ -55,7 +55,7 @@ pub(crate) fn lower(
     for frame in &frames {
         naming.symbol(&mut symbol_names, frame);
     }
-    let names = naming.of_all(&explored.shared);
+    let names = naming.shared_state_names(&explored.shared);
     let ExploredSystem { shared, frames: found, actions } = explored;
     let system = system(names, symbol_names, (&found, actions), &symbols, &relation, &roles);
     let lines = LineStarts::new(&sources[0].text);
@@ -64,7 +64,7 @@ pub(crate) fn lower(
     let system = match system {
         Ok(system) => system,
         Err(error) => {
-            let help = "ask for fewer threads, or leave variables out";
+            let help = "reduce the number of threads or of variables";
             diagnostics.error(|| Diagnostic::error(format!("the program is too large: {error}")).help(help));
             return None;
         }
@@ -104,14 +104,14 @@ fn too_large(error: &TooLarge) -> Diagnostic {
 /// ignored.
 fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
-    let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
+    let (mut reached, mut done) = (vec![false; graph.nodes.len()], 0);
     while let Some(&start) = entered.get(done) {
         done += 1;
-        if seen[start] {
+        if reached[start] {
             continue;
         }
         for node in graph.reach(start) {
-            seen[node] = true;
+            reached[node] = true;
             match graph.nodes[node].step {
                 Step::Call { function, .. } | Step::Start { function, .. } => {
                     entered.push(graph.functions[function].entry);
@@ -121,7 +121,7 @@ fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
             }
         }
     }
-    seen
+    reached
 }
 
 /// Returns the nodes at which an error can happen, restricted to those to which a path leads.

@@ -1,6 +1,6 @@
-//! The source map: the way back from the system to the program.
+//! The source map: translates the system back to the program.
 //!
-//! In: states and steps of the lowered system. Out: what they are in the program, as data
+//! In: states and steps of the lowered system. Out: states and steps of the program, as data
 //! ([`ProgramState`], [`SourceStep`], [`ProgramTrace`]) or as text. It also reads states from text.
 
 mod places;

@@ -43,7 +43,7 @@ impl Places {
     }
 
     /// Returns the line of a node, and the number of its place on that line.
-    pub(crate) fn of(&self, node: usize) -> (usize, usize) {
+    pub(crate) fn line_and_number(&self, node: usize) -> (usize, usize) {
         self.nodes[node]
     }
 
@@ -68,8 +68,11 @@ impl Places {
         let is_there = |node: &usize| {
             let it = &graph.nodes[*node];
             let is_place = with_awaiting || !matches!(it.step, Step::Await { .. });
-            let is_here = line.is_none_or(|line: usize| self.of(*node).0 == line);
-            is_place && it.function == function && is_here && number.is_none_or(|number| self.of(*node).1 == number)
+            let is_here = line.is_none_or(|line: usize| self.line_and_number(*node).0 == line);
+            is_place
+                && it.function == function
+                && is_here
+                && number.is_none_or(|number| self.line_and_number(*node).1 == number)
         };
         let nodes: Vec<usize> = (0..graph.nodes.len()).filter(is_there).collect();
         if nodes.is_empty() { None } else { Some(nodes) }

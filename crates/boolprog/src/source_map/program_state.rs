@@ -42,8 +42,8 @@ pub struct ProgramFrame {
 pub enum FramePlace {
     /// Before a statement, or at a closing bracket.
     Before(u32),
-    /// In a call that hands something over when it returns. In other calls, the place is that to
-    /// which the call returns.
+    /// In a call whose return stores a handover. In other calls, the place is the one to which the
+    /// call returns.
     Calling(u32),
     /// After the return of a call, before the assignment of its results.
     Results(u32),

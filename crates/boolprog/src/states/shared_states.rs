@@ -1,7 +1,8 @@
-//! The table that numbers shared states in the order in which they are found.
+//! The table of shared states, which numbers them in the order in which they are found.
 //!
-//! There may be millions of shared states. They have many different values of variables, but few
-//! different rests. So a row stores the variables, and the number of the rest.
+//! The *rest* of a shared state is the shared state without its variables. There may be millions of
+//! shared states. They have many different values of variables, but few different rests. So a row
+//! stores the variables, and the number of the rest.
 
 use super::Shared;
 use super::Valuation;

@@ -37,28 +37,35 @@ impl Expr {
 
     /// Joins all expressions by conjunctions, as a balanced tree.
     pub fn all(exprs: impl IntoIterator<Item = Self>) -> Self {
-        balanced(exprs.into_iter().collect(), Operator::And, true)
+        Self::joined(exprs, Operator::And, true)
     }
 
     /// Joins all expressions by disjunctions, as a balanced tree.
     pub fn any(exprs: impl IntoIterator<Item = Self>) -> Self {
-        balanced(exprs.into_iter().collect(), Operator::Or, false)
+        Self::joined(exprs, Operator::Or, false)
+    }
+
+    /// Joins all expressions by an operator. The result for no expression is the constant
+    /// `of_none`.
+    fn joined(exprs: impl IntoIterator<Item = Self>, operator: Operator, of_none: bool) -> Self {
+        let joined = balanced(exprs.into_iter().collect(), |a: Self, b| a.with(operator, b));
+        joined.unwrap_or_else(|| ExprKind::Constant(of_none).into())
     }
 }
 
-/// Joins all expressions by an operator. The result for no expression is a constant.
-fn balanced(mut exprs: Vec<Expr>, operator: Operator, of_none: bool) -> Expr {
-    while exprs.len() > 1 {
-        let mut rest = exprs.into_iter();
-        exprs = Vec::new();
+/// Joins all items by `join`, as a balanced tree. Returns nothing for no item.
+pub(crate) fn balanced<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    while items.len() > 1 {
+        let mut rest = items.into_iter();
+        items = Vec::new();
         while let Some(a) = rest.next() {
-            exprs.push(match rest.next() {
-                Some(b) => a.with(operator, b),
+            items.push(match rest.next() {
+                Some(b) => join(a, b),
                 None => a,
             });
         }
     }
-    exprs.pop().unwrap_or_else(|| ExprKind::Constant(of_none).into())
+    items.pop()
 }
 
 /// The kinds of expressions.

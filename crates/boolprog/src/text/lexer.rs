@@ -1,7 +1,7 @@
 //! Tokens of the text of a Boolean program.
 //!
-//! Comments are skipped, except for one kind: in `// file main.c line 12`, SatAbs writes the origin
-//! of the next statement in its own input.
+//! Comments are skipped, except for comments such as `// file main.c line 12`. In these, SatAbs
+//! writes the place from which it has made the next statement.
 
 use crate::syntax::Origin;
 use crate::syntax::limits::MOST_TOKENS;

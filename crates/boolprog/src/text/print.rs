@@ -35,7 +35,7 @@ impl Printer {
         u32::try_from(self.out.len()).unwrap_or(u32::MAX)
     }
 
-    /// Writes something, and stores its place.
+    /// Runs `write`, and stores the place of its output.
     fn at(&mut self, at: &mut At, write: impl FnOnce(&mut Self)) {
         let start = self.here();
         write(self);

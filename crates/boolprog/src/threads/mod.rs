@@ -43,7 +43,7 @@ pub enum Start {
     Label(usize, String),
 }
 
-/// Computes the threads for these options. Reports what is wrong with them.
+/// Computes the threads for these options. Reports errors in the options.
 pub(crate) fn plan(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -94,7 +94,7 @@ pub(crate) fn plan(
     if all.sum::<u64>() > limits::THREADS {
         diagnostics.error(|| {
             Diagnostic::error(format!("more than {} threads", limits::THREADS))
-                .help("ask for fewer")
+                .help("reduce the number of threads")
                 .setting(Setting::Threads, None)
                 .setting(Setting::Instances, None)
         });
@@ -106,7 +106,7 @@ pub(crate) fn plan(
 /// Builds the warning that a limit changes nothing, because the program creates no more threads.
 fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
     let why = match created {
-        0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
+        0 if are_started_by_main => "the threads that `main` starts are initial threads".to_owned(),
         0 => "no thread is created".to_owned(),
         1 => "one thread is created at most".to_owned(),
         _ => format!("{created} threads are created at most"),
@@ -166,7 +166,7 @@ fn roots(
     let Some(main) = index("main") else {
         diagnostics.error(|| {
             Diagnostic::error("there is no function `main`")
-                .help("say what to start")
+                .help("name the functions to start")
                 .setting(Setting::Instances, "f=2,g=1")
         });
         return (roots, None);

@@ -15,7 +15,7 @@ pub(crate) struct FcrAnswer {
 
 impl FcrAnswer {
     /// Returns the undecided programs: it is not known whether their contexts are finite.
-    pub(crate) fn open(&self) -> Vec<usize> {
+    pub(crate) fn open_programs(&self) -> Vec<usize> {
         let programs = self.fcr.programs.iter().enumerate();
         programs.filter(|(_, contexts)| **contexts == ContextFiniteness::Open).map(|(program, _)| program).collect()
     }

@@ -37,7 +37,7 @@ impl From<cpds::Format> for Format {
 }
 
 /// A problem with the diagnostics of its text.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedModel {
     pub(crate) reading: Reading,
     pub(crate) format: Format,
     /// The Boolean program, if the model is one.
@@ -47,13 +47,13 @@ pub(crate) struct Loaded {
 /// A lowered Boolean program.
 pub(crate) struct LoadedProgram {
     pub(crate) map: SourceMap,
-    /// What is bad.
+    /// The bad states.
     pub(crate) property: BadStates,
     /// The assumptions that the answer depends on.
     pub(crate) assumptions: Vec<String>,
 }
 
-impl Loaded {
+impl LoadedModel {
     pub(crate) fn problem(&self) -> &Problem {
         &self.reading.problem
     }

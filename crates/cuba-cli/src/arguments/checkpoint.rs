@@ -3,7 +3,7 @@
 use crate::analysis::phase::Phase;
 use crate::arguments::heading;
 use crate::arguments::values::duration;
-use crate::running::checkpoint::{Checkpoint, Header, RUN, Resumed, SharesFolder};
+use crate::running::checkpoint::{COORDINATOR_FILE, Checkpoint, Header, ResumedRun, SharesFolder};
 use crate::running::run::Run;
 use clap::Args;
 use cuba::checkpoint::StartPoint;
@@ -16,11 +16,11 @@ use std::time::Duration;
 pub(crate) struct CheckpointArgs {
     /// Save the run to this file, to continue it with `cuba resume`
     ///
-    /// The file must not exist yet. It is removed when there is an answer. With many processes, it
-    /// is a folder in which each process saves its share of the states.
+    /// The file must not exist yet. It is removed when the answer is printed. With many processes,
+    /// it is a folder in which each process saves its shares of the states.
     #[arg(long, value_name = "FILE", help_heading = heading::LIMITS)]
     checkpoint: Option<PathBuf>,
-    /// Save the checkpoint this often
+    /// Set the time between two checkpoints
     ///
     /// A process that is killed loses the work since the last checkpoint. At most half of the time
     /// is spent on saving.
@@ -28,7 +28,7 @@ pub(crate) struct CheckpointArgs {
     checkpoint_every: Duration,
     /// The checkpoint from which `cuba resume` continues.
     #[arg(skip)]
-    resumed: Option<Resumed>,
+    resumed: Option<ResumedRun>,
 }
 
 impl CheckpointArgs {
@@ -45,7 +45,7 @@ impl CheckpointArgs {
     }
 
     /// Sets the checkpoint from which the run continues.
-    pub(crate) fn resume(&mut self, resumed: Resumed) {
+    pub(crate) fn resume(&mut self, resumed: ResumedRun) {
         self.resumed = Some(resumed);
     }
 
@@ -63,7 +63,7 @@ impl CheckpointArgs {
                 resumed.start(run, problem, every).map(|(start, checkpoint)| (start, Some(checkpoint)))
             }
             (None, Some(path)) => {
-                let path = if is_shared { &path.join(RUN) } else { path };
+                let path = if is_shared { &path.join(COORDINATOR_FILE) } else { path };
                 let header = Header::new(run, problem)?;
                 Ok((StartPoint::default(), Some(Checkpoint::new(run, path, every, header)?)))
             }

@@ -7,12 +7,12 @@ use clap::Args;
 use cuba::{Conclusion, EvidencePolicy};
 use std::path::PathBuf;
 
-/// What to do with the evidence for the answer.
+/// The options for the evidence.
 #[derive(Args, Debug, Default)]
 pub(crate) struct EvidenceArgs {
     /// Write the certificate, if there is one, to this file
     ///
-    /// As JSON for `cuba-check`, compressed if the name ends in .gz.
+    /// The file is JSON for `cuba-check`. It is compressed if its name ends in .gz.
     #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     certificate: Option<PathBuf>,
     /// Skip the check of the evidence
@@ -44,7 +44,7 @@ impl EvidenceArgs {
 
     /// Returns the end of a verdict whose trace is not checked. (Other verdicts name their proof,
     /// and whether it was checked.)
-    pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
+    pub(crate) fn unchecked_trace_note(&self, explored: &Exploration<'_>) -> &'static str {
         let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
         if self.no_check && is_trace { "; trace not checked" } else { "" }
     }

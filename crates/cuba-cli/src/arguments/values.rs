@@ -19,7 +19,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a number of at least 1.
-pub(crate) fn jobs(text: &str) -> Result<usize, String> {
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 

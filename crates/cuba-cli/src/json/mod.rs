@@ -19,7 +19,7 @@ pub use fcr::*;
 pub use itf::*;
 pub use sequences::*;
 
-use crate::analysis::model::{Format, Loaded};
+use crate::analysis::model::{Format, LoadedModel};
 use crate::text::diagnostics;
 use cpds::diagnostic::{Severity, is_printable};
 use cpds::{ActionKind, Cpds, GlobalState, Problem, Program, Reading, Rule, Step};
@@ -336,7 +336,7 @@ pub(crate) fn summary(system: &Cpds) -> SummaryJson {
 /// Builds the list of all steps from a state.
 pub(crate) fn successors(
     file: String,
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     state: &GlobalState,
     warnings: Vec<WarningJson>,
 ) -> SuccessorsJson {

@@ -10,7 +10,7 @@ use cuba::{ActionIndex, InnerRole, Psa, PsaState, TooLarge};
 use std::collections::{BTreeMap, HashSet};
 
 /// An automaton with more transitions than this is not shown.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const TRANSITION_LIMIT: usize = 1 << 20;
 
 /// A store automaton with the names of its states.
 pub(crate) struct Automaton {

@@ -1,6 +1,6 @@
 //! A picture as SVG.
 
-use super::layout::{ARROW, GraphLayout, LINE, Place, Point, RADIUS, size};
+use super::layout::{ARROW, GraphLayout, LINE, NodePosition, Point, RADIUS, size};
 use super::picture::{Edge, Node, NodeKind, Picture, shown};
 use crate::text::labels::wrapped;
 use cpds::diagnostic::is_printable;
@@ -76,8 +76,8 @@ impl SvgCanvas {
     }
 
     /// Draws a node. If an edge enters it from the left, its initial arrow comes from above.
-    fn draw_node(&mut self, place: &Place, node: &Node, entered: bool) {
-        let &Place { x, y, core } = place;
+    fn draw_node(&mut self, place: &NodePosition, node: &Node, entered: bool) {
+        let &NodePosition { x, y, core } = place;
         if node.kind == NodeKind::Initial {
             let far = (x - core.0 - 99.0, y - if entered { 99.0 } else { 0.0 });
             self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), false, "");

@@ -4,14 +4,13 @@
 //! known, they are T(R_k) for the last k. There is an edge from t to t' if a state s of R_k with
 //! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # What may not be concluded
-//! If R_k is all of R, the edges are all steps of R. If only T(R_k) is all of T(R), a pop may be
-//! missing: it depends on the symbol under the top (`cuba::revealed_symbols`), and R may have more
-//! such symbols. All other steps depend only on t. So the title claims every step only if the proof
-//! has no further step.
+//! # What may not be concluded If R_k is all of R, the edges are all steps of R. If only T(R_k) is
+//! all of T(R), a pop may be missing: it depends on the symbol under the top
+//! (`cuba::revealed_symbols`), and R may have more such symbols. All other steps depend only on t.
+//! So the title says that the graph has every step only if the proof has no further step.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
 use crate::text::labels::{shortened, wrapped};
 use crate::text::numbers::plural;
@@ -42,7 +41,7 @@ struct Graph {
 }
 
 /// Draws the graph of an exploration.
-pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Picture, String> {
+pub(crate) fn picture(explored: &Exploration<'_>, loaded: &LoadedModel) -> Result<Picture, String> {
     let graph = Graph::new(explored)
         .map_err(|GraphTooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
     let mut picture = graph.picture(explored.problem, &StateNotation::of(loaded));
@@ -185,7 +184,7 @@ mod tests {
     fn graph(problem: &Problem, options: Options) -> Graph {
         let control = Control { start: StartPoint::default(), cancel: Cancel::new(), checkpoint_writer: None };
         let answer = cuba::answer(problem, Question::Visible, &options, control, |_| ());
-        let answer = answer.ok().expect("no engine is wrong");
+        let answer = answer.expect("no engine is wrong");
         let question = (problem, Question::Visible);
         let mut explored = Exploration::new(question, answer.analysis, options, answer.search_time);
         explored.evidence = answer.evidence;

@@ -15,17 +15,17 @@ pub struct Console {
     /// Whether lines of progress are on the terminal.
     is_drawn: AtomicBool,
     /// The buffers, if the streams are not those of the process.
-    captured: Option<Arc<Captured>>,
+    captured: Option<Arc<CapturedOutput>>,
 }
 
 /// The output of a run, without colours.
 #[derive(Default)]
-pub struct Captured {
+pub struct CapturedOutput {
     stdout: Mutex<Vec<u8>>,
     stderr: Mutex<Vec<u8>>,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Returns standard output so far.
     pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&lock(&self.stdout)).into_owned()
@@ -41,7 +41,7 @@ impl Captured {
 const ERASE: &str = "\r\x1b[J";
 
 impl Console {
-    fn new(captured: Option<Arc<Captured>>) -> Self {
+    fn new(captured: Option<Arc<CapturedOutput>>) -> Self {
         Console { colors: OnceLock::new(), is_drawn: AtomicBool::new(false), captured }
     }
 
@@ -51,8 +51,8 @@ impl Console {
     }
 
     /// Creates a console that writes to buffers. Returns it with the buffers.
-    pub fn captured() -> (Self, Arc<Captured>) {
-        let captured = Arc::<Captured>::default();
+    pub fn captured() -> (Self, Arc<CapturedOutput>) {
+        let captured = Arc::<CapturedOutput>::default();
         (Self::new(Some(captured.clone())), captured)
     }
 
@@ -106,12 +106,12 @@ impl Console {
 
     /// Returns whether progress can be shown on standard error.
     pub(crate) fn can_draw(&self) -> bool {
-        self.captured.is_none() && terminal::drawable().is_some()
+        self.captured.is_none() && terminal::progress_width().is_some()
     }
 
     /// Draws lines of progress over the previous ones. The cursor stays at their beginning.
     pub(crate) fn draw(&self, lines: &[String]) {
-        let width = terminal::drawable().unwrap_or(0);
+        let width = terminal::progress_width().unwrap_or(0);
         // Some terminals continue in the next line after the last column.
         let lines: Vec<String> = lines.iter().map(|line| terminal::cut(line, width.saturating_sub(1))).collect();
         let mut text = ERASE.to_owned() + &lines.join("\n") + "\r";

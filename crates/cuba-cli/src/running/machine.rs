@@ -1,4 +1,4 @@
-//! What the operating system reports about this process and its limits.
+//! Facts about this process and its limits, as the operating system reports them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_process = |name: &str| read(&Path::new("/proc/self").join(name)).unwrap_or_default();
     let machine = kilobytes(&read(Path::new("/proc/meminfo"))?, "MemTotal:");
-    let groups = of_groups(&of_process("cgroup"), &of_process("mountinfo"), read);
-    machine.into_iter().chain(groups).chain(of_limits(&of_process("limits"))).min()
+    let groups = group_limit(&of_process("cgroup"), &of_process("mountinfo"), read);
+    machine.into_iter().chain(groups).chain(process_limit(&of_process("limits"))).min()
 }
 
 /// Returns the number of cores that this process may use.
@@ -53,7 +53,7 @@ fn kilobytes(text: &str, field: &str) -> Option<u64> {
 ///
 /// A limit holds for all descendants of a group, so all ancestors count, as far as the hierarchy is
 /// mounted.
-fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+fn group_limit(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let least = |(mount, root, file): (&str, &str, &str)| {
         let path = groups.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -92,12 +92,12 @@ fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
 /// Computes the memory that the limits in `/proc/self/limits` leave. They limit address space, not
 /// used memory. Each thread reserves address space, and a growing table needs twice its size for a
 /// moment.
-fn of_limits(limits: &str) -> Option<u64> {
-    const ASIDE: u64 = 128 << 20;
+fn process_limit(limits: &str) -> Option<u64> {
+    const RESERVED: u64 = 128 << 20;
     let of =
         |name: &str| limits.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
     let least: u64 = ["Max address space", "Max data size"].into_iter().filter_map(of).min()?;
-    Some(least.saturating_sub(ASIDE) / 2)
+    Some(least.saturating_sub(RESERVED) / 2)
 }
 
 #[cfg(test)]
@@ -108,7 +108,7 @@ mod tests {
     /// The limit that made-up files give.
     fn least(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<u64> {
         let files: BTreeMap<PathBuf, &str> = files.iter().map(|(path, text)| (PathBuf::from(path), *text)).collect();
-        of_groups(groups, mounts, |path| files.get(path).map(ToString::to_string))
+        group_limit(groups, mounts, |path| files.get(path).map(ToString::to_string))
     }
 
     const V2_MOUNT: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
@@ -167,8 +167,8 @@ mod tests {
         let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
             Max data size             unlimited            unlimited            bytes\n\
             Max address space         136314880            unlimited            bytes\n";
-        assert_eq!(of_limits(limits), Some(1 << 20));
-        assert_eq!(of_limits(""), None);
+        assert_eq!(process_limit(limits), Some(1 << 20));
+        assert_eq!(process_limit(""), None);
     }
 
     #[cfg(unix)]

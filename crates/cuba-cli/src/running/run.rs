@@ -4,9 +4,9 @@
 //! Only `main` makes a run with the arguments, the streams and the environment of the process.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::json::Usage;
-use crate::running::answer::{Stopped, exit};
+use crate::running::answer::{VerbError, exit};
 use crate::running::child_processes::ChildProcesses;
 use crate::running::cluster::{Cluster, Transport};
 use crate::running::console::Console;
@@ -46,8 +46,8 @@ pub struct Run {
     phase: Mutex<Phase>,
     /// Whether a thread has the right to print the answer.
     is_claimed: AtomicBool,
-    /// Whether it got that right before the first Ctrl-C.
-    is_unhurried: AtomicBool,
+    /// Whether the thread got that right before the first Ctrl-C.
+    was_claimed_before_interrupt: AtomicBool,
     is_over: AtomicBool,
 }
 
@@ -78,7 +78,7 @@ impl Run {
             memory: OnceLock::new(),
             phase: Mutex::new(Phase::Starting),
             is_claimed: AtomicBool::new(false),
-            is_unhurried: AtomicBool::new(false),
+            was_claimed_before_interrupt: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         })
     }
@@ -123,14 +123,14 @@ impl Run {
     }
 
     /// Combines the reason and the phase in which a limit ends the run with the current limits.
-    pub(crate) fn ended(&self, why: Halt, phase: Phase) -> Ended {
-        Ended { why, phase, limits: self.limits() }
+    pub(crate) fn ended(&self, why: Halt, phase: Phase) -> RunEnd {
+        RunEnd { why, phase, limits: self.limits() }
     }
 
     /// Fails if the search was stopped, because an incomplete search is no answer.
-    pub(crate) fn check(&self) -> Result<(), Stopped> {
+    pub(crate) fn check_not_stopped(&self) -> Result<(), VerbError> {
         match self.cancel.why() {
-            Some(why) => Err(Stopped::Limit(self.ended(why, Phase::Searching).to_string())),
+            Some(why) => Err(VerbError::Limit(self.ended(why, Phase::Searching).to_string())),
             None => Ok(()),
         }
     }
@@ -146,7 +146,7 @@ impl Run {
         while !self.try_claim_output() {
             thread::park();
         }
-        self.is_unhurried.store(!self.signals.is_interrupted(), Ordering::SeqCst);
+        self.was_claimed_before_interrupt.store(!self.signals.is_interrupted(), Ordering::SeqCst);
     }
 
     /// Returns whether a thread has the right to print the answer.
@@ -156,8 +156,8 @@ impl Run {
 
     /// Returns whether the user has pressed Ctrl-C while the run prints an answer that is older
     /// than this Ctrl-C.
-    pub(crate) fn is_hurried(&self) -> bool {
-        self.signals.is_interrupted() && self.is_unhurried.load(Ordering::SeqCst)
+    pub(crate) fn is_interrupted_while_printing(&self) -> bool {
+        self.signals.is_interrupted() && self.was_claimed_before_interrupt.load(Ordering::SeqCst)
     }
 
     /// Ends the guard and the thread for signals after the run.
@@ -172,27 +172,27 @@ impl Run {
 
     /// Ends the process, in whatever state other threads are. Only this function and `main` end the
     /// process.
-    pub(crate) fn leave(&self, code: u8) -> ! {
+    pub(crate) fn exit_process(&self, code: u8) -> ! {
         self.children.abandon();
         self.files.abandon();
         std::process::exit(code.into())
     }
 
     /// Ends the process without an answer. Only names the missing outputs.
-    pub(crate) fn leave_at_once(self: &Arc<Self>) -> ! {
+    pub(crate) fn exit_without_answer(self: &Arc<Self>) -> ! {
         self.files.abandon();
         let missing = self.files.missing();
         // Standard error may be a full pipe, which would block this thread.
         let (sender, printed) = mpsc::channel();
         let run = Arc::clone(self);
         let print = move || {
-            let _nothing_is_drawn = run.console.erase();
+            let _drawing_lock = run.console.erase();
             run.console.remark(&missing);
             let _ = sender.send(());
         };
         let _ = thread::Builder::new().spawn(print);
         let _ = printed.recv_timeout(Duration::from_secs(1));
-        self.leave(exit::UNKNOWN)
+        self.exit_process(exit::UNKNOWN)
     }
 
     /// Removes the checkpoint after the answer is printed and the outputs are written. Returns

@@ -18,7 +18,7 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Records an interrupt. Returns whether there was one before.
-    pub(crate) fn note(&self) -> bool {
+    pub(crate) fn record_interrupt(&self) -> bool {
         self.is_interrupted.swap(true, Ordering::SeqCst)
     }
 
@@ -47,8 +47,8 @@ pub(crate) fn listen(run: &Arc<Run>) {
 impl Run {
     fn interrupt(self: &Arc<Self>) {
         self.cancel.stop(Halt::Interrupted);
-        if self.signals.note() {
-            self.leave_at_once();
+        if self.signals.record_interrupt() {
+            self.exit_without_answer();
         }
     }
 }

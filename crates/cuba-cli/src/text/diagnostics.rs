@@ -1,6 +1,7 @@
 //! Diagnostics as text: the message, the underlined place in the source, and a hint.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
+use crate::text::numbers::plural;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Severity, Span, is_printable, printable, printable_lines};
@@ -18,7 +19,7 @@ pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
 }
 
-impl Loaded {
+impl LoadedModel {
     /// Formats the warnings.
     pub(crate) fn warnings(&self) -> String {
         warnings(&self.reading.sources, &self.reading.diagnostics)
@@ -29,31 +30,30 @@ fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, cou
     const SHOW: usize = 20;
     let mut out = String::new();
     for diagnostic in diagnostics.kept().iter().filter(|d| d.severity == severity).take(SHOW) {
-        out.push_str(&one(sources, diagnostic));
+        out.push_str(&render(sources, diagnostic));
         out.push_str("\n\n");
     }
     if count > SHOW {
-        let more = count - SHOW;
-        let plural = if more == 1 { "" } else { "s" };
-        writeln!(out, "… and {more} more {word}{plural}\n").expect("writing to a string");
+        let more = plural(count - SHOW, &format!("more {word}"));
+        writeln!(out, "… and {more}\n").expect("writing to a string");
     }
     out
 }
 
 /// Formats an error without a place in a source.
 pub(crate) fn plain_error(message: &str) -> String {
-    one(&[], &Diagnostic::error(message)) + "\n"
+    render(&[], &Diagnostic::error(message)) + "\n"
 }
 
 /// Formats a warning without a place in a source.
 pub(crate) fn plain_warning(message: &str) -> String {
-    one(&[], &Diagnostic::warning(message)) + "\n"
+    render(&[], &Diagnostic::warning(message)) + "\n"
 }
 
 /// Longer lines are not shown, only the messages about them.
 const LONGEST: usize = 20_000;
 
-fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
+fn render(sources: &[Source], diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -123,10 +123,10 @@ fn help(diagnostic: &Diagnostic) -> Option<String> {
     let mut help = diagnostic.help.clone()?;
     for (i, &(setting, example)) in diagnostic.settings.iter().enumerate() {
         let option = option(setting);
-        help += &match example {
-            Some(example) => format!(": {option} {example}"),
-            None if i == 0 => format!(" with `{option}`"),
-            None => format!(" or `{option}`"),
+        let _ = match example {
+            Some(example) => write!(help, ": {option} {example}"),
+            None if i == 0 => write!(help, " with `{option}`"),
+            None => write!(help, " or `{option}`"),
         };
     }
     Some(help)
@@ -175,7 +175,7 @@ mod tests {
         let place = |start, end| Span { source: 0, start, end };
         let error =
             Diagnostic::error("m\u{1b}").at(place(6, 8), "l\u{2066}").see(place(9, 10), "r\u{9b}").help("h\u{2028}");
-        let text = crate::text::style::plain(&one(&[source], &error));
+        let text = crate::text::style::plain(&render(&[source], &error));
         assert!(text.chars().all(|c| is_printable(c) || c == '\n'), "{text:?}");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[3].ends_with(r"ab \u{202e}cd e") && lines[4].ends_with("^^ - r\\u{9b}"), "{text}");

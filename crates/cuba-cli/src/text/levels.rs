@@ -16,7 +16,7 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
     // If there were too many states, the last levels have tuples.
     let is_counted = |count: fn(&Level) -> Option<Count>| summary.levels.iter().any(|level| count(level).is_some());
     let (states, tuples) = (is_counted(|level| level.reachable), is_counted(|level| level.tuples));
-    let s = summary.name();
+    let s = summary.level_letter();
     let mut heading = vec!["k".to_owned()];
     heading.extend(states.then_some(["|R_k|", "new"]).into_iter().flatten().map(str::to_owned));
     heading.extend(tuples.then(|| "|S_k|".to_owned()));
@@ -59,7 +59,7 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
 /// Lists T(R_k) \ T(R_{k-1}) for each k. With the explicit engine, also lists R_k \ R_{k-1}.
 pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) -> String {
     let lower = &explored.analysis.level_store;
-    let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
+    let (mut heading, s) = (vec!["k".to_owned()], explored.level_letter());
     if lower.engine() == Engine::Explicit {
         heading.push("R_k \\ R_{k-1}".to_owned());
     }

@@ -1,6 +1,6 @@
 //! The summary of a model, and the steps from one of its states.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::numbers::plural;
 use crate::text::table::Table;
 use crate::text::terminal::fitted;
@@ -29,7 +29,7 @@ pub(crate) fn successors(system: &Cpds, state: &GlobalState, width: Option<usize
 }
 
 /// Formats the size of the model as comments, so that the whole output can be read as a model.
-pub(crate) fn summary(loaded: &Loaded) -> String {
+pub(crate) fn summary(loaded: &LoadedModel) -> String {
     let system = loaded.problem().system();
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "# {text}").expect("writing to a string");

@@ -1,6 +1,6 @@
 //! The overapproximations of an analysis in words, and why there is no answer.
 
-use crate::analysis::summary::{Summary, listed};
+use crate::analysis::summary::{Summary, abridged};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::table::Table;
@@ -48,7 +48,7 @@ impl Summary<'_> {
             }
             Reason::LongTrace { contexts } => {
                 let contexts = plural(contexts, "context");
-                format!("with {contexts} a bad state is reachable, but the way there is too long to be written out")
+                format!("with {contexts} a bad state is reachable, but the trace to it is too long to be written out")
             }
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
@@ -61,7 +61,7 @@ impl Summary<'_> {
     pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
-            format!("{} reached: T({}_{})\n", plural(level.visible, "visible state"), self.name(), level.k)
+            format!("{} reached: T({}_{})\n", plural(level.visible, "visible state"), self.level_letter(), level.k)
         };
         let mut out = self.last().map_or(String::new(), reached);
         if self.rungs.is_empty() {
@@ -80,7 +80,7 @@ impl Summary<'_> {
             is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
         };
         let rows: Vec<&[RungResult]> = self.rungs.chunk_by(is_the_same).collect();
-        for together in listed(&rows, ROWS, |row| row[0].rules_out()) {
+        for together in abridged(&rows, ROWS, |row| row[0].rules_out()) {
             let Some(together) = together else {
                 table.add_row(["…", "", ""]);
                 continue;

@@ -1,7 +1,7 @@
 //! States as text: for a program, with its lines, functions and variables; for a system, in the
-//! paper's notation. Reads them back, too.
+//! paper's notation. This module also reads such texts.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::labels::{shortened, wrapped};
 use boolprog::SourceMap;
 use cpds::{Cpds, GlobalState, ReadError, Rule, SharedState, Source, Stack, Symbol, ThreadId, VisibleState};
@@ -15,7 +15,7 @@ pub(crate) struct StateNotation<'a> {
 }
 
 impl<'a> StateNotation<'a> {
-    pub(crate) fn of(loaded: &'a Loaded) -> Self {
+    pub(crate) fn of(loaded: &'a LoadedModel) -> Self {
         StateNotation { system: loaded.problem().system(), map: loaded.program.as_ref().map(|program| &program.map) }
     }
 
@@ -37,7 +37,7 @@ impl<'a> StateNotation<'a> {
     }
 
     /// Formats the state of one thread alone.
-    pub(crate) fn own(&self, (shared, stack): (SharedState, &Stack)) -> String {
+    pub(crate) fn thread_state(&self, (shared, stack): (SharedState, &Stack)) -> String {
         match self.map {
             Some(map) => format!("⟨{}⟩", map.thread_state_text((shared, stack))),
             None => self.system.paper(&thread_state(shared, stack)).to_string(),
@@ -83,7 +83,7 @@ impl<'a> StateNotation<'a> {
     }
 
     /// Reads the state of one thread: only its own part, or a whole state.
-    pub(crate) fn read_own(
+    pub(crate) fn read_thread_state(
         &self,
         option: &str,
         thread: ThreadId,

@@ -1,4 +1,4 @@
-//! Colour and emphasis. They change no word, because `anstream` can remove them when a run prints.
+//! Colour and emphasis. They change no word, because `anstream` may remove them when a run prints.
 
 use anstream::adapter::strip_str;
 use anstyle::{AnsiColor, Style};

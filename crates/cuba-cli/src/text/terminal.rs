@@ -12,7 +12,7 @@ pub(crate) fn width() -> Option<usize> {
 
 /// Returns the width of standard error, if it is a terminal on which lines can be drawn over. Some
 /// terminals do not report their width.
-pub(crate) fn drawable() -> Option<usize> {
+pub(crate) fn progress_width() -> Option<usize> {
     const USUAL: usize = 80;
     let columns = || terminal_size_of(io::stderr()).map_or(USUAL, |(Width(columns), _)| columns.into());
     (io::stderr().is_terminal() && !is_dumb()).then(columns)

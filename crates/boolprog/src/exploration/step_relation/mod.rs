@@ -1,6 +1,8 @@
 //! The step relation of a program: its meaning (docs/boolean-programs.md) as actions of a pushdown
 //! system.
 //!
+//! In: a graph, its threads, and a head. Out: the steps from this head.
+//!
 //! A shared state consists of the shared variables and the state of locks, atomic sections and
 //! created threads. A stack symbol is a [`Frame`]: a place, its local variables, and the locks and
 //! the atomic section of the thread.
@@ -84,7 +86,7 @@ impl<'a> StepRelation<'a> {
         arguments: &[Option<bool>],
     ) -> Frame {
         let count = self.graph.thread_locals.len();
-        let kind = self.lowest(function, kind);
+        let kind = self.lowest_frame_kind(function, kind);
         let function = &self.graph.functions[function];
         let mut local = Valuation::default().with_first(count, thread_locals);
         for (number, variable) in function.locals.iter().enumerate() {
@@ -96,7 +98,7 @@ impl<'a> StepRelation<'a> {
 
     /// Returns the kind of the lowest frame of a thread. If its return hands nothing over, and
     /// created threads are not counted, the frame behaves like a called one and has the same kind.
-    fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
+    fn lowest_frame_kind(&self, function: usize, kind: FrameKind) -> FrameKind {
         match kind {
             FrameKind::Created if self.threads.limit.is_some() => kind,
             _ if self.hands_over[function] => kind,
@@ -106,7 +108,7 @@ impl<'a> StepRelation<'a> {
 
     /// Returns the starts of threads from this pool. For each pending frame: the shared state after
     /// the start, and the frame.
-    pub(crate) fn pick_up((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
+    pub(crate) fn starts_from_pool((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
         if running.is_atomic || running.handover != Handover::Nothing {
             return Vec::new();
@@ -142,36 +144,37 @@ impl<'a> StepRelation<'a> {
     ) -> Result<Vec<(Shared, Effect)>, Cutoff> {
         let Shared::Running(running) = rest else { return Ok(Vec::new()) };
         let node = &self.graph.nodes[frame.node];
-        let mut found = Vec::new();
+        let mut successors = Vec::new();
         match (&node.step, &running.handover) {
             (Step::Await { targets, assign }, _) => {
-                self.picked_up((running, variables), frame, targets, *assign, &mut found);
+                self.add_step_after_return((running, variables), frame, targets, *assign, &mut successors);
             }
             (_, Handover::Nothing) if running.is_atomic == (frame.section != Section::Outside) => {
-                ThreadStep { relation: self, running, variables, frame, node, found: &mut found, cases: 0 }.step()?;
+                ThreadStep { relation: self, running, variables, frame, node, successors: &mut successors, cases: 0 }
+                    .step()?;
             }
             _ => {}
         }
-        Ok(found)
+        Ok(successors)
     }
 
     /// Adds the step of a frame that awaits a return.
-    fn picked_up(
+    fn add_step_after_return(
         &self,
         (running, variables): (&Running, &Valuation),
         frame: &Frame,
         targets: &[Option<Var>],
         assign: Option<usize>,
-        found: &mut Vec<(Shared, Effect)>,
+        successors: &mut Vec<(Shared, Effect)>,
     ) {
         match &running.handover {
             Handover::Nothing => {}
             Handover::End if frame.kind == FrameKind::Called => {
-                found.push((Shared::Running(running.with(variables.clone(), running.is_atomic)), Effect::Pop));
+                successors.push((Shared::Running(running.with(variables.clone(), running.is_atomic)), Effect::Pop));
             }
             Handover::End => {
                 let running = running.with(variables.clone(), false);
-                found.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
+                successors.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
             }
             Handover::Results(handed) => {
                 let ReturnData { results, section, held, thread_locals } = &**handed;
@@ -190,7 +193,7 @@ impl<'a> StepRelation<'a> {
                 }
                 let running = running.with(variables.clone(), running.is_atomic);
                 let running = Running { handover: Handover::Nothing, ..running };
-                found.push((Shared::Running(running), Effect::To(self.trimmed(frame))));
+                successors.push((Shared::Running(running), Effect::To(self.trimmed(frame))));
             }
         }
     }
@@ -208,27 +211,30 @@ impl<'a> StepRelation<'a> {
 /// atomic section of its thread, or if `end_thread` may end its calls.
 fn hands_over(graph: &Graph) -> Vec<bool> {
     let mut callers = vec![Vec::new(); graph.functions.len()];
-    let (mut lasts, mut ends) =
+    let (mut has_lasting_effect, mut ends) =
         (vec![!graph.thread_locals.is_empty(); graph.functions.len()], vec![false; graph.functions.len()]);
     for node in &graph.nodes {
         match node.step {
             Step::Call { function, .. } => callers[function].push(node.function),
-            Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => lasts[node.function] = true,
+            Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => {
+                has_lasting_effect[node.function] = true;
+            }
             Step::EndThread => ends[node.function] = true,
             _ => {}
         }
     }
     // A caller has the effects of its callees.
-    let mut found: Vec<usize> = (0..lasts.len()).filter(|&function| lasts[function]).collect();
+    let mut found: Vec<usize> =
+        (0..has_lasting_effect.len()).filter(|&function| has_lasting_effect[function]).collect();
     while let Some(callee) = found.pop() {
         for &caller in &callers[callee] {
-            if !std::mem::replace(&mut lasts[caller], true) {
+            if !std::mem::replace(&mut has_lasting_effect[caller], true) {
                 found.push(caller);
             }
         }
     }
     let unwinds = (0..ends.len()).any(|function| ends[function] && !callers[function].is_empty());
     let results = graph.functions.iter().map(|function| function.results > 0);
-    let own = results.zip(lasts).zip(ends);
-    own.map(|((has_results, lasts), ends)| has_results || lasts || ends || unwinds).collect()
+    let own = results.zip(has_lasting_effect).zip(ends);
+    own.map(|((has_results, has_lasting_effect), ends)| has_results || has_lasting_effect || ends || unwinds).collect()
 }

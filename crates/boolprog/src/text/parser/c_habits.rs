@@ -14,7 +14,7 @@ const TYPES: [&str; 22] = [
     "volatile", "static", "extern", "register", "inline", "auto", "struct", "union", "enum", "typedef",
 ];
 
-/// The most words of a type.
+/// The limit for the number of words of a type.
 const LONGEST_TYPE: usize = 8;
 
 pub(super) fn is_type(word: &str) -> bool {
@@ -27,7 +27,7 @@ const OPERATORS: [&str; 26] = [
     "*", "/", "%", "<", ">", "[", ".",
 ];
 
-/// What to write instead of a pointer.
+/// The help for a pointer.
 const USE_RESULTS: &str = "use the variable itself; functions return results: `x, y := call f(x);`";
 
 /// Suggests a replacement for an operator of C.
@@ -86,19 +86,19 @@ pub(crate) fn instead_of_constant(name: &str) -> Option<&'static str> {
 
 /// Removes lines such as `#include`. Reports the first of several in a row.
 pub(super) fn without_directives(text: &str, mut lexemes: Vec<Lexeme>, diagnostics: &mut Diagnostics) -> Vec<Lexeme> {
-    let mut was_one = false;
+    let mut was_directive = false;
     lexemes.retain(|lexeme| {
         let found = &text[lexeme.span.start as usize..lexeme.span.end as usize];
-        let is_one = lexeme.token == Token::Unknown && found.starts_with('#');
-        if is_one && !was_one {
+        let is_directive = lexeme.token == Token::Unknown && found.starts_with('#');
+        if is_directive && !was_directive {
             diagnostics.error(|| {
                 Diagnostic::error(format!("`{}` is for the C preprocessor", shortened(found)))
                     .at(lexeme.span, "there is no preprocessor")
                     .help("remove such lines; one file contains the whole program")
             });
         }
-        was_one = is_one;
-        !is_one
+        was_directive = is_directive;
+        !is_directive
     });
     lexemes
 }
@@ -159,7 +159,7 @@ impl Parser<'_> {
     }
 
     /// Reports a function that is declared without a body.
-    pub(super) fn no_declaration(&mut self) -> Parsed<()> {
+    pub(super) fn check_has_body(&mut self) -> Parsed<()> {
         let name = self.type_end(self.at);
         let end = (name + 2..self.lexemes.len()).take(100).find(|&at| matches!(self.text_at(at), ")" | ";" | "{"));
         if self.text_at(name + 1) != "("
@@ -386,7 +386,7 @@ impl Parser<'_> {
         if word == "switch" {
             self.skip_braces();
         }
-        self.not_understood(before);
+        self.record_possible_names(before);
         let body = if matches!(self.next_text(), "{" | "begin") { self.nested() } else { Vec::new() };
         if word == "do" && self.next_text() == "while" {
             self.skip_statement();

@@ -1,4 +1,6 @@
-//! The parser: builds a syntax tree from tokens by recursive descent, for both dialects.
+//! The parser: recursive descent, for both dialects.
+//!
+//! In: a text. Out: a syntax tree, diagnostics, and the words that the parser did not understand.
 //!
 //! After a mistake the parser continues after the next `;`, or at the next bracket (`recovery.rs`).
 //! It reports at most one error for each statement, each declaration and each head of a function.
@@ -85,7 +87,7 @@ struct Parser<'a> {
     unit: usize,
     /// The unit of the last error. It gets no second error.
     reported: Option<usize>,
-    /// The words of all units with errors: names that may have been declared there.
+    /// The words of all units with errors. These units may declare the words as names.
     possibly_declared: BTreeSet<String>,
     /// For each token, whether its word has been added to these.
     is_noted: Vec<bool>,
@@ -126,7 +128,7 @@ pub(crate) fn parse_expression(
     let mut parser = Parser::new((text, source), lexemes, dialect, diagnostics);
     let expr = parser.expression().ok()?;
     if parser.peek().is_some() {
-        parser.expected("the end of the expression", "one expression is enough");
+        parser.expected("the end of the expression", "write a single expression");
     }
     (diagnostics.errors() == before).then_some(expr)
 }
@@ -208,7 +210,7 @@ impl<'a> Parser<'a> {
         self.take(text).ok_or_else(|| self.expected(&format!("`{text}`"), help))
     }
 
-    /// Reports that something else is expected here.
+    /// Reports that the parser expects `what` here.
     fn expected(&mut self, what: &str, help: &str) -> Reported {
         let found = match self.peek() {
             None => "the end of the text".to_owned(),

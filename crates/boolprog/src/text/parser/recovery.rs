@@ -28,8 +28,9 @@ fn starts_line(text: &str, place: u32) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// Records the words from this token up to the current one: they were not understood.
-    pub(super) fn not_understood(&mut self, from: usize) {
+    /// Records the words from this token up to the current one as possible names, because the
+    /// parser did not understand them.
+    pub(super) fn record_possible_names(&mut self, from: usize) {
         for at in from..self.at {
             // Each token once: nested blocks lead here repeatedly.
             if !std::mem::replace(&mut self.is_noted[at], true)
@@ -157,7 +158,7 @@ impl<'a> Parser<'a> {
     pub(super) fn skip_parentheses(&mut self) {
         let open = self.at;
         if self.next_text() == "(" && self.skip_behind_parenthesis(open) {
-            self.not_understood(open);
+            self.record_possible_names(open);
         }
     }
 
@@ -178,7 +179,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        self.not_understood(before);
+        self.record_possible_names(before);
     }
 
     /// Skips the rest of an expression, and returns an expression in its place.
@@ -206,7 +207,7 @@ impl<'a> Parser<'a> {
             Dialect::Paper => (self.text_at(first) == "(" && self.skip_behind_parenthesis(first)) || self.skip_to("{"),
             Dialect::Slam => self.skip_to("then") || self.skip_to("do"),
         };
-        self.not_understood(first);
+        self.record_possible_names(first);
         if is_over { Ok(Expr { kind: ExprKind::Choice, at: At(start.to(self.last())) }) } else { Err(Reported) }
     }
 

@@ -56,7 +56,7 @@ impl Parser<'_> {
             }
             if self.at == before && !matches!(self.next_text(), "{" | "begin") {
                 self.at += 1; // no statement starts with this token
-                self.not_understood(before);
+                self.record_possible_names(before);
             }
             if matches!(self.next_text(), "{" | "begin") {
                 found.extend(self.nested());
@@ -72,7 +72,7 @@ impl Parser<'_> {
         let statement = self.statement().ok();
         if statement.is_none() {
             self.skip_statement();
-            self.not_understood(before);
+            self.record_possible_names(before);
         }
         statement
     }

@@ -263,7 +263,7 @@ impl<'c> ChartCanvas<'c> {
         entries.extend(has(TUPLES).then(|| ("tuples", "|S_k|, tuples".to_owned())));
         entries.push(("visible", format!("|T({s}_k)|, visible states")));
         if !self.ceiling().is_empty() {
-            entries.push(("upper", "|T(R)| ≤, what is left above".to_owned()));
+            entries.push(("upper", "|T(R)| ≤, upper bound".to_owned()));
         }
         let mut x = LEFT;
         for (class, name) in entries {

@@ -1,6 +1,8 @@
 //! The chart of the squeeze: |R_k| and |T(R_k)| grow with k from the left, and the ceiling of the
 //! overapproximations falls from the right. The area between is not known. Where they meet, T(R) is
 //! known.
+//!
+//! In: an analysis. Out: SVG. `scale.rs` maps numbers to heights, and `canvas.rs` draws.
 
 mod canvas;
 mod scale;
@@ -88,7 +90,7 @@ impl Chart {
         let shown = (2 * growth).max(collapse).max(FEW);
         Chart {
             title: file.to_owned(),
-            letter: explored.levels(),
+            letter: explored.level_letter(),
             levels: analysis.levels.iter().take(shown + 1).copied().collect(),
             rungs: analysis.rungs.iter().filter_map(left).collect(),
             sequences: [analysis.lower_sequence.clone(), analysis.visible_sequence.clone()],

@@ -103,11 +103,13 @@ pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -
     let _ = write!(
         out,
         "\
-What `cuba {}` says of each model, each run in a process of its own. This page is written by
+This page has the answers of `cuba {}`. Each run is a process of its own. The page is written by
 `{command}`.
-For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
-was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-has other things to do; everything else is the same each time, unless a run runs out of time.
+
+For `unsafe`, k is the least number of contexts with which a bad state is reachable. Otherwise, k is
+the last k for which R_k was computed before the answer, which may come from an overapproximation.
+Time and memory are those of the whole process. They were measured once, on a machine with other
+load. Everything else is the same in each run, unless a run reaches its time limit.
 ",
         bench.question
     );
@@ -115,10 +117,12 @@ has other things to do; everything else is the same each time, unless a run runs
     let has_notes = bench.runs.iter().any(|run| run.note.is_some());
     let mut header: Vec<(&str, bool)> = columns(bench).to_vec();
     if is_published {
-        out += "\
-R_k and T(R_k) are where these sequences collapse, ∞ if never; in brackets, what is expected, where the run had an answer without finding
-out. ● says that finite context reachability holds, ○ that it does not. The columns *in italics* have what is published: Table 2 of the
-paper, as it is printed there. The system behind it may be another one than the model; where that matters, a note says how.
+        out += "
+The columns R_k and T(R_k) say where these sequences collapse, ∞ for never. A value in parentheses
+is the expected one: the run had its answer before it found the value. ● means that finite context
+reachability holds, ○ that it does not. The columns *in italics* have the published values: Table 2
+of the paper, as it is printed there. The published system may differ from the model. If that
+matters, a note says how.
 ";
         header.extend([("FCR", false), ("R_k", true), ("T(R_k)", true), ("*Table 2*", false), ("*threads*", false)]);
         header.extend([("*verdict*", false), ("*FCR*", false), ("*R_k*", true), ("*T(R_k)*", true)]);
