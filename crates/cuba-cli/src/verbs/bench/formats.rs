@@ -154,7 +154,7 @@ matters, a note says how.
     }
     for (number, (model, instances, note)) in (1..).zip(notes) {
         let instances = instances.map_or(String::new(), |instances| format!(" {instances}"));
-        let _ = writeln!(out, "{number}. {model}{instances}: {}.", on_one_line(note));
+        out += &wrapped_item(&format!("{number}. {model}{instances}: {note}."));
     }
     out + "\n" + &last_line(bench)
 }
@@ -163,6 +163,22 @@ matters, a note says how.
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| format!("{line} {} |", on_one_line(&cell).replace('|', "\\|")))
         + "\n"
+}
+
+/// Formats an item of a list in lines of at most 100 characters, if its words allow that.
+fn wrapped_item(text: &str) -> String {
+    let (mut out, mut width) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        let separator = match width {
+            0 => "",
+            width if width + 1 + length <= 100 => " ",
+            _ => "\n   ",
+        };
+        width = if separator == "\n   " { 3 + length } else { width + separator.len() + length };
+        out.extend([separator, word]);
+    }
+    out + "\n"
 }
 
 fn on_one_line(text: &str) -> String {
