@@ -1,5 +1,5 @@
-//! Concurrent Boolean programs (the paper's App. B): parses them, and lowers them to concurrent
-//! pushdown systems.
+//! Concurrent Boolean programs (paper, App. B): parses them, and lowers them to concurrent pushdown
+//! systems.
 //!
 //! `docs/boolean-programs.md` describes the language and its meaning. Data flows one way through
 //! the folders:
@@ -37,17 +37,18 @@ use std::collections::BTreeSet;
 use std::fmt;
 use syntax::Program;
 
-/// The threads of the system, and the question.
+/// The threads of the system, its bad states, and the limit for its memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Functions to start instead of `main`, each with the number of threads.
+    /// The functions to start instead of `main`, each with its number of threads.
     pub instances: Vec<(String, u32)>,
-    /// The most created threads at a time. Needed if the program has no bound itself.
+    /// The limit for the number of created threads at a time. A program without a bound of its own
+    /// needs it.
     pub threads: Option<u32>,
-    /// Which states are bad.
+    /// The bad states.
     pub bad_states: BadStates,
-    /// The most memory, in bytes, that the system may take while it is computed. This is an
-    /// estimate. A program that takes more is refused.
+    /// The limit for the memory of the system while it is computed, in bytes. The memory is
+    /// estimated. A program that needs more is an error.
     pub memory: u64,
 }
 
@@ -62,14 +63,14 @@ impl Default for Options {
 pub struct Lowered {
     /// The system and its property, with warnings about the text.
     pub reading: Reading,
-    /// The way back from the system to the program.
+    /// The map from the system back to the program.
     pub map: SourceMap,
     /// The program itself.
     pub program: Program,
 }
 
 impl Lowered {
-    /// The assumptions of an answer: restrictions of what the program may do.
+    /// Returns the assumptions that an answer depends on: restrictions of the program's behaviour.
     pub fn assumptions(&self) -> Vec<Assumption> {
         self.map.threads().limit.map(Assumption::CreatedThreads).into_iter().collect()
     }
@@ -90,8 +91,8 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// Parses a text. Returns the syntax tree without the parts that have errors, and the diagnostics.
-/// Names are not resolved.
+/// Parses a text. Returns the diagnostics, and the syntax tree without the parts that have errors.
+/// Does not resolve names.
 pub fn parse(source: &Source) -> (Program, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let (program, _) = text::parse(source, &mut diagnostics);
@@ -99,7 +100,7 @@ pub fn parse(source: &Source) -> (Program, Diagnostics) {
     (program, diagnostics)
 }
 
-/// Reads a program, and prints it in its own dialect. Comments are lost.
+/// Reads a program, and prints it in its own dialect, without its comments.
 pub fn format(source: Source) -> Result<String, ReadError> {
     let mut diagnostics = Diagnostics::default();
     let (program, possibly_declared) = text::parse(&source, &mut diagnostics);
@@ -120,13 +121,12 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 
 /// Lowers a program that was built in code.
 ///
-/// The program gets the text that [`print`] makes of it, with the places in that text. So
-/// diagnostics, lines, and states as text work as for a program that was read.
-/// [`Lowered::program`] is the program with these places. Statements keep their
-/// [`StatementId`](syntax::StatementId).
+/// [`print`] makes the text of the program. All places refer to that text. So diagnostics, lines,
+/// and states as text work as for a program that was read. [`Lowered::program`] is the program with
+/// these places. Statements keep their [`StatementId`](syntax::StatementId).
 ///
-/// # Errors
-/// If the program is not valid, or cannot be printed: it has invalid names, or too deep nesting.
+/// # Errors If the program is not valid, or if it cannot be printed because of invalid names or
+/// deep nesting.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
     text::check_built_tree(program, &mut diagnostics);

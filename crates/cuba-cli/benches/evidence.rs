@@ -4,7 +4,6 @@
 //! languages and bytes of JSON, and the times for making it, for checking it, and for the analysis.
 //! Counters are equal in each run; times are the best of several runs.
 
-use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_check::{Claim, Evidence, check};
 use cpds_testing::artifact::KNOWN;
@@ -13,16 +12,15 @@ use cpds_testing::families::{Pile, Recursion, stefan};
 use cuba::{Cancel, Engine, Ladder};
 use cuba::{Conclusion, Options, Question, search};
 use cuba_cli::json;
+use cuba_cli::text::table::Table;
 use std::time::{Duration, Instant};
 
 fn main() {
     let heading = ["", "question", "proof", "states kept", "tuples", "languages", "bytes"];
     let figures = ["analysis ms", "make ms", "check ms", "(make + check) / analysis"];
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).add_row(heading.into_iter().chain(figures));
-    for column in table.column_iter_mut().skip(3) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    table.add_row(heading.into_iter().chain(figures));
+    table.align_right(3..11);
     if let Some(folder) = artifact("the paper's programs") {
         for known in &KNOWN {
             let problem = known.read(&folder);
@@ -51,7 +49,7 @@ fn main() {
         let name = format!("pile: {threads} threads, S_k");
         measure(&mut table, &name, &Pile { threads, symbols: 3 }.problem(), Question::Reachable, symbolic);
     }
-    println!("{table}");
+    print!("{}", table.lines(" "));
 }
 
 fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question, options: Options) {

@@ -6,20 +6,18 @@
 //! process so far.
 
 use boolprog::{Options, read};
-use comfy_table::{CellAlignment, Table, presets};
 use cpds::Source;
 use cpds_testing::families::{Style, Variables};
 use cuba_cli::running::machine::peak_memory_bytes;
+use cuba_cli::text::table::Table;
 use std::time::{Duration, Instant};
 
 fn main() {
     let mut table = Table::new();
     let heading =
         ["style", "shared", "local", "statements", "|Q|", "symbols", "actions", "of the product", "ms", "peak MB"];
-    table.load_style(presets::NOTHING).add_row(heading);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    table.add_row(heading);
+    table.align_right(1..10);
     for style in [Style::Claims, Style::Late] {
         for (shared, locals, statements) in
             [(2, 2, 300), (4, 4, 300), (6, 6, 300), (8, 8, 300), (10, 8, 300), (12, 8, 100), (12, 8, 300)]
@@ -27,7 +25,7 @@ fn main() {
             measure(&mut table, Variables { shared, locals, statements, style });
         }
     }
-    println!("{table}");
+    print!("{}", table.lines(" "));
 }
 
 fn measure(table: &mut Table, program: Variables) {

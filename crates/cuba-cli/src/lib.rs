@@ -1,4 +1,9 @@
-//! The command line of cuba: from the words of a command to text, JSON, pages and pictures.
+//! The command line of cuba.
+//!
+//! In: the words of a command, and the files that they name. Out: text, JSON, HTML pages and
+//! pictures. Data flows one way through the folders: `verbs` read `arguments`, call the library,
+//! and pass its results as `analysis` to `text`, `json`, `html` and `pictures`. `running` has the
+//! state of a run.
 
 pub mod json;
 pub mod running;

@@ -1,6 +1,6 @@
 //! Many short lists of numbers in two vectors.
 
-/// One list of numbers for each number. All items are in one vector.
+/// Lists of numbers. Each list has a number, too. All items are in one vector.
 #[derive(Debug, Default)]
 pub(crate) struct LinkedLists {
     /// The first item of each list, and the last one.
@@ -28,13 +28,13 @@ impl LinkedLists {
         ends.1 = item;
     }
 
-    /// The first item of a list, if it has one.
+    /// Returns the first item of a list, if it has one.
     pub(crate) fn first(&self, list: u32) -> Option<u32> {
         let (first, _) = *self.ends.get(list as usize)?;
         (first != NONE).then_some(first)
     }
 
-    /// The number of an item, and the next item of the list.
+    /// Returns the number of an item, and the next item of the list.
     pub(crate) fn at(&self, item: u32) -> (u32, Option<u32>) {
         let (number, next) = self.items[item as usize];
         (number, (next != NONE).then_some(next))

@@ -4,11 +4,11 @@
 //! of each role.
 //!
 //! The exploration finds heads: pairs of a shared state and the frame on top of a stack. It
-//! explores each role alone. Between two steps of a role, the shared state may change as any other
-//! thread was seen to change it. Of the frames under the top, the exploration stores only which
-//! functions they have called. So a return leads to every frame that awaits a return of that
-//! function. The result contains every head, and so every action, of every run. It may contain
-//! more; additional actions never fire.
+//! explores each role alone. Between two steps of a role, the shared state may change by any step
+//! of another thread that the exploration has found. Of the frames below the top, the exploration
+//! stores only the functions that they have called. So a return leads to every frame that awaits a
+//! return of that function. The result contains every head, and so every action, of every run. It
+//! may contain more; additional actions never fire.
 
 mod linked_lists;
 mod search;
@@ -20,7 +20,7 @@ use crate::states::{Cutoff, Frame, SharedStates, Table};
 use search::Exploration;
 use step_relation::MOST_CASES;
 
-/// The result: what the threads of all roles can do.
+/// The result of the exploration: all actions of the threads of all roles.
 pub(crate) struct ExploredSystem {
     /// The shared states. The initial one is the first.
     pub(crate) shared: SharedStates,
@@ -55,7 +55,7 @@ impl NumberedAction {
         self.frames.into_iter().skip(1).filter(|&frame| frame != NO_FRAME)
     }
 
-    /// The top, if there is one, and the written frames.
+    /// Returns the top, if there is one, and the written frames.
     pub(crate) fn frames(&self) -> impl Iterator<Item = u32> + use<> {
         self.frames.into_iter().filter(|&frame| frame != NO_FRAME)
     }

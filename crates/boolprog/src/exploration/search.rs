@@ -8,11 +8,12 @@ use cpds::limits;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// The most heads. Most heads have at least one action, so this is more than the limit on actions
-/// needs.
+/// The limit for the number of heads. Most heads have at least one action. So the limit for actions
+/// is mostly reached first.
 const MOST_HEADS: u64 = 2 * limits::ACTIONS;
 
-/// The most changes of the shared state: items of a list have numbers of 32 bits.
+/// The limit for the number of changes of the shared state, because items of a list have numbers of
+/// 32 bits.
 const MOST_CHANGES: u64 = 1 << 31;
 
 pub(super) struct Exploration<'m, 'a> {
@@ -48,7 +49,7 @@ pub(super) struct RoleExploration {
     /// For each shared state, the frames that have been found with it.
     frames_with: LinkedLists,
     /// For each shared state, the shared states into which other threads change it.
-    others: LinkedLists,
+    changes_by_others: LinkedLists,
     /// For each kind of return, the frames that await it, and the shared states after it.
     awaiting: FxHashMap<ReturnKey, (Table<u32>, Table<u32>)>,
     pub(super) actions: Vec<NumberedAction>,
@@ -88,7 +89,7 @@ impl<'m, 'a> Exploration<'m, 'a> {
             role,
             heads: HeadSet::default(),
             frames_with: LinkedLists::default(),
-            others: LinkedLists::default(),
+            changes_by_others: LinkedLists::default(),
             awaiting: FxHashMap::default(),
             actions: Vec::new(),
         };
@@ -109,12 +110,12 @@ impl<'m, 'a> Exploration<'m, 'a> {
 
 impl Exploration<'_, '_> {
     pub(super) fn run(&mut self) -> Result<(), TooLarge> {
-        let initial = self.number(self.relation.initial())?;
+        let initial = self.shared_number(self.relation.initial())?;
         for role in 0..self.roles.len() {
             if let RoleStart::Root(function) = self.roles[role].role.start {
                 let frame = self.relation.first_frame(function, FrameKind::Root);
-                let frame = self.frame(frame)?;
-                self.add(role, initial, frame);
+                let frame = self.frame_number(frame)?;
+                self.add_head(role, initial, frame);
             }
         }
         let (mut for_pools, mut expanded) = (0, 0_u32);
@@ -142,9 +143,9 @@ impl Exploration<'_, '_> {
     /// Estimates the memory of the tables and of the system that they become, in bytes.
     fn bytes(&self) -> u64 {
         let of_role = |role: &RoleExploration| {
-            let RoleExploration { heads, frames_with, others, awaiting, actions, .. } = role;
+            let RoleExploration { heads, frames_with, changes_by_others, awaiting, actions, .. } = role;
             let awaited = awaiting.values().map(|(callers, returns)| callers.capacity() + returns.capacity());
-            let lists = heads.bytes() + frames_with.bytes() + others.bytes();
+            let lists = heads.bytes() + frames_with.bytes() + changes_by_others.bytes();
             lists + awaited.sum::<usize>() * ENTRY + actions.capacity() * size_of::<NumberedAction>()
         };
         let roles: usize = self.roles.iter().map(of_role).sum();
@@ -159,13 +160,13 @@ impl Exploration<'_, '_> {
         (tables + system) as u64
     }
 
-    fn number(&mut self, shared: Shared) -> Result<u32, TooLarge> {
+    fn shared_number(&mut self, shared: Shared) -> Result<u32, TooLarge> {
         let number = self.shared.insert(shared);
         limited("shared states", self.shared.len() as u64, limits::SHARED_STATES)?;
         Ok(number)
     }
 
-    fn frame(&mut self, frame: Frame) -> Result<u32, TooLarge> {
+    fn frame_number(&mut self, frame: Frame) -> Result<u32, TooLarge> {
         let heap_bytes = frame.heap_bytes();
         let (number, is_new) = self.frames.insert_full(frame);
         self.frame_heap_bytes += if is_new { heap_bytes } else { 0 };
@@ -173,14 +174,14 @@ impl Exploration<'_, '_> {
         Ok(u32::try_from(number).expect("limited"))
     }
 
-    fn action(&mut self, role: usize, action: NumberedAction) -> Result<(), TooLarge> {
+    fn add_action(&mut self, role: usize, action: NumberedAction) -> Result<(), TooLarge> {
         self.roles[role].actions.push(action);
         self.actions += u64::from(self.roles[role].role.copies);
         limited("actions", self.actions, limits::ACTIONS)
     }
 
-    /// Whether a thread with this frame on top can exist in this shared state, after a change by
-    /// another thread.
+    /// Returns whether a thread with this frame on top can exist in this shared state after another
+    /// thread has changed the shared state.
     fn is_possible(&self, shared: u32, frame: u32) -> bool {
         let frame = &self.frames[frame as usize];
         match self.shared.rest(shared) {
@@ -195,13 +196,13 @@ impl Exploration<'_, '_> {
         }
     }
 
-    /// Whether a thread with this frame on top is the only thread that can take a step.
+    /// Returns whether a thread with this frame on top is the only thread that can take a step.
     fn is_alone(&self, shared: u32, frame: u32) -> bool {
         self.relation.is_alone(self.shared.rest(shared), &self.frames[frame as usize])
     }
 
     /// Adds a head, and the heads that changes by other threads make of it.
-    fn add(&mut self, role: usize, shared: u32, frame: u32) {
+    fn add_head(&mut self, role: usize, shared: u32, frame: u32) {
         let number = u32::try_from(role).expect("few roles");
         let mut new = vec![shared];
         while let Some(shared) = new.pop() {
@@ -213,14 +214,16 @@ impl Exploration<'_, '_> {
             explored.frames_with.push(shared, frame);
             self.queue.push((number, shared, frame));
             if !self.is_alone(shared, frame) {
-                new.extend(self.roles[role].others.iter(shared).filter(|&shared| self.is_possible(shared, frame)));
+                new.extend(
+                    self.roles[role].changes_by_others.iter(shared).filter(|&shared| self.is_possible(shared, frame)),
+                );
             }
         }
     }
 
     /// Records that a thread of this role can change the shared state, and applies the change to
     /// the heads of all other threads.
-    fn change(&mut self, role: usize, from: u32, to: u32) {
+    fn record_change(&mut self, role: usize, from: u32, to: u32) {
         if from == to || matches!(self.shared.rest(to), Shared::Error(_)) {
             return;
         }
@@ -245,20 +248,20 @@ impl Exploration<'_, '_> {
                 Some(first) => other == first && !has_copies,
             };
             if is_new {
-                self.change_by_others(other, from, to);
+                self.apply_change_by_others(other, from, to);
             }
         }
     }
 
     /// Applies a change of the shared state that other threads make to the heads of a role.
-    fn change_by_others(&mut self, role: usize, from: u32, to: u32) {
-        self.roles[role].others.push(from, to);
-        // A head that is added during the loop gets the change from `add`.
+    fn apply_change_by_others(&mut self, role: usize, from: u32, to: u32) {
+        self.roles[role].changes_by_others.push(from, to);
+        // A head that is added during the loop gets the change from `add_head`.
         let mut next = self.roles[role].frames_with.first(from);
         while let Some(item) = next {
             let (frame, behind) = self.roles[role].frames_with.at(item);
             if !self.is_alone(from, frame) && self.is_possible(to, frame) {
-                self.add(role, to, frame);
+                self.add_head(role, to, frame);
             }
             next = behind;
         }
@@ -279,35 +282,35 @@ impl Exploration<'_, '_> {
             }
         }
         for (shared, effect) in steps {
-            let to = self.number(shared)?;
-            let returning = match &effect {
-                Effect::Push(callee, _) => Some(self.returning(callee)),
+            let to = self.shared_number(shared)?;
+            let key = match &effect {
+                Effect::Push(callee, _) => Some(self.return_key(callee)),
                 Effect::Pop | Effect::To(_) => None,
             };
             let written = match effect {
                 Effect::Pop => [None, None],
-                Effect::To(frame) => [Some(self.frame(frame)?), None],
-                Effect::Push(callee, below) => [Some(self.frame(callee)?), Some(self.frame(below)?)],
+                Effect::To(frame) => [Some(self.frame_number(frame)?), None],
+                Effect::Push(callee, below) => [Some(self.frame_number(callee)?), Some(self.frame_number(below)?)],
             };
-            self.action(role, NumberedAction::new((from, Some(top)), (to, written)))?;
-            self.change(role, from, to);
-            match (returning, written) {
-                (Some(returning), [Some(top), Some(below)]) => {
-                    self.add(role, to, top);
-                    let (callers, returns) = self.roles[role].awaiting.entry(returning).or_default();
+            self.add_action(role, NumberedAction::new((from, Some(top)), (to, written)))?;
+            self.record_change(role, from, to);
+            match (key, written) {
+                (Some(key), [Some(top), Some(below)]) => {
+                    self.add_head(role, to, top);
+                    let (callers, returns) = self.roles[role].awaiting.entry(key).or_default();
                     if callers.insert(below) {
                         for shared in returns.clone() {
-                            self.add(role, shared, below);
+                            self.add_head(role, shared, below);
                         }
                     }
                 }
-                (_, [Some(frame), _]) => self.add(role, to, frame),
+                (_, [Some(frame), _]) => self.add_head(role, to, frame),
                 _ if self.frames[top as usize].kind == FrameKind::Called => {
-                    let returning = self.returning(&self.frames[top as usize]);
-                    let (callers, returns) = self.roles[role].awaiting.entry(returning).or_default();
+                    let key = self.return_key(&self.frames[top as usize]);
+                    let (callers, returns) = self.roles[role].awaiting.entry(key).or_default();
                     if returns.insert(to) {
                         for caller in callers.clone() {
-                            self.add(role, to, caller);
+                            self.add_head(role, to, caller);
                         }
                     }
                 }
@@ -317,9 +320,9 @@ impl Exploration<'_, '_> {
         Ok(())
     }
 
-    /// The kind of the return of a frame. If the return hands nothing over, locks and atomic
-    /// section are as they were at the call, so they are a part of the kind.
-    fn returning(&self, frame: &Frame) -> ReturnKey {
+    /// Returns the key of the return of a frame. If the return hands nothing over, locks and atomic
+    /// section are the same as at the call. Then they are a part of the key.
+    fn return_key(&self, frame: &Frame) -> ReturnKey {
         let function = self.relation.graph.nodes[frame.node].function;
         if self.relation.hands_over(function) {
             return ReturnKey { function, is_atomic: false, held: NumberSet::EMPTY };
@@ -331,11 +334,13 @@ impl Exploration<'_, '_> {
     fn start_in(&mut self, from: u32) -> Result<(), TooLarge> {
         for role in 0..self.roles.len() {
             let RoleStart::Pool(pool) = self.roles[role].role.start else { continue };
-            for (to, frame) in StepRelation::pick_up((self.shared.rest(from), self.shared.variables(from)), pool) {
-                let (to, frame) = (self.number(to)?, self.frame(frame)?);
-                self.action(role, NumberedAction::new((from, None), (to, [Some(frame), None])))?;
-                self.change(role, from, to);
-                self.add(role, to, frame);
+            for (to, frame) in
+                StepRelation::starts_from_pool((self.shared.rest(from), self.shared.variables(from)), pool)
+            {
+                let (to, frame) = (self.shared_number(to)?, self.frame_number(frame)?);
+                self.add_action(role, NumberedAction::new((from, None), (to, [Some(frame), None])))?;
+                self.record_change(role, from, to);
+                self.add_head(role, to, frame);
             }
         }
         Ok(())

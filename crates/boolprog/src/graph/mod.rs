@@ -56,8 +56,8 @@ pub(crate) struct Node {
     pub(crate) step: Step,
     /// The successor, if there is only one.
     pub(crate) next: usize,
-    /// The `atomic` blocks around the node, outermost first. A block is given by the node that
-    /// leaves it.
+    /// The `atomic` blocks around the node, outermost first. The node that leaves a block
+    /// identifies it.
     pub(crate) blocks: Vec<usize>,
     /// The statement of the node. The end of a function has none.
     pub(crate) statement: Option<StatementId>,
@@ -138,7 +138,7 @@ pub(crate) enum Formula {
 }
 
 impl Graph {
-    /// The nodes after this one in the same call.
+    /// Returns the nodes after this one in the same call.
     pub(crate) fn successors(&self, node: usize) -> Vec<usize> {
         let Node { step, next, .. } = &self.nodes[node];
         match step {
@@ -151,20 +151,20 @@ impl Graph {
         }
     }
 
-    /// The nodes that this node leads to in the same call, itself included.
+    /// Returns the nodes that this node leads to in the same call, including the node itself.
     pub(crate) fn reach(&self, node: usize) -> Vec<usize> {
-        // A set of the nodes found. A bit for each node of the program would cost more: most
-        // programs have many small functions.
-        let mut found: IndexSet<usize, FxBuildHasher> = IndexSet::from_iter([node]);
+        // A hash set of the reached nodes. A bit for each node of the program would take more time,
+        // because most programs have many small functions.
+        let mut reached: IndexSet<usize, FxBuildHasher> = IndexSet::from_iter([node]);
         let mut done = 0;
-        while let Some(&node) = found.get_index(done) {
+        while let Some(&node) = reached.get_index(done) {
             done += 1;
-            found.extend(self.successors(node));
+            reached.extend(self.successors(node));
         }
-        found.into_iter().collect()
+        reached.into_iter().collect()
     }
 
-    /// The nodes with this label: `L` in any function, or `f:L`.
+    /// Returns the nodes with this label: `L` in any function, or `f:L`.
     pub(crate) fn labelled(&self, text: &str) -> Option<Vec<usize>> {
         let (function, label) =
             text.split_once(':').map_or((None, text), |(function, label)| (Some(function.trim()), label.trim()));

@@ -1,7 +1,7 @@
 //! Lowering: from the graph of a program to a pushdown system with its property.
 //!
-//! In: a graph, its threads, and the question which states are bad. Out: a [`Problem`] and a
-//! [`SourceMap`], or diagnostics.
+//! In: a graph, its threads, and the bad states. Out: a [`Problem`] and a [`SourceMap`], or
+//! diagnostics.
 
 mod naming;
 mod property;
@@ -20,8 +20,8 @@ use cpds::{Names, Problem, Property, Source};
 use naming::Naming;
 use system::{numbered, system};
 
-/// The system of a program, with its property and its source map. `memory` is the most memory that
-/// the system may take, in bytes. The texts of targets are added to `sources`.
+/// Builds the system of a program, with its property and its source map. `memory` limits the memory
+/// of the system, in bytes. The texts of targets are added to `sources`.
 pub(crate) fn lower(
     graph: Graph,
     threads: Threads,
@@ -55,7 +55,7 @@ pub(crate) fn lower(
     for frame in &frames {
         naming.symbol(&mut symbol_names, frame);
     }
-    let names = naming.of_all(&explored.shared);
+    let names = naming.shared_state_names(&explored.shared);
     let ExploredSystem { shared, frames: found, actions } = explored;
     let system = system(names, symbol_names, (&found, actions), &symbols, &relation, &roles);
     let lines = LineStarts::new(&sources[0].text);
@@ -64,7 +64,7 @@ pub(crate) fn lower(
     let system = match system {
         Ok(system) => system,
         Err(error) => {
-            let help = "ask for fewer threads, or leave variables out";
+            let help = "reduce the number of threads or of variables";
             diagnostics.error(|| Diagnostic::error(format!("the program is too large: {error}")).help(help));
             return None;
         }
@@ -90,7 +90,7 @@ pub(crate) fn lower(
     }
 }
 
-/// The diagnostic for a system that is too large.
+/// Builds the diagnostic for a system that is too large.
 fn too_large(error: &TooLarge) -> Diagnostic {
     let message = match error {
         TooLarge::Many { what, limit } => format!("the program has more than {limit} {what}"),
@@ -100,17 +100,18 @@ fn too_large(error: &TooLarge) -> Diagnostic {
         .help("too many of its variables are live at the same time; give them values, or leave some out")
 }
 
-/// For each node, whether a path of the graph leads a thread to it. Conditions are ignored.
+/// Computes, for each node, whether a path of the graph leads a thread to it. Conditions are
+/// ignored.
 fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
     let mut entered: Vec<usize> = threads.roots.iter().map(|&(function, _)| graph.functions[function].entry).collect();
-    let (mut seen, mut done) = (vec![false; graph.nodes.len()], 0);
+    let (mut reached, mut done) = (vec![false; graph.nodes.len()], 0);
     while let Some(&start) = entered.get(done) {
         done += 1;
-        if seen[start] {
+        if reached[start] {
             continue;
         }
         for node in graph.reach(start) {
-            seen[node] = true;
+            reached[node] = true;
             match graph.nodes[node].step {
                 Step::Call { function, .. } | Step::Start { function, .. } => {
                     entered.push(graph.functions[function].entry);
@@ -120,10 +121,10 @@ fn may_run(graph: &Graph, threads: &Threads) -> Vec<bool> {
             }
         }
     }
-    seen
+    reached
 }
 
-/// The nodes at which an error can happen, of those to which a path leads.
+/// Returns the nodes at which an error can happen, restricted to those to which a path leads.
 fn errors(graph: &Graph, may_run: &[bool]) -> Vec<usize> {
     let is_error =
         |node: &usize| may_run[*node] && matches!(graph.nodes[*node].step, Step::Assert(_) | Step::Unlock(_));

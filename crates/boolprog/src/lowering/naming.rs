@@ -44,7 +44,7 @@ impl NameBuilder {
         self.next().push_str(part);
     }
 
-    /// `x=1`, `y=?`.
+    /// Adds a part for each variable: `x=1`, `y=?`.
     fn variables(&mut self, before: &str, declared: &[Declaration], values: &Valuation, from: usize) {
         for (number, variable) in (from..).zip(declared) {
             if self.is_too_long() {
@@ -74,7 +74,7 @@ impl<'a> Naming<'a> {
         let places = Places::new(graph, &LineStarts::new(&source.text));
         let mut nodes = vec![String::new(); graph.nodes.len()];
         for (node, it) in graph.nodes.iter().enumerate() {
-            let (line, number) = places.of(node);
+            let (line, number) = places.line_and_number(node);
             let number = match number {
                 1 => String::new(),
                 more => format!(".{more}"),
@@ -89,8 +89,8 @@ impl<'a> Naming<'a> {
         Naming { graph, nodes, places }
     }
 
-    /// The names of all shared states: their values, or numbers if there are too many.
-    pub(crate) fn of_all(&self, shared: &SharedStates) -> Names {
+    /// Names all shared states: by their values, or by numbers if there are too many.
+    pub(crate) fn shared_state_names(&self, shared: &SharedStates) -> Names {
         let mut names = Names::default();
         if shared.len() > MOST_NAMED_STATES {
             return (0..shared.len()).map(|number| format!("s{number}")).collect();

@@ -1,4 +1,4 @@
-//! The property: which states are bad, as patterns.
+//! The property: the bad states, as patterns.
 
 use crate::graph::{Formula, Graph, Var, formula};
 use crate::source_map::Meaning;
@@ -9,7 +9,7 @@ use crate::threads::Threads;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Span, nearest};
 use cpds::{Cpds, Pattern, SharedState, Source, Symbol, Wild};
 
-/// Which states of a program are bad.
+/// The bad states of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum BadStates {
     /// Errors: a failed `assert`, or an `unlock` of a lock that the thread does not hold.
@@ -25,10 +25,10 @@ pub enum BadStates {
 /// The tops that a target allows for one thread.
 type Choice = Wild<Vec<Option<Symbol>>>;
 
-/// The most patterns of one target.
+/// The limit for the number of patterns of a target.
 const MOST_PATTERNS: usize = 1 << 19;
 
-/// Builds patterns: a program and its system.
+/// Builds patterns for a program and its system.
 pub(crate) struct PatternBuilder<'a> {
     pub(crate) system: &'a Cpds,
     pub(crate) graph: &'a Graph,
@@ -39,7 +39,7 @@ pub(crate) struct PatternBuilder<'a> {
     pub(crate) dialect: Dialect,
 }
 
-/// The bad patterns. Reports errors in labels and targets.
+/// Builds the bad patterns. Reports errors in labels and targets.
 pub(crate) fn patterns(
     context: &PatternBuilder<'_>,
     bad_states: &BadStates,
@@ -60,7 +60,7 @@ pub(crate) fn patterns(
                     diagnostics.error(|| context.unknown_label(label));
                     continue;
                 };
-                context.is_run(label, &nodes, diagnostics);
+                context.check_reached(label, &nodes, diagnostics);
                 let is_there = |frame: &Frame| nodes.contains(&frame.node);
                 // A created thread that has not started is at its label, too.
                 let pending = map.rests().filter(|(_, shared)| match shared {
@@ -94,7 +94,7 @@ pub(crate) fn patterns(
 impl PatternBuilder<'_> {
     /// Reports a label that no thread reaches. This is an error if `main` only starts threads and
     /// has the label: then `main` reaches it in the program, but it is not a thread of the system.
-    fn is_run(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
+    fn check_reached(&self, label: &str, nodes: &[usize], diagnostics: &mut Diagnostics) {
         let PatternBuilder { graph, threads, may_run, .. } = self;
         let named = |node: usize| {
             let name = &graph.functions[graph.nodes[node].function].name;
@@ -121,12 +121,12 @@ impl PatternBuilder<'_> {
                 Diagnostic::warning(format!("no thread reaches `{place}`"))
                     .about(Setting::Label)
                     .at(graph.nodes[node].span, why)
-                    .help("`safe` means nothing here; do you mean another label?")
+                    .help("the answer `safe` then says nothing about the program; do you mean another label?")
             });
         }
     }
 
-    /// The nodes of a place: a label, a function, or a line of a function.
+    /// Finds the nodes of a place: a label, a function, or a line of a function.
     fn place(&self, text: &str) -> Option<Vec<usize>> {
         // A frame that awaits a return is on top only in the middle of a step.
         self.map.places.nodes(self.graph, text, false)
@@ -194,9 +194,9 @@ impl PatternBuilder<'_> {
                     let symbols = alphabet.iter().filter(|symbol| nodes.contains(&self.map.frame(*symbol).node));
                     let symbols: Vec<_> = symbols.map(Some).collect();
                     if symbols.is_empty() {
-                        let who = self.system.thread_name(thread);
+                        let thread_name = self.system.thread_name(thread);
                         diagnostics.warning(|| {
-                            Diagnostic::warning(format!("thread `{who}` is never at `{name}`"))
+                            Diagnostic::warning(format!("thread `{thread_name}` is never at `{name}`"))
                                 .at(span, "so no state fits this target")
                                 .help(format!("the threads are, in this order: {}", self.thread_names()))
                         });
@@ -225,7 +225,7 @@ impl PatternBuilder<'_> {
         self.system.threads().map(|thread| self.system.thread_name(thread)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The shared states in which an expression can be true.
+    /// Computes the shared states in which an expression can be true.
     fn shared(&self, text: &str, source: u32, diagnostics: &mut Diagnostics) -> Option<Vec<Wild<SharedState>>> {
         if text.trim() == "*" {
             return Some(vec![Wild::Any]);
@@ -272,16 +272,16 @@ impl PatternBuilder<'_> {
     }
 }
 
-/// Calls `found` for every combination of the choices.
-fn product(choices: &[Choice], tops: &mut Vec<Wild<Option<Symbol>>>, found: &mut impl FnMut(&[Wild<Option<Symbol>>])) {
-    let Some(choice) = choices.get(tops.len()) else { return found(tops) };
+/// Calls `visit` for every combination of the choices.
+fn product(choices: &[Choice], tops: &mut Vec<Wild<Option<Symbol>>>, visit: &mut impl FnMut(&[Wild<Option<Symbol>>])) {
+    let Some(choice) = choices.get(tops.len()) else { return visit(tops) };
     let options: Vec<Wild<Option<Symbol>>> = match choice {
         Wild::Any => vec![Wild::Any],
         Wild::Is(symbols) => symbols.iter().map(|&symbol| Wild::Is(symbol)).collect(),
     };
     for option in options {
         tops.push(option);
-        product(choices, tops, found);
+        product(choices, tops, visit);
         tops.pop();
     }
 }

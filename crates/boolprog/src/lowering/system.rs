@@ -24,7 +24,7 @@ pub(super) fn numbered(
     (symbols, frames)
 }
 
-/// The frames of a program, in the order in which it mentions them.
+/// Iterates over the frames of a program, in the order in which the program mentions them.
 fn mentioned<'u>(
     frames: &Table<Frame>,
     relation: &StepRelation<'_>,
@@ -77,7 +77,7 @@ pub(super) fn system(
     Cpds::new(shared, symbol_names, programs, vec![GlobalState { shared: SharedState(0), stacks }])
 }
 
-/// The name of a program: that of the function or label at which its threads start.
+/// Returns the name of a program: the name of the function or label at which its threads start.
 fn program_name(relation: &StepRelation<'_>, start: RoleStart, names: &mut Names) -> String {
     let function = |function: usize| relation.graph.functions[function].name.clone();
     let name = match start {

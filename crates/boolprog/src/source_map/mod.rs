@@ -1,6 +1,6 @@
-//! The source map: the way back from the system to the program.
+//! The source map: translates the system back to the program.
 //!
-//! In: states and steps of the lowered system. Out: what they are in the program, as data
+//! In: states and steps of the lowered system. Out: states and steps of the program, as data
 //! ([`ProgramState`], [`SourceStep`], [`ProgramTrace`]) or as text. It also reads states from text.
 
 mod places;
@@ -76,7 +76,7 @@ pub(crate) struct Meaning {
 }
 
 impl Meaning {
-    /// All shared states without their variables.
+    /// Iterates over all shared states, without their variables.
     pub(crate) fn rests(&self) -> impl Iterator<Item = (SharedState, &Shared)> {
         let numbers = 0..u32::try_from(self.shared.len()).expect("limited");
         numbers.map(|number| (SharedState(number), self.shared.rest(number)))
@@ -92,7 +92,7 @@ impl SourceMap {
         SourceMap { graph, threads, meaning, live }
     }
 
-    /// The threads of the program.
+    /// Returns the threads of the program.
     pub fn threads(&self) -> &Threads {
         &self.threads
     }
@@ -101,12 +101,12 @@ impl SourceMap {
         self.meaning.shared.get(q.0)
     }
 
-    /// A shared state without its variables.
+    /// Returns a shared state without its variables.
     pub(crate) fn rest(&self, q: SharedState) -> &Shared {
         self.meaning.shared.rest(q.0)
     }
 
-    /// The error of a shared state, if it is that of an error.
+    /// Returns the error of a shared state, if the run ends with an error there.
     pub fn error(&self, q: SharedState) -> Option<SourceError<'_>> {
         let Shared::Error(node) = *self.rest(q) else { return None };
         let it = &self.graph.nodes[node];
@@ -120,14 +120,14 @@ impl SourceMap {
         })
     }
 
-    /// The shared variables with their values. There are none after an error.
+    /// Returns the shared variables with their values. There are none after an error.
     pub fn shared_variables(&self, q: SharedState) -> Vec<(&str, Option<bool>)> {
         let Shared::Running(_) = self.rest(q) else { return Vec::new() };
         let (declared, variables) = (self.graph.shared.iter().enumerate(), self.meaning.shared.variables(q.0));
         declared.map(|(number, variable)| (&*variable.name, variables.get(number))).collect()
     }
 
-    /// The frame of a symbol.
+    /// Returns the frame of a symbol.
     pub fn frame(&self, symbol: Symbol) -> SourceFrame<'_> {
         self.source_frame(self.meaning.frame(symbol))
     }

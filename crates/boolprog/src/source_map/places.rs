@@ -37,18 +37,18 @@ impl Places {
         Places { nodes: places, is_called }
     }
 
-    /// Whether a statement calls this function.
+    /// Returns whether a statement calls this function.
     pub(crate) fn is_called(&self, function: usize) -> bool {
         self.is_called[function]
     }
 
-    /// The line of a node, and the number of its place on that line.
-    pub(crate) fn of(&self, node: usize) -> (usize, usize) {
+    /// Returns the line of a node, and the number of its place on that line.
+    pub(crate) fn line_and_number(&self, node: usize) -> (usize, usize) {
         self.nodes[node]
     }
 
-    /// The nodes of a place: a label, a function, a line of a function, or `f:12.2`, the second
-    /// place on a line. Nodes that await a return are included only if `with_awaiting` is set.
+    /// Returns the nodes of a place: a label, a function, a line of a function, or `f:12.2`, the
+    /// second place on a line. Includes nodes that await a return only if `with_awaiting` is set.
     pub(crate) fn nodes(&self, graph: &Graph, text: &str, with_awaiting: bool) -> Option<Vec<usize>> {
         if let Some(nodes) = graph.labelled(text) {
             return Some(nodes);
@@ -68,8 +68,11 @@ impl Places {
         let is_there = |node: &usize| {
             let it = &graph.nodes[*node];
             let is_place = with_awaiting || !matches!(it.step, Step::Await { .. });
-            let is_here = line.is_none_or(|line: usize| self.of(*node).0 == line);
-            is_place && it.function == function && is_here && number.is_none_or(|number| self.of(*node).1 == number)
+            let is_here = line.is_none_or(|line: usize| self.line_and_number(*node).0 == line);
+            is_place
+                && it.function == function
+                && is_here
+                && number.is_none_or(|number| self.line_and_number(*node).1 == number)
         };
         let nodes: Vec<usize> = (0..graph.nodes.len()).filter(is_there).collect();
         if nodes.is_empty() { None } else { Some(nodes) }
@@ -87,7 +90,7 @@ impl LineStarts {
         LineStarts(std::iter::once(0).chain(starts).collect())
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte, counted from 1.
     pub(crate) fn line(&self, offset: u32) -> usize {
         self.0.partition_point(|&start| start <= offset)
     }

@@ -42,15 +42,15 @@ pub struct ProgramFrame {
 pub enum FramePlace {
     /// Before a statement, or at a closing bracket.
     Before(u32),
-    /// In a call that hands something over when it returns. In other calls, the place is that to
-    /// which the call returns.
+    /// In a call whose return stores a handover. In other calls, the place is the one to which the
+    /// call returns.
     Calling(u32),
     /// After the return of a call, before the assignment of its results.
     Results(u32),
 }
 
 impl SourceMap {
-    /// A state of the system as a state of the program.
+    /// Translates a state of the system into a state of the program.
     pub fn program_state(&self, state: &GlobalState) -> ProgramState {
         let frame = |frame: &Frame| self.program_frame(frame);
         let threads =
@@ -76,7 +76,7 @@ impl SourceMap {
         }
     }
 
-    /// For each local variable, parameters first, whether it is live at a place.
+    /// Computes, for each local variable, whether it is live at a place. Parameters come first.
     pub fn live_locals(&self, at: FramePlace) -> Vec<bool> {
         let Some(node) = self.graph.nodes.iter().position(|node| place(node) == at) else { return Vec::new() };
         let count = self.graph.functions[self.graph.nodes[node].function].locals.len();

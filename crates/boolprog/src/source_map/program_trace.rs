@@ -39,19 +39,19 @@ pub struct ProgramStep<'t> {
 }
 
 impl<'t> ProgramTrace<'t> {
-    /// All steps of all contexts.
+    /// Iterates over all steps of all contexts.
     pub fn steps(&self) -> impl Iterator<Item = &ProgramStep<'t>> {
         self.contexts.iter().flat_map(|context| &context.steps)
     }
 
-    /// All steps of all contexts, by value.
+    /// Iterates over all steps of all contexts, by value.
     pub fn into_steps(self) -> impl Iterator<Item = ProgramStep<'t>> {
         self.contexts.into_iter().flat_map(|context| context.steps)
     }
 }
 
 impl SourceMap {
-    /// A trace of the lowered system as a run of the program.
+    /// Translates a trace of the lowered system into a run of the program.
     pub fn trace<'t>(&'t self, system: &Cpds, trace: &'t Trace) -> ProgramTrace<'t> {
         let initial = self.synchronisation(&trace.initial, None);
         let (mut before, mut now) = (&trace.initial, initial.clone());

@@ -17,7 +17,7 @@ const MOST_SHOWN: usize = 4;
 /// Variables with their values in the text. `None` is an open variable.
 type Values<'t> = Vec<(&'t str, Option<bool>)>;
 
-/// What the text says about a frame.
+/// The description of a frame in the text.
 struct FrameDescription<'t> {
     nodes: Vec<usize>,
     variables: Values<'t>,
@@ -30,13 +30,13 @@ struct FrameDescription<'t> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SectionDescription {
-    /// `in atomic`: a section that a block began, or any other one if no such frame fits.
+    /// `in atomic`: a section that a block began. If no such frame fits: any other section.
     Any,
     Begun,
     Inherited,
 }
 
-/// What the text says before `|`.
+/// The description of the shared state, before `|` in the text.
 #[derive(Default)]
 struct SharedDescription<'t> {
     variables: Values<'t>,
@@ -48,8 +48,8 @@ struct SharedDescription<'t> {
 }
 
 impl SourceMap {
-    /// The state that a text describes, in the notation of [`SourceMap::state_text`]. With a
-    /// thread, the state of that thread alone, in the notation of [`SourceMap::thread_state_text`].
+    /// Reads a state in the notation of [`SourceMap::state_text`]. With a thread, reads the state
+    /// of that thread alone, in the notation of [`SourceMap::thread_state_text`].
     ///
     /// # Errors
     /// If the text has a mistake, or does not describe exactly one state.
@@ -71,22 +71,22 @@ struct StateReader<'r, 't> {
 }
 
 impl<'t> StateReader<'_, 't> {
-    /// The span of a part of the text.
+    /// Returns the span of a part of the text.
     fn span(&self, part: &str) -> Span {
         let start = part.as_ptr().addr() - self.text.as_ptr().addr();
         let narrow = |at: usize| u32::try_from(at).expect("a source is shorter than 4 GiB");
         Span { source: 0, start: narrow(start), end: narrow(start + part.len()) }
     }
 
-    fn wrong(&mut self, message: String, span: Span, label: &str, help: String) {
+    fn error(&mut self, message: String, span: Span, label: &str, help: String) {
         self.diagnostics.error(|| Diagnostic::error(message).at(span, label).help(help));
     }
 
     fn state(mut self, alone: Option<ThreadId>) -> Option<GlobalState> {
         let whole = self.text.trim().trim_start_matches('⟨').trim_end_matches('⟩');
         let Some((shared, stacks)) = whole.split_once('|') else {
-            let help = "as in 'x=1 & y=0|f:12, g:7(a=1)'; without a state, it is the initial one";
-            self.wrong(
+            let help = "as in 'x=1 & y=0|f:12, g:7(a=1)'";
+            self.error(
                 "a state without `|`".to_owned(),
                 self.span(whole),
                 "the shared variables, `|`, then a place for each thread",
@@ -101,7 +101,7 @@ impl<'t> StateReader<'_, 't> {
             let message = format!("{} for {}", plural(places.len(), "place"), plural(threads.len(), "thread"));
             let names: Vec<String> = threads.iter().map(|&thread| self.system.thread_name(thread)).collect();
             let help = format!("the threads are: {}; `-` is a thread that is not running", names.join(", "));
-            self.wrong(message, self.span(stacks), "one for each thread", help);
+            self.error(message, self.span(stacks), "one for each thread", help);
             return None;
         }
         let stacks: Vec<Option<Stack>> =
@@ -117,7 +117,7 @@ impl<'t> StateReader<'_, 't> {
         let frames: Vec<&str> = split(text, ' ').into_iter().filter(|frame| !frame.is_empty()).collect();
         if frames.is_empty() {
             let help = "as in `f:12`; `-` is a thread that is not running".to_owned();
-            self.wrong("a thread without a place".to_owned(), self.span(text), "expected a place", help);
+            self.error("a thread without a place".to_owned(), self.span(text), "expected a place", help);
             return None;
         }
         if matches!(frames[..], ["-" | "ε"]) {
@@ -168,16 +168,17 @@ impl<'t> StateReader<'_, 't> {
         }
         let map = self.map;
         let functions = described.nodes.iter().map(|&node| &map.graph.functions[map.graph.nodes[node].function]);
-        let mut known: Vec<&str> = functions.flat_map(|function| &function.locals).map(|it| it.name.as_str()).collect();
-        known.extend(map.graph.thread_locals.iter().map(|it| it.name.as_str()));
+        let mut declared: Vec<&str> =
+            functions.flat_map(|function| &function.locals).map(|it| it.name.as_str()).collect();
+        declared.extend(map.graph.thread_locals.iter().map(|it| it.name.as_str()));
         for (name, _) in described.variables.clone() {
-            self.check_declared(name, &known, "local variable")?;
+            self.check_declared(name, &declared, "local variable")?;
         }
         Some(described)
     }
 
-    /// The nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on the
-    /// line.
+    /// Finds the nodes of a place: a label, a function, or `f:12.2`. `f:12` is the first place on
+    /// the line.
     fn nodes(&mut self, text: &'t str) -> Option<Vec<usize>> {
         let (graph, meaning) = (&self.map.graph, &self.map.meaning);
         // Without a number, the first place on the line.
@@ -193,7 +194,7 @@ impl<'t> StateReader<'_, 't> {
                 || "a line `f:12`, the second place on it `f:12.2`, a label `L` or `f:L`, or `-`".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
-            self.wrong(format!("there is no place `{text}`"), span, "not in the program", help);
+            self.error(format!("there is no place `{text}`"), span, "not in the program", help);
         }
         found
     }
@@ -213,37 +214,37 @@ impl<'t> StateReader<'_, 't> {
             "*" | "?" => None,
             _ => {
                 let help = format!("write `{name}=0` or `{name}=1`; or `{name}=*` for an open variable");
-                self.wrong(format!("`{text}` gives no value"), self.span(text), "0, 1 or *", help);
+                self.error(format!("`{text}` gives no value"), self.span(text), "0, 1 or *", help);
                 return None;
             }
         };
         Some((name, value))
     }
 
-    fn check_declared(&mut self, name: &'t str, known: &[&str], what: &str) -> Option<()> {
-        if known.contains(&name) {
+    fn check_declared(&mut self, name: &'t str, declared: &[&str], what: &str) -> Option<()> {
+        if declared.contains(&name) {
             return Some(());
         }
-        let help = match nearest(name, known.iter().copied()) {
+        let help = match nearest(name, declared.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => format!("there is no {what} here"),
-            None => format!("there are: {}", known.join(", ")),
+            None if declared.is_empty() => format!("there is no {what} here"),
+            None => format!("there are: {}", declared.join(", ")),
         };
-        self.wrong(format!("there is no {what} `{name}`"), self.span(name), "not declared", help);
+        self.error(format!("there is no {what} `{name}`"), self.span(name), "not declared", help);
         None
     }
 
     fn lock(&mut self, name: &'t str) -> Option<usize> {
         let map = self.map;
-        let known: Vec<&str> = map.graph.locks.iter().map(String::as_str).collect();
-        self.check_declared(name, &known, "lock")?;
-        known.iter().position(|lock| *lock == name)
+        let declared: Vec<&str> = map.graph.locks.iter().map(String::as_str).collect();
+        self.check_declared(name, &declared, "lock")?;
+        declared.iter().position(|lock| *lock == name)
     }
 
     fn shared_description(&mut self, text: &'t str) -> Option<SharedDescription<'t>> {
         let mut described = SharedDescription::default();
         let map = self.map;
-        let known: Vec<&str> = map.graph.shared.iter().map(|it| it.name.as_str()).collect();
+        let declared: Vec<&str> = map.graph.shared.iter().map(|it| it.name.as_str()).collect();
         for item in split(text, '&').into_iter().map(str::trim).filter(|item| !item.is_empty() && *item != "*") {
             if let Some((kind, place)) = item.split_once(" fails at ") {
                 described.error = Some((kind.trim() == "unlock", self.nodes(place.trim())?));
@@ -258,14 +259,14 @@ impl<'t> StateReader<'_, 't> {
                 described.created = Some(created);
             } else {
                 let (name, value) = self.value(item)?;
-                self.check_declared(name, &known, "shared variable")?;
+                self.check_declared(name, &declared, "shared variable")?;
                 described.variables.push((name, value));
             }
         }
         Some(described)
     }
 
-    /// The symbol of a frame of this thread that fits the description.
+    /// Finds the symbol of a frame of this thread that fits the description.
     fn symbol(
         &mut self,
         thread: ThreadId,
@@ -300,22 +301,22 @@ impl<'t> StateReader<'_, 't> {
                 let is_there = |symbol: &Symbol| described.nodes.contains(&frame(symbol).node);
                 let there: Vec<Symbol> = alphabet.iter().filter(is_there).collect();
                 let help = if there.is_empty() {
-                    "no run leads it to this place".to_owned()
+                    "no run of this thread reaches the place".to_owned()
                 } else {
                     format!("at this place there is {}", first_few(&shown(&there)))
                 };
-                self.wrong(format!("thread `{name}` never has this state"), described.span, "not in any run", help);
+                self.error(format!("thread `{name}` never has this state"), described.span, "not in any run", help);
                 None
             }
             _ => {
                 let help = format!("choose one of {}", first_few(&shown(&fitting)));
-                self.wrong(format!("thread `{name}` has several states like this"), described.span, "ambiguous", help);
+                self.error(format!("thread `{name}` has several states like this"), described.span, "ambiguous", help);
                 None
             }
         }
     }
 
-    /// The shared state that fits the description, where the threads have these stacks.
+    /// Finds the shared state that fits the description when the threads have these stacks.
     fn shared(&mut self, described: &SharedDescription<'t>, stacks: &[Stack], span: Span) -> Option<SharedState> {
         let map = self.map;
         let tops = || stacks.iter().filter_map(Stack::top).map(|top| map.meaning.frame(top));
@@ -361,12 +362,12 @@ impl<'t> StateReader<'_, 't> {
                 } else {
                     format!("with these values there is {}", shown(&near))
                 };
-                self.wrong("no state fits this text".to_owned(), span, "not in any run", help);
+                self.error("no state fits this text".to_owned(), span, "not in any run", help);
                 None
             }
             _ => {
                 let help = format!("choose one of {}", shown(&fitting));
-                self.wrong("this describes several states".to_owned(), span, "ambiguous", help);
+                self.error("this describes several states".to_owned(), span, "ambiguous", help);
                 None
             }
         }
@@ -374,7 +375,7 @@ impl<'t> StateReader<'_, 't> {
 }
 
 impl SourceMap {
-    /// Whether a frame fits its description.
+    /// Returns whether a frame fits its description.
     fn fits(&self, described: &FrameDescription<'_>, frame: &Frame) -> bool {
         if !described.nodes.contains(&frame.node) || described.held != frame.held {
             return false;
@@ -395,8 +396,8 @@ impl SourceMap {
         section && results.as_deref() == described.results && self.has_values(&described.variables, frame)
     }
 
-    /// Whether the live local variables of a frame have these values. If a thread-local variable
-    /// and a local one have the same name, the local one comes second.
+    /// Returns whether the live local variables of a frame have these values. If a thread-local
+    /// variable and a local one have the same name, the local one comes second.
     fn has_values(&self, values: &Values<'_>, frame: &Frame) -> bool {
         let function = &self.graph.functions[self.graph.nodes[frame.node].function];
         let declared = || self.graph.thread_locals.iter().chain(&function.locals).enumerate();
@@ -410,7 +411,7 @@ impl SourceMap {
         })
     }
 
-    /// Whether exactly the described threads wait to start.
+    /// Returns whether the threads that wait to start are exactly the described ones.
     fn waits(&self, described: &[FrameDescription<'_>], running: &Running) -> bool {
         let mut left: Vec<&FrameDescription<'_>> = described.iter().collect();
         let taken = running.pending.iter().all(|(_, frame)| {
@@ -421,7 +422,7 @@ impl SourceMap {
     }
 }
 
-/// The first items of a list, for a message.
+/// Lists the first items, for a message.
 fn first_few(all: &[String]) -> String {
     let more = if all.len() > MOST_SHOWN { ", …" } else { "" };
     all.iter().take(MOST_SHOWN).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ") + more

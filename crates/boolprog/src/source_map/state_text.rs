@@ -9,7 +9,7 @@ use crate::graph::{Declaration, Step};
 use crate::states::{Frame, FrameKind, Handover, NumberSet, ReturnData, Running, Section, Shared, Valuation};
 use cpds::{GlobalState, SharedState, Stack, Symbol};
 
-/// What the frames of all threads imply about the shared state.
+/// The facts about the shared state that follow from the frames of all threads.
 #[derive(Default)]
 struct ImpliedByThreads {
     held: NumberSet,
@@ -18,12 +18,12 @@ struct ImpliedByThreads {
 }
 
 impl SourceMap {
-    /// The text of a state.
+    /// Formats a state.
     pub fn state_text(&self, state: &GlobalState) -> String {
         self.text(state.shared, &state.stacks)
     }
 
-    /// The text of the state of one thread.
+    /// Formats the state of one thread.
     pub fn thread_state_text(&self, (q, stack): (SharedState, &Stack)) -> String {
         self.text(q, std::slice::from_ref(stack))
     }
@@ -31,10 +31,10 @@ impl SourceMap {
     fn text(&self, q: SharedState, stacks: &[Stack]) -> String {
         let shared = match &self.shared(q) {
             Shared::Running(running) => {
-                let own = stacks.iter().map(|stack| self.own(running, stack));
-                let of_threads = own.fold(ImpliedByThreads::default(), |known, own| ImpliedByThreads {
-                    held: known.held.union(&own.held),
-                    is_atomic: known.is_atomic || own.is_atomic,
+                let by_thread = stacks.iter().map(|stack| self.thread_synchronisation(running, stack));
+                let of_threads = by_thread.fold(ImpliedByThreads::default(), |implied, thread| ImpliedByThreads {
+                    held: implied.held.union(&thread.held),
+                    is_atomic: implied.is_atomic || thread.is_atomic,
                     created: 0,
                 });
                 let created = stacks.iter().filter(|stack| self.is_created(stack)).count() + running.pending.len();
@@ -47,7 +47,7 @@ impl SourceMap {
         format!("{shared}|{}", stacks.join(", "))
     }
 
-    /// The text of a shared state.
+    /// Formats a shared state.
     pub fn shared_text(&self, q: SharedState) -> String {
         match &self.shared(q) {
             Shared::Running(running) => self.running_text(running, &ImpliedByThreads::default()),
@@ -58,34 +58,35 @@ impl SourceMap {
         }
     }
 
-    /// The text of a stack symbol.
+    /// Formats a stack symbol.
     pub fn symbol_text(&self, symbol: Symbol) -> String {
         let frame = self.meaning.frame(symbol);
         let function = self.graph.nodes[frame.node].function;
-        let is_told = frame.kind != FrameKind::Called && self.meaning.places.is_called(function);
-        let outermost = is_told.then(|| "outermost".to_owned());
+        let is_marked = frame.kind != FrameKind::Called && self.meaning.places.is_called(function);
+        let outermost = is_marked.then(|| "outermost".to_owned());
         self.frame_text(frame, outermost)
     }
 
-    /// Whether a thread is in the middle of a step, with a handover in the shared state. Then no
-    /// other thread can take a step.
+    /// Returns whether a thread is in the middle of a step, with a handover in the shared state.
+    /// Then no other thread can take a step.
     pub fn is_mid_step(&self, q: SharedState) -> bool {
         matches!(self.rest(q), Shared::Running(running) if running.handover != Handover::Nothing)
     }
 
-    /// Whether this is the stack of a created thread, if these are counted.
+    /// Returns whether this is the stack of a created thread. Always false if created threads are
+    /// not counted.
     pub(super) fn is_created(&self, stack: &Stack) -> bool {
         stack.iter().next_back().is_some_and(|symbol| self.meaning.frame(symbol).kind == FrameKind::Created)
     }
 
-    fn running_text(&self, running: &Running, known: &ImpliedByThreads) -> String {
+    fn running_text(&self, running: &Running, implied: &ImpliedByThreads) -> String {
         let mut items = variables(&self.graph.shared, &running.variables, 0, None);
-        items.extend(self.locks(&running.locked.difference(&known.held)).map(|(_, lock)| format!("{lock} held")));
-        if running.is_atomic && !known.is_atomic {
+        items.extend(self.locks(&running.locked.difference(&implied.held)).map(|(_, lock)| format!("{lock} held")));
+        if running.is_atomic && !implied.is_atomic {
             items.push("in atomic".to_owned());
         }
         items.extend(running.pending.iter().map(|(_, frame)| format!("{} waits", self.frame_text(frame, None))));
-        if self.threads().limit.is_some() && running.created != known.created {
+        if self.threads().limit.is_some() && running.created != implied.created {
             items.push(format!("{} created", running.created));
         }
         match &running.handover {
@@ -126,10 +127,10 @@ impl SourceMap {
         self.place_text(frame.node) + &in_parentheses(&items)
     }
 
-    /// `f:12`, or `f:12.2` for the second place on that line.
+    /// Formats a place: `f:12`, or `f:12.2` for the second place on that line.
     fn place_text(&self, node: usize) -> String {
         let function = &self.graph.functions[self.graph.nodes[node].function];
-        let (line, number) = self.meaning.places.of(node);
+        let (line, number) = self.meaning.places.line_and_number(node);
         // If the number of the line is also a label, `f:12` would mean the label.
         let is_label = function.labels.iter().any(|(label, _)| *label == line.to_string());
         let number = if number > 1 || is_label { format!(".{number}") } else { String::new() };
@@ -137,18 +138,21 @@ impl SourceMap {
     }
 }
 
-/// `x=1`, `y=*` for the live variables.
+/// Formats the live variables: `x=1`, `y=*`.
 fn variables(declared: &[Declaration], values: &Valuation, from: usize, live: Option<&NumberSet>) -> Vec<String> {
-    let value = |number: usize| values.get(number).map_or('*', |value| if value { '1' } else { '0' });
     let numbered = (from..).zip(declared).filter(|(number, _)| live.is_none_or(|live| live.contains(*number)));
-    numbered.map(|(number, variable)| format!("{}={}", variable.name, value(number))).collect()
+    numbered.map(|(number, variable)| format!("{}={}", variable.name, sign(values.get(number)))).collect()
 }
 
-/// The results of a call.
+/// Formats the results of a call.
 pub(super) fn results_text(results: &Valuation, count: usize) -> String {
-    let value = |number: usize| results.get(number).map_or('*', |value| if value { '1' } else { '0' });
-    let values: String = (0..count).map(value).collect();
+    let values: String = (0..count).map(|number| sign(results.get(number))).collect();
     if count == 0 { "results".to_owned() } else { format!("results {values}") }
+}
+
+/// Formats a value: `1`, `0`, or `*` for any value.
+fn sign(value: Option<bool>) -> char {
+    value.map_or('*', |value| if value { '1' } else { '0' })
 }
 
 fn section_text(section: Section) -> Option<String> {

@@ -81,13 +81,14 @@ pub enum VariableKind {
 }
 
 impl SourceMap {
-    /// The step of a thread between two states.
+    /// Translates the step of a thread between two states.
     pub fn step(&self, thread: ThreadId, before: &GlobalState, after: &GlobalState) -> SourceStep<'_> {
         let thread = thread.index();
         self.step_alone((before.shared, &before.stacks[thread]), (after.shared, &after.stacks[thread]))
     }
 
-    /// The step of a thread between two states, of which only its own stack is given.
+    /// Translates the step of a thread between two states. Each state has only the stack of this
+    /// thread.
     pub fn step_alone(&self, (q, old): (SharedState, &Stack), (p, new): (SharedState, &Stack)) -> SourceStep<'_> {
         let (from, to) = (old.top().map(|top| self.meaning.frame(top)), new.top().map(|top| self.meaning.frame(top)));
         let frame = from.or(to).expect("only a thread that starts takes a step from the empty stack");
@@ -114,7 +115,7 @@ impl SourceMap {
             depth: old.height().max(1) - 1,
             kind,
             changes: match &node.step {
-                Step::Assert(condition) if kind == StepKind::Assert => self.chosen(condition, q, frame),
+                Step::Assert(condition) if kind == StepKind::Assert => self.failing_values(condition, q, frame),
                 _ => self.changes([q, p], (old.height(), from), (new.height(), to)),
             },
             synchronised: self.synchronised((q, old), (p, new)),
@@ -122,8 +123,8 @@ impl SourceMap {
         }
     }
 
-    /// Values of open variables for which a condition is false.
-    fn chosen(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
+    /// Chooses values of open variables for which a condition is false.
+    fn failing_values(&self, condition: &Formula, before: SharedState, frame: &Frame) -> Vec<Change<'_>> {
         let Shared::Running(running) = self.shared(before) else { return Vec::new() };
         let (before, mut after) = (Store { shared: running.variables, local: frame.local.clone() }, None);
         // One case is enough.
@@ -137,8 +138,15 @@ impl SourceMap {
         let (after, mut changes) = (after.unwrap_or_else(|| before.clone()), Vec::new());
         let count = self.graph.thread_locals.len();
         let locals = &self.graph.functions[self.graph.nodes[frame.node].function].locals;
-        compare(VariableKind::Shared, &self.graph.shared, [&before.shared, &after.shared], 0, None, &mut changes);
-        compare(
+        add_differences(
+            VariableKind::Shared,
+            &self.graph.shared,
+            [&before.shared, &after.shared],
+            0,
+            None,
+            &mut changes,
+        );
+        add_differences(
             VariableKind::ThreadLocal,
             &self.graph.thread_locals,
             [&before.local, &after.local],
@@ -146,7 +154,7 @@ impl SourceMap {
             None,
             &mut changes,
         );
-        compare(VariableKind::Local, locals, [&before.local, &after.local], count, None, &mut changes);
+        add_differences(VariableKind::Local, locals, [&before.local, &after.local], count, None, &mut changes);
         changes
     }
 
@@ -159,14 +167,21 @@ impl SourceMap {
         let (mut changes, none) = (Vec::new(), Valuation::default());
         if let (Shared::Running(_), Shared::Running(_)) = (self.rest(before), self.rest(after)) {
             let variables = [before, after].map(|q| self.meaning.shared.variables(q.0));
-            compare(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
+            add_differences(VariableKind::Shared, &self.graph.shared, variables, 0, None, &mut changes);
         }
         if let (None, Some(to)) = (from, to) {
             // A thread starts: its arguments, and the values copied from its creator.
             let locals = &self.graph.functions[self.graph.nodes[to.node].function].locals;
             let (count, live) = (self.graph.thread_locals.len(), Some(&self.live[to.node]));
-            compare(VariableKind::ThreadLocal, &self.graph.thread_locals, [&none, &to.local], 0, live, &mut changes);
-            compare(VariableKind::Local, locals, [&none, &to.local], count, live, &mut changes);
+            add_differences(
+                VariableKind::ThreadLocal,
+                &self.graph.thread_locals,
+                [&none, &to.local],
+                0,
+                live,
+                &mut changes,
+            );
+            add_differences(VariableKind::Local, locals, [&none, &to.local], count, live, &mut changes);
         }
         if let (Some(from), Some(to)) = (from, to)
             && old_height <= new_height
@@ -175,7 +190,7 @@ impl SourceMap {
             let function = &self.graph.functions[self.graph.nodes[to.node].function];
             // Changes by the callee were changes of earlier steps.
             if !matches!(self.graph.nodes[from.node].step, Step::Await { .. }) {
-                compare(
+                add_differences(
                     VariableKind::ThreadLocal,
                     &self.graph.thread_locals,
                     [&from.local, &to.local],
@@ -185,11 +200,18 @@ impl SourceMap {
                 );
             }
             if old_height == new_height {
-                compare(VariableKind::Local, &function.locals, [&from.local, &to.local], count, live, &mut changes);
+                add_differences(
+                    VariableKind::Local,
+                    &function.locals,
+                    [&from.local, &to.local],
+                    count,
+                    live,
+                    &mut changes,
+                );
             } else {
                 // A call: its arguments.
                 let arguments = &function.locals[..function.parameters];
-                compare(VariableKind::Local, arguments, [&none, &to.local], count, live, &mut changes);
+                add_differences(VariableKind::Local, arguments, [&none, &to.local], count, live, &mut changes);
             }
         }
         changes
@@ -197,7 +219,7 @@ impl SourceMap {
 }
 
 /// Adds the live variables that differ.
-fn compare<'m>(
+fn add_differences<'m>(
     kind: VariableKind,
     declared: &'m [Declaration],
     [before, after]: [&Valuation; 2],

@@ -2,8 +2,8 @@
 //! start.
 //!
 //! A shared state stores which locks are held, and whether a thread is in an atomic section. The
-//! topmost frame of a thread stores whether it is this thread. During a return, the handover stores
-//! it instead.
+//! topmost frame of a thread stores the locks and the section of this thread. During a return, the
+//! handover stores them instead.
 
 use super::{SourceFrame, SourceMap};
 use crate::graph::Step;
@@ -26,8 +26,8 @@ pub struct Synchronisation<'m> {
 pub struct HeldLock<'m> {
     /// The lock.
     pub name: &'m str,
-    /// The thread that took it. `None` if that thread has ended, and the state before does not tell
-    /// which thread it was.
+    /// The thread that took the lock. `None` if that thread has ended and is not known from the
+    /// previous state.
     pub holder: Option<ThreadId>,
     /// Whether that thread has ended, so that no thread releases the lock. Another thread may use
     /// its slot.
@@ -59,16 +59,17 @@ pub(crate) struct ThreadSynchronisation {
 }
 
 impl SourceMap {
-    /// Locks, atomic sections and waiting threads in a state. `before` is the result for the state
-    /// before it. It is also the result for the state of an error. It tells which thread holds a
-    /// lock after that thread has ended.
+    /// Computes the locks, the atomic section and the waiting threads of a state. `before` is the
+    /// result for the previous state. It tells which thread holds a lock after that thread has
+    /// ended. The state of an error has the result of its previous state.
     pub fn synchronisation<'m>(
         &'m self,
         state: &GlobalState,
         before: Option<&Synchronisation<'m>>,
     ) -> Synchronisation<'m> {
         let Shared::Running(running) = self.rest(state.shared) else { return before.cloned().unwrap_or_default() };
-        let own: Vec<ThreadSynchronisation> = state.stacks.iter().map(|stack| self.own(running, stack)).collect();
+        let own: Vec<ThreadSynchronisation> =
+            state.stacks.iter().map(|stack| self.thread_synchronisation(running, stack)).collect();
         let thread_with = |holds: &dyn Fn(&ThreadSynchronisation) -> bool| (0..).zip(&own).find(|(_, own)| holds(own));
         let lock = |(number, name): (usize, &'m str)| {
             let holder = thread_with(&|own| own.held.contains(number)).map(|(i, _)| ThreadId(i));
@@ -82,57 +83,57 @@ impl SourceMap {
         }
     }
 
-    /// The names of all locks.
+    /// Iterates over the names of all locks.
     pub fn lock_names(&self) -> impl Iterator<Item = &str> {
         self.graph.locks.iter().map(String::as_str)
     }
 
-    /// The changes that a step of a thread makes.
+    /// Computes the synchronisation events of a step.
     pub(crate) fn synchronised(
         &self,
         (q, old): (SharedState, &Stack),
         (p, new): (SharedState, &Stack),
     ) -> Vec<SynchronisationEvent<'_>> {
         let (before, after) = (self.rest(q), self.rest(p));
-        let (from, to) = (self.own_in(before, old), self.own_in(after, new));
+        let (from, to) = (self.thread_synchronisation_in(before, old), self.thread_synchronisation_in(after, new));
         let (Shared::Running(before), Shared::Running(after)) = (before, after) else { return Vec::new() };
-        let mut found: Vec<SynchronisationEvent<'_>> = Vec::new();
-        found.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| SynchronisationEvent::Takes(name)));
+        let mut events: Vec<SynchronisationEvent<'_>> = Vec::new();
+        events.extend(self.locks(&to.held.difference(&from.held)).map(|(_, name)| SynchronisationEvent::Takes(name)));
         let given_up = from.held.difference(&to.held);
-        found
+        events
             .extend(self.locks(&given_up.difference(&after.locked)).map(|(_, name)| SynchronisationEvent::Frees(name)));
-        found.extend(
+        events.extend(
             self.locks(&given_up.intersection(&after.locked)).map(|(_, name)| SynchronisationEvent::Keeps(name)),
         );
         match (from.is_atomic, to.is_atomic) {
-            (false, true) => found.push(SynchronisationEvent::EntersAtomic),
-            (true, false) => found.push(SynchronisationEvent::LeavesAtomic),
+            (false, true) => events.push(SynchronisationEvent::EntersAtomic),
+            (true, false) => events.push(SynchronisationEvent::LeavesAtomic),
             _ => {}
         }
         let mut old = before.pending.clone();
         for it in &after.pending {
             match old.iter().position(|other| other == it) {
                 Some(known) => drop(old.swap_remove(known)),
-                None => found.push(SynchronisationEvent::Creates(self.source_frame(&it.1))),
+                None => events.push(SynchronisationEvent::Creates(self.source_frame(&it.1))),
             }
         }
-        found
+        events
     }
 
-    /// Whether a thread is in an atomic section.
+    /// Returns whether a thread is in an atomic section.
     pub(crate) fn is_in_atomic(&self, q: SharedState, stack: &Stack) -> bool {
-        self.own_in(self.rest(q), stack).is_atomic
+        self.thread_synchronisation_in(self.rest(q), stack).is_atomic
     }
 
-    /// The numbers and names of the locks of a set.
+    /// Iterates over the locks of a set: their numbers and names.
     pub(crate) fn locks<'m>(&'m self, locks: &NumberSet) -> impl Iterator<Item = (usize, &'m str)> + use<'m> {
         let numbers: Vec<usize> = locks.iter().collect();
         numbers.into_iter().map(|number| (number, self.graph.locks[number].as_str()))
     }
 
-    fn own_in(&self, shared: &Shared, stack: &Stack) -> ThreadSynchronisation {
+    fn thread_synchronisation_in(&self, shared: &Shared, stack: &Stack) -> ThreadSynchronisation {
         match shared {
-            Shared::Running(running) => self.own(running, stack),
+            Shared::Running(running) => self.thread_synchronisation(running, stack),
             // An error changes nothing.
             Shared::Error(_) => stack
                 .top()
@@ -140,7 +141,7 @@ impl SourceMap {
         }
     }
 
-    pub(crate) fn own(&self, running: &Running, stack: &Stack) -> ThreadSynchronisation {
+    pub(crate) fn thread_synchronisation(&self, running: &Running, stack: &Stack) -> ThreadSynchronisation {
         let Some(top) = stack.top().map(|top| self.meaning.frame(top)) else { return ThreadSynchronisation::default() };
         let is_returning = matches!(self.graph.nodes[top.node].step, Step::Await { .. });
         match &running.handover {

@@ -7,7 +7,7 @@
 use super::NumberSet;
 use crate::graph::{Formula, Graph, Step, Var};
 
-/// For each node, the live local variables.
+/// Computes the live local variables of each node.
 pub(crate) fn live_variables(graph: &Graph) -> Vec<NumberSet> {
     let always = NumberSet::first(graph.thread_locals.len());
     let mut live = vec![NumberSet::EMPTY; graph.nodes.len()];
@@ -35,7 +35,7 @@ pub(crate) fn live_variables(graph: &Graph) -> Vec<NumberSet> {
     live
 }
 
-/// The local variables that a step reads, and those that it writes.
+/// Returns the local variables that a step reads, and those that it writes.
 fn access(graph: &Graph, node: usize, live: &[NumberSet]) -> (NumberSet, NumberSet) {
     let it = &graph.nodes[node];
     let (mut read, mut written) = (NumberSet::EMPTY, NumberSet::EMPTY);

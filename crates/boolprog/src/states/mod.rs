@@ -3,9 +3,10 @@
 //! In: the graph of the program. Out: the types of shared states, frames and valuations, tables
 //! that number shared states, and the live variables.
 //!
-//! No shared state names a thread. That a thread is in an atomic section, or that it holds a lock,
-//! is stored in its topmost frame. The shared state stores only that some thread is in an atomic
-//! section, and which locks are held. So threads with the same program stay interchangeable.
+//! No shared state names a thread. The topmost frame of a thread stores whether the thread is in an
+//! atomic section, and which locks it holds. The shared state stores only whether any thread is in
+//! an atomic section, and which locks are held. So threads with the same program stay
+//! interchangeable.
 
 mod liveness;
 mod number_set;
@@ -40,7 +41,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// A copy with other values of `variables` and `is_atomic`.
+    /// Copies this state with other values of `variables` and `is_atomic`.
     pub(crate) fn with(&self, variables: Valuation, is_atomic: bool) -> Running {
         let Running { locked, handover, pending, created, .. } = self;
         let (locked, handover, pending) = (locked.clone(), handover.clone(), pending.clone());
@@ -48,7 +49,7 @@ impl Running {
     }
 }
 
-/// What a returning thread hands over from its callee's frame to its caller's frame.
+/// The data that a returning thread passes from its callee's frame to its caller's frame.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Handover {
     Nothing,
@@ -82,16 +83,17 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The heap memory in bytes, if no copy shares it.
+    /// Returns the heap memory in bytes, as if no copy shared it.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.held.heap_bytes() + self.local.heap_bytes() + self.results.heap_bytes()
     }
 }
 
-/// How a frame was created. It decides what a return from it does.
+/// The kind of a frame, given by its creation. It determines the effect of a return.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum FrameKind {
-    /// By a call. Also the lowest frame of a thread, where a return does the same as in a call.
+    /// Created by a call. Also the lowest frame of a thread, if its return has the same effect as
+    /// the return of a call.
     Called,
     /// The lowest frame of a thread that exists from the initial state on.
     Root,
@@ -99,7 +101,7 @@ pub(crate) enum FrameKind {
     Created,
 }
 
-/// Whether the thread is in an atomic section.
+/// The atomic section of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Section {
     Outside,

@@ -32,7 +32,7 @@ impl Hash for NumberSet {
 impl NumberSet {
     pub(crate) const EMPTY: NumberSet = NumberSet(Words::One(0));
 
-    /// The numbers from 0 to `count - 1`.
+    /// Creates the set of the numbers from 0 to `count - 1`.
     pub(crate) fn first(count: usize) -> NumberSet {
         if count <= 64 {
             return NumberSet(Words::One(low_bits(count)));
@@ -101,22 +101,22 @@ impl NumberSet {
         }
     }
 
-    /// The numbers that are in one of the two sets.
+    /// Returns the numbers that are in at least one of the two sets.
     pub(crate) fn union(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a | b)
     }
 
-    /// The numbers that are in both sets.
+    /// Returns the numbers that are in both sets.
     pub(crate) fn intersection(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & b)
     }
 
-    /// The numbers of this set that are not in the other one.
+    /// Returns the numbers of this set that are not in the other set.
     pub(crate) fn difference(&self, other: &NumberSet) -> NumberSet {
         self.combined(other, |a, b| a & !b)
     }
 
-    /// Whether this set contains all numbers of the other one.
+    /// Returns whether this set contains all numbers of the other set.
     pub(crate) fn includes(&self, other: &NumberSet) -> bool {
         match (&self.0, &other.0) {
             (Words::One(a), Words::One(b)) => a & b == *b,
@@ -146,7 +146,7 @@ impl NumberSet {
         NumberSet::from_words(&words().collect::<Vec<_>>())
     }
 
-    /// All numbers, in ascending order.
+    /// Iterates over all numbers, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words().iter().enumerate().flat_map(|(at, &word)| {
             let mut left = word;
@@ -158,7 +158,7 @@ impl NumberSet {
         })
     }
 
-    /// How many bytes it takes beside its own, if no copy shares them.
+    /// Returns the heap memory in bytes, as if no copy shared it.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.0 {
             Words::One(_) => 0,
@@ -175,7 +175,7 @@ impl FromIterator<usize> for NumberSet {
     }
 }
 
-/// The first so many bits of a word.
+/// Returns a word with the lowest `count` bits set.
 fn low_bits(count: usize) -> u64 {
     if count < 64 { (1 << count) - 1 } else { u64::MAX }
 }

@@ -1,7 +1,8 @@
-//! The table that numbers shared states in the order in which they are found.
+//! The table of shared states, which numbers them in the order in which they are found.
 //!
-//! There may be millions of shared states. They have many different values of variables, but few
-//! different rests. So a row stores the variables, and the number of the rest.
+//! The *rest* of a shared state is the shared state without its variables. There may be millions of
+//! shared states. They have many different values of variables, but few different rests. So a row
+//! stores the variables, and the number of the rest.
 
 use super::Shared;
 use super::Valuation;
@@ -28,7 +29,7 @@ pub(crate) struct SharedStates {
 }
 
 impl SharedStates {
-    /// The number of a shared state. Adds the shared state if it is new.
+    /// Adds a shared state, unless it is already in the table. Returns its number.
     pub(crate) fn insert(&mut self, mut shared: Shared) -> u32 {
         let variables = match &mut shared {
             Shared::Running(running) => std::mem::take(&mut running.variables),
@@ -56,12 +57,12 @@ impl SharedStates {
         }
     }
 
-    /// The rest of a shared state: the shared state without its variables.
+    /// Returns the rest of a shared state: the shared state without its variables.
     pub(crate) fn rest(&self, number: u32) -> &Shared {
         &self.rests[self.rows[number as usize].1 as usize]
     }
 
-    /// The variables of a shared state. After an error all of them are open.
+    /// Returns the variables of a shared state. After an error all of them are open.
     pub(crate) fn variables(&self, number: u32) -> &Valuation {
         &self.rows[number as usize].0
     }

@@ -34,22 +34,22 @@ impl Valuation {
         }
     }
 
-    /// The variables that are not open.
+    /// Returns the variables that are not open.
     pub(crate) fn chosen(&self) -> &NumberSet {
         &self.chosen
     }
 
-    /// The values of the variables in the mask. All others are open.
+    /// Returns the values of the variables in the mask. All others are open.
     pub(crate) fn masked(&self, mask: &NumberSet) -> Valuation {
         Valuation { chosen: self.chosen.intersection(mask), values: self.values.intersection(mask) }
     }
 
-    /// The values of the first `count` variables. All others are open.
+    /// Returns the values of the first `count` variables. All others are open.
     pub(crate) fn first(&self, count: usize) -> Valuation {
         if count == 0 { Valuation::default() } else { self.masked(&NumberSet::first(count)) }
     }
 
-    /// A copy with the first `count` variables of `other`.
+    /// Copies this valuation, with the first `count` variables of `other`.
     pub(crate) fn with_first(&self, count: usize, other: &Valuation) -> Valuation {
         if count == 0 {
             return self.clone();
@@ -59,7 +59,7 @@ impl Valuation {
         Valuation { chosen: either(&self.chosen, &other.chosen), values: either(&self.values, &other.values) }
     }
 
-    /// The heap memory in bytes, if no copy shares it.
+    /// Returns the heap memory in bytes, as if no copy shared it.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.chosen.heap_bytes() + self.values.heap_bytes()
     }
@@ -152,7 +152,7 @@ impl PossibleValues {
         PossibleValues { no: !value, yes: value }
     }
 
-    /// The value, if there is only one.
+    /// Returns the value, if there is only one.
     pub(crate) fn value(self) -> Option<bool> {
         (self.no != self.yes).then_some(self.yes)
     }
@@ -162,8 +162,8 @@ impl PossibleValues {
     }
 }
 
-/// The values that `formula` can have. `before` has the values before an assignment, `after` those
-/// after it. Fails with an open variable only if the value depends on it.
+/// Computes the values that `formula` can have. `before` has the values before an assignment,
+/// `after` those after it. Fails with an open variable only if the value depends on it.
 pub(crate) fn evaluate(formula: &Formula, before: &Store, after: &Store) -> Result<PossibleValues, OpenVariable> {
     let known =
         |store: &Store, variable: Var| store.get(variable).map(PossibleValues::only).ok_or(OpenVariable(variable));

@@ -18,47 +18,54 @@ impl From<ExprKind> for Expr {
 }
 
 impl Expr {
-    /// A variable.
+    /// Creates an expression that is a variable.
     pub fn variable(name: &str) -> Self {
         ExprKind::Variable(name.into()).into()
     }
 
-    /// The negation of this expression.
+    /// Negates this expression.
     #[must_use]
     pub fn negated(self) -> Self {
         ExprKind::Not(Box::new(self)).into()
     }
 
-    /// This expression and another one, joined by an operator.
+    /// Joins this expression and another one by an operator.
     #[must_use]
     pub fn with(self, operator: Operator, other: Self) -> Self {
         ExprKind::Binary(operator, Box::new(self), Box::new(other)).into()
     }
 
-    /// The conjunction of all expressions, as a balanced tree.
+    /// Joins all expressions by conjunctions, as a balanced tree.
     pub fn all(exprs: impl IntoIterator<Item = Self>) -> Self {
-        balanced(exprs.into_iter().collect(), Operator::And, true)
+        Self::joined(exprs, Operator::And, true)
     }
 
-    /// The disjunction of all expressions, as a balanced tree.
+    /// Joins all expressions by disjunctions, as a balanced tree.
     pub fn any(exprs: impl IntoIterator<Item = Self>) -> Self {
-        balanced(exprs.into_iter().collect(), Operator::Or, false)
+        Self::joined(exprs, Operator::Or, false)
+    }
+
+    /// Joins all expressions by an operator. The result for no expression is the constant
+    /// `of_none`.
+    fn joined(exprs: impl IntoIterator<Item = Self>, operator: Operator, of_none: bool) -> Self {
+        let joined = balanced(exprs.into_iter().collect(), |a: Self, b| a.with(operator, b));
+        joined.unwrap_or_else(|| ExprKind::Constant(of_none).into())
     }
 }
 
-/// Joins all expressions by an operator. The result for no expression is a constant.
-fn balanced(mut exprs: Vec<Expr>, operator: Operator, of_none: bool) -> Expr {
-    while exprs.len() > 1 {
-        let mut rest = exprs.into_iter();
-        exprs = Vec::new();
+/// Joins all items by `join`, as a balanced tree. Returns nothing for no item.
+pub(crate) fn balanced<T>(mut items: Vec<T>, join: impl Fn(T, T) -> T) -> Option<T> {
+    while items.len() > 1 {
+        let mut rest = items.into_iter();
+        items = Vec::new();
         while let Some(a) = rest.next() {
-            exprs.push(match rest.next() {
-                Some(b) => a.with(operator, b),
+            items.push(match rest.next() {
+                Some(b) => join(a, b),
                 None => a,
             });
         }
     }
-    exprs.pop().unwrap_or_else(|| ExprKind::Constant(of_none).into())
+    items.pop()
 }
 
 /// The kinds of expressions.
@@ -93,7 +100,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// The sign of the operator.
+    /// Returns the sign of the operator.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Iff => "<=>",
@@ -106,7 +113,7 @@ impl Operator {
         }
     }
 
-    /// How tightly the operator binds. `=` and `!=` have the same strength.
+    /// Returns the binding strength of the operator. `=` and `!=` have the same strength.
     pub fn strength(self) -> u8 {
         match self {
             Operator::Iff => 1,
@@ -118,7 +125,7 @@ impl Operator {
         }
     }
 
-    /// The value of the operator for two operands.
+    /// Applies the operator to two operands.
     pub fn apply(self, a: bool, b: bool) -> bool {
         match self {
             Operator::Iff | Operator::Equal => a == b,

@@ -3,12 +3,13 @@
 //! Names are not resolved. Two trees are equal if the programs are equal; places and statement ids
 //! do not count.
 //!
-//! The parser builds trees from text. A front end may also build them in code. Then nothing needs a
+//! The parser builds trees from text. A front end may also build them in code. Then no part needs a
 //! place ([`At::default`]), and [`lower`](crate::lower) prints the tree.
 
 mod expression;
 pub(crate) mod limits;
 
+pub(crate) use expression::balanced;
 pub use expression::{Expr, ExprKind, Operator};
 
 use cpds::diagnostic::Span;
@@ -22,8 +23,8 @@ pub enum Dialect {
     Slam,
 }
 
-/// The place of something in its text. Any two places are equal, so that places do not count when
-/// trees are compared.
+/// The place of a part of the tree in its text. Any two places are equal, so that places do not
+/// count when trees are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct At(pub Span);
 
@@ -98,8 +99,8 @@ pub struct Function {
     pub end: At,
 }
 
-/// The id of a statement: a number without a meaning in this crate. It comes back in each step of a
-/// trace ([`SourceStep::statement`](crate::SourceStep::statement)).
+/// The id of a statement: a number without a meaning in this crate. Each step of a trace has it
+/// ([`SourceStep::statement`](crate::SourceStep::statement)).
 ///
 /// The parser numbers the statements of a text in order, from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -121,7 +122,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// A statement without labels.
+    /// Creates a statement without labels.
     pub fn new(id: StatementId, kind: StatementKind) -> Self {
         Statement { id, labels: Vec::new(), kind, at: At::default(), origin: None }
     }

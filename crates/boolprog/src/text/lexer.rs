@@ -1,7 +1,7 @@
 //! Tokens of the text of a Boolean program.
 //!
-//! Comments are skipped, except for one kind: in `// file main.c line 12`, SatAbs writes the origin
-//! of the next statement in its own input.
+//! Comments are skipped, except for comments such as `// file main.c line 12`. In these, SatAbs
+//! writes the place from which it has made the next statement.
 
 use crate::syntax::Origin;
 use crate::syntax::limits::MOST_TOKENS;
@@ -43,7 +43,7 @@ fn continues_name(c: char) -> bool {
     (c.is_alphanumeric() || matches!(c, '_' | '$' | '.')) && is_printable(c)
 }
 
-/// Whether a text has the form of a name.
+/// Returns whether a text has the form of a name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(starts_name) && text.chars().all(continues_name) && !text.contains("..") && text != "_"
 }
@@ -98,7 +98,7 @@ pub(crate) fn lex(text: &str, source: u32) -> Vec<Lexeme> {
     found
 }
 
-/// The origin in a comment such as `file main.c line 12 function f`.
+/// Reads the origin from a comment such as `file main.c line 12 function f`.
 fn origin_in(comment: &str) -> Option<Origin> {
     let (file, after) = comment.trim().strip_prefix("file ")?.rsplit_once(" line ")?;
     let line = after.split_whitespace().next()?.parse().ok()?;

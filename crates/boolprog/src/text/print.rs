@@ -35,7 +35,7 @@ impl Printer {
         u32::try_from(self.out.len()).unwrap_or(u32::MAX)
     }
 
-    /// Writes something, and stores its place.
+    /// Runs `write`, and stores the place of its output.
     fn at(&mut self, at: &mut At, write: impl FnOnce(&mut Self)) {
         let start = self.here();
         write(self);
@@ -54,7 +54,7 @@ impl Printer {
         self.out.push('\n');
     }
 
-    /// One of two words, by the dialect.
+    /// Selects one of two words by the dialect.
     fn word<'a>(&self, paper: &'a str, slam: &'a str) -> &'a str {
         match self.dialect {
             Dialect::Paper => paper,
@@ -71,7 +71,7 @@ impl Printer {
         self.word_at(at, text);
     }
 
-    /// Items separated by commas.
+    /// Writes items separated by commas.
     fn list<T>(&mut self, items: &mut [T], mut write: impl FnMut(&mut Self, &mut T)) {
         for (i, item) in items.iter_mut().enumerate() {
             self.out += if i == 0 { "" } else { ", " };
@@ -171,7 +171,7 @@ impl Printer {
         self.end_of_line();
     }
 
-    /// The head of an `if` or a `while`.
+    /// Writes the head of an `if` or a `while`.
     fn head(&mut self, word: &str, condition: &mut Expr) {
         self.out += word;
         self.push("(", "");
@@ -227,7 +227,7 @@ impl Printer {
         self.list(names, Self::name);
     }
 
-    /// `assume(e)`.
+    /// Writes a statement with a condition: `assume(e)`.
     fn of_condition(&mut self, word: &str, expr: &mut Expr) {
         self.out += word;
         self.in_parentheses(expr);
@@ -249,7 +249,7 @@ impl Printer {
         self.out.push(')');
     }
 
-    /// `x, _ := `.
+    /// Writes the left side of an assignment: `x, _ := `.
     fn assigned(&mut self, targets: &mut [Target]) {
         self.list(targets, |printer, target| match target {
             Target::Variable(name) => printer.name(name),
@@ -258,7 +258,7 @@ impl Printer {
         self.out += " := ";
     }
 
-    /// An expression in parentheses. Its place includes them.
+    /// Writes an expression in parentheses. Its place includes them.
     fn in_parentheses(&mut self, expr: &mut Expr) {
         let start = self.here();
         self.out.push('(');
@@ -267,12 +267,12 @@ impl Printer {
         expr.at = At(Span { source: 0, start, end: self.here() });
     }
 
-    /// An operand, in parentheses if it binds less tightly than `least`.
+    /// Writes an operand, in parentheses if its binding strength is less than `least`.
     fn part(&mut self, expr: &mut Expr, least: u8) {
         if strength(expr) < least { self.in_parentheses(expr) } else { self.expression(expr) }
     }
 
-    /// An expression, with the necessary parentheses.
+    /// Writes an expression, with the necessary parentheses.
     fn expression(&mut self, Expr { kind, at }: &mut Expr) {
         self.at(at, |printer| match kind {
             ExprKind::Constant(value) => printer.out.push(if *value { '1' } else { '0' }),
@@ -313,8 +313,8 @@ impl Printer {
     }
 }
 
-/// How tightly an expression binds: the strength of its operator, 0 for `a ? b : c`, and 7 for
-/// expressions without an operator between operands.
+/// Returns the binding strength of an expression: that of its operator, 0 for `a ? b : c`, and 7
+/// for expressions without an operator between operands.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::IfElse(..) => 0,

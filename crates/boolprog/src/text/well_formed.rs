@@ -1,4 +1,5 @@
-//! Checks a syntax tree that was built in code for what the grammar ensures in a parsed tree.
+//! Checks that a syntax tree that was built in code has the properties that the grammar ensures for
+//! a parsed tree.
 //!
 //! Then the tree can be printed. It has no places before that, so these diagnostics have none. All
 //! other checks come after printing, and their diagnostics have places in the printed text.
@@ -19,7 +20,7 @@ const MOST_PARTS: usize = 1 << 22;
 pub(crate) fn check_built_tree(program: &Program, diagnostics: &mut Diagnostics) {
     let mut tree_checker = TreeChecker { dialect: program.dialect, function: None, count: 0, diagnostics };
     for variable in &program.variables {
-        tree_checker.declared(&variable.name);
+        tree_checker.check_name(&variable.name);
     }
     for function in &program.functions {
         tree_checker.function(function);
@@ -36,67 +37,67 @@ struct TreeChecker<'c> {
 }
 
 impl<'c> TreeChecker<'c> {
-    fn wrong(&mut self, what: &str, help: &str) {
+    fn error(&mut self, what: &str, help: &str) {
         let place = self.function.map_or(String::new(), |function| format!("function `{}`: ", shortened(function)));
         self.diagnostics.error(|| Diagnostic::error(format!("{place}{what}")).help(help));
     }
 
     /// Adds to the count. Returns whether it is within the limit.
-    fn counts(&mut self, more: usize) -> bool {
+    fn count_parts(&mut self, more: usize) -> bool {
         let before = self.count;
         self.count = before.saturating_add(more);
         if before <= MOST_PARTS && self.count > MOST_PARTS {
             let what = format!("too large a program: more than {MOST_PARTS} statements, expressions and names");
-            self.wrong(&what, "leave out what the property does not depend on");
+            self.error(&what, "leave out what the property does not depend on");
         }
         self.count <= MOST_PARTS
     }
 
     /// Checks a name that is declared.
-    fn declared(&mut self, Name { text, .. }: &Name) {
+    fn check_name(&mut self, Name { text, .. }: &Name) {
         let name = shortened(text);
         if is_keyword(text) || is_constant(text, self.dialect).is_some() {
-            self.wrong(&format!("the keyword `{name}` as a name"), "choose another name");
+            self.error(&format!("the keyword `{name}` as a name"), "choose another name");
         } else if !is_name(text) {
             let help = "a name starts with a letter, `_` or `$`, and continues with these, digits and `.`";
-            self.wrong(&format!("`{name}` is not a name"), help);
+            self.error(&format!("`{name}` is not a name"), help);
         } else if text.len() > LONGEST_NAME {
             let help = format!("at most {LONGEST_NAME}: choose a shorter one");
-            self.wrong(&format!("a name of {} bytes", text.len()), &help);
+            self.error(&format!("a name of {} bytes", text.len()), &help);
         }
     }
 
     fn label(&mut self, label: &Name) {
         let is_number = !label.text.is_empty() && label.text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number || label.text.len() > LONGEST_NAME {
-            self.declared(label);
+            self.check_name(label);
         }
     }
 
     fn function(&mut self, function: &'c Function) {
         self.function = None;
-        self.declared(&function.name);
+        self.check_name(&function.name);
         self.function = Some(&function.name.text);
         if function.results > MOST_VARIABLES {
-            self.wrong(&format!("{} results", function.results), &format!("at most {MOST_VARIABLES}"));
+            self.error(&format!("{} results", function.results), &format!("at most {MOST_VARIABLES}"));
         }
-        function.parameters.iter().for_each(|name| self.declared(name));
+        function.parameters.iter().for_each(|name| self.check_name(name));
         for variable in &function.locals {
-            self.declared(&variable.name);
+            self.check_name(&variable.name);
             if variable.is_thread_local {
-                self.wrong("a thread-local variable inside a function", "declare it at the top level of the program");
+                self.error("a thread-local variable inside a function", "declare it at the top level of the program");
             }
         }
         self.expressions(&function.enforce);
         // Without recursion, since the nesting may be deeper than the limit.
         let mut left: Vec<(&Statement, usize)> = function.body.iter().map(|statement| (statement, 1)).collect();
         while let Some((statement, depth)) = left.pop() {
-            if !self.counts(1 + statement.labels.len()) {
+            if !self.count_parts(1 + statement.labels.len()) {
                 return;
             }
             if depth > DEEPEST {
                 let help = "write a part of it as a function";
-                return self.wrong(&format!("statements nested more than {DEEPEST} levels deep"), help);
+                return self.error(&format!("statements nested more than {DEEPEST} levels deep"), help);
             }
             self.statement(statement);
             let within: [&[Statement]; 2] = match &statement.kind {
@@ -112,15 +113,15 @@ impl<'c> TreeChecker<'c> {
     fn statement(&mut self, statement: &Statement) {
         statement.labels.iter().for_each(|label| self.label(label));
         if statement.origin.as_ref().is_some_and(|origin| !origin.file.chars().all(is_printable)) {
-            self.wrong("the name of a file with a character that cannot be shown", "leave it out");
+            self.error("the name of a file with a character that cannot be shown", "leave it out");
         }
         let is_empty = match &statement.kind {
             StatementKind::Goto(names) | StatementKind::Dead(names) => {
-                self.counts(names.len());
+                self.count_parts(names.len());
                 names.is_empty()
             }
             StatementKind::Assign { targets, values, constrain } => {
-                self.counts(targets.len());
+                self.count_parts(targets.len());
                 self.expressions(values);
                 self.expressions(constrain.as_slice());
                 targets.is_empty() || values.is_empty()
@@ -130,10 +131,10 @@ impl<'c> TreeChecker<'c> {
                 false
             }
             StatementKind::Call { targets, arguments, .. } => {
-                self.counts(targets.len());
+                self.count_parts(targets.len());
                 self.expressions(arguments);
                 if statement.labels.iter().any(|label| label.text.starts_with("ASYNC_")) {
-                    self.wrong("a call labelled `ASYNC_…`", "start a thread, or give the call another label");
+                    self.error("a call labelled `ASYNC_…`", "start a thread, or give the call another label");
                 }
                 false
             }
@@ -147,7 +148,7 @@ impl<'c> TreeChecker<'c> {
             }
             StatementKind::Lock(name) | StatementKind::Unlock(name) => {
                 if let Some(name) = name {
-                    self.declared(name);
+                    self.check_name(name);
                 }
                 false
             }
@@ -159,7 +160,7 @@ impl<'c> TreeChecker<'c> {
             | StatementKind::Atomic { .. } => false,
         };
         if is_empty {
-            self.wrong("an assignment, `goto` or `dead` without a target", "leave it out, or name one");
+            self.error("an assignment, `goto` or `dead` without a target", "leave it out, or name one");
         }
     }
 
@@ -172,12 +173,12 @@ impl<'c> TreeChecker<'c> {
     fn expression(&mut self, expr: &Expr) {
         let mut left = vec![(expr, 1)];
         while let Some((expr, depth)) = left.pop() {
-            if !self.counts(1) {
+            if !self.count_parts(1) {
                 return;
             }
             if depth > DEEPEST_EXPRESSION {
                 let help = "assign a part of it to a variable first; build long ones with `Expr::all` and `Expr::any`";
-                return self.wrong(&format!("an expression that is more than {DEEPEST_EXPRESSION} levels deep"), help);
+                return self.error(&format!("an expression that is more than {DEEPEST_EXPRESSION} levels deep"), help);
             }
             let parts: [Option<&Expr>; 3] = match &expr.kind {
                 ExprKind::Constant(_) | ExprKind::Choice | ExprKind::Variable(_) | ExprKind::Primed(_) => [None; 3],

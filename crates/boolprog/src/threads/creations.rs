@@ -11,10 +11,10 @@ use std::collections::btree_map::Entry;
 /// The node at which a call or a thread starts.
 type Activation = usize;
 
-/// The creations that may be executed, in the order of the text, each with the number of times.
-/// `u64::MAX` means that there is no bound.
+/// Returns the creations that may be executed, in the order of the text, each with its number of
+/// executions. `u64::MAX` means that there is no bound.
 pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u64)> {
-    let in_loop = in_loop(graph);
+    let is_in_loop = is_in_loop(graph);
     // The calls and creations that one activation may execute, with the activations that they
     // start.
     let sites = |start: Activation| -> Vec<(usize, Activation)> {
@@ -49,7 +49,7 @@ pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u6
     while let Some(activation) = ready.pop() {
         let count = counts.get(&activation).copied().unwrap_or(0);
         for (site, target) in activations.remove(&activation).unwrap_or_default() {
-            let here = if in_loop[site] { u64::MAX } else { count };
+            let here = if is_in_loop[site] { u64::MAX } else { count };
             for total in [times.entry(site).or_default(), counts.entry(target).or_default()] {
                 *total = total.saturating_add(here);
             }
@@ -67,9 +67,9 @@ pub(super) fn creations(graph: &Graph, roots: &[(usize, u32)]) -> Vec<(usize, u6
     creations
 }
 
-/// For each node, whether it is on a cycle of the graph: the strongly connected components, by two
-/// searches (Kosaraju).
-fn in_loop(graph: &Graph) -> Vec<bool> {
+/// Computes, for each node, whether it is on a cycle of the graph. Finds the strongly connected
+/// components by two searches (Kosaraju).
+fn is_in_loop(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     let forward: Vec<Vec<usize>> = (0..count).map(|node| graph.successors(node)).collect();
     let mut backward = vec![Vec::new(); count];
@@ -80,21 +80,21 @@ fn in_loop(graph: &Graph) -> Vec<bool> {
     }
     let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
     for node in 0..count {
-        finish(node, &forward, &mut seen, &mut order);
+        depth_first(node, &forward, &mut seen, &mut order);
     }
-    let (mut seen, mut in_loop) = (vec![false; count], vec![false; count]);
+    let (mut seen, mut is_in_loop) = (vec![false; count], vec![false; count]);
     for &node in order.iter().rev() {
         let mut component = Vec::new();
-        finish(node, &backward, &mut seen, &mut component);
+        depth_first(node, &backward, &mut seen, &mut component);
         for &member in &component {
-            in_loop[member] = component.len() > 1 || forward[member].contains(&member);
+            is_in_loop[member] = component.len() > 1 || forward[member].contains(&member);
         }
     }
-    in_loop
+    is_in_loop
 }
 
-/// A depth-first search. It adds a node to `order` after all nodes that the node leads to.
-fn finish(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
+/// Runs a depth-first search. Adds a node to `order` after all nodes that the node leads to.
+fn depth_first(start: usize, edges: &[Vec<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
     if std::mem::replace(&mut seen[start], true) {
         return;
     }

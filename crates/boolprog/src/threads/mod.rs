@@ -43,7 +43,7 @@ pub enum Start {
     Label(usize, String),
 }
 
-/// Computes the threads for these options. Reports what is wrong with them.
+/// Computes the threads for these options. Reports errors in the options.
 pub(crate) fn plan(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -94,7 +94,7 @@ pub(crate) fn plan(
     if all.sum::<u64>() > limits::THREADS {
         diagnostics.error(|| {
             Diagnostic::error(format!("more than {} threads", limits::THREADS))
-                .help("ask for fewer")
+                .help("reduce the number of threads")
                 .setting(Setting::Threads, None)
                 .setting(Setting::Instances, None)
         });
@@ -103,10 +103,10 @@ pub(crate) fn plan(
     Threads { roots, pools: pools.into_iter().filter(|pool| pool.slots > 0).collect(), limit, launcher }
 }
 
-/// The warning that a limit changes nothing, because the program creates no more threads.
+/// Builds the warning that a limit changes nothing, because the program creates no more threads.
 fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagnostic {
     let why = match created {
-        0 if are_started_by_main => "the threads that `main` starts are there from the start".to_owned(),
+        0 if are_started_by_main => "the threads that `main` starts are initial threads".to_owned(),
         0 => "no thread is created".to_owned(),
         1 => "one thread is created at most".to_owned(),
         _ => format!("{created} threads are created at most"),
@@ -116,7 +116,7 @@ fn needless_limit(limit: u32, created: u64, are_started_by_main: bool) -> Diagno
         .about(Setting::Threads)
 }
 
-/// Where the thread that a node creates starts.
+/// Returns where the thread that a node creates starts.
 pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     match &graph.nodes[node].step {
         Step::Start { function, .. } => Start::Function(*function),
@@ -125,7 +125,7 @@ pub(crate) fn start(graph: &Graph, node: usize) -> Start {
     }
 }
 
-/// The initial threads, and `main` if it only starts them.
+/// Computes the initial threads. Also returns `main` if it only starts them.
 fn roots(
     graph: &Graph,
     instances: &[(String, u32)],
@@ -166,7 +166,7 @@ fn roots(
     let Some(main) = index("main") else {
         diagnostics.error(|| {
             Diagnostic::error("there is no function `main`")
-                .help("say what to start")
+                .help("name the functions to start")
                 .setting(Setting::Instances, "f=2,g=1")
         });
         return (roots, None);
@@ -177,7 +177,7 @@ fn roots(
     (roots, launcher)
 }
 
-/// The functions that a function starts, if it does nothing else.
+/// Returns the functions that a function starts, if it does nothing else.
 fn only_starts(graph: &Graph, function: usize) -> Option<Vec<usize>> {
     let (mut node, mut started) = (graph.functions[function].entry, Vec::new());
     if graph.functions[function].enforce.is_some() {

@@ -114,7 +114,7 @@ fn shorter_texts() {
 fn mistakes_in_texts_of_states() {
     assert_eq!(
         meaning_of("x=0"),
-        "a state without `|`: the shared variables, `|`, then a place for each thread; as in 'x=1 & y=0|f:12, g:7(a=1)'; without a state, it is the initial one"
+        "a state without `|`: the shared variables, `|`, then a place for each thread; as in 'x=1 & y=0|f:12, g:7(a=1)'"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main:5"),
@@ -143,7 +143,7 @@ fn mistakes_in_texts_of_states() {
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main:5,h:4,-"),
-        "thread `f` never has this state: not in any run; no run leads it to this place"
+        "thread `f` never has this state: not in any run; no run of this thread reaches the place"
     );
     assert_eq!(
         meaning_of("x=0 & y=0|main,-,-"),

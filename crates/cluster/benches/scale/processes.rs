@@ -61,7 +61,7 @@ pub(crate) fn compare() {
             format!("{:.1}", tables / states),
         ]);
     }
-    println!("{table}\n");
+    println!("{}", table.lines(" "));
 }
 
 /// Returns the request to join a run.

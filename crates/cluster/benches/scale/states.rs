@@ -5,11 +5,11 @@
 //! to the closed form. Runs with one and with two jobs alternate; the table has the fastest of
 //! each.
 
-use comfy_table::{CellAlignment, Table, presets};
 use cpds_testing::families::Recursion;
 use cuba::Ladder;
 use cuba::{Options, Question, search};
 use cuba_cli::running::machine::peak_memory_bytes;
+use cuba_cli::text::table::Table;
 use std::process::Command;
 use std::time::Instant;
 
@@ -57,16 +57,15 @@ pub(crate) fn compare() {
             ]);
         }
     }
-    println!("{table}\n");
+    println!("{}", table.lines(" "));
 }
 
 /// Returns a table with this heading.
 pub(crate) fn table(heading: impl IntoIterator<Item = &'static str>) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).add_row(heading);
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    let heading: Vec<&str> = heading.into_iter().collect();
+    table.align_right(0..heading.len());
+    table.add_row(heading);
     table
 }
 

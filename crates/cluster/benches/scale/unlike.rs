@@ -5,11 +5,11 @@
 //! stored nodes are those of the complete levels. The memory is the largest one at a check of a
 //! limit. A row says whether the engine finished, or with how many contexts it stopped.
 
-use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
 use cuba::{Conclusion, Options, Question, search};
 use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions, Tuning};
+use cuba_cli::text::table::Table;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -35,14 +35,12 @@ pub(crate) fn compare() {
 pub(crate) fn compare_all(threads: u32, families: &[(&str, Problem)]) {
     let mut table = Table::new();
     let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
-    table.load_style(presets::NOTHING).add_row(std::iter::once("").chain(columns));
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+    table.align_right(2..1 + columns.len());
+    table.add_row(std::iter::once("").chain(columns));
     for (name, problem) in families {
         measure(&mut table, &format!("{name}, {threads}"), problem);
     }
-    println!("{table}\n");
+    println!("{}", table.lines(" "));
 }
 
 /// Adds the rows of one system.

@@ -5,7 +5,7 @@
 //! - **(ii)** I is closed under every action of every thread,
 //! - **(iii)** no tuple of I contains a bad state.
 //!
-//! With `--exact`, condition (iii) is replaced: the visible states of I are exactly those that the
+//! For `Claim::Exact`, condition (iii) is replaced: the visible states of I are exactly those that the
 //! certificate lists (`visible_list.rs`). `docs/evidence.md` has the same conditions for authors
 //! of other checkers.
 //!

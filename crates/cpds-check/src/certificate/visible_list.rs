@@ -1,4 +1,4 @@
-//! The check of `--exact`: the visible states of the tuples are exactly those that the certificate
+//! The check of `Claim::Exact`: the visible states of the tuples are exactly those that the certificate
 //! lists, up to permutations within groups.
 
 use super::CertificateChecker;

@@ -88,14 +88,14 @@ impl Reader {
         self.tree.bad.extend(pds::parse_states(&self.sources, source, &mut self.diagnostics).0);
     }
 
-    /// Replaces the initial states by these, each written as in a `.cpds` file (`--init`).
+    /// Replaces the initial states by these, each written as in a `.cpds` file.
     pub fn replace_initial(&mut self, states: impl IntoIterator<Item = Source>) {
         let before = self.diagnostics.errors();
         self.tree.initial = self.states(states);
         self.tree.initial_unclear = self.diagnostics.errors() > before;
     }
 
-    /// Replaces the bad patterns by these, each written as in a `.cpds` file (`--target`).
+    /// Replaces the bad patterns by these, each written as in a `.cpds` file.
     pub fn replace_bad(&mut self, patterns: impl IntoIterator<Item = Source>) {
         self.tree.bad = self.states(patterns);
     }

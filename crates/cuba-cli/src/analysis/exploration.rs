@@ -1,8 +1,8 @@
-//! An analysis that was made, with its evidence and what it took.
+//! A finished analysis, with its evidence, time and limits.
 
 use crate::analysis::finding::Finding;
 use crate::analysis::limits::RunLimits;
-use crate::analysis::phase::Ended;
+use crate::analysis::phase::RunEnd;
 use crate::analysis::summary::Summary;
 use cpds::{Cpds, Problem};
 use cuba::{Analysis, Conclusion, Engine, Fcr, Options, Question, TimedEvidence};
@@ -20,9 +20,9 @@ pub(crate) struct Exploration<'a> {
     pub(crate) evidence: Option<TimedEvidence>,
     /// A note about the checkpoint.
     pub(crate) checkpoint_note: Option<String>,
-    /// The answer of the search, if its evidence could not be made or checked, and why not. Then
-    /// the conclusion is unknown.
-    pub(crate) unconfirmed: Option<(Finding, Ended)>,
+    /// The answer of the search and the end of the run, if the evidence could not be made or
+    /// checked. Then the conclusion is unknown.
+    pub(crate) unconfirmed: Option<(Finding, RunEnd)>,
 }
 
 impl<'a> Exploration<'a> {
@@ -49,12 +49,12 @@ impl<'a> Exploration<'a> {
 impl Exploration<'_> {
     /// Makes the answer unknown, as if its evidence could not be checked.
     #[cfg(test)]
-    pub(crate) fn leave_unconfirmed(&mut self, finding: Option<Finding>, ended: Ended) {
+    pub(crate) fn leave_unconfirmed(&mut self, finding: Option<Finding>, ended: RunEnd) {
         self.analysis.conclusion = Conclusion::Unknown(ended.why.into());
         self.unconfirmed = finding.map(|finding| (finding, ended));
     }
 
-    /// Whether the search itself has no answer.
+    /// Returns whether the search itself has no answer.
     pub(crate) fn is_open(&self) -> bool {
         self.unconfirmed.is_none() && self.analysis.is_open()
     }
@@ -63,12 +63,12 @@ impl Exploration<'_> {
         self.problem.system()
     }
 
-    /// The name of the levels: R_k, or S_k.
-    pub(crate) fn levels(&self) -> char {
-        levels(&self.analysis)
+    /// Returns the letter of the levels: R for R_k, S for S_k.
+    pub(crate) fn level_letter(&self) -> char {
+        level_letter(&self.analysis)
     }
 
-    /// The facts about the analysis.
+    /// Collects the facts about the analysis.
     pub(crate) fn summary(&self) -> Summary<'_> {
         let analysis = &self.analysis;
         Summary {
@@ -90,8 +90,8 @@ impl Exploration<'_> {
     }
 }
 
-/// The name of the levels: R_k, or S_k.
-pub(crate) fn levels(analysis: &Analysis<'_>) -> char {
+/// Returns the letter of the levels: R for R_k, S for S_k.
+pub(crate) fn level_letter(analysis: &Analysis<'_>) -> char {
     match analysis.level_store.engine() {
         Engine::Explicit => 'R',
         Engine::Symbolic => 'S',

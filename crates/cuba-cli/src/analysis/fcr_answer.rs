@@ -14,8 +14,8 @@ pub(crate) struct FcrAnswer {
 }
 
 impl FcrAnswer {
-    /// The programs with contexts that are not known to be finite or infinite.
-    pub(crate) fn open(&self) -> Vec<usize> {
+    /// Returns the undecided programs: it is not known whether their contexts are finite.
+    pub(crate) fn open_programs(&self) -> Vec<usize> {
         let programs = self.fcr.programs.iter().enumerate();
         programs.filter(|(_, contexts)| **contexts == ContextFiniteness::Open).map(|(program, _)| program).collect()
     }

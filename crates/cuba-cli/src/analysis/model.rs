@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file with this name.
+    /// Returns the format of a file with this name.
     pub(crate) fn of_name(path: &Path) -> Option<Format> {
         if is_program(path) {
             return Some(Format::Bp);
@@ -37,7 +37,7 @@ impl From<cpds::Format> for Format {
 }
 
 /// A problem with the diagnostics of its text.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedModel {
     pub(crate) reading: Reading,
     pub(crate) format: Format,
     /// The Boolean program, if the model is one.
@@ -47,23 +47,24 @@ pub(crate) struct Loaded {
 /// A lowered Boolean program.
 pub(crate) struct LoadedProgram {
     pub(crate) map: SourceMap,
-    /// What is bad.
+    /// The bad states.
     pub(crate) property: BadStates,
     /// The assumptions that the answer depends on.
     pub(crate) assumptions: Vec<String>,
 }
 
-impl Loaded {
+impl LoadedModel {
     pub(crate) fn problem(&self) -> &Problem {
         &self.reading.problem
     }
 
-    /// The assumptions that the answer depends on, if the program may do more than was analysed.
+    /// Returns the assumptions that the answer depends on, if the program may do more than was
+    /// analysed.
     pub(crate) fn assumptions(&self) -> &[String] {
         self.program.as_ref().map_or(&[], |program| &program.assumptions)
     }
 
-    /// The assumptions as the end of a verdict.
+    /// Formats the assumptions as the end of a verdict.
     pub(crate) fn assuming(&self) -> String {
         match self.assumptions() {
             [] => String::new(),

@@ -28,7 +28,7 @@ impl From<EvidencePhase> for Phase {
 
 /// Why a run ended before it had an answer, and in which phase.
 #[derive(Clone, Debug)]
-pub(crate) struct Ended {
+pub(crate) struct RunEnd {
     pub(crate) why: Halt,
     pub(crate) phase: Phase,
     pub(crate) limits: RunLimits,

@@ -5,22 +5,22 @@
 
 use crate::analysis::finding::{Finding, Unconfirmed};
 use crate::analysis::limits::RunLimits;
-use crate::analysis::phase::Ended;
+use crate::analysis::phase::RunEnd;
 use cpds::Cpds;
 use cuba::{Between, Engine, Level, ObservationSequence, Options, Reason, RungResult};
 
-/// A selection from a long list: the first and last `most` items, and all items that matter. `None`
+/// Selects items of a long list: the first and last `most` items, and all items that matter. `None`
 /// stands for a gap.
-pub(crate) fn listed<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
-    let mut listed = Vec::new();
+pub(crate) fn abridged<T>(list: &[T], most: usize, matters: impl Fn(&T) -> bool) -> Vec<Option<&T>> {
+    let mut abridged = Vec::new();
     for (number, it) in list.iter().enumerate() {
         if number < most || number + most >= list.len() || matters(it) {
-            listed.push(Some(it));
-        } else if !matches!(listed.last(), Some(None)) {
-            listed.push(None);
+            abridged.push(Some(it));
+        } else if !matches!(abridged.last(), Some(None)) {
+            abridged.push(None);
         }
     }
-    listed
+    abridged
 }
 
 pub(crate) struct Summary<'a> {
@@ -46,24 +46,24 @@ pub(crate) struct Summary<'a> {
     pub(crate) collapse_of_states: Option<usize>,
     /// The answer of the search, if it was not confirmed.
     pub(crate) finding: Option<&'a Finding>,
-    /// What has ended another phase than the search.
-    pub(crate) ended: Option<Ended>,
+    /// The end of the run, if it was not in the search.
+    pub(crate) ended: Option<RunEnd>,
     pub(crate) options: Options,
     pub(crate) limits: RunLimits,
 }
 
 impl Summary<'_> {
-    /// The answer of the search that was not confirmed.
+    /// Returns the answer of the search, if it was not confirmed.
     pub(crate) fn unconfirmed(&self) -> Option<Unconfirmed<'_>> {
         Some(Unconfirmed::new(self.finding?, self.ended.clone()?))
     }
 
-    /// The name of the levels: R_k, or S_k.
-    pub(crate) fn name(&self) -> char {
+    /// Returns the letter of the levels: R for R_k, S for S_k.
+    pub(crate) fn level_letter(&self) -> char {
         if self.engine == Some(Engine::Symbolic) { 'S' } else { 'R' }
     }
 
-    /// The last complete level.
+    /// Returns the last complete level.
     pub(crate) fn last(&self) -> Option<&Level> {
         self.levels.last()
     }
@@ -78,8 +78,8 @@ mod tests {
         let numbers: Vec<usize> = (0..10).collect();
         let seven = |number: &usize| *number == 7;
         let shown = |most| {
-            let listed = listed(&numbers, most, seven).into_iter();
-            listed.map(|it| it.map_or("…".to_owned(), usize::to_string)).collect::<Vec<_>>().join(" ")
+            let abridged = abridged(&numbers, most, seven).into_iter();
+            abridged.map(|it| it.map_or("…".to_owned(), usize::to_string)).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(shown(5), "0 1 2 3 4 5 6 7 8 9");
         assert_eq!(shown(4), "0 1 2 3 … 6 7 8 9");

@@ -3,7 +3,7 @@
 use crate::analysis::phase::Phase;
 use crate::arguments::heading;
 use crate::arguments::values::duration;
-use crate::running::checkpoint::{Checkpoint, Header, RUN, Resumed, SharesFolder};
+use crate::running::checkpoint::{COORDINATOR_FILE, Checkpoint, Header, ResumedRun, SharesFolder};
 use crate::running::run::Run;
 use clap::Args;
 use cuba::checkpoint::StartPoint;
@@ -16,11 +16,11 @@ use std::time::Duration;
 pub(crate) struct CheckpointArgs {
     /// Save the run to this file, to continue it with `cuba resume`
     ///
-    /// The file must not exist yet. It is removed when there is an answer. With many processes, it
-    /// is a folder in which each process saves its share of the states.
+    /// The file must not exist yet. It is removed when the answer is printed. With many processes,
+    /// it is a folder in which each process saves its shares of the states.
     #[arg(long, value_name = "FILE", help_heading = heading::LIMITS)]
     checkpoint: Option<PathBuf>,
-    /// Save the checkpoint this often
+    /// Set the time between two checkpoints
     ///
     /// A process that is killed loses the work since the last checkpoint. At most half of the time
     /// is spent on saving.
@@ -28,16 +28,16 @@ pub(crate) struct CheckpointArgs {
     checkpoint_every: Duration,
     /// The checkpoint from which `cuba resume` continues.
     #[arg(skip)]
-    resumed: Option<Resumed>,
+    resumed: Option<ResumedRun>,
 }
 
 impl CheckpointArgs {
-    /// The file, if this run creates it.
+    /// Returns the checkpoint file, if this run creates it.
     pub(crate) fn output(&self, is_shared: bool) -> Option<&PathBuf> {
         self.checkpoint.as_ref().filter(|_| self.resumed.is_none() && !is_shared)
     }
 
-    /// The folder in which this process saves its shares of the states, if the user wants
+    /// Opens the folder in which this process saves its shares of the states, if the user wants
     /// checkpoints.
     pub(crate) fn folder(&self, run: &Arc<Run>, problem: &cpds::Problem) -> Result<Option<SharesFolder>, String> {
         let Some(path) = &self.checkpoint else { return Ok(None) };
@@ -45,11 +45,11 @@ impl CheckpointArgs {
     }
 
     /// Sets the checkpoint from which the run continues.
-    pub(crate) fn resume(&mut self, resumed: Resumed) {
+    pub(crate) fn resume(&mut self, resumed: ResumedRun) {
         self.resumed = Some(resumed);
     }
 
-    /// The start of both searches, and the checkpoint to save, if the user wants one.
+    /// Prepares the start of both searches, and the checkpoint to save, if the user wants one.
     pub(crate) fn begin(
         &self,
         run: &Arc<Run>,
@@ -63,7 +63,7 @@ impl CheckpointArgs {
                 resumed.start(run, problem, every).map(|(start, checkpoint)| (start, Some(checkpoint)))
             }
             (None, Some(path)) => {
-                let path = if is_shared { &path.join(RUN) } else { path };
+                let path = if is_shared { &path.join(COORDINATOR_FILE) } else { path };
                 let header = Header::new(run, problem)?;
                 Ok((StartPoint::default(), Some(Checkpoint::new(run, path, every, header)?)))
             }

@@ -1,8 +1,8 @@
 //! The options `--hosts`, `--process` and `--processes`, for many processes as one.
 
 use crate::arguments::heading;
-use crate::arguments::values::jobs;
-use crate::running::answer::{Answer, Stopped};
+use crate::arguments::values::positive;
+use crate::running::answer::{Answer, VerbError};
 use crate::running::checkpoint::SharesFolder;
 use crate::running::cluster::{ClusterProcesses, JoinOutcome, JoinRequest, ProcessLocation};
 use crate::running::machine;
@@ -14,23 +14,24 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The processes that work together.
+/// The options for a run in several processes.
 #[derive(Args, Debug)]
 pub(crate) struct ClusterArgs {
-    /// Work together with the processes listed in this file
+    /// Distribute the states over the processes listed in this file
     ///
     /// Each line has one host:port. The first process is number 0 and prints the answer. Start all
     /// processes with the same command except for --process.
     #[arg(long, value_name = "FILE", requires = "process", conflicts_with = "processes", help_heading = heading::CLUSTER)]
     hosts: Option<PathBuf>,
-    /// Set which process of --hosts this is, counted from 0
+    /// Set the number of this process in --hosts, counted from 0
     #[arg(long, value_name = "I", requires = "hosts", help_heading = heading::CLUSTER)]
     process: Option<usize>,
-    /// Set which of --processes this is, and its memory. Only process 0 passes this option.
-    #[arg(long, value_name = "I:BYTES", value_parser = started, requires = "processes", hide = true)]
+    /// Set the number of this process of --processes, and its memory limit. Only process 0 passes
+    /// this option.
+    #[arg(long, value_name = "I:BYTES", value_parser = parse_started, requires = "processes", hide = true)]
     started: Option<(usize, usize)>,
-    /// Start N processes on this machine that work together
-    #[arg(long, value_name = "N", value_parser = jobs, help_heading = heading::CLUSTER)]
+    /// Start N processes on this machine and distribute the states over them
+    #[arg(long, value_name = "N", value_parser = positive, help_heading = heading::CLUSTER)]
     processes: Option<usize>,
     /// Choose another partition of the states. The answers are the same.
     #[arg(long, value_name = "SEED", default_value_t, hide = true)]
@@ -49,22 +50,23 @@ pub(crate) struct ShareOptions {
     pub(crate) quiet: bool,
 }
 
-/// The program that has a transport.
+/// The name of the program with a transport.
 const PROGRAM: &str = "cuba-cluster";
 
 impl ClusterArgs {
-    /// Whether there are other processes.
+    /// Returns whether the run has several processes.
     pub(crate) fn is_wanted(&self) -> bool {
         self.hosts.is_some() || self.processes.is_some()
     }
 
-    /// The list of the processes, if it is a file.
+    /// Returns the file of `--hosts`.
     pub(crate) fn hosts(&self) -> Option<&PathBuf> {
         self.hosts.as_ref()
     }
 
-    /// Whether this process only stores shares of the states. Then process 0 answers.
-    pub(crate) fn is_other(&self) -> bool {
+    /// Returns whether this is not process 0. Then it only stores shares of the states, and process
+    /// 0 answers.
+    pub(crate) fn is_other_process(&self) -> bool {
         self.is_started() || self.process.is_some_and(|process| process > 0)
     }
 
@@ -73,8 +75,9 @@ impl ClusterArgs {
         self.arguments = Some(arguments.to_vec());
     }
 
-    /// If this program has no transport, `cuba-cluster` takes over, and this does not return.
-    pub(crate) fn hand_over(&self, run: &Run) -> Result<(), Stopped> {
+    /// Replaces this process by `cuba-cluster`, if the run has several processes and this program
+    /// has no transport. Then this does not return.
+    pub(crate) fn run_cluster_program(&self, run: &Run) -> Result<(), VerbError> {
         if !self.is_wanted() || run.cluster.transport.is_some() {
             return Ok(());
         }
@@ -82,38 +85,39 @@ impl ClusterArgs {
         let beside = std::env::current_exe().ok().map(|this| this.with_file_name(&name)).filter(|path| path.is_file());
         let mut command = std::process::Command::new(beside.unwrap_or_else(|| name.into()));
         command.args(run.arguments.iter().skip(1));
-        let error = take_over(command);
-        Err(Stopped::Usage(format!(
+        let error = replace_process(command);
+        Err(VerbError::Usage(format!(
             "many processes need `{PROGRAM}`, which is neither beside this program nor on the PATH ({error}); install it with \
              `cargo install --locked --path crates/cluster`"
         )))
     }
 
-    /// Whether process 0 on this machine has started this process.
+    /// Returns whether process 0 on this machine has started this process.
     pub(crate) fn is_started(&self) -> bool {
         self.started.is_some()
     }
 
-    /// The memory limit of a process that process 0 has started.
+    /// Returns the memory limit that process 0 has set for this process.
     pub(crate) fn memory(&self) -> Option<usize> {
         self.started.map(|(_, bytes)| bytes)
     }
 
-    /// The number of processes of the run on this machine, as far as the options say.
-    pub(crate) fn here(&self) -> usize {
+    /// Returns the number of processes of the run on this machine, as far as the options determine
+    /// it.
+    pub(crate) fn local_processes(&self) -> usize {
         self.processes.unwrap_or(1)
     }
 
-    /// The number of shares of each process.
+    /// Returns the number of shares of each process.
     fn jobs(&self, jobs: Option<usize>) -> usize {
-        jobs.unwrap_or_else(|| (machine::cores() / self.here()).max(1))
+        jobs.unwrap_or_else(|| (machine::cores() / self.local_processes()).max(1))
     }
 
     /// Connects the processes. Process 0 gets access to all of them; the others return when the run
     /// is over.
     ///
-    /// # Errors
-    /// In process 0, why the processes cannot connect. In the others, the answer at the end.
+    /// # Errors In process 0: the answer that says why the processes cannot connect. In the others:
+    /// the answer at the end of the run.
     pub(crate) fn join(
         &self,
         run: &Arc<Run>,
@@ -130,14 +134,14 @@ impl ClusterArgs {
             },
             (None, Some((process, _))) => ProcessLocation::Started { process },
             (None, None) => ProcessLocation::Here {
-                arguments: (1..self.here()).map(|process| self.arguments_for(run, process)).collect(),
+                arguments: (1..self.local_processes()).map(|process| self.arguments_for(run, process)).collect(),
                 folder: run.files.folder().map(PathBuf::from),
             },
         };
         let jobs = self.jobs(options.jobs);
         let (symmetry, seed, memory) = (options.symmetry, self.partition, options.memory / jobs);
         // A share borrows its system, and the threads of the transport may outlive this call. They
-        // end with the process, and there is one system for each run of it.
+        // end with the process, so the system must live as long. A run leaks one system.
         let system: &'static cpds::Cpds = Box::leak(Box::new(problem.system().clone()));
         let store = folder.clone().map(|folder| folder as Arc<dyn ShareStore>);
         let share = move |part: usize, parts: usize| {
@@ -145,7 +149,7 @@ impl ClusterArgs {
             Share::new(system, symmetry, place, Tuning::SHIPPED).with_limit_and_store(memory, store.clone())
         };
         let question = vec![
-            ("another model".to_owned(), short(&problem.fingerprint())),
+            ("another model".to_owned(), first_64_bits(&problem.fingerprint())),
             ("other interchangeable threads (--no-symmetry)".to_owned(), symmetry.into()),
             ("another partition".to_owned(), seed),
         ];
@@ -167,13 +171,14 @@ impl ClusterArgs {
         }
     }
 
-    /// The command line of this run for another process, which gets the same memory limit.
+    /// Builds the command line of this run for another process, which gets the same memory limit.
     fn arguments_for(&self, run: &Run, process: usize) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = match &self.arguments {
             Some(arguments) => arguments.iter().skip(1).map(OsString::from).collect(),
             None => run.arguments.iter().skip(1).cloned().collect(),
         };
-        // After the verb, because after `--` all words are names of files.
+        // The option comes directly after the verb, because all words after `--` are names of
+        // files.
         let verb = arguments.iter().position(|word| word == "reach" || word == "verify").map_or(0, |verb| verb + 1);
         arguments.insert(verb, format!("--started={process}:{}", run.memory().bytes).into());
         arguments
@@ -181,27 +186,27 @@ impl ClusterArgs {
 }
 
 /// Reads a process and its memory: `1:8589934592`.
-fn started(text: &str) -> Result<(usize, usize), String> {
+fn parse_started(text: &str) -> Result<(usize, usize), String> {
     let parsed = text.split_once(':').and_then(|(process, bytes)| Some((process.parse().ok()?, bytes.parse().ok()?)));
     parsed.ok_or_else(|| "only cuba itself passes this option".to_owned())
 }
 
-/// The first digits of a hash.
-fn short(fingerprint: &str) -> u64 {
+/// Returns the first 64 bits of a fingerprint.
+fn first_64_bits(fingerprint: &str) -> u64 {
     let digits = fingerprint.rsplit(':').next().and_then(|digits| digits.get(..16)).unwrap_or_default();
     u64::from_str_radix(digits, 16).unwrap_or_default()
 }
 
 /// Replaces this process by another program. Returns only if that fails.
 #[cfg(unix)]
-fn take_over(mut command: std::process::Command) -> std::io::Error {
+fn replace_process(mut command: std::process::Command) -> std::io::Error {
     use std::os::unix::process::CommandExt as _;
     command.exec()
 }
 
 /// Runs another program and ends with its exit code. Returns only if that fails.
 #[cfg(not(unix))]
-fn take_over(mut command: std::process::Command) -> std::io::Error {
+fn replace_process(mut command: std::process::Command) -> std::io::Error {
     match command.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(crate::running::answer::exit::INTERNAL.into())),
         Err(error) => error,

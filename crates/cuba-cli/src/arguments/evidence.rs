@@ -7,12 +7,12 @@ use clap::Args;
 use cuba::{Conclusion, EvidencePolicy};
 use std::path::PathBuf;
 
-/// What to do with the evidence for the answer.
+/// The options for the evidence.
 #[derive(Args, Debug, Default)]
 pub(crate) struct EvidenceArgs {
     /// Write the certificate, if there is one, to this file
     ///
-    /// As JSON for `cuba-check`, compressed if the name ends in .gz.
+    /// The file is JSON for `cuba-check`. It is compressed if its name ends in .gz.
     #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     certificate: Option<PathBuf>,
     /// Skip the check of the evidence
@@ -23,17 +23,17 @@ pub(crate) struct EvidenceArgs {
 }
 
 impl EvidenceArgs {
-    /// The file of the certificate.
+    /// Returns the file of the certificate.
     pub(crate) fn certificate(&self) -> Option<&PathBuf> {
         self.certificate.as_ref()
     }
 
-    /// The state of the check when the search is over.
+    /// Returns the state of the check when the search is over.
     pub(crate) fn check(&self) -> Check {
         if self.no_check { Check::Skipped } else { Check::Pending }
     }
 
-    /// Which evidence the library makes, and whether it checks it.
+    /// Returns the evidence policy for the library.
     pub(crate) fn policy(&self) -> EvidencePolicy {
         match (self.no_check, &self.certificate) {
             (false, _) => EvidencePolicy::Checked,
@@ -42,8 +42,9 @@ impl EvidenceArgs {
         }
     }
 
-    /// The end of a verdict with an unchecked trace. (The other verdicts name their proof.)
-    pub(crate) fn doubt(&self, explored: &Exploration<'_>) -> &'static str {
+    /// Returns the end of a verdict whose trace is not checked. (Other verdicts name their proof,
+    /// and whether it was checked.)
+    pub(crate) fn unchecked_trace_note(&self, explored: &Exploration<'_>) -> &'static str {
         let is_trace = matches!(explored.analysis.conclusion, Conclusion::Unsafe { .. });
         if self.no_check && is_trace { "; trace not checked" } else { "" }
     }

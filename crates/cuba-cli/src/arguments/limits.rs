@@ -1,9 +1,9 @@
 //! The options `--timeout` and `--memory`.
 
-use crate::analysis::phase::Ended;
+use crate::analysis::phase::RunEnd;
 use crate::arguments::heading;
 use crate::arguments::values::{duration, size};
-use crate::running::answer::{Answer, Stopped};
+use crate::running::answer::{Answer, VerbError};
 use crate::running::guard::{self, Limits};
 use crate::running::run::Run;
 use clap::Args;
@@ -20,7 +20,7 @@ pub(crate) struct LimitArgs {
     /// memory.
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = heading::LIMITS)]
     memory: Option<usize>,
-    /// Stop after this time and print what is known
+    /// Stop after this time and print the results so far
     ///
     /// E.g. 500ms, 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = heading::LIMITS)]
@@ -34,33 +34,34 @@ impl LimitArgs {
         self,
         run: &Arc<Run>,
         quiet: bool,
-        answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+        answer: impl FnOnce(RunEnd) -> Result<Answer, VerbError> + Send + 'static,
     ) {
         self.enforce_for(1, run, quiet, answer);
     }
 
-    /// The same for one of `processes` that share this machine.
+    /// Starts the guard for one of `processes` that share this machine.
     pub(crate) fn enforce_for(
         self,
         processes: usize,
         run: &Arc<Run>,
         quiet: bool,
-        answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+        answer: impl FnOnce(RunEnd) -> Result<Answer, VerbError> + Send + 'static,
     ) {
         guard::start(run, Limits { memory: self.memory, timeout: self.timeout, processes }, quiet, answer);
     }
 
-    /// These limits. A limit that is not given comes from `others`.
+    /// Combines these limits with `others`, which replace missing limits.
     pub(crate) fn or(self, others: Self) -> Self {
         LimitArgs { memory: self.memory.or(others.memory), timeout: self.timeout.or(others.timeout) }
     }
 
-    /// The limits of a process that process 0 stops: no timeout, and perhaps another memory limit.
-    pub(crate) fn of_another(self, memory: Option<usize>) -> Self {
+    /// Returns the limits of a process that process 0 stops: no timeout, and perhaps another memory
+    /// limit.
+    pub(crate) fn for_other_process(self, memory: Option<usize>) -> Self {
         LimitArgs { timeout: None, memory: memory.or(self.memory) }
     }
 
-    /// The timeout of the run.
+    /// Returns the timeout of the run.
     pub(crate) fn timeout(self) -> Option<Duration> {
         self.timeout
     }

@@ -1,11 +1,11 @@
 //! The options that choose the model. Reads the model from its files.
 
-use crate::analysis::model::{Format, Loaded, LoadedProgram};
+use crate::analysis::model::{Format, LoadedModel, LoadedProgram};
 use crate::analysis::phase::Phase;
 use crate::arguments::heading;
-use crate::running::answer::Stopped;
+use crate::running::answer::VerbError;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use boolprog::{Assumption, BadStates};
 use clap::Args;
 use cpds::{FromFile, ReadError, Source, read_file, read_text};
@@ -17,19 +17,19 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ModelArgs {
     /// The model: a .bp, .cpds or .pds file
     ///
-    /// A .bp file has a Boolean program, the others have a system. Beside a .pds file, the .init
-    /// and .spec files of the same name are read, too.
+    /// A .bp file has a Boolean program, the others have a pushdown system. With a .pds file, the
+    /// .init and .spec files of the same name are read, too.
     pub(crate) file: PathBuf,
     /// Replace the initial states of the model by this state
     ///
-    /// A state such as '0|1,4 6': the shared state, then each stack, top first; '-' is an empty
-    /// stack. Can be given several times.
+    /// The state is written as '0|1,4 6': first the shared state, then each stack, top first. '-'
+    /// is an empty stack. Can be given several times.
     #[arg(long, value_name = "STATE", help_heading = heading::MODEL)]
     init: Vec<String>,
     /// Replace the bad patterns of the model by this pattern
     ///
-    /// A pattern such as '0|1,*'; '*' fits anything, '-' is an empty stack. For a .bp file, a
-    /// pattern such as 'x & !y|crit,*', with a place for each thread: first the threads that main
+    /// The pattern is written as '0|1,*'. '*' fits anything, '-' is an empty stack. For a .bp file,
+    /// it is written as 'x & !y|crit,*', with a place for each thread: first the threads that main
     /// starts, grouped by function, then the threads that are created. Can be given several times.
     #[arg(long, value_name = "PATTERN", help_heading = heading::MODEL)]
     target: Vec<String>,
@@ -42,19 +42,19 @@ pub(crate) struct ModelArgs {
 struct ProgramArgs {
     /// Start these functions of a .bp file instead of main
     ///
-    /// With the number of threads for each function, e.g. adder=2,stopper=1.
+    /// Each function has its number of threads, e.g. adder=2,stopper=1.
     #[arg(long, value_name = "F=N,…", value_delimiter = ',', value_parser = instance, help_heading = heading::MODEL)]
     instances: Vec<(String, u32)>,
     /// Allow at most N created threads of a .bp file at a time
     ///
-    /// For a program that may create any number of threads. The option has no effect on a program
-    /// that never creates more.
+    /// A program that may create any number of threads needs this option. It has no effect on a
+    /// program that never creates more than N threads.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::MODEL)]
     threads: Option<u32>,
-    /// Ask whether a thread can reach this label of a .bp file
+    /// Make a state bad if a thread is at this label of a .bp file
     ///
-    /// Instead of whether an assertion can fail. The label is L, or f:L in the function f. It must
-    /// not be in a main that only starts threads. Can be given several times.
+    /// Failed assertions are then not bad. The label is written as L, or as f:L for a label of the
+    /// function f. It must not be in a main that only starts threads. Can be given several times.
     #[arg(long, value_name = "LABEL", conflicts_with = "target", help_heading = heading::MODEL)]
     label: Vec<String>,
 }
@@ -67,7 +67,7 @@ fn instance(text: &str) -> Result<(String, u32), String> {
 }
 
 impl ModelArgs {
-    /// The file and its neighbours, which may be missing.
+    /// Returns the model file and its neighbours, which may be missing.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let is_pds = Format::of_name(&self.file) == Some(Format::Pds);
         let neighbours =
@@ -75,17 +75,17 @@ impl ModelArgs {
         iter::once(self.file.clone()).chain(neighbours).collect()
     }
 
-    /// The option that replaces the bad patterns, if it is given.
-    pub(crate) fn bad_option(&self) -> Option<&'static str> {
+    /// Returns the option that replaces the bad patterns, if it is given.
+    pub(crate) fn property_option(&self) -> Option<&'static str> {
         let given = [("--target", !self.target.is_empty()), ("--label", !self.program.label.is_empty())];
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
     /// Reads the model and its neighbours.
-    pub(crate) fn load(&self, run: &Run) -> Result<Loaded, Stopped> {
+    pub(crate) fn load(&self, run: &Run) -> Result<LoadedModel, VerbError> {
         let files = self.files();
         run.enter(Phase::Reading);
-        run.reads(&files);
+        run.record_inputs(&files);
         run.fault("reading");
         let path = run.files.resolve(&self.file);
         let ProgramArgs { instances, threads, label } = &self.program;
@@ -96,33 +96,37 @@ impl ModelArgs {
                 ("--label", !label.is_empty()),
             ];
             if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
-                return Err(Stopped::Usage(format!(
+                return Err(VerbError::Usage(format!(
                     "{option} is only for Boolean programs, and `{}` is not one",
-                    shown(&self.file)
+                    printable_path(&self.file)
                 )));
             }
-            let (init, target) = (named("--init", &self.init), named("--target", &self.target));
+            let (init, target) = (option_sources("--init", &self.init), option_sources("--target", &self.target));
             let read = read_file(&path, &init, &target);
             let FromFile { mut reading, format, .. } = read.map_err(|mut error| {
-                self.name_sources(run, &mut error.sources);
+                self.restore_source_names(run, &mut error.sources);
                 error
             })?;
-            self.name_sources(run, &mut reading.sources);
-            return Ok(Loaded { reading, format: format.into(), program: None });
+            self.restore_source_names(run, &mut reading.sources);
+            return Ok(LoadedModel { reading, format: format.into(), program: None });
         }
         if !self.init.is_empty() {
             let message = "a Boolean program has its own initial states; choose functions with --instances, and give variables a value in their declaration";
-            return Err(Stopped::Usage(format!("--init: {message}")));
+            return Err(VerbError::Usage(format!("--init: {message}")));
         }
-        let asked = match (label.as_slice(), self.target.as_slice()) {
+        let bad_states = match (label.as_slice(), self.target.as_slice()) {
             ([], []) => BadStates::Errors,
-            ([], targets) => BadStates::Targets(named("--target", targets)),
+            ([], targets) => BadStates::Targets(option_sources("--target", targets)),
             (labels, _) => BadStates::Labels(labels.to_vec()),
         };
-        // The rest is for uncounted memory and for the analysis.
+        // The remaining quarter is for uncounted memory and for the analysis.
         let memory = run.memory().bytes as u64 / 4 * 3;
-        let options =
-            boolprog::Options { instances: instances.clone(), threads: *threads, bad_states: asked.clone(), memory };
+        let options = boolprog::Options {
+            instances: instances.clone(),
+            threads: *threads,
+            bad_states: bad_states.clone(),
+            memory,
+        };
         let text = read_program(run, &self.file)?;
         run.enter(Phase::Lowering);
         let lowered = boolprog::read(text, &options)?;
@@ -130,29 +134,30 @@ impl ModelArgs {
             Assumption::CreatedThreads(limit) => format!("{assumption} (--threads {limit})"),
         });
         let assumptions = assumptions.collect();
-        let program = LoadedProgram { map: lowered.map, property: asked, assumptions };
-        Ok(Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) })
+        let program = LoadedProgram { map: lowered.map, property: bad_states, assumptions };
+        Ok(LoadedModel { reading: lowered.reading, format: Format::Bp, program: Some(program) })
     }
 
-    /// Gives the sources the names that the user gave, which may be relative to another folder.
-    fn name_sources(&self, run: &Run, sources: &mut [Source]) {
+    /// Restores the names that the user gave. They may be relative to another folder than the
+    /// current one.
+    fn restore_source_names(&self, run: &Run, sources: &mut [Source]) {
         for file in self.files() {
-            let resolved = shown(&run.files.resolve(&file));
+            let resolved = printable_path(&run.files.resolve(&file));
             for source in sources.iter_mut().filter(|source| source.name == resolved) {
-                source.name = shown(&file);
+                source.name = printable_path(&file);
             }
         }
     }
 }
 
-/// The text of a program, under the name that the user gave.
+/// Reads the text of a program. The source has the name that the user gave.
 pub(crate) fn read_program(run: &Run, file: &Path) -> Result<Source, ReadError> {
     let text = read_text(&run.files.resolve(file))?;
-    Ok(Source { name: shown(file), ..text })
+    Ok(Source { name: printable_path(file), ..text })
 }
 
-/// The values of an option as sources.
-fn named(option: &str, texts: &[String]) -> Vec<Source> {
+/// Turns the values of an option into sources.
+fn option_sources(option: &str, texts: &[String]) -> Vec<Source> {
     texts.iter().map(|text| Source::new(option, text.clone())).collect()
 }
 

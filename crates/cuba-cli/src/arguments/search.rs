@@ -8,8 +8,8 @@ use crate::arguments::heading;
 use crate::arguments::limits::LimitArgs;
 use crate::arguments::model::ModelArgs;
 use crate::arguments::report::ReportArgs;
-use crate::arguments::values::jobs;
-use crate::running::checkpoint::Resumed;
+use crate::arguments::values::positive;
+use crate::running::checkpoint::ResumedRun;
 use crate::running::machine;
 use clap::Args;
 use cuba::{Engine, Ladder, Options, Rung, Tuning};
@@ -27,9 +27,9 @@ pub(crate) struct SearchArgs {
     max_contexts: Option<usize>,
     /// Choose the engine or one overapproximation
     ///
-    /// auto; an engine of the lower search: explicit (states one by one) or symbolic (tuples of
-    /// stack languages); abstract for the overapproximations A_0, A_1, …; or a single
-    /// overapproximation: Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …
+    /// auto chooses by itself. explicit (states one by one) and symbolic (tuples of stack
+    /// languages) are engines of the lower search. abstract uses only the overapproximations A_0,
+    /// A_1, …. Z, matched-Z, Z_2, Z_3, …, A_0, A_1, … use a single overapproximation.
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = heading::SEARCH)]
     pub(crate) engine: EngineChoice,
     /// Stop the overapproximations after A_D
@@ -40,9 +40,10 @@ pub(crate) struct SearchArgs {
     max_depth: Option<usize>,
     /// Give up an A_d with more than N tuples
     ///
-    /// The same holds for a Z_z with more than N states. The search continues with the next
-    /// overapproximation [default: 100000; without any limit, it is tried again with more]. If the
-    /// initial states alone are more than N tuples, no deeper A_d is tried.
+    /// Also give up a Z_z with more than N states. The search continues with the next
+    /// overapproximation [default: 100000]. Without --max-contexts, --max-depth and --max-tuples, a
+    /// given-up overapproximation is tried again with more tuples. If the initial states alone are
+    /// more than N tuples, no deeper A_d is tried.
     #[arg(long, value_name = "N", help_heading = heading::LIMITS)]
     max_tuples: Option<usize>,
     /// Disable symmetry reduction
@@ -52,10 +53,10 @@ pub(crate) struct SearchArgs {
     no_symmetry: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Work with at most N threads at a time [default: one for each core]
+    /// Use at most N worker threads at a time [default: one for each core]
     ///
     /// The answers are the same.
-    #[arg(long, short, value_name = "N", value_parser = jobs, help_heading = heading::SEARCH)]
+    #[arg(long, short, value_name = "N", value_parser = positive, help_heading = heading::SEARCH)]
     pub(crate) jobs: Option<usize>,
     /// Print statistics to standard error
     #[arg(long)]
@@ -99,7 +100,7 @@ impl FromStr for EngineChoice {
 }
 
 impl SearchArgs {
-    /// The options for the library.
+    /// Builds the options for the library.
     pub(crate) fn options(&self, memory: MemoryLimit) -> Options {
         let (engine, ladder) = match self.engine {
             EngineChoice::Auto => (None, Ladder::All),
@@ -116,7 +117,8 @@ impl SearchArgs {
             max_depth: self.max_depth,
             max_tuples: self.max_tuples,
             memory: memory.for_tables(),
-            // With many processes, process 0 runs both searches while it waits for the others.
+            // With many processes, process 0 needs two workers: it runs both searches while it
+            // waits for the other processes.
             jobs: self.jobs.unwrap_or_else(machine::cores).max(if self.cluster.is_wanted() { 2 } else { 1 }),
             timeout: self.limits.timeout(),
             tuning: Tuning::default(),
@@ -124,7 +126,7 @@ impl SearchArgs {
     }
 
     /// Takes the checkpoint of a run that continues, and its new limits.
-    pub(crate) fn resume(&mut self, resumed: Resumed, limits: LimitArgs) {
+    pub(crate) fn resume(&mut self, resumed: ResumedRun, limits: LimitArgs) {
         self.cluster.resume(&resumed.header.arguments);
         self.checkpoint.resume(resumed);
         self.limits = limits.or(self.limits);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// `500ms`, `90s`, `30m`, `2h`; a number alone is seconds.
+/// Parses a duration: `500ms`, `90s`, `30m`, `2h`. A number alone is in seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wanted = || "expected a number with the unit ms, s, m, h or d".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -18,12 +18,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     number.checked_mul(milliseconds).map(Duration::from_millis).ok_or_else(|| "the time is too long".to_owned())
 }
 
-/// A number of at least 1.
-pub(crate) fn jobs(text: &str) -> Result<usize, String> {
+/// Parses a number of at least 1.
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&jobs| jobs > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
-/// `512M`, `16G`: bytes in powers of 1024.
+/// Parses a size in bytes, in powers of 1024: `512M`, `16G`.
 pub(crate) fn size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {

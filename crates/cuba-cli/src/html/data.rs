@@ -2,7 +2,7 @@
 //! each stack occurs only once.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::text::program_trace;
 use crate::text::state_notation::{StateNotation, labelled};
 use crate::text::style::plain;
@@ -27,7 +27,7 @@ const STEPS: usize = 5000;
 
 /// The data of the script.
 #[derive(Serialize)]
-pub(super) struct Data {
+pub(super) struct ScriptData {
     threads: Vec<String>,
     shared: Vec<String>,
     symbols: Vec<String>,
@@ -36,9 +36,9 @@ pub(super) struct Data {
     /// Each stack: its top symbol and the stack below. Stack 0 is empty and is not listed.
     stacks: Vec<(usize, usize)>,
     /// T(R_k) \ T(R_{k-1}).
-    visible: Table,
+    visible: StateTable,
     /// R_k \ R_{k-1}, with the explicit engine.
-    states: Option<Table>,
+    states: Option<StateTable>,
     trace: Option<TraceData>,
 }
 
@@ -50,7 +50,7 @@ struct WordsData {
 
 /// The new states of each level.
 #[derive(Serialize)]
-struct Table {
+struct StateTable {
     /// For k = 0, 1, …: for each state, a shared state and a stack for each thread.
     levels: Vec<Vec<usize>>,
     /// Whether these are all levels.
@@ -145,13 +145,13 @@ struct Numbering<'a> {
     stacks: HashMap<(usize, usize), usize>,
 }
 
-/// The number of an item. A new item gets the next number.
+/// Returns the number of an item. A new item gets the next number.
 fn number<T: std::hash::Hash + Eq>(numbers: &mut HashMap<T, usize>, it: T) -> usize {
     let next = numbers.len();
     *numbers.entry(it).or_insert(next)
 }
 
-/// The items in the order of their numbers.
+/// Returns the items in the order of their numbers.
 fn in_order<T>(numbers: HashMap<T, usize>) -> Vec<T> {
     let mut all: Vec<(usize, T)> = numbers.into_iter().map(|(it, number)| (number, it)).collect();
     all.sort_unstable_by_key(|&(number, _)| number);
@@ -172,13 +172,13 @@ impl Numbering<'_> {
         row
     }
 
-    /// The first levels of a table, up to the limits.
+    /// Builds a table of the first levels, up to the limits.
     fn table(
         &mut self,
         count: fn(&LevelStore<'_>, usize) -> Count,
         states: fn(&LevelStore<'_>, usize) -> Vec<GlobalState>,
         mut symbols: usize,
-    ) -> Table {
+    ) -> StateTable {
         let (lower, of_levels) = (&self.explored.analysis.level_store, self.explored.analysis.levels.len());
         let mut rows = ROWS.min(ENTRIES / (1 + self.explored.system().thread_count())) as u128;
         let mut levels: Vec<Vec<usize>> = Vec::new();
@@ -194,19 +194,19 @@ impl Numbering<'_> {
         let is_complete = levels.len() == of_levels;
         // Empty levels at the end are omitted.
         while levels.pop_if(|level| level.is_empty()).is_some() {}
-        Table { levels, is_complete, of_states }
+        StateTable { levels, is_complete, of_states }
     }
 }
 
-/// Visible states as states with stacks of height at most one.
+/// Returns visible states as states with stacks of height at most one.
 fn visible(lower: &LevelStore<'_>, k: usize) -> Vec<GlobalState> {
     let stack = |top: &Option<Symbol>| Stack::from_top(*top);
     let states = lower.visible().states(k).into_iter();
     states.map(|state| GlobalState { shared: state.shared, stacks: state.tops.iter().map(stack).collect() }).collect()
 }
 
-impl Data {
-    pub(super) fn new(explored: &Exploration<'_>, trace: Option<&Trace>, loaded: &Loaded) -> Self {
+impl ScriptData {
+    pub(super) fn new(explored: &Exploration<'_>, trace: Option<&Trace>, loaded: &LoadedModel) -> Self {
         let system = explored.system();
         let mut numbering =
             Numbering { explored, shared: HashMap::new(), symbols: HashMap::new(), stacks: HashMap::new() };
@@ -219,7 +219,7 @@ impl Data {
         let trace = trace.map(|trace| trace_data(&mut numbering, trace, loaded));
         let Numbering { shared, symbols, stacks, .. } = numbering;
         let (shared, symbols, words) = (in_order(shared), in_order(symbols), StateNotation::of(loaded));
-        Data {
+        ScriptData {
             threads: system.threads().map(|thread| system.thread_name(thread)).collect(),
             shared: shared.iter().map(|&q| system.shared_name(q).to_owned()).collect(),
             symbols: symbols.iter().map(|&symbol| system.symbol_name(symbol).to_owned()).collect(),
@@ -235,7 +235,7 @@ impl Data {
     }
 }
 
-fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> TraceData {
+fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &LoadedModel) -> TraceData {
     let (system, program) = (loaded.problem().system(), loaded.program.as_ref());
     let mut path = Vec::new();
     let mut before = &trace.initial;
@@ -278,7 +278,7 @@ fn trace_data(numbering: &mut Numbering<'_>, trace: &Trace, loaded: &Loaded) -> 
         if let Some(ProgramStep { step: taken, now, .. }) = walk.as_mut().and_then(Iterator::next) {
             data.line = Some(taken.line);
             data.origin = taken.origin.map(|origin| format!("{}:{}", origin.file, origin.line));
-            match program_trace::described(loaded, &taken, &name(context.thread)) {
+            match program_trace::describe_step(loaded, &taken, &name(context.thread)) {
                 Some((text, changes)) => (data.text, data.changes) = (text, plain(&changes)),
                 None => data.is_hidden = true,
             }

@@ -2,10 +2,10 @@
 //!
 //! The report comes from the same data as the text and the JSON. Its script only shows these data.
 
-use super::data::Data;
+use super::data::ScriptData;
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::Loaded;
-use crate::analysis::summary::listed;
+use crate::analysis::model::LoadedModel;
+use crate::analysis::summary::abridged;
 use crate::json;
 use crate::pictures;
 use crate::pictures::automaton::Automaton;
@@ -47,8 +47,8 @@ const RUNGS: usize = 100;
 /// A longer model is not shown.
 const MODEL_BYTES: usize = 1 << 18;
 
-// A report takes less than two seconds for any system. So all its parts have limits, and none of
-// these is a time.
+// A report takes less than two seconds for any system. So all its parts have limits. No limit is a
+// time.
 
 /// The number of automata in the report.
 const AUTOMATA: usize = 50;
@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
     pub(crate) fn new(
         header: &'a ReportHeader<'_>,
         explored: &'a Exploration<'_>,
-        loaded: &'a Loaded,
+        loaded: &'a LoadedModel,
         chart: String,
     ) -> Self {
         let (system, analysis, words) = (explored.system(), &explored.analysis, StateNotation::of(loaded));
@@ -158,7 +158,7 @@ impl<'a> Page<'a> {
             Conclusion::Unsafe { trace, .. } => Some(trace),
             _ => None,
         };
-        let data = serde_json::to_string(&Data::new(explored, trace, loaded)).expect("numbers and text");
+        let data = serde_json::to_string(&ScriptData::new(explored, trace, loaded)).expect("numbers and text");
         let data = json::visible(data);
         let groups = system.symmetric_groups();
         let is_short = |it: &&Source| it.text.len() <= MODEL_BYTES;
@@ -179,7 +179,7 @@ impl<'a> Page<'a> {
             k: analysis.k(),
             chart,
             levels: plain(&levels::table(&explored.summary())),
-            rungs: listed(&analysis.rungs, RUNGS, RungResult::rules_out).into_iter().map(rung).collect(),
+            rungs: abridged(&analysis.rungs, RUNGS, RungResult::rules_out).into_iter().map(rung).collect(),
             squeezed: explored.is_open().then(|| plain(&explored.summary().squeezed(None, words.map))),
             has_trace: trace.is_some(),
             has_source: trace.is_some() && loaded.program.is_some(),
@@ -220,8 +220,11 @@ fn facts(explored: &Exploration<'_>) -> Vec<Fact> {
     };
     let mut facts = vec![fixed("contexts", contexts)];
     facts.extend(analysis.proved_by().map(|by| fixed("proved by", by)));
-    let engine =
-        if explored.levels() == 'R' { "explicit: states one by one" } else { "symbolic: tuples of stack languages" };
+    let engine = if explored.level_letter() == 'R' {
+        "explicit: states one by one"
+    } else {
+        "symbolic: tuples of stack languages"
+    };
     facts.push(fixed("engine", engine.to_owned()));
     let fcr = analysis.fcr.as_ref().and_then(|fcr| Some((fcr.holds()?, fcr.by()?)));
     let fcr = match fcr {
@@ -237,7 +240,7 @@ fn facts(explored: &Exploration<'_>) -> Vec<Fact> {
     limits.extend(options.max_tuples.map(|tuples| plural(tuples, "tuple")));
     facts.push(fixed("limits", limits.join(", ")));
     let took = explored.statistics();
-    facts.push(Fact { name: "it took", value: took.trim_end().to_owned(), varies: true });
+    facts.push(Fact { name: "cost", value: took.trim_end().to_owned(), varies: true });
     facts
 }
 
@@ -286,16 +289,16 @@ fn program(program: &Program) -> ProgramRow {
     }
 }
 
-/// The loop step by step, if its states fit into the limit.
-fn loop_text(loaded: &Loaded, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
+/// Formats the loop step by step, if its states fit into the limit.
+fn loop_text(loaded: &LoadedModel, program: &Program, found: &PumpingLoop, room: &mut usize) -> Option<String> {
     for (_, stack) in found.run.iter().flat_map(|run| run.states(program)) {
         *room = room.checked_sub(1 + stack.height())?;
     }
     Some(plain(&pumping_loop::steps(loaded, program, found, None, None)))
 }
 
-/// The store automata of the first programs, and their loops.
-fn automata(explored: &Exploration<'_>, loaded: &Loaded) -> Vec<AutomatonFigure> {
+/// Draws the store automata of the first programs, and their loops.
+fn automata(explored: &Exploration<'_>, loaded: &LoadedModel) -> Vec<AutomatonFigure> {
     let (system, fcr) = (explored.system(), explored.analysis.fcr.as_ref());
     let mut threads = system.threads();
     let mut figures: Vec<AutomatonFigure> = Vec::new();

@@ -1,35 +1,35 @@
 "use strict";
-// Shows the table of states and the trace. Everything that it shows is in the page's data.
+// Shows the table of states and the trace. All of their data are in the page.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const threadCount = data.threads.length;
 const colour = (thread) => `var(--t${thread % 6})`;
 
-// What shared states and symbols are called: in words of the program, if it is one.
+// The names of shared states and symbols: for a program, in words of the program.
 const names = data.words || data;
 
 function element(name, text, className) {
-  const made = document.createElement(name);
-  if (text !== undefined) made.textContent = text;
-  if (className) made.className = className;
-  return made;
+  const created = document.createElement(name);
+  if (text !== undefined) created.textContent = text;
+  if (className) created.className = className;
+  return created;
 }
 
-// A stack's symbols, top first. Stack 0 is empty; the others are a symbol on top of another stack.
+// Returns the symbols of a stack, top first. Stack 0 is empty. Each other stack is a symbol on top of another stack.
 function symbolsOf(stack) {
   const symbols = [];
   for (let at = stack; at > 0; at = data.stacks[at - 1][1]) symbols.push(data.stacks[at - 1][0]);
   return symbols;
 }
 const topOf = (stack) => (stack > 0 ? data.stacks[stack - 1][0] : -1);
-// A stack comes after the one that is below its top.
+// A stack comes after the stack that is below its top.
 const heights = [0];
 for (const [, below] of data.stacks) heights.push(heights[below] + 1);
 const heightOf = (stack) => heights[stack];
 const symbolName = (symbol) => (symbol < 0 ? "ε" : names.symbols[symbol]);
 const stackText = (stack) => (stack > 0 ? symbolsOf(stack).map(symbolName).join(" ") : "ε");
 
-// The table: what is new at each k. Only the rows that can be seen are in the page.
+// Shows the table: the new states at each k. Only the rows that the user can see are in the page.
 function showTable() {
   const ROW = 24;
   const width = threadCount + 1;
@@ -44,10 +44,10 @@ function showTable() {
 
   const head = byId("rows").querySelector("thead");
   const body = byId("rows").querySelector("tbody");
-  // What is listed: the table, its rows with their levels, and the threads' columns.
+  // The listed states: the table, its matching rows with their levels, and the columns of the threads.
   let table, matching, matchingLevels, columns;
 
-  // The numbers that a text stands for: of the name itself, or of all names that it is part of.
+  // Returns the numbers of the names that fit a text: of the name that equals it, or of all names that contain it.
   function wanted(text, names) {
     if (text === "") return null;
     const exact = names.indexOf(text);
@@ -64,7 +64,7 @@ function showTable() {
     const onlySymbols = text === "ε" || text === "-" ? new Set([-1]) : wanted(text, names.symbols);
     const thread = byId("thread").value;
     columns = thread === "" ? data.threads.map((_, i) => i + 1) : [Number(thread) + 1];
-    // As one thread sees it, a state is new only once.
+    // If only one thread is shown, equal rows are listed once.
     const seen = new Set();
     matching = [];
     matchingLevels = [];
@@ -92,7 +92,7 @@ function showTable() {
     draw();
   }
 
-  // Columns are as wide as their names need, up to a limit.
+  // Shows the heading. Columns are as wide as their names, up to a limit.
   function heading() {
     const longest = (names) => names.reduce((most, name) => Math.max(most, name.length), 0);
     const room = Math.min(longest(names.symbols) * (byId("kind").value === "states" ? 3 : 1), 48);
@@ -106,7 +106,7 @@ function showTable() {
       cell.style.width = `calc(${wide[column]}ch + 1.4rem)`;
       row.append(cell);
     });
-    // What is left of the width.
+    // An empty column takes the remaining width.
     row.append(element("th"));
     byId("rows").firstChild.style.minWidth = `calc(${wide.reduce((sum, ch) => sum + ch)}ch + ${1.4 * wide.length}rem)`;
     head.replaceChildren(row);
@@ -151,7 +151,7 @@ function showTable() {
   filter();
 }
 
-// The trace: lanes, the state that is reached, and the program beside it.
+// Shows the trace: the lanes, the current state, and the program beside it.
 function showTrace() {
   const LANE = 62, ABOVE = 22, BELOW = 26, MARGIN = 14;
   const { states, steps, left_out: leftOut, source } = data.trace;
@@ -162,7 +162,7 @@ function showTrace() {
     }
     contexts[contexts.length - 1].end = i + 1;
   });
-  // Steps that are part of the one before are passed over.
+  // Steps that are part of the step before are skipped.
   const stops = [0];
   steps.forEach((step, i) => { if (!step.is_hidden || i + 1 === steps.length) stops.push(i + 1); });
   const initial = steps.length === 0 ? "the initial state is bad: no step" : "initial state";
@@ -171,13 +171,13 @@ function showTrace() {
   let at = 0;
 
   function svg(name, attributes, text) {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const key in attributes) made.setAttribute(key, attributes[key]);
-    if (text !== undefined) made.textContent = text;
-    return made;
+    const created = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const key in attributes) created.setAttribute(key, attributes[key]);
+    if (text !== undefined) created.textContent = text;
+    return created;
   }
 
-  // The shared state, or for a program what changed in it.
+  // Returns the shared state; for a program, only its changes.
   function sharedText(i) {
     if (!source) return data.shared[states[i][0]];
     if (source.errors.includes(states[i][0])) return "error";
@@ -191,7 +191,7 @@ function showTrace() {
     return [...variables, ...taken, ...freed, ...newOf(now.waiting, before.waiting)].join(", ");
   }
 
-  // What is in the first list, and not as often in the second one.
+  // Returns the items that occur more often in the first list than in the second one.
   function newOf(now, before) {
     const left = [...before];
     return now.filter((text) => {
@@ -253,21 +253,21 @@ function showTrace() {
         dot.append(svg("title", {}, step.text + (step.changes ? ` · ${step.changes}` : "")));
         picture.append(dot);
       });
-      // Along the bottom of the lane, where the thread holds a lock; along its top, where it is in an atomic section.
+      // A bar at the bottom of the lane marks a held lock, a bar at its top marks an atomic section.
       const bar = (className, y, textAt) => {
         for (let i = 0, from = 0; source && i < states.length; i++) {
           const text = textAt(source.synchronised[i]);
           if (i === 0 || text !== textAt(source.synchronised[i - 1])) from = i;
           if (text === "" || (i + 1 < states.length && text === textAt(source.synchronised[i + 1]))) continue;
-          const drawn = svg("rect", { class: className, x: x(from), y, width: Math.max(2, x(Math.min(i + 1, states.length - 1)) - x(from)), height: 3, fill: colour(thread) });
-          drawn.append(svg("title", {}, text));
-          picture.append(drawn);
+          const rect = svg("rect", { class: className, x: x(from), y, width: Math.max(2, x(Math.min(i + 1, states.length - 1)) - x(from)), height: 3, fill: colour(thread) });
+          rect.append(svg("title", {}, text));
+          picture.append(rect);
         }
       };
       bar("holds", bottom - 5, (now) => (now.holds[thread] || []).map((lock) => `${lock} held by ${name}`).join(", "));
       bar("atomic", bottom - LANE + 3, (now) => (now.atomic === thread ? `${name} in atomic` : ""));
     });
-    // Below the lanes, where the shared state changes, and to what if there is room for it.
+    // Marks below the lanes show the changes of the shared state, with their text if there is enough space.
     const isNew = (i) => (i === 0 ? !source : states[i][0] !== states[i - 1][0] && sharedText(i) !== "");
     const changes = states.flatMap((_, i) => (isNew(i) ? [i] : []));
     changes.forEach((i, number) => {
@@ -286,7 +286,7 @@ function showTrace() {
 
   const valueText = (value) => (value === null ? "*" : value ? "1" : "0");
 
-  // Variables with their values; those that are new or different from before are marked.
+  // Returns variables with their values. New variables and changed values are marked.
   function variables(now, before) {
     const old = new Map(before || now);
     return now.map(([name, value]) => {
@@ -295,7 +295,7 @@ function showTrace() {
     });
   }
 
-  // What is said beside the variables; what is new since the state before is marked.
+  // Returns the texts beside the variables. New texts are marked.
   const tags = (now, before) => {
     const left = newOf(now, before);
     return now.map((text) => {
@@ -312,21 +312,21 @@ function showTrace() {
     const now = source && source.synchronised[at], then = source && source.synchronised[Math.max(0, at - 1)];
     const rows = [];
     const row = (name, moved, ...content) => {
-      const made = element("tr");
+      const created = element("tr");
       const heading = element("th", name);
       heading.scope = "row";
       heading.title = name;
       const cell = element("td");
       cell.append(...content);
       if (moved) cell.className = "moved";
-      made.append(heading, cell);
-      rows.push(made);
+      created.append(heading, cell);
+      rows.push(created);
       return heading;
     };
     if (!source) {
       row("shared", state[0] !== before[0], element("code", data.shared[state[0]]));
     } else if (source.errors.includes(state[0])) {
-      // What failed left everything as it was.
+      // A failed statement changes no variable.
       row("shared", true, ...variables(source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
     } else {
       row("shared", false, ...variables(source.shared[state[0]], source.shared[before[0]]), ...tags(synchronised(now), synchronised(then)));
@@ -371,7 +371,7 @@ function showTrace() {
     byId("source").replaceChildren(...lines);
   }
 
-  // The line of the step that was taken, and for each thread the line that it is at.
+  // Marks the line of the last step, and the current line of each thread.
   function markSource() {
     for (const line of marked) {
       line.className = "";
@@ -406,20 +406,20 @@ function showTrace() {
       ? `step ${position} ${ofSteps} ${stops.length - 1}, context ${step.context + 1}`
       : `${start}, before ${stops.length - 1} step${stops.length === 2 ? "" : "s"}`;
     byId("position").setAttribute("aria-valuetext", byId("where").textContent);
-    const told = byId("step");
-    told.replaceChildren();
+    const stepText = byId("step");
+    stepText.replaceChildren();
     if (step) {
       const name = element("strong", data.threads[step.thread]);
       name.style.color = colour(step.thread);
       const origin = step.origin ? ` (${step.origin})` : "";
-      told.append(name, step.line ? `, line ${step.line}${origin}: ` : ": ", element("code", step.text));
-      if (step.changes) told.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "doubt" : "place"));
-      // An assertion that fails says so itself.
-      if (position === stops.length - 1 && !step.changes.startsWith("fails")) told.append(element("br"), element("span", "a bad state", "doubt"));
+      stepText.append(name, step.line ? `, line ${step.line}${origin}: ` : ": ", element("code", step.text));
+      if (step.changes) stepText.append(element("br"), element("span", step.changes, step.changes.startsWith("fails") ? "bad" : "place"));
+      // The text of a failed assertion already says that the state is bad.
+      if (position === stops.length - 1 && !step.changes.startsWith("fails")) stepText.append(element("br"), element("span", "a bad state", "bad"));
     } else if (steps.length === 0) {
-      told.append(element("span", "The initial state is bad.", "doubt"));
+      stepText.append(element("span", "The initial state is bad.", "bad"));
     } else {
-      told.append(leftOut > 0 ? `The state after ${leftOut.toLocaleString("en")} steps, which are left out here.` : "The initial state.");
+      stepText.append(leftOut > 0 ? `The state after ${leftOut.toLocaleString("en")} steps, which are left out here.` : "The initial state.");
     }
     for (const [id, isEnd] of [["first", position === 0], ["previous", position === 0], ["next", position === stops.length - 1], ["last", position === stops.length - 1]]) byId(id).disabled = isEnd;
     const here = x(at);
@@ -434,7 +434,7 @@ function showTrace() {
 
   const position = () => Number(byId("position").value);
   const go = (to) => show(Math.max(0, Math.min(stops.length - 1, to)));
-  // The ends of contexts, as positions.
+  // The positions at which contexts end.
   const ends = [0, ...contexts.map((context) => stops.findLastIndex((stop) => stop <= context.end))];
   const nextEnd = () => ends.find((end) => end > position()) ?? stops.length - 1;
   const previousEnd = () => ends.findLast((end) => end < position()) ?? 0;

@@ -6,9 +6,9 @@ use super::statistics::StatisticsJson;
 use super::{TraceJson, WarningJson};
 use crate::analysis::exploration::Exploration;
 use crate::analysis::finding::{Check, Unconfirmed};
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::analysis::phase::Phase;
-use crate::analysis::summary::{Summary, listed};
+use crate::analysis::summary::{Summary, abridged};
 use cpds::VisibleState;
 use cpds_check::Evidence;
 use cuba::distributed::Sent;
@@ -51,7 +51,7 @@ pub struct AnalysisJson {
     /// written before a limit. It is not an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unconfirmed: Option<UnconfirmedJson>,
-    /// What the proof is based on: an overapproximation, such as `Z`, `matched-Z` or `A_1`; an
+    /// The basis of the proof: an overapproximation, such as `Z`, `matched-Z` or `A_1`; an
     /// intersection of several, such as `matched-Z ∩ A_1`; or `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
     /// Whether finite context reachability holds; null if that is not known.
@@ -114,7 +114,7 @@ pub struct AnalysisJson {
 pub struct UnconfirmedJson {
     /// The verdict that checked evidence would give: `safe`, `unsafe` or `converged`.
     pub verdict: &'static str,
-    /// What the proof is based on, as in `proved_by` of an answer; null for `unsafe`.
+    /// The basis of the proof, as in `proved_by` of an answer; null for `unsafe`.
     pub proved_by: Option<String>,
     /// For `unsafe`, the least number of contexts with which a bad state is reachable; otherwise
     /// null.
@@ -124,7 +124,7 @@ pub struct UnconfirmedJson {
     pub checked: bool,
     /// The phase that was ended: `making-evidence`, `checking-evidence` or `writing`.
     pub phase: &'static str,
-    /// What ended it: `timeout`, `memory`, `interrupt`, or `process` for the loss of another
+    /// The cause of the end: `timeout`, `memory`, `interrupt`, or `process` for the loss of another
     /// process.
     pub ended_by: &'static str,
 }
@@ -209,7 +209,7 @@ pub(crate) fn analysis(
     explored: &Exploration<'_>,
     reason: &str,
     states: bool,
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     usage: Usage,
 ) -> AnalysisJson {
     let (system, analysis) = (explored.system(), &explored.analysis);
@@ -265,7 +265,7 @@ fn shares((parts, supersteps, sent): (usize, u64, Sent)) -> SharesJson {
     SharesJson { parts, supersteps, states_sent: states, stacks_sent: stacks, bytes_sent: bytes, blocks_sent: blocks }
 }
 
-/// The results of an analysis that the guard has ended at a limit.
+/// Builds the answer for an analysis that the guard has ended at a limit.
 pub(crate) fn interim(
     file: String,
     summary: &Summary<'_>,
@@ -285,7 +285,7 @@ pub(crate) struct ModelFacts {
     warnings: Vec<WarningJson>,
 }
 
-pub(crate) fn model_facts(loaded: &Loaded) -> ModelFacts {
+pub(crate) fn model_facts(loaded: &LoadedModel) -> ModelFacts {
     ModelFacts {
         threads: loaded.problem().system().thread_count(),
         assumptions: loaded.assumptions().to_vec(),
@@ -293,7 +293,7 @@ pub(crate) fn model_facts(loaded: &Loaded) -> ModelFacts {
     }
 }
 
-/// The part that every answer has.
+/// Builds the part that every answer has.
 fn summarised(file: String, summary: &Summary<'_>, reason: &str, usage: Usage) -> AnalysisJson {
     let is_symbolic = summary.engine == Some(Engine::Symbolic);
     let sequence = summary.levels.iter().map(|level| LevelJson {
@@ -306,7 +306,7 @@ fn summarised(file: String, summary: &Summary<'_>, reason: &str, usage: Usage) -
         new_visible_states: None,
     });
     let upper: Vec<UpperJson> =
-        listed(summary.rungs, ENDS, RungResult::rules_out).into_iter().flatten().map(upper).collect();
+        abridged(summary.rungs, ENDS, RungResult::rules_out).into_iter().flatten().map(upper).collect();
     let left_out = summary.rungs.len() - upper.len();
     let pauses_if = |wanted: bool| if wanted { pauses(&summary.lower_sequence) } else { Vec::new() };
     AnalysisJson {

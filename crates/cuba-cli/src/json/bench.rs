@@ -68,7 +68,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The name in JSON and CSV.
+    /// Returns the name in JSON and CSV.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Outcome::AsExpected => "as-expected",
@@ -104,7 +104,7 @@ pub struct BenchAnswerJson {
     pub threads: usize,
     /// For `unsafe`, the least number of contexts; otherwise the last k for which R_k was computed.
     pub contexts: usize,
-    /// What the proof is based on.
+    /// The basis of the proof.
     pub proved_by: Option<String>,
     /// Whether finite context reachability holds.
     pub fcr: Option<bool>,

@@ -2,7 +2,7 @@
 
 use super::programs;
 use super::{ActionJson, PlaceJson, action};
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use cpds::{Certificate, Problem, Symbol, Trace};
 use serde::{Serialize, Serializer};
 use serde_json::ser::Formatter;
@@ -28,7 +28,7 @@ pub struct CertificateJson<'a> {
     pub model: String,
     /// The version of cuba that made it.
     pub cuba: &'static str,
-    /// What the proof is based on: `Z`, `A_1`, `R_k` and so on.
+    /// The basis of the proof: `Z`, `A_1`, `R_k` and so on.
     pub proved_by: String,
     /// The names of shared states; elsewhere in this object a shared state is a position in this
     /// list.
@@ -52,7 +52,7 @@ pub struct CertificateJson<'a> {
     pub visible: Option<Lines<'a>>,
 }
 
-/// Lists of numbers, computed one by one while they are written.
+/// Lists of numbers. Each list is computed when it is written.
 pub struct Lines<'a>(Box<dyn Fn() -> Box<dyn Iterator<Item = Vec<u32>> + 'a> + 'a>);
 
 impl<'a> Lines<'a> {
@@ -283,7 +283,7 @@ pub struct LockJson {
 }
 
 /// A trace as JSON, with the statements of a program.
-pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&Loaded>) -> TraceJson {
+pub(crate) fn trace(problem: &Problem, trace: &Trace, pattern: usize, loaded: Option<&LoadedModel>) -> TraceJson {
     let system = problem.system();
     let program = loaded.and_then(|loaded| loaded.program.as_ref().map(|program| (loaded, program)));
     let mut sources = program

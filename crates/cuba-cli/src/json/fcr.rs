@@ -4,7 +4,7 @@ use super::answers::Usage;
 use super::programs;
 use super::{TraceJson, TraceStepJson, WarningJson, action};
 use crate::analysis::fcr_answer::FcrAnswer;
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::state_notation::thread_state;
 use cpds::{Program, SharedState, Stack};
 use cuba::{PumpingLoop, ThreadRun};
@@ -39,7 +39,7 @@ pub struct FcrJson {
     pub warnings: Vec<WarningJson>,
 }
 
-/// What a thread of a program can do in one context.
+/// The contexts of the threads of a program.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContextsJson {
@@ -68,7 +68,13 @@ pub struct LoopJson {
     pub steps: Option<Vec<TraceStepJson>>,
 }
 
-pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, reason: &str, usage: Usage) -> FcrJson {
+pub(crate) fn fcr(
+    file: String,
+    loaded: &LoadedModel,
+    decided: Option<&FcrAnswer>,
+    reason: &str,
+    usage: Usage,
+) -> FcrJson {
     let system = loaded.problem().system();
     let state = |(shared, stack): &(SharedState, Stack)| system.text(&thread_state(*shared, stack)).to_string();
     let found = |program: &Program, found: &PumpingLoop, reachable: Option<bool>| {
@@ -112,7 +118,7 @@ pub(crate) fn fcr(file: String, loaded: &Loaded, decided: Option<&FcrAnswer>, re
     }
 }
 
-/// The answer of `fcr` if nothing is known.
+/// Builds the answer of `fcr` if nothing is known.
 pub(crate) fn no_fcr(file: String, reason: &str, usage: Usage) -> FcrJson {
     FcrJson {
         file,

@@ -1,7 +1,7 @@
 //! Traces in the Informal Trace Format (ITF), for viewers of other tools. Traces of systems have
 //! the names of the system, those of programs have lines and variables.
 
-use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::text::program_trace;
 use crate::text::state_notation::StateNotation;
 use crate::text::style::plain;
@@ -35,7 +35,7 @@ pub struct ItfMetaJson {
     pub format_description: &'static str,
     /// The model.
     pub source: String,
-    /// What the trace shows.
+    /// A description of the trace.
     pub description: String,
 }
 
@@ -148,7 +148,7 @@ const OF_SYSTEM: [&str; 5] = ["context", "thread", "action", "shared", "stacks"]
 const OF_PROGRAM: [&str; 11] =
     ["context", "thread", "function", "line", "statement", "effect", "stacks", "locals", "locks", "atomic", "waiting"];
 
-pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
+pub(crate) fn itf(loaded: &LoadedModel, trace: &Trace, source: &str) -> ItfJson {
     let (vars, states) = match &loaded.program {
         Some(program) => {
             let own = program.map.shared_variables(trace.initial.shared);
@@ -162,29 +162,29 @@ pub(crate) fn itf(loaded: &Loaded, trace: &Trace, source: &str) -> ItfJson {
             format: "ITF",
             format_description: "https://apalache-mc.org/docs/adr/015adr-trace.html",
             source: source.to_owned(),
-            description: format!("a way to the bad state {}", bad(loaded, trace)),
+            description: format!("a trace to the bad state {}", bad(loaded, trace)),
         },
         vars: fixed.iter().map(|&name| name.to_owned()).chain(vars).collect(),
         states,
     }
 }
 
-/// The bad state.
-fn bad(loaded: &Loaded, trace: &Trace) -> String {
+/// Formats the bad state.
+fn bad(loaded: &LoadedModel, trace: &Trace) -> String {
     match loaded.program {
         Some(_) => StateNotation::of(loaded).state(trace.last()),
         None => loaded.problem().system().text(trace.last()).to_string(),
     }
 }
 
-/// The name of a shared variable. No program has a name with a colon.
+/// Returns the name of a shared variable. No program has a name with a colon.
 fn variable(name: &str) -> String {
     if OF_PROGRAM.contains(&name) { format!("shared:{name}") } else { name.to_owned() }
 }
 
 /// The last statement: its context, thread, function, line, text and effects.
 #[derive(Default)]
-struct Done {
+struct LastStatement {
     context: usize,
     thread: String,
     function: String,
@@ -193,19 +193,19 @@ struct Done {
     effects: Vec<String>,
 }
 
-fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<ItfStateJson> {
+fn of_program(loaded: &LoadedModel, program: &LoadedProgram, trace: &Trace) -> Vec<ItfStateJson> {
     let (system, map) = (loaded.problem().system(), &program.map);
     let mut shared = map.shared_variables(trace.initial.shared);
     let mut states = Vec::new();
     let initial = map.synchronisation(&trace.initial, None);
-    states.push(program_state(loaded, program, (0, &trace.initial), (&shared, &initial), Done::default()));
-    let mut done: Option<Done> = None;
+    states.push(program_state(loaded, program, (0, &trace.initial), (&shared, &initial), LastStatement::default()));
+    let mut done: Option<LastStatement> = None;
     for ProgramStep { context, thread, state, step, now } in map.trace(system, trace).into_steps() {
         let name = system.thread_name(thread);
-        // A step that is part of the one before has no description of its own.
-        let (text, effect) = program_trace::described(loaded, &step, &name)
+        // A step that is part of the step before has no description of its own.
+        let (text, effect) = program_trace::describe_step(loaded, &step, &name)
             .unwrap_or_else(|| (program_trace::statement(loaded, step.span), String::new()));
-        let done_now = done.get_or_insert_with(|| Done {
+        let done_now = done.get_or_insert_with(|| LastStatement {
             context: context + 1,
             thread: name,
             function: step.function.to_owned(),
@@ -228,11 +228,11 @@ fn of_program(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Vec<It
 }
 
 fn program_state(
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     program: &LoadedProgram,
     (index, state): (usize, &GlobalState),
     (shared, now): (&[(&str, Option<bool>)], &Synchronisation<'_>),
-    done: Done,
+    done: LastStatement,
 ) -> ItfStateJson {
     let (system, map) = (loaded.problem().system(), &program.map);
     let boolean = |value: Option<bool>| match value {

@@ -19,7 +19,7 @@ pub use fcr::*;
 pub use itf::*;
 pub use sequences::*;
 
-use crate::analysis::model::{Format, Loaded};
+use crate::analysis::model::{Format, LoadedModel};
 use crate::text::diagnostics;
 use cpds::diagnostic::{Severity, is_printable};
 use cpds::{ActionKind, Cpds, GlobalState, Problem, Program, Reading, Rule, Step};
@@ -333,10 +333,10 @@ pub(crate) fn summary(system: &Cpds) -> SummaryJson {
     }
 }
 
-/// Every step from a state.
+/// Builds the list of all steps from a state.
 pub(crate) fn successors(
     file: String,
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     state: &GlobalState,
     warnings: Vec<WarningJson>,
 ) -> SuccessorsJson {
@@ -386,13 +386,13 @@ pub(crate) fn warnings(Reading { sources, diagnostics, .. }: &Reading) -> Vec<Wa
         .collect()
 }
 
-/// The object as text with a line end.
+/// Formats the object as text with a line end.
 pub(crate) fn print(object: &impl Serialize) -> String {
     visible(serde_json::to_string_pretty(object).expect("plain data")) + "\n"
 }
 
-/// JSON without characters that a terminal interprets. Such characters occur only in strings, where
-/// they are escaped.
+/// Escapes the characters that a terminal interprets. In JSON, such characters occur only in
+/// strings.
 pub(crate) fn visible(json: String) -> String {
     let is_hidden = |c: char| c >= '\u{7f}' && !is_printable(c);
     if !json.contains(is_hidden) {

@@ -4,7 +4,7 @@ use super::{
     ErrorJson, FrameJson, LockJson, OriginJson, PlaceJson, ProgramStateJson, ProgramStepJson, SourceJson, StackJson,
     StartJson, SynchronisationJson,
 };
-use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::text::program_trace::{statement, whole_step};
 use boolprog::ProgramStep;
 use boolprog::syntax::Origin;
@@ -13,8 +13,8 @@ use cpds::diagnostic::Span;
 use cpds::{GlobalState, ThreadId, Trace};
 use std::collections::BTreeMap;
 
-/// A state of a program.
-pub(crate) fn program_state(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> ProgramStateJson {
+/// Translates a state of a program.
+pub(crate) fn program_state(loaded: &LoadedModel, program: &LoadedProgram, state: &GlobalState) -> ProgramStateJson {
     let (system, map) = (loaded.problem().system(), &program.map);
     let owned = |variables: Vec<(&str, Option<bool>)>| {
         variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<BTreeMap<_, _>>()
@@ -37,9 +37,9 @@ pub(crate) fn program_state(loaded: &Loaded, program: &LoadedProgram, state: &Gl
     }
 }
 
-/// Every enabled step from a state.
+/// Translates every enabled step from a state.
 pub(crate) fn program_successors(
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     program: &LoadedProgram,
     state: &GlobalState,
 ) -> Vec<ProgramStepJson> {
@@ -61,8 +61,11 @@ pub(crate) fn program_successors(
     system.steps(state).map(step).collect()
 }
 
-/// A step of a trace.
-pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. }: &ProgramStep<'_>) -> SourceJson {
+/// Translates a step of a trace.
+pub(crate) fn program_step(
+    loaded: &LoadedModel,
+    ProgramStep { thread, step, now, .. }: &ProgramStep<'_>,
+) -> SourceJson {
     let name = |thread: ThreadId| loaded.problem().system().thread_name(thread);
     let (mut locks, mut atomic, mut creates) = (BTreeMap::new(), None, Vec::new());
     for change in &step.synchronised {
@@ -78,8 +81,8 @@ pub(crate) fn program_step(loaded: &Loaded, ProgramStep { thread, step, now, .. 
     SourceJson { locks, atomic, creates, threads: Some(synchronisation(now, &name)), ..step_alone(loaded, step) }
 }
 
-/// A step of one thread, without the locks and other threads.
-pub(crate) fn step_alone(loaded: &Loaded, step: &SourceStep<'_>) -> SourceJson {
+/// Translates a step of one thread, without the locks and other threads.
+pub(crate) fn step_alone(loaded: &LoadedModel, step: &SourceStep<'_>) -> SourceJson {
     let kind = match step.kind {
         StepKind::Statement => "statement",
         StepKind::Condition(_) => "condition",
@@ -122,13 +125,13 @@ fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String)
     }
 }
 
-fn place(loaded: &Loaded, function: &str, line: usize, span: Span, origin: Option<&Origin>) -> PlaceJson {
+fn place(loaded: &LoadedModel, function: &str, line: usize, span: Span, origin: Option<&Origin>) -> PlaceJson {
     let origin = origin.map(|origin| OriginJson { file: origin.file.clone(), line: origin.line });
     PlaceJson { function: function.to_owned(), line, statement: statement(loaded, span), origin }
 }
 
-/// The error at the end of a trace, if there is one.
-pub(crate) fn error(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
+/// Returns the error at the end of a trace, if there is one.
+pub(crate) fn error(loaded: &LoadedModel, program: &LoadedProgram, trace: &Trace) -> Option<ErrorJson> {
     let error = program.map.error(trace.last().shared)?;
     let kind = if error.kind == StepKind::Unlock { "unlock" } else { "assert" };
     Some(ErrorJson { kind, place: place(loaded, error.function, error.line, error.span, error.origin) })

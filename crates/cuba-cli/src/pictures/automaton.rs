@@ -4,13 +4,13 @@ use crate::json;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
-use crate::text::table::{indented, plain_table};
+use crate::text::table::Table;
 use cpds::{SharedState, Symbol, ThreadId};
 use cuba::{ActionIndex, InnerRole, Psa, PsaState, TooLarge};
 use std::collections::{BTreeMap, HashSet};
 
 /// An automaton with more transitions than this is not shown.
-pub(crate) const MOST: usize = 1 << 20;
+pub(crate) const TRANSITION_LIMIT: usize = 1 << 20;
 
 /// A store automaton with the names of its states.
 pub(crate) struct Automaton {
@@ -42,14 +42,14 @@ struct StateName {
 }
 
 impl StateName {
-    /// Both names that `of` makes.
+    /// Creates a name from the texts that `of` makes in both notations.
     fn new(words: &StateNotation<'_>, of: impl Fn(&StateNotation<'_>) -> String) -> Self {
         let shown = of(words);
         StateName { name: of(&StateNotation { map: None, ..*words }), lines: vec![shown.clone()], shown }
     }
 
-    /// The state of a shared state, or of one with a symbol. For a program, it takes several lines
-    /// in a picture.
+    /// Names a shared state, or a pair of a shared state and a symbol. For a program, the name
+    /// takes several lines in a picture.
     fn state(words: &StateNotation<'_>, q: SharedState, symbol: Option<Symbol>) -> Self {
         let state = StateName::new(words, |words| match symbol {
             Some(symbol) => format!("({},{})", words.shared(q), words.symbol(symbol)),
@@ -62,7 +62,7 @@ impl StateName {
         StateName { lines: words.lines(q).into_iter().chain(symbol).collect(), ..state }
     }
 
-    /// The name in words of the program, if the model is one.
+    /// Returns the name in words of the program, if the model is one.
     fn source(&self, is_program: bool) -> Option<String> {
         is_program.then(|| self.shown.clone())
     }
@@ -150,7 +150,7 @@ impl Automaton {
     }
 
     pub(crate) fn text(&self) -> String {
-        let mut table = plain_table();
+        let mut table = Table::new();
         for shown in &self.transitions {
             let mark = if shown.on_loop { "loop" } else { "" };
             let [from, to] = [shown.from, shown.to].map(|state| self.states[state].0.shown.as_str());
@@ -158,7 +158,7 @@ impl Automaton {
         }
         let size = if self.finite { "finitely many" } else { "infinitely many, because of the loop" };
         let (states, transitions) = (plural(self.states.len(), "state"), plural(self.transitions.len(), "transition"));
-        format!("{}\n{}{states}, {transitions}; accepted: {size}\n", self.title, indented(&table, "  "))
+        format!("{}\n{}{states}, {transitions}; accepted: {size}\n", self.title, table.lines("  "))
     }
 
     pub(crate) fn json(&self, file: String, warnings: Vec<json::WarningJson>) -> json::PsaJson {
@@ -189,7 +189,7 @@ impl Automaton {
         }
     }
 
-    /// The automaton as a picture. Parallel transitions become one edge.
+    /// Draws the automaton. Parallel transitions become one edge.
     pub(crate) fn picture(&self) -> Picture {
         let mut edges: Vec<Edge> = Vec::new();
         for shown @ &NamedTransition { from, to, on_loop, .. } in &self.transitions {

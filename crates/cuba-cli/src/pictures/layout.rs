@@ -27,13 +27,13 @@ const STEEPEST: f64 = 1.0;
 
 /// The positions of all nodes and edges.
 pub(super) struct GraphLayout {
-    pub(super) nodes: Vec<Place>,
+    pub(super) nodes: Vec<NodePosition>,
     pub(super) edges: Vec<EdgeCurve>,
 }
 
 /// The position of a node. Its border is `RADIUS` away from a rectangle around its middle, which
 /// extends by `core` to each side.
-pub(super) struct Place {
+pub(super) struct NodePosition {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) core: Point,
@@ -49,34 +49,34 @@ pub(super) struct EdgeCurve {
 impl GraphLayout {
     pub(super) fn new(picture: &Picture) -> GraphLayout {
         let graph = arranged(picture);
-        let stop = |v: usize| {
+        let crossing = |v: usize| {
             let node = graph.node(&v.to_string()).expect("the node was added");
-            Stop { column: usize::try_from(node.rank.unwrap_or(0)).unwrap_or(0), y: node.y.unwrap_or(0.0) }
+            Crossing { column: usize::try_from(node.rank.unwrap_or(0)).unwrap_or(0), y: node.y.unwrap_or(0.0) }
         };
-        let ends: Vec<Stop> = (0..picture.nodes.len()).map(stop).collect();
-        let stops = |(i, edge): (usize, &Edge)| {
+        let ends: Vec<Crossing> = (0..picture.nodes.len()).map(crossing).collect();
+        let crossings = |(i, edge): (usize, &Edge)| {
             let label = graph.edge(&edge.from.to_string(), &edge.to.to_string(), Some(&i.to_string()));
             let points = &label.expect("the edge was added").points;
-            stops(ends[edge.from], ends[edge.to], points)
+            crossings(ends[edge.from], ends[edge.to], points)
         };
-        let stops: Vec<Vec<Stop>> = picture.edges.iter().enumerate().map(stops).collect();
-        let columns = columns(picture, &ends, &stops);
-        let place = |(node, end): (&Node, &Stop)| {
+        let crossings: Vec<Vec<Crossing>> = picture.edges.iter().enumerate().map(crossings).collect();
+        let columns = columns(picture, &ends, &crossings);
+        let place = |(node, end): (&Node, &Crossing)| {
             let (width, height) = extent(node);
-            Place { x: columns[end.column].x, y: end.y, core: (width / 2.0 - RADIUS, height / 2.0 - RADIUS) }
+            NodePosition { x: columns[end.column].x, y: end.y, core: (width / 2.0 - RADIUS, height / 2.0 - RADIUS) }
         };
-        let nodes: Vec<Place> = picture.nodes.iter().zip(&ends).map(place).collect();
-        let line = |(edge, stops): (&Edge, &Vec<Stop>)| {
+        let nodes: Vec<NodePosition> = picture.nodes.iter().zip(&ends).map(place).collect();
+        let line = |(edge, crossings): (&Edge, &Vec<Crossing>)| {
             let (from, to) = (&nodes[edge.from], &nodes[edge.to]);
-            if edge.from == edge.to { hanging(from, edge) } else { curved(from, to, stops, &columns) }
+            if edge.from == edge.to { hanging(from, edge) } else { curved(from, to, crossings, &columns) }
         };
-        let edges = picture.edges.iter().zip(&stops).map(line).collect();
+        let edges = picture.edges.iter().zip(&crossings).map(line).collect();
         GraphLayout { nodes, edges }
     }
 }
 
-impl Place {
-    /// The point nearest to `other` at this distance from the border.
+impl NodePosition {
+    /// Returns the point nearest to `other` at this distance from the border.
     pub(super) fn near(&self, other: Point, distance: f64) -> Point {
         let x = other.0.clamp(self.x - self.core.0, self.x + self.core.0);
         let y = other.1.clamp(self.y - self.core.1, self.y + self.core.1);
@@ -85,15 +85,16 @@ impl Place {
         (x + dx * scale, y + dy * scale)
     }
 
-    /// The point at this distance from the border where an edge to `other`, on the left or on the
-    /// right, starts.
+    /// Returns the point at this distance from the border where an edge to `other`, on the left or
+    /// on the right, starts.
     fn port(&self, other: Point, distance: f64) -> Point {
         let rise = STEEPEST * ((other.0 - self.x).abs() - self.core.0);
         self.near((other.0, other.1.clamp(self.y - rise, self.y + rise)), distance)
     }
 }
 
-/// The graph after dagre's layout: nodes have a rank and a height, edges have the heights between.
+/// Computes dagre's layout of the graph: nodes have a rank and a height, edges have the heights
+/// between.
 fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
     let mut graph = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (v, node) in picture.nodes.iter().enumerate() {
@@ -123,14 +124,14 @@ fn arranged(picture: &Picture) -> Graph<NodeLabel, EdgeLabel> {
 
 /// The point where an edge crosses a column.
 #[derive(Clone, Copy)]
-struct Stop {
+struct Crossing {
     column: usize,
     y: f64,
 }
 
-/// The points where an edge crosses columns, in order. The points of dagre begin and end on the
-/// borders of the nodes.
-fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
+/// Computes the points where an edge crosses columns, in order. The points of dagre begin and end
+/// on the borders of the nodes.
+fn crossings(from: Crossing, to: Crossing, points: &[dagre::Point]) -> Vec<Crossing> {
     if from.column == to.column {
         return vec![from];
     }
@@ -139,15 +140,15 @@ fn stops(from: Stop, to: Stop, points: &[dagre::Point]) -> Vec<Stop> {
     } else {
         (to.column + 1..=from.column).rev().collect()
     };
-    let between = columns.iter().zip(points).skip(1).map(|(&column, point)| Stop { column, y: point.y });
+    let between = columns.iter().zip(points).skip(1).map(|(&column, point)| Crossing { column, y: point.y });
     std::iter::once(from).chain(between).chain([to]).collect()
 }
 
-/// The stop that dagre reserves for the label: the middle one, or the one to the left of the
-/// middle.
-fn label_stop(stops: &[Stop]) -> Stop {
-    let last = stops.len() - 1;
-    stops[if stops[0].column < stops[last].column { last / 2 } else { last.div_ceil(2) }]
+/// Returns the crossing that dagre reserves for the label: the middle one, or the one to the left
+/// of the middle.
+fn label_crossing(crossings: &[Crossing]) -> Crossing {
+    let last = crossings.len() - 1;
+    crossings[if crossings[0].column < crossings[last].column { last / 2 } else { last.div_ceil(2) }]
 }
 
 struct Column {
@@ -155,18 +156,18 @@ struct Column {
     half: f64,
 }
 
-/// The positions of the columns. A column is as wide as its content. The steeper the edges between
-/// two columns, the larger is their distance.
-fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column> {
-    let count = nodes.iter().map(|stop| stop.column + 1).max().unwrap_or(0);
+/// Computes the positions of the columns. A column is as wide as its content. The steeper the edges
+/// between two columns, the larger is the distance between the columns.
+fn columns(picture: &Picture, nodes: &[Crossing], edges: &[Vec<Crossing>]) -> Vec<Column> {
+    let count = nodes.iter().map(|crossing| crossing.column + 1).max().unwrap_or(0);
     let (mut halves, mut gaps) = (vec![4.0_f64; count], vec![30.0_f64; count]);
-    for (node, stop) in picture.nodes.iter().zip(nodes) {
-        halves[stop.column] = halves[stop.column].max(extent(node).0 / 2.0);
+    for (node, crossing) in picture.nodes.iter().zip(nodes) {
+        halves[crossing.column] = halves[crossing.column].max(extent(node).0 / 2.0);
     }
-    for (edge, stops) in picture.edges.iter().zip(edges) {
-        let column = label_stop(stops).column;
+    for (edge, crossings) in picture.edges.iter().zip(edges) {
+        let column = label_crossing(crossings).column;
         halves[column] = halves[column].max(size(&wrapped(&edge.labels)).0 / 2.0 + 4.0);
-        for pair in stops.windows(2) {
+        for pair in crossings.windows(2) {
             let gap = &mut gaps[pair[0].column.min(pair[1].column)];
             *gap = gap.max(30.0 + ((pair[0].y - pair[1].y).abs() / 8.0).min(90.0));
         }
@@ -180,14 +181,14 @@ fn columns(picture: &Picture, nodes: &[Stop], edges: &[Vec<Stop>]) -> Vec<Column
     halves.into_iter().zip(gaps).map(column).collect()
 }
 
-/// The curve of an edge, which is horizontal where it crosses a column.
-fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> EdgeCurve {
-    let ahead = if from.x < to.x { 1.0 } else { -1.0 };
-    let level = |stop: &Stop| {
-        let Column { x, half } = columns[stop.column];
-        [(x - ahead * half, stop.y), (x + ahead * half, stop.y)]
+/// Computes the curve of an edge, which is horizontal where it crosses a column.
+fn curved(from: &NodePosition, to: &NodePosition, crossings: &[Crossing], columns: &[Column]) -> EdgeCurve {
+    let direction = if from.x < to.x { 1.0 } else { -1.0 };
+    let level = |crossing: &Crossing| {
+        let Column { x, half } = columns[crossing.column];
+        [(x - direction * half, crossing.y), (x + direction * half, crossing.y)]
     };
-    let mut points: Vec<Point> = stops[1..stops.len() - 1].iter().flat_map(level).collect();
+    let mut points: Vec<Point> = crossings[1..crossings.len() - 1].iter().flat_map(level).collect();
     let (first, last) = (points[0], points[points.len() - 1]);
     points.insert(0, from.port(first, 0.0));
     points.push(to.port(last, ARROW));
@@ -200,26 +201,26 @@ fn curved(from: &Place, to: &Place, stops: &[Stop], columns: &[Column]) -> EdgeC
         curve.push((pair[1].0 - dx / 3.0, pair[1].1 - rise(i + 2 == points.len())));
         curve.push(pair[1]);
     }
-    let label = label_stop(stops);
+    let label = label_crossing(crossings);
     EdgeCurve { curve, label: (columns[label.column].x, label.y) }
 }
 
-/// The curve of a loop below its node.
-fn hanging(node: &Place, edge: &Edge) -> EdgeCurve {
+/// Computes the curve of a loop below its node.
+fn hanging(node: &NodePosition, edge: &Edge) -> EdgeCurve {
     let bottom = node.y + node.core.1 + RADIUS + LOOP;
     let (left, right) = ((node.x - 24.0, bottom + 4.0), (node.x + 24.0, bottom + 4.0));
     let curve = vec![node.near(left, 0.0), left, right, node.near(right, ARROW)];
     EdgeCurve { curve, label: (node.x, bottom + size(&wrapped(&edge.labels)).1 / 2.0) }
 }
 
-/// The width and the height of a node.
+/// Returns the width and the height of a node.
 fn extent(node: &Node) -> Point {
     let border = if node.kind == NodeKind::Accepting { 8.0 } else { 0.0 };
     let (width, height) = size(&shown(node));
     ((width + 10.0).max(2.0 * RADIUS) + border, height - LINE + 2.0 * RADIUS)
 }
 
-/// The width and the height of lines of text.
+/// Returns the width and the height of lines of text.
 #[expect(clippy::cast_precision_loss, reason = "no text is that long")]
 pub(super) fn size(lines: &[impl AsRef<str>]) -> Point {
     let columns = lines.iter().map(|line| line.as_ref().width()).max().unwrap_or(0);

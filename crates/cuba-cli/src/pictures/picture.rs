@@ -26,7 +26,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node with its label in one line.
+    /// Creates a node with its label in one line.
     pub(crate) fn plain(label: String, kind: NodeKind) -> Self {
         Node { lines: vec![label.clone()], label, kind, bad: false }
     }
@@ -75,7 +75,7 @@ const MAX_COST: usize = 4000;
 pub(crate) const QUICK_BUDGET: usize = 1500 * 1500;
 
 impl Picture {
-    /// The graph in the language of Graphviz.
+    /// Formats the graph in the language of Graphviz.
     pub(crate) fn dot(&self) -> String {
         let mut out = "digraph {\n".to_owned();
         let mut line = |text: fmt::Arguments<'_>| writeln!(out, "  {text}").expect("writing to a string");
@@ -103,13 +103,14 @@ impl Picture {
         out + "}\n"
     }
 
-    /// The graph as an SVG file.
+    /// Draws the graph as an SVG file.
     pub(crate) fn svg(&self) -> Result<String, PictureTooLarge> {
         let mut budget = usize::MAX;
         self.svg_within(&mut budget)
     }
 
-    /// The same, within a budget, from which its cost is subtracted.
+    /// Draws the graph as an SVG file, if its cost is within the budget. Subtracts the cost from
+    /// the budget.
     pub(crate) fn svg_within(&self, budget: &mut usize) -> Result<String, PictureTooLarge> {
         let (nodes, edges) = (self.nodes.len(), self.edges.len());
         let cost = 2 * nodes + edges + self.columns_crossed();
@@ -120,7 +121,7 @@ impl Picture {
         Ok(svg::svg(self))
     }
 
-    /// The number of columns that all edges cross together, if each node is as far to the left as
+    /// Counts the columns that all edges cross together, if each node is as far to the left as
     /// possible.
     fn columns_crossed(&self) -> usize {
         let count = self.nodes.len();
@@ -156,12 +157,12 @@ impl Picture {
     }
 }
 
-/// The text of a node in short lines.
+/// Returns the text of a node in short lines.
 pub(super) fn shown(node: &Node) -> Vec<String> {
     node.lines.iter().map(|line| shortened(line)).collect()
 }
 
-/// Lines as a string for Graphviz, which would read `&lt;` as `<`.
+/// Quotes lines as a string for Graphviz, which would read `&lt;` as `<`.
 fn quoted(lines: &[impl AsRef<str>]) -> String {
     let lines = lines.iter().map(|line| line.as_ref().replace('\\', r"\\").replace('"', "\\\"").replace('&', "&amp;"));
     format!("\"{}\"", lines.collect::<Vec<_>>().join("\\n"))

@@ -1,6 +1,6 @@
 //! A picture as SVG.
 
-use super::layout::{ARROW, GraphLayout, LINE, Place, Point, RADIUS, size};
+use super::layout::{ARROW, GraphLayout, LINE, NodePosition, Point, RADIUS, size};
 use super::picture::{Edge, Node, NodeKind, Picture, shown};
 use crate::text::labels::wrapped;
 use cpds::diagnostic::is_printable;
@@ -63,7 +63,7 @@ impl SvgCanvas {
         SvgCanvas { shapes: String::new(), texts: String::new(), low: (0.0, 0.0), high: (0.0, 0.0) }
     }
 
-    /// A curve with an arrow head.
+    /// Draws a curve with an arrow head.
     fn draw(&mut self, curve: &[Point], marked: bool, hint: &str) {
         for &point in curve {
             self.reach(point, (1.0, 1.0));
@@ -75,9 +75,9 @@ impl SvgCanvas {
         self.shapes.extend([&path, &titled(hint), "</path>\n"]);
     }
 
-    /// A node. If an edge enters it from the left, its initial arrow comes from above.
-    fn draw_node(&mut self, place: &Place, node: &Node, entered: bool) {
-        let &Place { x, y, core } = place;
+    /// Draws a node. If an edge enters it from the left, its initial arrow comes from above.
+    fn draw_node(&mut self, place: &NodePosition, node: &Node, entered: bool) {
+        let &NodePosition { x, y, core } = place;
         if node.kind == NodeKind::Initial {
             let far = (x - core.0 - 99.0, y - if entered { 99.0 } else { 0.0 });
             self.draw(&[18.0, 12.0, 6.0, 0.0].map(|distance| place.near(far, distance + ARROW)), false, "");
@@ -95,7 +95,7 @@ impl SvgCanvas {
         self.texts += "</g>\n";
     }
 
-    /// Lines of text around a point.
+    /// Writes lines of text around a point.
     fn write(&mut self, class: &str, middle: Point, lines: &[String]) {
         let mut y = middle.1 - (size(lines).1 - LINE) / 2.0;
         for line in lines {
@@ -162,18 +162,18 @@ fn text(class: &str, (x, y): Point, text: &str) -> String {
     format!(r#"<text class="{class}" x="{x:.1}" y="{:.1}">{}</text>"#, y + 4.5, escaped(text))
 }
 
-/// The head of an arrow. The line of the arrow ends `ARROW` before its target.
+/// Draws the head of an arrow. The line of the arrow ends `ARROW` before its target.
 fn head(id: &str, class: &str) -> String {
     let size = format!(r#"markerWidth="{ARROW}" markerHeight="{ARROW}" refY="4" markerUnits="userSpaceOnUse""#);
     format!(r#"<marker id="{id}" orient="auto" {size}><path class="{class}" d="M0,0 L{ARROW},4 L0,8 z"/></marker>"#)
 }
 
-/// The tooltip of a shape.
+/// Formats the tooltip of a shape.
 fn titled(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!("<title>{}</title>", escaped(hint)) }
 }
 
-/// Text for XML, which cannot contain control characters.
+/// Escapes a text for XML, which cannot contain control characters.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

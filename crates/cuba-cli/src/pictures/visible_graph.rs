@@ -4,14 +4,13 @@
 //! known, they are T(R_k) for the last k. There is an edge from t to t' if a state s of R_k with
 //! T(s) = t has a step to a state s' with T(s') = t'.
 //!
-//! # What may not be concluded
-//! If R_k is all of R, the edges are all steps of R. If only T(R_k) is all of T(R), a pop may be
-//! missing: it depends on the symbol under the top (`cuba::revealed_symbols`), and R may have more
-//! such symbols. All other steps depend only on t. So the title claims every step only if the proof
-//! has no further step.
+//! # What may not be concluded If R_k is all of R, the edges are all steps of R. If only T(R_k) is
+//! all of T(R), a pop may be missing: it depends on the symbol under the top
+//! (`cuba::revealed_symbols`), and R may have more such symbols. All other steps depend only on t.
+//! So the title says that the graph has every step only if the proof has no further step.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::pictures::picture::{Edge, Node, NodeKind, Picture};
 use crate::text::labels::{shortened, wrapped};
 use crate::text::numbers::plural;
@@ -41,8 +40,8 @@ struct Graph {
     has_every_step: bool,
 }
 
-/// The graph of an exploration.
-pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Picture, String> {
+/// Draws the graph of an exploration.
+pub(crate) fn picture(explored: &Exploration<'_>, loaded: &LoadedModel) -> Result<Picture, String> {
     let graph = Graph::new(explored)
         .map_err(|GraphTooLarge(why)| format!("{why}, too many to be drawn; stop earlier with --max-contexts"))?;
     let mut picture = graph.picture(explored.problem, &StateNotation::of(loaded));
@@ -50,7 +49,7 @@ pub(crate) fn picture(explored: &Exploration<'_>, loaded: &Loaded) -> Result<Pic
     Ok(picture)
 }
 
-/// R_k as tuples, if they fit into the memory.
+/// Returns R_k as tuples, if they fit into the memory.
 fn tuples(lower: &LevelStore<'_>, k: usize) -> Result<Certificate, GraphTooLarge> {
     lower.up_to(k).map_err(|_| GraphTooLarge(format!("R_{k} has more tuples than fit into the memory")))
 }
@@ -87,7 +86,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The steps from states of these tuples to visible states of the graph.
+    /// Computes the steps from states of these tuples to visible states of the graph.
     fn steps_of(&self, system: &Cpds, tuples: &Certificate) -> Result<BTreeSet<VisibleStep>, GraphTooLarge> {
         let revealed = revealed_symbols(tuples);
         let numbers: BTreeMap<&VisibleState, usize> = self.states.iter().map(|(state, _)| state).zip(0..).collect();
@@ -156,8 +155,8 @@ impl Graph {
     }
 }
 
-/// A visible state in one line. If that is too long, its shared state and its tops in several
-/// lines; `x=0&y=1` is shortened to its values.
+/// Formats a visible state in one line. If the line is too long, the shared state and the tops take
+/// several lines, and `x=0&y=1` is shortened to its values.
 fn lines(words: &StateNotation<'_>, state: &VisibleState) -> Vec<String> {
     let whole = words.visible(state);
     if shortened(&whole) == whole {
@@ -185,7 +184,7 @@ mod tests {
     fn graph(problem: &Problem, options: Options) -> Graph {
         let control = Control { start: StartPoint::default(), cancel: Cancel::new(), checkpoint_writer: None };
         let answer = cuba::answer(problem, Question::Visible, &options, control, |_| ());
-        let answer = answer.ok().expect("no engine is wrong");
+        let answer = answer.expect("no engine is wrong");
         let question = (problem, Question::Visible);
         let mut explored = Exploration::new(question, answer.analysis, options, answer.search_time);
         explored.evidence = answer.evidence;

@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// An answer with nothing but an error.
+    /// Creates an answer that consists of an error.
     pub(crate) fn refused(why: &str) -> Self {
         let errors = diagnostics::plain_error(why);
         Answer { stdout: String::new(), remarks: String::new(), errors, code: exit::USAGE }
@@ -43,7 +43,7 @@ impl Answer {
 
     /// Adds the remark about a written file, or the error. The answer stays valid in both cases.
     pub(crate) fn wrote(&mut self, run: &Run, path: &Path, written: Result<String, String>) {
-        run.files.settle(path);
+        run.files.remove_expected(path);
         match written {
             Ok(note) => self.remarks += &note,
             Err(error) => {
@@ -55,28 +55,28 @@ impl Answer {
 }
 
 /// Why a verb has no answer for standard output.
-pub(crate) enum Stopped {
+pub(crate) enum VerbError {
     BadInput(ReadError),
     Usage(String),
     /// A limit has ended the run, for this reason.
     Limit(String),
 }
 
-impl From<ReadError> for Stopped {
+impl From<ReadError> for VerbError {
     fn from(error: ReadError) -> Self {
-        Stopped::BadInput(error)
+        VerbError::BadInput(error)
     }
 }
 
 /// Prints the answer of a verb, names the missing outputs, and returns the exit code. The caller
 /// must have claimed the right to print.
-pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> u8 {
+pub(crate) fn print(run: &Run, result: Result<Answer, VerbError>, quiet: bool) -> u8 {
     let console = &run.console;
     // If the verb did not start, the error is enough.
     let is_refused = match &result {
         Ok(answer) => answer.code == exit::USAGE,
-        Err(Stopped::Limit(_)) => false,
-        Err(Stopped::BadInput(_) | Stopped::Usage(_)) => true,
+        Err(VerbError::Limit(_)) => false,
+        Err(VerbError::BadInput(_) | VerbError::Usage(_)) => true,
     };
     if !is_refused {
         console.remark(&run.files.missing());
@@ -97,18 +97,18 @@ pub(crate) fn print(run: &Run, result: Result<Answer, Stopped>, quiet: bool) -> 
                 }
             }
         }
-        Err(Stopped::BadInput(error)) => {
+        Err(VerbError::BadInput(error)) => {
             console.remark(&diagnostics::errors(&error.sources, &error.diagnostics));
             if !quiet {
                 console.remark(&diagnostics::warnings(&error.sources, &error.diagnostics));
             }
             exit::BAD_INPUT
         }
-        Err(Stopped::Usage(message)) => {
+        Err(VerbError::Usage(message)) => {
             console.remark(&diagnostics::plain_error(&message));
             exit::USAGE
         }
-        Err(Stopped::Limit(why)) => {
+        Err(VerbError::Limit(why)) => {
             console.remark(&format!("unknown: {why}\n"));
             exit::UNKNOWN
         }

@@ -12,7 +12,8 @@ pub(crate) struct ChildProcesses(Mutex<Vec<Arc<Mutex<Child>>>>);
 impl ChildProcesses {
     /// Starts a process.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Arc<Mutex<Child>>> {
-        // Taken before the start, so that no process starts while another thread ends them all.
+        // The lock is taken before the start, so that no process starts while another thread ends
+        // all processes.
         let mut running = lock(&self.0);
         let child = Arc::new(Mutex::new(command.spawn()?));
         running.push(Arc::clone(&child));
@@ -24,7 +25,7 @@ impl ChildProcesses {
         lock(&self.0).retain(|running| !Arc::ptr_eq(running, child));
     }
 
-    /// Ends all child processes before this process ends. No further one can start.
+    /// Ends all child processes before this process ends. After that, no child process can start.
     pub(crate) fn abandon(&self) {
         let running = lock(&self.0);
         for child in &*running {

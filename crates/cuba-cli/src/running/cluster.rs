@@ -1,7 +1,7 @@
 //! Many processes as one: the interface to the transport between them.
 //!
-//! Another program, `cuba-cluster`, is this command line with a [`Transport`], so that `cuba`
-//! itself does not depend on one. Process 0 runs the analysis and answers. All processes store
+//! Another program, `cuba-cluster`, is this command line with a [`Transport`]. So `cuba` itself
+//! does not depend on a transport. Process 0 runs the analysis and answers. All processes store
 //! shares of the states (`distributed/worker.rs`), and all end with the exit code of process 0.
 
 use crate::running::answer::exit;
@@ -90,7 +90,7 @@ pub trait ClusterProcesses: Supersteps + Send + Sync {
 /// All processes, and the folder in which this one saves its shares.
 type Connection = (Arc<dyn ClusterProcesses>, Option<Arc<SharesFolder>>);
 
-/// The part of a run in many processes.
+/// The state of a run in many processes.
 pub(crate) struct Cluster {
     pub(crate) transport: Option<&'static dyn Transport>,
     connection: Mutex<Option<Connection>>,
@@ -109,7 +109,7 @@ impl Cluster {
         *lock(&self.connection) = Some((others, folder));
     }
 
-    /// The process that was lost, if any.
+    /// Returns the process that was lost, if any.
     pub(crate) fn loss(&self) -> Option<String> {
         self.lost.get().cloned()
     }
@@ -135,23 +135,25 @@ impl Run {
     pub fn lost(&self, what: &str) -> ! {
         let _ = self.cluster.lost.set(what.to_owned());
         self.cancel.stop(Halt::Lost);
-        // The guard or the thread with the answer prints, whichever claims the right first.
+        // Either the guard or the thread with the answer prints: the first one that claims the
+        // right.
         loop {
             if let Some(&code) = self.cluster.finished.get() {
-                self.leave(code);
+                self.exit_process(code);
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// Ends any other process because a process was lost. Prints `what`, unless process 0 does.
+    /// Ends another process than process 0 because a process was lost. Prints `what`, if there is
+    /// such a text.
     pub fn other_lost(&self, what: Option<&str>) -> ! {
         self.claim_output();
-        let _nothing_is_drawn = self.console.erase();
+        let _drawing_lock = self.console.erase();
         if let Some(what) = what {
             self.remark(&format!("unknown: {what}\n"));
         }
-        self.leave(exit::UNKNOWN)
+        self.exit_process(exit::UNKNOWN)
     }
 
     /// Prints to standard error.

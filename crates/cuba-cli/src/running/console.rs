@@ -15,23 +15,23 @@ pub struct Console {
     /// Whether lines of progress are on the terminal.
     is_drawn: AtomicBool,
     /// The buffers, if the streams are not those of the process.
-    captured: Option<Arc<Captured>>,
+    captured: Option<Arc<CapturedOutput>>,
 }
 
 /// The output of a run, without colours.
 #[derive(Default)]
-pub struct Captured {
+pub struct CapturedOutput {
     stdout: Mutex<Vec<u8>>,
     stderr: Mutex<Vec<u8>>,
 }
 
-impl Captured {
-    /// Standard output so far.
+impl CapturedOutput {
+    /// Returns standard output so far.
     pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&lock(&self.stdout)).into_owned()
     }
 
-    /// Standard error so far.
+    /// Returns standard error so far.
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&lock(&self.stderr)).into_owned()
     }
@@ -41,18 +41,18 @@ impl Captured {
 const ERASE: &str = "\r\x1b[J";
 
 impl Console {
-    fn new(captured: Option<Arc<Captured>>) -> Self {
+    fn new(captured: Option<Arc<CapturedOutput>>) -> Self {
         Console { colors: OnceLock::new(), is_drawn: AtomicBool::new(false), captured }
     }
 
-    /// The streams of the process.
+    /// Creates a console that writes to the streams of the process.
     pub fn process() -> Self {
         Self::new(None)
     }
 
-    /// A console that writes to buffers, and the buffers.
-    pub fn captured() -> (Self, Arc<Captured>) {
-        let captured = Arc::<Captured>::default();
+    /// Creates a console that writes to buffers. Returns it with the buffers.
+    pub fn captured() -> (Self, Arc<CapturedOutput>) {
+        let captured = Arc::<CapturedOutput>::default();
         (Self::new(Some(captured.clone())), captured)
     }
 
@@ -65,7 +65,7 @@ impl Console {
         self.colors.get().copied().unwrap_or(ColorChoice::Auto)
     }
 
-    /// Prints to standard error. A closed stream is no error, because the exit code tells enough.
+    /// Prints to standard error. Ignores a closed stream, because the exit code is enough.
     pub(crate) fn remark(&self, text: &str) {
         let _ = match &self.captured {
             Some(captured) => write!(lock(&captured.stderr), "{}", strip_str(text)),
@@ -99,19 +99,19 @@ impl Console {
         }
     }
 
-    /// The width of standard output, if it is a terminal.
+    /// Returns the width of standard output, if it is a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         terminal::width().filter(|_| self.captured.is_none())
     }
 
-    /// Whether progress can be shown on standard error.
+    /// Returns whether progress can be shown on standard error.
     pub(crate) fn can_draw(&self) -> bool {
-        self.captured.is_none() && terminal::drawable().is_some()
+        self.captured.is_none() && terminal::progress_width().is_some()
     }
 
     /// Draws lines of progress over the previous ones. The cursor stays at their beginning.
     pub(crate) fn draw(&self, lines: &[String]) {
-        let width = terminal::drawable().unwrap_or(0);
+        let width = terminal::progress_width().unwrap_or(0);
         // Some terminals continue in the next line after the last column.
         let lines: Vec<String> = lines.iter().map(|line| terminal::cut(line, width.saturating_sub(1))).collect();
         let mut text = ERASE.to_owned() + &lines.join("\n") + "\r";

@@ -7,7 +7,7 @@ use crate::running::answer::{Answer, exit};
 use crate::running::lock::lock;
 use crate::running::output_files;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use cpds::{Trace, print_cpds};
 use cpds_check::Rejected;
 use cuba::{Conclusion, Contradiction};
@@ -30,12 +30,12 @@ pub(crate) struct ReportContext {
 
 impl Run {
     /// Records the options, with their defaults.
-    pub(crate) fn has_options(&self, options: String) {
+    pub(crate) fn record_options(&self, options: String) {
         *lock(&self.report.options) = options;
     }
 
     /// Records the files that the run reads, if they exist.
-    pub(crate) fn reads<'p>(&self, files: impl IntoIterator<Item = &'p PathBuf>) {
+    pub(crate) fn record_inputs<'p>(&self, files: impl IntoIterator<Item = &'p PathBuf>) {
         let files = files.into_iter().filter(|file| self.files.resolve(file).is_file());
         lock(&self.report.inputs).extend(files.cloned());
     }
@@ -74,7 +74,7 @@ impl RunFacts {
             File::open(&file).ok()?.take(left).read_to_end(&mut text).ok()?;
             left -= text.len() as u64;
             let is_cut = (text.len() as u64) < bytes;
-            Some(Input { file: shown(path), bytes, text: String::from_utf8_lossy(&text).into_owned(), is_cut })
+            Some(Input { file: printable_path(path), bytes, text: String::from_utf8_lossy(&text).into_owned(), is_cut })
         };
         RunFacts {
             cuba: env!("CARGO_PKG_VERSION"),
@@ -165,18 +165,18 @@ fn write(run: &Run, kind: &str, text: &str) -> String {
     };
     match in_folder(Path::new("")).or_else(|_| in_folder(&env::temp_dir())) {
         Ok(path) => {
-            format!("note: the file `{}` has everything that a report needs; please attach it\n", shown(&path))
+            format!("note: the file `{}` has everything that a report needs; please attach it\n", printable_path(&path))
         }
         Err(error) => format!("error: cannot write the report: {error}\n"),
     }
 }
 
 impl Exploration<'_> {
-    /// The answer if two engines contradict each other. Also writes a report.
+    /// Builds the answer if two engines contradict each other. Also writes a report.
     pub(crate) fn contradiction(&self, run: &Run, contradiction: &Contradiction, remarks: String) -> Answer {
         let what = match contradiction {
             Contradiction::RuledOut { state, rung, .. } => {
-                let (state, s) = (self.system().paper(state), self.levels());
+                let (state, s) = (self.system().paper(state), self.level_letter());
                 format!("{state} is in T({s}_k), and {rung} rules it out")
             }
             Contradiction::Levels { k } => format!("R_{k} and S_{k} have different visible states"),
@@ -190,7 +190,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace, remarks)
     }
 
-    /// The answer if the evidence is rejected. Also writes a report.
+    /// Builds the answer if the evidence is rejected. Also writes a report.
     pub(crate) fn rejected(&self, run: &Run, rejected: &Rejected, remarks: String) -> Answer {
         let trace = match &self.analysis.conclusion {
             Conclusion::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
@@ -201,7 +201,7 @@ impl Exploration<'_> {
         self.mistake(run, (&what, errors), trace.as_ref(), remarks)
     }
 
-    /// The answer about a mistake in cuba itself.
+    /// Builds the answer about a mistake in cuba itself.
     fn mistake(
         &self,
         run: &Run,
@@ -232,7 +232,7 @@ mod tests {
     /// A run with its files in this folder.
     fn run_in(folder: &Path) -> Arc<Run> {
         let run = Run::new(Vec::new(), Console::captured().0, None);
-        run.files.stay_in(folder);
+        run.files.set_folder(folder);
         run
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// The fault that `CUBA_FAULT` names. Only a debug build reads it.
+    /// Reads the fault that `CUBA_FAULT` names. A release build has none.
     pub(crate) fn from_environment() -> Self {
         let wanted = if cfg!(debug_assertions) { env::var("CUBA_FAULT").ok() } else { None };
         Faults { wanted, ..Self::default() }
@@ -53,12 +53,13 @@ impl Faults {
 }
 
 impl Run {
-    /// The place where this thread begins the lower or the upper search.
+    /// Injects a fault where this thread begins the lower or the upper search.
     pub(crate) fn fault_of_search(&self, side: Side) {
         self.fault(if side == Side::Upper { "upper search" } else { "lower search" });
     }
 
-    /// For a search without a checkpoint: injects faults at the beginning of both searches.
+    /// Creates a checkpoint writer that injects faults at the beginning of both searches. A search
+    /// without a checkpoint uses it.
     pub(crate) fn fault_writer(&self) -> Option<FaultWriter<'_>> {
         self.faults.wanted.is_some().then_some(FaultWriter(self))
     }

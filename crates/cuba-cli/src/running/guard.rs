@@ -6,9 +6,9 @@
 //! grow, the guard prints what is known so far and ends the process. Only one thread prints: the
 //! first one that claims the right ([`Run::claim_output`]).
 
-use crate::analysis::limits::{LEAST, MemoryLimit};
-use crate::analysis::phase::{Ended, Phase};
-use crate::running::answer::{self, Answer, Stopped};
+use crate::analysis::limits::{LEAST_FOR_PROCESS, MemoryLimit};
+use crate::analysis::phase::{Phase, RunEnd};
+use crate::running::answer::{self, Answer, VerbError};
 use crate::running::run::Run;
 use crate::running::{machine, signals};
 use crate::text::{diagnostics, numbers};
@@ -33,20 +33,20 @@ const WRITING: Duration = Duration::from_secs(4);
 const INTERVAL: Duration = Duration::from_millis(10);
 const SHORT_INTERVAL: Duration = Duration::from_millis(3);
 
-/// The time that the run has to end by itself. Without files to write, the process should end
-/// within half a second after Ctrl-C.
+/// Returns the time that the run has to end by itself. Without files to write, the process should
+/// end within half a second after Ctrl-C.
 fn patience(run: &Run, why: Halt) -> Duration {
     let is_writing = run.phase() == Phase::Writing && run.files.is_incomplete();
     let files = if is_writing { WRITING } else { Duration::ZERO };
     files + Duration::from_millis(if why == Halt::TimeOut { 1000 } else { 200 })
 }
 
-/// Starts the guard. `answer` gives what is known when a limit ends the run.
+/// Starts the guard. `answer` gives the results so far when a limit ends the run.
 pub(crate) fn start(
     run: &Arc<Run>,
     limits: Limits,
     quiet: bool,
-    answer: impl FnOnce(Ended) -> Result<Answer, Stopped> + Send + 'static,
+    answer: impl FnOnce(RunEnd) -> Result<Answer, VerbError> + Send + 'static,
 ) {
     let machine = machine::memory_bytes().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let memory = run.limit_memory(MemoryLimit::new(limits.memory, machine, limits.processes));
@@ -71,11 +71,11 @@ fn guard(
     until: Option<Instant>,
     memory: MemoryLimit,
     quiet: bool,
-    answer: impl FnOnce(Ended) -> Result<Answer, Stopped>,
+    answer: impl FnOnce(RunEnd) -> Result<Answer, VerbError>,
 ) {
-    let most = memory.bytes.max(LEAST) as u64;
-    // When the run was stopped, and in which phase; and when the user interrupted the printing of
-    // an answer.
+    let most = memory.bytes.max(LEAST_FOR_PROCESS) as u64;
+    // The time and the phase in which the run was stopped, and the time of an interrupt while the
+    // run prints its answer.
     let (mut stopped, mut hurried) = (None, None);
     while !run.is_over() {
         let resident = machine::resident_bytes().unwrap_or(0);
@@ -92,16 +92,16 @@ fn guard(
             let is_late = since.elapsed() >= patience(run, why) || resident > most + most / 20;
             if is_late && run.try_claim_output() {
                 let answer = answer(run.ended(why, phase));
-                let _nothing_is_drawn = run.console.erase();
+                let _drawing_lock = run.console.erase();
                 run.files.abandon();
-                run.leave(answer::print(run, answer, quiet));
+                run.exit_process(answer::print(run, answer, quiet));
             }
         }
         // An answer after Ctrl-C is printed to its end. Another Ctrl-C ends the process.
-        if run.is_hurried() {
+        if run.is_interrupted_while_printing() {
             let since: Instant = *hurried.get_or_insert_with(Instant::now);
             if since.elapsed() >= patience(run, Halt::Interrupted) {
-                run.leave_at_once();
+                run.exit_without_answer();
             }
         }
         thread::sleep(if resident > most / 4 * 3 { SHORT_INTERVAL } else { INTERVAL });

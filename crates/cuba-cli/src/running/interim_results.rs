@@ -4,8 +4,8 @@
 //! They are never an answer, because an answer needs checked evidence.
 
 use crate::analysis::finding::{Check, Finding};
-use crate::analysis::model::Loaded;
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::model::LoadedModel;
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::analysis::summary::Summary;
 use crate::json::{self, ModelFacts};
 use crate::running::answer::{Answer, exit};
@@ -75,7 +75,7 @@ impl InterimResults {
     }
 
     /// Sets the model.
-    pub(crate) fn set_model(&self, loaded: &Loaded) {
+    pub(crate) fn set_model(&self, loaded: &LoadedModel) {
         let facts = json::model_facts(loaded);
         let model = Model { facts, assuming: loaded.assuming(), remarks: loaded.warnings() };
         self.change(|record| record.model = Some(model));
@@ -119,10 +119,10 @@ impl InterimResults {
         });
     }
 
-    /// The answer if the run ends now.
-    pub(crate) fn answer(&self, ended: Ended, output: &InterimOutput, run: &Run) -> Answer {
+    /// Builds the answer for a run that ends now.
+    pub(crate) fn answer(&self, ended: RunEnd, output: &InterimOutput, run: &Run) -> Answer {
         let mut record = lock(&self.0);
-        record.settle();
+        record.drop_tuple_counts();
         let summary = record.summary(ended);
         let assuming = record.model.as_ref().map_or("", |model| &model.assuming);
         let verdict = (output.verdict)(&summary) + assuming;
@@ -174,7 +174,7 @@ impl Record {
         }
     }
 
-    /// The engine of the levels: explicit, unless the symbolic one has more levels.
+    /// Returns the engine of the levels: explicit, unless the symbolic engine has more levels.
     fn engine(&self) -> Option<Engine> {
         if let Some(search) = &self.search {
             return Some(search.engine);
@@ -184,13 +184,13 @@ impl Record {
     }
 
     /// Removes the counts of tuples unless there are more levels of tuples than of states.
-    fn settle(&mut self) {
+    fn drop_tuple_counts(&mut self) {
         if self.engine() == Some(Engine::Explicit) {
             self.levels.iter_mut().for_each(|level| level.tuples = None);
         }
     }
 
-    fn summary(&self, ended: Ended) -> Summary<'_> {
+    fn summary(&self, ended: RunEnd) -> Summary<'_> {
         let search = self.search.as_ref();
         let (lower_sequence, visible_sequence) =
             search.map_or_else(|| Level::sequences(&self.levels), |search| search.sequences.clone());
@@ -224,8 +224,8 @@ mod tests {
     use cuba::Halt;
     use cuba::{Question, search};
 
-    fn ended(why: Halt, phase: Phase) -> Ended {
-        Ended { why, phase, limits: RunLimits::default() }
+    fn ended(why: Halt, phase: Phase) -> RunEnd {
+        RunEnd { why, phase, limits: RunLimits::default() }
     }
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
@@ -240,7 +240,7 @@ mod tests {
             let results = InterimResults::new();
             let found = search(&problem, Question::Visible, &options, |event| results.add_event(&event));
             let mut record = lock(&results.0);
-            record.settle();
+            record.drop_tuple_counts();
             let summary = record.summary(ended(Halt::TimeOut, Phase::Searching));
             assert_eq!((summary.engine, summary.fcr), (Some(engine), Some(true)));
             assert_eq!(summary.rungs, found.rungs);
@@ -276,13 +276,13 @@ mod tests {
         };
         record.add_event(&Event::Level(both(0)));
         record.add_event(&Event::Level(both(1)));
-        record.settle();
+        record.drop_tuple_counts();
         assert_eq!((record.engine(), record.levels[1].tuples), (Some(Engine::Explicit), None));
         record.add_event(&Event::Level(both(2)));
         let mut further = tuples[2];
         further.k = 3;
         record.add_event(&Event::Level(further));
-        record.settle();
+        record.drop_tuple_counts();
         assert_eq!((record.engine(), record.levels.len()), (Some(Engine::Symbolic), 4));
     }
 
@@ -295,7 +295,7 @@ mod tests {
         let answer = results.answer(ended(Halt::Interrupted, Phase::Lowering), &output, &run);
         assert_eq!(
             (&*style::plain(&answer.stdout), answer.code),
-            ("unknown: nothing is known yet; it was interrupted while making a system of the program\n", 5)
+            ("unknown: nothing is known yet; it was interrupted while translating the program into a system\n", 5)
         );
     }
 }

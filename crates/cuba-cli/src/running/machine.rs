@@ -1,41 +1,41 @@
-//! What the operating system reports about this process and its limits.
+//! Facts about this process and its limits, as the operating system reports them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The peak memory of the process, if the system reports it.
+/// Returns the peak memory of the process, if the system reports it.
 pub fn peak_memory_bytes() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The memory of the process now, if the system reports it.
+/// Returns the current memory of the process, if the system reports it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// The memory that the process may have, if the system reports it: the memory of the machine, or a
-/// smaller limit of a control group or of the process.
+/// Returns the memory that the process may use, if the system reports it: the memory of the
+/// machine, or a smaller limit of a control group or of the process.
 pub(crate) fn memory_bytes() -> Option<u64> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_process = |name: &str| read(&Path::new("/proc/self").join(name)).unwrap_or_default();
     let machine = kilobytes(&read(Path::new("/proc/meminfo"))?, "MemTotal:");
-    let groups = of_groups(&of_process("cgroup"), &of_process("mountinfo"), read);
-    machine.into_iter().chain(groups).chain(of_limits(&of_process("limits"))).min()
+    let groups = group_limit(&of_process("cgroup"), &of_process("mountinfo"), read);
+    machine.into_iter().chain(groups).chain(process_limit(&of_process("limits"))).min()
 }
 
-/// The number of cores that this process may use.
+/// Returns the number of cores that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether this process was started with this signal ignored, if the system reports it.
+/// Returns whether this process was started with this signal ignored, if the system reports it.
 #[cfg(unix)]
 pub(crate) fn is_ignored(signal: i32) -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
 }
 
-/// Reads it from the line `SigIgn: 0000000000000001`, which has a bit for each signal, counted from
-/// 1.
+/// Reads whether a signal is ignored from a line such as `SigIgn: 0000000000000001`. The line has a
+/// bit for each signal, counted from 1.
 #[cfg(unix)]
 fn ignores(status: &str, signal: i32) -> bool {
     let signals = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -43,17 +43,17 @@ fn ignores(status: &str, signal: i32) -> bool {
     signals.is_some_and(|signals| (signals >> (signal - 1)) & 1 == 1)
 }
 
-/// The value of a field in bytes: `VmRSS:   12345 kB`.
+/// Reads the value of a field in bytes from a line such as `VmRSS: 12345 kB`.
 fn kilobytes(text: &str, field: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The smallest limit of the control groups of the process, of either version.
+/// Returns the smallest limit of the control groups of the process, of either version.
 ///
 /// A limit holds for all descendants of a group, so all ancestors count, as far as the hierarchy is
 /// mounted.
-fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+fn group_limit(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let least = |(mount, root, file): (&str, &str, &str)| {
         let path = groups.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -73,9 +73,9 @@ fn of_groups(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>)
 const V2: &str = "memory.max";
 const V1: &str = "memory.limit_in_bytes";
 
-/// Where a hierarchy that may limit memory is mounted, which part of it, and the name of its limit
-/// files. Reads a line such as `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup
-/// rw,memory`.
+/// Reads a line such as `35 31 0:32 /part /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`.
+/// Returns the place where a hierarchy that may limit memory is mounted, the mounted part, and the
+/// name of the limit files.
 fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     let (mount, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');
@@ -89,14 +89,15 @@ fn mounted(line: &str) -> Option<(&str, &str, &'static str)> {
     Some((fields.next()?, root, file))
 }
 
-/// The memory that the limits in `/proc/self/limits` leave. They limit address space, not used
-/// memory: each thread reserves some, and a table that grows needs twice its size for a moment.
-fn of_limits(limits: &str) -> Option<u64> {
-    const ASIDE: u64 = 128 << 20;
+/// Computes the memory that the limits in `/proc/self/limits` leave. They limit address space, not
+/// used memory. Each thread reserves address space, and a growing table needs twice its size for a
+/// moment.
+fn process_limit(limits: &str) -> Option<u64> {
+    const RESERVED: u64 = 128 << 20;
     let of =
         |name: &str| limits.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok());
     let least: u64 = ["Max address space", "Max data size"].into_iter().filter_map(of).min()?;
-    Some(least.saturating_sub(ASIDE) / 2)
+    Some(least.saturating_sub(RESERVED) / 2)
 }
 
 #[cfg(test)]
@@ -107,7 +108,7 @@ mod tests {
     /// The limit that made-up files give.
     fn least(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<u64> {
         let files: BTreeMap<PathBuf, &str> = files.iter().map(|(path, text)| (PathBuf::from(path), *text)).collect();
-        of_groups(groups, mounts, |path| files.get(path).map(ToString::to_string))
+        group_limit(groups, mounts, |path| files.get(path).map(ToString::to_string))
     }
 
     const V2_MOUNT: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
@@ -166,8 +167,8 @@ mod tests {
         let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
             Max data size             unlimited            unlimited            bytes\n\
             Max address space         136314880            unlimited            bytes\n";
-        assert_eq!(of_limits(limits), Some(1 << 20));
-        assert_eq!(of_limits(""), None);
+        assert_eq!(process_limit(limits), Some(1 << 20));
+        assert_eq!(process_limit(""), None);
     }
 
     #[cfg(unix)]

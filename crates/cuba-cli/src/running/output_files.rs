@@ -5,16 +5,16 @@
 //! killed. Then a file `cuba-unfinished-…` may be left.
 //!
 //! A verb first checks its outputs (`output_paths.rs`) and then lists them
-//! ([`OutputFiles::expect`]). When the process ends, the list tells which of them were not written
+//! ([`OutputFiles::expect`]). When the process ends, the list has the outputs that were not written
 //! ([`OutputFiles::missing`]).
 
 use crate::running::lock::lock;
 use crate::running::output_paths::{
-    IS_FOLDER, Target, cannot, folder, has_file_name, is_compressed, no_folder, target,
+    IS_FOLDER, Target, cannot_write, check_file_name, folder, is_compressed, no_folder, target,
 };
 use crate::running::run::Run;
 use crate::text::diagnostics::plain_warning;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::borrow::Cow;
@@ -52,16 +52,16 @@ struct State {
 
 impl OutputFiles {
     /// Sets the folder of relative names.
-    pub(crate) fn stay_in(&self, folder: &Path) {
+    pub(crate) fn set_folder(&self, folder: &Path) {
         let _ = self.folder.set(folder.to_owned());
     }
 
-    /// The folder of relative names, if it is not the current one.
+    /// Returns the folder of relative names, if it is not the current one.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.get().map(PathBuf::as_path)
     }
 
-    /// The path of the file with this name.
+    /// Returns the path of the file with this name.
     pub(crate) fn resolve<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
         self.folder().map_or(Cow::Borrowed(path), |folder| Cow::Owned(folder.join(path)))
     }
@@ -70,7 +70,7 @@ impl OutputFiles {
         lock(&self.state)
     }
 
-    /// The state, for a thread that is about to change files. If the process is ending, this never
+    /// Returns the state for a thread that changes files next. If the process is ending, this never
     /// returns.
     fn state_to_write(&self) -> MutexGuard<'_, State> {
         loop {
@@ -91,16 +91,16 @@ impl OutputFiles {
     }
 
     /// Removes an output that is written, or explained by the answer.
-    pub(crate) fn settle(&self, path: &Path) {
+    pub(crate) fn remove_expected(&self, path: &Path) {
         self.state().expected.retain(|expected| expected != path);
     }
 
-    /// Whether some outputs are not written yet.
+    /// Returns whether some outputs are not written yet.
     pub(crate) fn is_incomplete(&self) -> bool {
         !self.state().expected.is_empty()
     }
 
-    /// A warning for each output that was not written.
+    /// Formats a warning for each output that was not written.
     pub(crate) fn missing(&self) -> String {
         let missing = match &*self.state() {
             state if state.is_quiet => Vec::new(),
@@ -111,11 +111,12 @@ impl OutputFiles {
         missing.iter().map(warning).collect()
     }
 
-    /// The message that an output was not written, and that an existing file of this name is older.
+    /// Formats the message that an output was not written. The message says if an older file has
+    /// this name.
     pub(crate) fn not_written(&self, path: &Path) -> String {
         let is_file = fs::metadata(self.resolve(path)).is_ok_and(|found| found.is_file());
         let old = if is_file { " (the file there is an older one)" } else { "" };
-        format!("`{}` was not written{old}", shown(path))
+        format!("`{}` was not written{old}", printable_path(path))
     }
 
     /// Removes all unfinished files before the process ends. No other thread can write or replace a
@@ -138,12 +139,12 @@ pub(crate) fn write(
     prepare(run, path, content)?.finish()
 }
 
-/// Writes the content to a temporary file, which [`Prepared::finish`] renames.
+/// Writes the content to a temporary file, which [`PreparedFile::finish`] renames.
 pub(crate) fn prepare<'r>(
     run: &'r Run,
     path: &'r Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Prepared<'r>, String> {
+) -> Result<PreparedFile<'r>, String> {
     let is_compressed = is_compressed(path);
     let put = |out: &mut dyn Write| -> io::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, out);
@@ -157,11 +158,11 @@ pub(crate) fn prepare<'r>(
         run.fault("writing");
         out.flush()
     };
-    let file = to(run, path, put).map_err(|error| cannot(path, &error))?;
+    let file = write_unfinished(run, path, put).map_err(|error| cannot_write(path, &error))?;
     if file.is_none() {
-        run.files.settle(path);
+        run.files.remove_expected(path);
     }
-    Ok(Prepared { path, file })
+    Ok(PreparedFile { path, file })
 }
 
 /// Replaces a file by a new one, and returns it open and locked, so that no other process uses it.
@@ -174,7 +175,7 @@ pub(crate) fn replace(
     let Target::File(target) = target(&run.files.resolve(path))? else {
         return Err(io::Error::other("it is not a regular file"));
     };
-    let mut new = Unfinished::beside(&run.files, &target, path)?;
+    let mut new = UnfinishedFile::beside(&run.files, &target, path)?;
     if let Ok(old) = fs::metadata(&target) {
         keep_permissions(&new.file, &old)?;
     }
@@ -185,7 +186,7 @@ pub(crate) fn replace(
     new.file.sync_all()?;
     let file = new.file.try_clone()?;
     try_lock(&file)?;
-    new.replaces(&target, path)?;
+    new.rename_to(&target, path)?;
     Ok(file)
 }
 
@@ -198,7 +199,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether an open file still has this name.
+/// Returns whether an open file still has this name.
 pub(crate) fn is_at(path: &Path, file: &File) -> bool {
     #[cfg(unix)]
     {
@@ -214,25 +215,25 @@ pub(crate) fn is_at(path: &Path, file: &File) -> bool {
 }
 
 /// A complete file under a temporary name.
-pub(crate) struct Prepared<'r> {
+pub(crate) struct PreparedFile<'r> {
     path: &'r Path,
     /// `None` if the file already has its name.
-    file: Option<(Unfinished<'r>, PathBuf)>,
+    file: Option<(UnfinishedFile<'r>, PathBuf)>,
 }
 
-impl Prepared<'_> {
+impl PreparedFile<'_> {
     /// Gives the file its name.
     pub(crate) fn finish(self) -> Result<(), String> {
         let Some((file, target)) = self.file else { return Ok(()) };
-        file.replaces(&target, self.path).map_err(|error| cannot(self.path, &error))
+        file.rename_to(&target, self.path).map_err(|error| cannot_write(self.path, &error))
     }
 }
 
-fn to<'r>(
+fn write_unfinished<'r>(
     run: &'r Run,
     path: &Path,
     put: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<Option<(Unfinished<'r>, PathBuf)>> {
+) -> io::Result<Option<(UnfinishedFile<'r>, PathBuf)>> {
     let target = match target(&run.files.resolve(path))? {
         Target::Stdout => return run.console.write_stdout(put).map(|()| None),
         Target::Stderr => return run.console.write_stderr(put).map(|()| None),
@@ -246,7 +247,7 @@ fn to<'r>(
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    match (Unfinished::beside(&run.files, &target, path), old) {
+    match (UnfinishedFile::beside(&run.files, &target, path), old) {
         // The folder does not allow new files, but the old one can be written.
         (Err(error), Some((mut file, _))) if error.kind() == ErrorKind::PermissionDenied => {
             file.set_len(0)?;
@@ -276,16 +277,16 @@ fn keep_permissions(new: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// A new file that is being written. Removed when it is dropped, unless it has got its name.
-struct Unfinished<'r> {
+struct UnfinishedFile<'r> {
     files: &'r OutputFiles,
     file: File,
     path: PathBuf,
 }
 
-impl<'r> Unfinished<'r> {
-    /// A new file in the folder of `target`. `name` is the user's name of the target.
+impl<'r> UnfinishedFile<'r> {
+    /// Creates a new file in the folder of `target`. `name` is the user's name of the target.
     fn beside(files: &'r OutputFiles, target: &Path, name: &Path) -> io::Result<Self> {
-        has_file_name(target)?;
+        check_file_name(target)?;
         loop {
             let number = files.number.fetch_add(1, Ordering::Relaxed) + 1;
             let path = target.with_file_name(format!("{UNFINISHED}{}-{number}", process::id()));
@@ -294,26 +295,28 @@ impl<'r> Unfinished<'r> {
                 Ok(file) => {
                     state.unfinished.push(path.clone());
                     drop(state);
-                    return Ok(Unfinished { files, file, path });
+                    return Ok(UnfinishedFile { files, file, path });
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => return Err(no_folder(files.named(target, name))),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    return Err(no_folder(files.folder_for_messages(target, name)));
+                }
                 Err(error) => return Err(error),
             }
         }
     }
 
     /// Replaces the target. `name` is the user's name of it.
-    fn replaces(&self, target: &Path, name: &Path) -> io::Result<()> {
+    fn rename_to(&self, target: &Path, name: &Path) -> io::Result<()> {
         let mut state = self.files.state_to_write();
         fs::rename(&self.path, target)?;
-        // Under the same lock, so that a complete file is never reported as missing.
+        // This is under the same lock, so that a complete file is never reported as missing.
         state.expected.retain(|expected| expected != name);
         Ok(())
     }
 }
 
-impl Drop for Unfinished<'_> {
+impl Drop for UnfinishedFile<'_> {
     fn drop(&mut self) {
         // The file may already be renamed or removed.
         let _ = fs::remove_file(&self.path);
@@ -322,8 +325,9 @@ impl Drop for Unfinished<'_> {
 }
 
 impl OutputFiles {
-    /// The folder of a file for messages: that of the user's name, unless a link leads elsewhere.
-    pub(super) fn named<'p>(&self, target: &'p Path, name: &'p Path) -> &'p Path {
+    /// Returns the folder of a file for messages: the folder of the user's name, unless a link
+    /// leads elsewhere.
+    pub(super) fn folder_for_messages<'p>(&self, target: &'p Path, name: &'p Path) -> &'p Path {
         if *target == *self.resolve(name) { folder(name) } else { folder(target) }
     }
 }

@@ -1,7 +1,7 @@
 //! The paths of outputs: resolves their names, and checks that files can be written there.
 
 use crate::running::output_files::OutputFiles;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ pub(super) enum Target {
 impl OutputFiles {
     /// Checks that the outputs can be written. Fails if there is no such folder, if the file is not
     /// writable, or if it is an input or another output.
-    pub(crate) fn may_write<'p>(
+    pub(crate) fn check_writable<'p>(
         &self,
         inputs: &[PathBuf],
         outputs: impl IntoIterator<Item = &'p PathBuf>,
@@ -28,13 +28,13 @@ impl OutputFiles {
         let mut before = Vec::new();
         for output in outputs {
             let path = self.resolve(output);
-            self.has_place(&path, output).map_err(|error| cannot(output, &error))?;
+            self.check_place(&path, output).map_err(|error| cannot_write(output, &error))?;
             let Some(identity) = identity(&path) else { continue };
             if inputs.contains(&identity) {
-                return Err(format!("`{}` is an input; write to another file", shown(output)));
+                return Err(format!("`{}` is an input; write to another file", printable_path(output)));
             }
             if before.contains(&identity) {
-                return Err(format!("`{}` is given for two outputs", shown(output)));
+                return Err(format!("`{}` is given for two outputs", printable_path(output)));
             }
             before.push(identity);
         }
@@ -43,7 +43,7 @@ impl OutputFiles {
 
     /// Checks that the name of a file has one of the extensions, perhaps followed by `.gz`. A
     /// device or a pipe can have any name.
-    pub(crate) fn has_extension(
+    pub(crate) fn check_extension(
         &self,
         path: &Path,
         option: &str,
@@ -62,38 +62,38 @@ impl OutputFiles {
         let help = if path == Path::new("-") {
             "for standard output, use /dev/stdout".to_owned()
         } else {
-            format!("use the name `{}`", shown(&path.with_extension(extensions[0])))
+            format!("use the name `{}`", printable_path(&path.with_extension(extensions[0])))
         };
-        let (name, endings) = (shown(path), endings.join(" or "));
+        let (name, endings) = (printable_path(path), endings.join(" or "));
         Err(format!("{option} writes {format}, and the name `{name}` does not end in {endings}; {help}"))
     }
 
     /// Checks that a file can be written at this path, without writing it. `name` is the user's
     /// name of it.
-    fn has_place(&self, path: &Path, name: &Path) -> io::Result<()> {
+    fn check_place(&self, path: &Path, name: &Path) -> io::Result<()> {
         let Target::File(target) = target(path)? else { return Ok(()) };
         match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::other(IS_FOLDER)),
             Ok(_) => return OpenOptions::new().write(true).open(&target).map(drop),
-            Err(_) => has_file_name(&target)?,
+            Err(_) => check_file_name(&target)?,
         }
         let folder = folder(&target);
-        let named = self.named(&target, name);
+        let named = self.folder_for_messages(&target, name);
         match fs::metadata(folder) {
             Ok(found) if found.is_dir() => Ok(()),
-            Ok(_) => Err(io::Error::other(format!("`{}` is not a folder", shown(named)))),
+            Ok(_) => Err(io::Error::other(format!("`{}` is not a folder", printable_path(named)))),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(no_folder(named)),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The message about a file that cannot be written.
-pub(super) fn cannot(path: &Path, error: &io::Error) -> String {
-    format!("cannot write `{}`: {error}", shown(path))
+/// Formats the message about a file that cannot be written.
+pub(super) fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("cannot write `{}`: {error}", printable_path(path))
 }
 
-/// Whether the content of a file with this name is compressed.
+/// Returns whether the content of a file with this name is compressed.
 pub(super) fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
@@ -101,16 +101,16 @@ pub(super) fn is_compressed(path: &Path) -> bool {
 pub(super) const IS_FOLDER: &str = "it is a folder; name a file in it";
 
 pub(super) fn no_folder(folder: &Path) -> io::Error {
-    io::Error::other(format!("there is no folder `{}`; create it, or name another file", shown(folder)))
+    io::Error::other(format!("there is no folder `{}`; create it, or name another file", printable_path(folder)))
 }
 
-/// The folder of a file.
+/// Returns the folder of a file.
 pub(super) fn folder(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Checks that a path is the name of a file. A path such as `folder/` or `folder/.` is not.
-pub(super) fn has_file_name(target: &Path) -> io::Result<()> {
+pub(super) fn check_file_name(target: &Path) -> io::Result<()> {
     let bytes = target.as_os_str().as_encoded_bytes();
     if target.file_name().is_none_or(|name| !bytes.ends_with(name.as_encoded_bytes())) {
         return Err(io::Error::other("this is not the name of a file"));
@@ -123,20 +123,20 @@ pub(super) fn has_file_name(target: &Path) -> io::Result<()> {
 enum Identity {
     /// Device and inode, which hard links share.
     #[cfg(unix)]
-    There(u64, u64),
+    Inode(u64, u64),
     /// The folder without symbolic links, and the name.
     Path(PathBuf),
 }
 
-/// The identity of a file, which need not exist. `None` for a device or a pipe, which may get
-/// several outputs.
+/// Returns the identity of a file, which need not exist. Returns `None` for a device or a pipe,
+/// because several outputs may go to it.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => return None,
         #[cfg(unix)]
         Ok(found) => {
             use std::os::unix::fs::MetadataExt as _;
-            return Some(Identity::There(found.dev(), found.ino()));
+            return Some(Identity::Inode(found.dev(), found.ino()));
         }
         _ => {}
     }
@@ -148,7 +148,7 @@ fn identity(path: &Path) -> Option<Identity> {
     ))
 }
 
-/// The file that a name stands for, after following symbolic links. It need not exist.
+/// Resolves a name, following symbolic links. The target need not exist.
 pub(super) fn target(path: &Path) -> io::Result<Target> {
     let mut target = path.to_owned();
     for _ in 0..40 {

@@ -14,12 +14,12 @@ use std::panic::{PanicHookInfo, set_hook};
 use std::sync::Arc;
 use std::thread;
 
-/// Installs the hook: a panic then ends this run and the process.
+/// Installs the hook. After that, a panic ends this run and the process.
 pub(crate) fn install(run: &Arc<Run>) {
     let run = Arc::clone(run);
     set_hook(Box::new(move |info| {
         let _never_released = lock(&run.panicking);
-        let _nothing_is_drawn = run.console.erase();
+        let _drawing_lock = run.console.erase();
         let panic = Panic::new(info);
         let message = panic.message.lines().next().unwrap_or_default();
         let what = format!("{} ({})", printable(message), panic.location);
@@ -28,7 +28,7 @@ pub(crate) fn install(run: &Arc<Run>) {
         run.console.remark(&crash_report::panic(&run, &panic));
         run.files.abandon();
         run.console.remark(&run.files.missing());
-        run.leave(exit::INTERNAL);
+        run.exit_process(exit::INTERNAL);
     }));
 }
 

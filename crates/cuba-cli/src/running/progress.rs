@@ -1,7 +1,8 @@
 //! Shows progress on a terminal.
 //!
 //! The lines are drawn repeatedly, so that the elapsed time is right between events. The cursor
-//! stays at their beginning, so that anything the user types is drawn over.
+//! stays at the beginning of the lines, so that the next drawing overwrites the characters that the
+//! user has typed.
 
 use crate::running::lock::lock;
 use crate::running::run::Run;
@@ -28,7 +29,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Starts to show progress, unless `quiet` is set or standard error is not a terminal. `memory`
     /// is the limit for the tables.
-    pub(crate) fn unless(quiet: bool, run: &Arc<Run>, activity: &str, memory: usize) -> Option<Self> {
+    pub(crate) fn start_unless(quiet: bool, run: &Arc<Run>, activity: &str, memory: usize) -> Option<Self> {
         if quiet || !run.console.can_draw() {
             return None;
         }

@@ -4,9 +4,9 @@
 //! Only `main` makes a run with the arguments, the streams and the environment of the process.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::json::Usage;
-use crate::running::answer::{Stopped, exit};
+use crate::running::answer::{VerbError, exit};
 use crate::running::child_processes::ChildProcesses;
 use crate::running::cluster::{Cluster, Transport};
 use crate::running::console::Console;
@@ -46,13 +46,13 @@ pub struct Run {
     phase: Mutex<Phase>,
     /// Whether a thread has the right to print the answer.
     is_claimed: AtomicBool,
-    /// Whether it got that right before the first Ctrl-C.
-    is_unhurried: AtomicBool,
+    /// Whether the thread got that right before the first Ctrl-C.
+    was_claimed_before_interrupt: AtomicBool,
     is_over: AtomicBool,
 }
 
 impl Run {
-    /// A run of the command with these words. The transport connects many processes.
+    /// Creates a run of the command with these words. The transport connects many processes.
     pub fn new(arguments: Vec<OsString>, console: Console, transport: Option<&'static dyn Transport>) -> Arc<Self> {
         Self::with_faults(arguments, console, transport, Faults::default())
     }
@@ -78,33 +78,33 @@ impl Run {
             memory: OnceLock::new(),
             phase: Mutex::new(Phase::Starting),
             is_claimed: AtomicBool::new(false),
-            is_unhurried: AtomicBool::new(false),
+            was_claimed_before_interrupt: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         })
     }
 
-    /// The memory limit.
+    /// Returns the memory limit.
     pub(crate) fn memory(&self) -> MemoryLimit {
         *self.memory.get_or_init(MemoryLimit::default)
     }
 
-    /// Sets the memory limit unless there is one. Returns the one that holds.
+    /// Sets the memory limit, unless it is already set. Returns the limit in force.
     pub(crate) fn limit_memory(&self, limit: MemoryLimit) -> MemoryLimit {
         *self.memory.get_or_init(|| limit)
     }
 
-    /// The limits of the run now.
+    /// Returns the current limits of the run.
     pub(crate) fn limits(&self) -> RunLimits {
         RunLimits { memory: self.memory(), loss: self.cluster.loss() }
     }
 
-    /// The memory of the run so far, with this time.
+    /// Reports the memory of the run so far, together with this time.
     pub(crate) fn usage(&self, time: Duration) -> Usage {
         let (peak_memory_bytes, memory_limit_bytes) = (machine::peak_memory_bytes(), self.memory().bytes);
         Usage { time, peak_memory_bytes, memory_limit_bytes }
     }
 
-    /// The current phase.
+    /// Returns the current phase.
     pub(crate) fn phase(&self) -> Phase {
         *lock(&self.phase)
     }
@@ -117,20 +117,20 @@ impl Run {
         }
     }
 
-    /// A place where tests can inject a fault.
+    /// Injects a fault at this place, if a test wants one.
     pub(crate) fn fault(&self, place: &str) {
         self.faults.at(place, &self.console);
     }
 
-    /// The reason and the phase of a run that a limit ends.
-    pub(crate) fn ended(&self, why: Halt, phase: Phase) -> Ended {
-        Ended { why, phase, limits: self.limits() }
+    /// Combines the reason and the phase in which a limit ends the run with the current limits.
+    pub(crate) fn ended(&self, why: Halt, phase: Phase) -> RunEnd {
+        RunEnd { why, phase, limits: self.limits() }
     }
 
     /// Fails if the search was stopped, because an incomplete search is no answer.
-    pub(crate) fn check(&self) -> Result<(), Stopped> {
+    pub(crate) fn check_not_stopped(&self) -> Result<(), VerbError> {
         match self.cancel.why() {
-            Some(why) => Err(Stopped::Limit(self.ended(why, Phase::Searching).to_string())),
+            Some(why) => Err(VerbError::Limit(self.ended(why, Phase::Searching).to_string())),
             None => Ok(()),
         }
     }
@@ -146,17 +146,18 @@ impl Run {
         while !self.try_claim_output() {
             thread::park();
         }
-        self.is_unhurried.store(!self.signals.is_interrupted(), Ordering::SeqCst);
+        self.was_claimed_before_interrupt.store(!self.signals.is_interrupted(), Ordering::SeqCst);
     }
 
-    /// Whether a thread has the right to print the answer.
+    /// Returns whether a thread has the right to print the answer.
     pub(crate) fn is_claimed(&self) -> bool {
         self.is_claimed.load(Ordering::SeqCst)
     }
 
-    /// Whether the user has pressed Ctrl-C while the run prints an answer that came before.
-    pub(crate) fn is_hurried(&self) -> bool {
-        self.signals.is_interrupted() && self.is_unhurried.load(Ordering::SeqCst)
+    /// Returns whether the user has pressed Ctrl-C while the run prints an answer that is older
+    /// than this Ctrl-C.
+    pub(crate) fn is_interrupted_while_printing(&self) -> bool {
+        self.signals.is_interrupted() && self.was_claimed_before_interrupt.load(Ordering::SeqCst)
     }
 
     /// Ends the guard and the thread for signals after the run.
@@ -169,28 +170,29 @@ impl Run {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Ends the process, whatever other threads do. Only this function and `main` end it.
-    pub(crate) fn leave(&self, code: u8) -> ! {
+    /// Ends the process, in whatever state other threads are. Only this function and `main` end the
+    /// process.
+    pub(crate) fn exit_process(&self, code: u8) -> ! {
         self.children.abandon();
         self.files.abandon();
         std::process::exit(code.into())
     }
 
     /// Ends the process without an answer. Only names the missing outputs.
-    pub(crate) fn leave_at_once(self: &Arc<Self>) -> ! {
+    pub(crate) fn exit_without_answer(self: &Arc<Self>) -> ! {
         self.files.abandon();
         let missing = self.files.missing();
         // Standard error may be a full pipe, which would block this thread.
         let (sender, printed) = mpsc::channel();
         let run = Arc::clone(self);
         let print = move || {
-            let _nothing_is_drawn = run.console.erase();
+            let _drawing_lock = run.console.erase();
             run.console.remark(&missing);
             let _ = sender.send(());
         };
         let _ = thread::Builder::new().spawn(print);
         let _ = printed.recv_timeout(Duration::from_secs(1));
-        self.leave(exit::UNKNOWN)
+        self.exit_process(exit::UNKNOWN)
     }
 
     /// Removes the checkpoint after the answer is printed and the outputs are written. Returns

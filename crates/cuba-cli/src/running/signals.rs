@@ -18,11 +18,11 @@ pub(crate) struct Signals {
 
 impl Signals {
     /// Records an interrupt. Returns whether there was one before.
-    pub(crate) fn note(&self) -> bool {
+    pub(crate) fn record_interrupt(&self) -> bool {
         self.is_interrupted.swap(true, Ordering::SeqCst)
     }
 
-    /// Whether there was an interrupt.
+    /// Returns whether there was an interrupt.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.is_interrupted.load(Ordering::SeqCst)
     }
@@ -36,7 +36,7 @@ impl Signals {
     }
 }
 
-/// Installs the signal handler: signals then stop the run.
+/// Installs the signal handler. After that, signals stop the run.
 pub(crate) fn listen(run: &Arc<Run>) {
     if !run.signals.is_listening.swap(true, Ordering::SeqCst) {
         let interrupted = Arc::clone(run);
@@ -47,15 +47,15 @@ pub(crate) fn listen(run: &Arc<Run>) {
 impl Run {
     fn interrupt(self: &Arc<Self>) {
         self.cancel.stop(Halt::Interrupted);
-        if self.signals.note() {
-            self.leave_at_once();
+        if self.signals.record_interrupt() {
+            self.exit_without_answer();
         }
     }
 }
 
-/// With `nohup`, the process ignores the end of the terminal. (Background processes of a script are
-/// started with Ctrl-C ignored, too. That is not respected, so that the user can stop the run and
-/// see its results.)
+/// Calls `interrupt` for each signal. With `nohup`, the process ignores SIGHUP, the signal for the
+/// end of the terminal. (Scripts start background processes with Ctrl-C ignored, too. This function
+/// listens to Ctrl-C anyway, so that the user can stop the run and see its results.)
 #[cfg(unix)]
 fn on_each_signal(run: &Run, interrupt: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

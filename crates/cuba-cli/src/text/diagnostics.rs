@@ -1,24 +1,26 @@
 //! Diagnostics as text: the message, the underlined place in the source, and a hint.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
+use crate::text::numbers::plural;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cpds::Source;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Setting, Severity, Span, is_printable, printable, printable_lines};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// The errors, each in a block of its own. If there are too many, the last line counts the others.
+/// Formats the errors, each in a block of its own. If there are too many, the last line counts the
+/// others.
 pub fn errors(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Error, diagnostics.errors(), "error")
 }
 
-/// The warnings, in the same form.
+/// Formats the warnings in the same way.
 pub fn warnings(sources: &[Source], diagnostics: &Diagnostics) -> String {
     blocks(sources, diagnostics, Severity::Warning, diagnostics.warnings(), "warning")
 }
 
-impl Loaded {
-    /// The warnings, as text.
+impl LoadedModel {
+    /// Formats the warnings.
     pub(crate) fn warnings(&self) -> String {
         warnings(&self.reading.sources, &self.reading.diagnostics)
     }
@@ -28,31 +30,30 @@ fn blocks(sources: &[Source], diagnostics: &Diagnostics, severity: Severity, cou
     const SHOW: usize = 20;
     let mut out = String::new();
     for diagnostic in diagnostics.kept().iter().filter(|d| d.severity == severity).take(SHOW) {
-        out.push_str(&one(sources, diagnostic));
+        out.push_str(&render(sources, diagnostic));
         out.push_str("\n\n");
     }
     if count > SHOW {
-        let more = count - SHOW;
-        let plural = if more == 1 { "" } else { "s" };
-        writeln!(out, "… and {more} more {word}{plural}\n").expect("writing to a string");
+        let more = plural(count - SHOW, &format!("more {word}"));
+        writeln!(out, "… and {more}\n").expect("writing to a string");
     }
     out
 }
 
-/// An error without a place in a source.
+/// Formats an error without a place in a source.
 pub(crate) fn plain_error(message: &str) -> String {
-    one(&[], &Diagnostic::error(message)) + "\n"
+    render(&[], &Diagnostic::error(message)) + "\n"
 }
 
-/// A warning without a place in a source.
+/// Formats a warning without a place in a source.
 pub(crate) fn plain_warning(message: &str) -> String {
-    one(&[], &Diagnostic::warning(message)) + "\n"
+    render(&[], &Diagnostic::warning(message)) + "\n"
 }
 
 /// Longer lines are not shown, only the messages about them.
 const LONGEST: usize = 20_000;
 
-fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
+fn render(sources: &[Source], diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -97,7 +98,7 @@ fn one(sources: &[Source], diagnostic: &Diagnostic) -> String {
     Renderer::styled().render(&[group])
 }
 
-/// The option of the command line for a setting of the library.
+/// Returns the command-line option for a setting of the library.
 fn option(setting: Setting) -> &'static str {
     match setting {
         Setting::Initial => "--init",
@@ -108,7 +109,7 @@ fn option(setting: Setting) -> &'static str {
     }
 }
 
-/// The message, after the option that it concerns.
+/// Formats the message, after the option that it concerns.
 pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     match diagnostic.about {
         Some(setting) => format!("{}: {}", option(setting), diagnostic.message),
@@ -116,22 +117,23 @@ pub(crate) fn message(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// The hint, with the options that it concerns: `…: --threads 2`, or ``… with `--threads` or
-/// `--instances` ``.
+/// Formats the hint, with the options that it concerns: `…: --threads 2`, or ``… with `--threads`
+/// or `--instances` ``.
 fn help(diagnostic: &Diagnostic) -> Option<String> {
     let mut help = diagnostic.help.clone()?;
     for (i, &(setting, example)) in diagnostic.settings.iter().enumerate() {
         let option = option(setting);
-        help += &match example {
-            Some(example) => format!(": {option} {example}"),
-            None if i == 0 => format!(" with `{option}`"),
-            None => format!(" or `{option}`"),
+        let _ = match example {
+            Some(example) => write!(help, ": {option} {example}"),
+            None if i == 0 => write!(help, " with `{option}`"),
+            None => write!(help, " or `{option}`"),
         };
     }
     Some(help)
 }
 
-/// Lines as [`printable_lines`] shows them, and the new position of each byte and of the end.
+/// Escapes lines as [`printable_lines`] does. Also returns the new position of each byte and of the
+/// end.
 fn shown_lines(lines: &str) -> (String, Vec<usize>) {
     let (mut shown, mut places) = (String::with_capacity(lines.len()), Vec::with_capacity(lines.len() + 1));
     let mut rest = lines.chars().peekable();
@@ -154,7 +156,7 @@ fn are_near(sources: &[Source], a: Span, b: Span) -> bool {
         && sources[a.source as usize].text.get(between).is_some_and(|text| text.matches('\n').count() <= 5)
 }
 
-/// The lines that overlap a range, without the last line end.
+/// Returns the range of the lines that overlap a range, without the last line end.
 fn lines_around(text: &str, range: Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind('\n').map_or(0, |i| i + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |i| range.end + i);
@@ -173,7 +175,7 @@ mod tests {
         let place = |start, end| Span { source: 0, start, end };
         let error =
             Diagnostic::error("m\u{1b}").at(place(6, 8), "l\u{2066}").see(place(9, 10), "r\u{9b}").help("h\u{2028}");
-        let text = crate::text::style::plain(&one(&[source], &error));
+        let text = crate::text::style::plain(&render(&[source], &error));
         assert!(text.chars().all(|c| is_printable(c) || c == '\n'), "{text:?}");
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[3].ends_with(r"ab \u{202e}cd e") && lines[4].ends_with("^^ - r\\u{9b}"), "{text}");

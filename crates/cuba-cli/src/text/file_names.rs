@@ -3,7 +3,7 @@
 use cpds::diagnostic::printable;
 use std::path::Path;
 
-/// A path without characters that a terminal would interpret.
-pub(crate) fn shown(path: &Path) -> String {
+/// Formats a path without characters that a terminal would interpret.
+pub(crate) fn printable_path(path: &Path) -> String {
     printable(&path.display().to_string())
 }

@@ -1,15 +1,15 @@
 //! Proofs and unconfirmed answers in words.
 
-use crate::analysis::exploration::{Exploration, levels};
+use crate::analysis::exploration::{Exploration, level_letter};
 use crate::analysis::finding::{Check, Finding, Unconfirmed};
-use crate::analysis::phase::Ended;
+use crate::analysis::phase::RunEnd;
 use crate::text::numbers::plural;
 use cuba::{Analysis, Conclusion, Halt, Proof, Question, Rung, rung_names};
 
 impl Finding {
-    /// The answer of the search, if it has one.
+    /// Describes the answer of the search, if it has one.
     pub(crate) fn of(question: Question, analysis: &Analysis<'_>, check: Check) -> Option<Self> {
-        let (k, s) = (analysis.k(), levels(analysis));
+        let (k, s) = (analysis.k(), level_letter(analysis));
         let why = |proof: &Proof, alone: &str| match proof {
             Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
             Proof::Bounded(rungs) => format!("{} {alone}", rung_names(rungs)),
@@ -35,12 +35,12 @@ impl Finding {
         Some(Finding { verdict, proved_by: analysis.proved_by(), contexts, check, words })
     }
 
-    /// The answer of the search, why it is not confirmed, and what to do.
-    pub(crate) fn words(&self, ended: &Ended) -> String {
+    /// Says what the answer of the search is, why it is not confirmed, and what to do.
+    pub(crate) fn words(&self, ended: &RunEnd) -> String {
         let Finding { words, check, proved_by, .. } = self;
         let advice = match ended.why {
             Halt::TimeOut => "rerun with a longer `--timeout`",
-            Halt::Memory => "rerun with more of it",
+            Halt::Memory => "rerun with a larger `--memory`",
             Halt::Interrupted | Halt::Superseded => "rerun without an interrupt",
             Halt::Lost => "rerun",
         };
@@ -64,8 +64,8 @@ impl Unconfirmed<'_> {
     }
 }
 
-/// The facts about R, if (R_k) has converged and that was the question, and about T(R), if (T(R_k))
-/// has converged.
+/// States the facts about T(R), if (T(R_k)) has converged. Also states the facts about R, if (R_k)
+/// has converged and this was the question.
 pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
     let last = analysis.levels[analysis.k()];
     let visible = plural(last.visible, "visible state");
@@ -82,8 +82,8 @@ pub(crate) fn converged(question: Question, analysis: &Analysis<'_>) -> String {
 }
 
 impl Exploration<'_> {
-    /// The proof for any number of contexts, and whether it was checked:
-    /// `proved by Z, 48 states; proof checked`.
+    /// Names the proof for any number of contexts, and whether it was checked: `proved by Z, 48
+    /// states; proof checked`.
     pub(crate) fn grounds(&self, proof: &Proof) -> String {
         let is_checked = self.evidence.as_ref().is_some_and(|made| made.check.is_some());
         let not = if is_checked { "" } else { "not " };
@@ -91,7 +91,7 @@ impl Exploration<'_> {
     }
 
     fn proof(&self, proof: &Proof) -> String {
-        let (k, s) = (self.analysis.k(), self.levels());
+        let (k, s) = (self.analysis.k(), self.level_letter());
         match proof {
             Proof::LowerCollapsed => format!("{s}_{} = {s}_{k}", k - 1),
             Proof::Bounded(rungs) if matches!(self.analysis.conclusion, Conclusion::Safe(_)) => {

@@ -6,7 +6,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const MAX_WIDTH: usize = 20;
 const MAX_LINES: usize = 3;
 
-/// Labels as a list in short lines. Labels that do not fit into the last line are omitted.
+/// Lists labels in short lines. Omits labels that do not fit into the last line.
 pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (i, label) in labels.iter().enumerate() {
@@ -24,7 +24,7 @@ pub(crate) fn wrapped(labels: &[String]) -> Vec<String> {
     lines
 }
 
-/// A name, without its end if it is too long.
+/// Cuts off the end of a name that is too long.
 pub(crate) fn shortened(name: &str) -> String {
     if name.width() <= MAX_WIDTH {
         return name.to_owned();

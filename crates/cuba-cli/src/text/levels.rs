@@ -4,20 +4,19 @@ use crate::analysis::exploration::Exploration;
 use crate::analysis::summary::Summary;
 use crate::text::state_notation::StateNotation;
 use crate::text::style::headed;
-use crate::text::table::{indented, plain_table};
-use comfy_table::CellAlignment;
+use crate::text::table::Table;
 use cuba::{Count, Engine, Level};
 
 /// A longer table shows only this many rows at its beginning and at its end.
 const ROWS: usize = 1000;
 
-/// The reachability table.
+/// Formats the reachability table.
 pub(crate) fn table(summary: &Summary<'_>) -> String {
-    let mut table = plain_table();
+    let mut table = Table::new();
     // If there were too many states, the last levels have tuples.
     let is_counted = |count: fn(&Level) -> Option<Count>| summary.levels.iter().any(|level| count(level).is_some());
     let (states, tuples) = (is_counted(|level| level.reachable), is_counted(|level| level.tuples));
-    let s = summary.name();
+    let s = summary.level_letter();
     let mut heading = vec!["k".to_owned()];
     heading.extend(states.then_some(["|R_k|", "new"]).into_iter().flatten().map(str::to_owned));
     heading.extend(tuples.then(|| "|S_k|".to_owned()));
@@ -51,16 +50,16 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
             table.add_row(row);
         }
     }
-    for column in table.column_iter_mut().take(heading.len() - 1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    headed(&indented(&table, ""))
+    table.align_right(0..heading.len() - 1);
+    // A row starts at the left edge, also if another row has a longer number there.
+    let flush_left: String = table.lines("").lines().flat_map(|line| [line.trim_start(), "\n"]).collect();
+    headed(&flush_left)
 }
 
-/// T(R_k) \ T(R_{k-1}) for each k. With the explicit engine, also R_k \ R_{k-1}.
+/// Lists T(R_k) \ T(R_{k-1}) for each k. With the explicit engine, also lists R_k \ R_{k-1}.
 pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) -> String {
     let lower = &explored.analysis.level_store;
-    let (mut heading, s) = (vec!["k".to_owned()], explored.levels());
+    let (mut heading, s) = (vec!["k".to_owned()], explored.level_letter());
     if lower.engine() == Engine::Explicit {
         heading.push("R_k \\ R_{k-1}".to_owned());
     }

@@ -1,27 +1,27 @@
 //! Memory limits, phases and ends of runs in words.
 
 use crate::analysis::limits::{MemoryLimit, RunLimits};
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::text::numbers;
 use cuba::Halt;
 use std::fmt::{self, Display, Formatter};
 
 impl MemoryLimit {
-    /// The limit, and the option that raises it.
+    /// Formats the limit, and the option that raises it.
     pub(crate) fn hint(self) -> String {
-        format!("{self}{} see --memory", if self.of.is_some() { ";" } else { "," })
+        format!("{self}{} see --memory", if self.origin.is_some() { ";" } else { "," })
     }
 }
 
 impl Display for MemoryLimit {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", numbers::bytes(self.bytes))?;
-        self.of.map_or(Ok(()), |of| write!(f, ", {of}"))
+        self.origin.map_or(Ok(()), |origin| write!(f, ", {origin}"))
     }
 }
 
 impl RunLimits {
-    /// The process that was lost.
+    /// Names the process that was lost.
     pub(crate) fn loss(&self) -> &str {
         self.loss.as_deref().unwrap_or("another process is gone")
     }
@@ -32,18 +32,18 @@ impl Phase {
         match self {
             Phase::Starting => "starting",
             Phase::Reading => "reading the model",
-            Phase::Lowering => "making a system of the program",
+            Phase::Lowering => "translating the program into a system",
             Phase::Restoring => "reading the checkpoint",
             Phase::Joining => "working together with other processes",
             Phase::Searching => "searching",
             Phase::MakingEvidence => "making the evidence",
             Phase::CheckingEvidence => "checking the evidence",
-            Phase::Writing => "writing it down",
+            Phase::Writing => "writing the results",
         }
     }
 }
 
-impl Display for Ended {
+impl Display for RunEnd {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let phase = self.phase.words();
         match self.why {
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(MemoryLimit::new(Some(500 << 20), Some(1 << 40), 2).hint(), "500.00 MiB, see --memory");
         assert_eq!(MemoryLimit::new(None, Some(24 << 30), 4).bytes, 9 << 29);
         let part = MemoryLimit::new(None, Some(24 << 30), 1);
-        assert_eq!(part.hint(), "18.00 GiB, three quarters of what this machine has; see --memory");
+        assert_eq!(part.hint(), "18.00 GiB, three quarters of the memory of this machine; see --memory");
         assert_eq!(MemoryLimit::new(None, None, 1).bytes, 4 << 30);
         assert_eq!(MemoryLimit::new(Some(0), None, 1).for_tables(), 0);
         let tables = |bytes| MemoryLimit::new(Some(bytes), None, 1).for_tables();

@@ -4,6 +4,7 @@
 //! a run prints them to a file. The code here prints nothing.
 
 pub mod diagnostics;
+pub mod table;
 
 pub(crate) mod file_names;
 pub(crate) mod finding;
@@ -20,6 +21,5 @@ pub(crate) mod state_notation;
 pub(crate) mod statistics;
 pub(crate) mod style;
 pub(crate) mod system_trace;
-pub(crate) mod table;
 pub(crate) mod terminal;
 pub(crate) mod verdict;

@@ -1,16 +1,15 @@
 //! The summary of a model, and the steps from one of its states.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::numbers::plural;
-use crate::text::table::{indented, plain_table};
+use crate::text::table::Table;
 use crate::text::terminal::fitted;
-use comfy_table::CellAlignment;
 use cpds::{ActionKind, Cpds, GlobalState};
 use std::fmt::Write as _;
 
-/// Every enabled step, by thread, in the paper's notation.
+/// Lists every enabled step, by thread, in the paper's notation.
 pub(crate) fn successors(system: &Cpds, state: &GlobalState, width: Option<usize>) -> String {
-    let mut table = plain_table();
+    let mut table = Table::new();
     let mut count = 0;
     for thread in system.threads() {
         let before = count;
@@ -21,16 +20,16 @@ pub(crate) fn successors(system: &Cpds, state: &GlobalState, width: Option<usize
             table.add_row([system.thread_name(thread), label, action.to_string(), target.to_string()]);
         }
         if count == before {
-            table.add_row([&system.thread_name(thread), "", "no step", ""]);
+            table.add_row([&*system.thread_name(thread), "", "no step", ""]);
         }
     }
     let steps = plural(count, "successor");
-    let lines = fitted(&indented(&table, "  "), width);
+    let lines = fitted(&table.lines("  "), width);
     format!("{} has {steps}\n{lines}", system.paper(state))
 }
 
-/// The size of the model, as comments, so that the whole output can be read as a model.
-pub(crate) fn summary(loaded: &Loaded) -> String {
+/// Formats the size of the model as comments, so that the whole output can be read as a model.
+pub(crate) fn summary(loaded: &LoadedModel) -> String {
     let system = loaded.problem().system();
     let mut out = String::new();
     let mut line = |text: String| writeln!(out, "# {text}").expect("writing to a string");
@@ -53,7 +52,7 @@ pub(crate) fn summary(loaded: &Loaded) -> String {
         1 => format!("symmetric group: {}", groups[0]),
         _ => format!("symmetric groups: {}", groups.join(" ")),
     });
-    let mut table = plain_table();
+    let mut table = Table::new();
     let kinds = ActionKind::ALL.iter().map(|kind| kind.word());
     table.add_row(["thread", "copies", "|Σ|", "actions"].into_iter().chain(kinds));
     for program in system.programs() {
@@ -61,8 +60,6 @@ pub(crate) fn summary(loaded: &Loaded) -> String {
         let counts = counts.into_iter().chain(ActionKind::ALL.iter().map(|&kind| program.count(kind)));
         table.add_row(std::iter::once(program.name().to_owned()).chain(counts.map(|n| n.to_string())));
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    out + &indented(&table, "# ")
+    table.align_right(1..4 + ActionKind::ALL.len());
+    out + &table.lines("# ")
 }

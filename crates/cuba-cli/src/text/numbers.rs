@@ -3,7 +3,7 @@
 use cuba::Count;
 use std::time::Duration;
 
-/// `1,234,567`.
+/// Formats a number with separators: `1,234,567`.
 pub(crate) fn grouped(count: Count) -> String {
     let Some(count) = count.exact() else { return count.to_string() };
     let digits = count.to_string();
@@ -17,14 +17,14 @@ pub(crate) fn grouped(count: Count) -> String {
     out
 }
 
-/// `950`, `12.3 k`, `2.3 M`.
+/// Formats a number with a unit: `950`, `12.3 k`, `2.3 M`.
 pub(crate) fn short(number: f64) -> String {
     let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
     let unit = units.into_iter().find(|&(size, _)| number >= size);
     unit.map_or_else(|| format!("{number:.0}"), |(size, unit)| format!("{:.1} {unit}", number / size))
 }
 
-/// `17 B`, `1.50 KiB`, `4.00 GiB`.
+/// Formats a size: `17 B`, `1.50 KiB`, `4.00 GiB`.
 pub(crate) fn bytes(bytes: usize) -> String {
     let bytes = bytes as u64;
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
@@ -34,7 +34,7 @@ pub(crate) fn bytes(bytes: usize) -> String {
     unit.map_or_else(|| format!("{bytes} B"), |(shift, unit)| format!("{:.2} {unit}", shown(shift)))
 }
 
-/// `0:07`, `1:02:03`.
+/// Formats a duration: `0:07`, `1:02:03`.
 pub(crate) fn clock(time: Duration) -> String {
     let (minutes, seconds) = (time.as_secs() / 60, time.as_secs() % 60);
     if minutes < 60 {
@@ -44,7 +44,7 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// `1 state`, `2 states`.
+/// Formats a number with its noun: `1 state`, `2 states`.
 pub(crate) fn plural(n: impl ToString + Copy, one: &str) -> String {
     let n = n.to_string();
     format!("{n} {one}{}", if n == "1" { "" } else { "s" })

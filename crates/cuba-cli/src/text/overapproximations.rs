@@ -1,19 +1,18 @@
 //! The overapproximations of an analysis in words, and why there is no answer.
 
-use crate::analysis::summary::{Summary, listed};
+use crate::analysis::summary::{Summary, abridged};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
-use crate::text::table::{indented, plain_table};
+use crate::text::table::Table;
 use crate::text::terminal::fitted;
 use boolprog::SourceMap;
-use comfy_table::CellAlignment;
 use cuba::{Between, Engine, Ladder, Level, Outcome, Reason, Rung, RungResult};
 use std::fmt::Write as _;
 
 /// A longer table shows only this many rows at its beginning and at its end.
 const ROWS: usize = 20;
 
-/// The outcome of an overapproximation.
+/// Describes the outcome of an overapproximation.
 pub(crate) fn outcome_words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Bound(bound) => plural(bound.visible, "visible state"),
@@ -26,7 +25,7 @@ pub(crate) fn outcome_words(outcome: &Outcome) -> String {
 }
 
 impl Summary<'_> {
-    /// Why there is no answer.
+    /// Explains why there is no answer.
     pub(crate) fn why(&self) -> String {
         if let Some(ended) = &self.ended {
             return ended.to_string();
@@ -49,7 +48,7 @@ impl Summary<'_> {
             }
             Reason::LongTrace { contexts } => {
                 let contexts = plural(contexts, "context");
-                format!("with {contexts} a bad state is reachable, but the way there is too long to be written out")
+                format!("with {contexts} a bad state is reachable, but the trace to it is too long to be written out")
             }
             Reason::Interrupted => "it was interrupted".to_owned(),
             Reason::TimeOut => "--timeout ends the search there".to_owned(),
@@ -57,18 +56,18 @@ impl Summary<'_> {
         }
     }
 
-    /// The results of the ladder, and the visible states that are neither reached nor ruled out,
-    /// cut to `width`. The map translates states to words of the program.
+    /// Formats the results of the ladder, and the visible states that are neither reached nor ruled
+    /// out, cut to `width`. The map translates states to words of the program.
     pub(crate) fn squeezed(&self, width: Option<usize>, map: Option<&SourceMap>) -> String {
         const SHOWN: usize = 5;
         let reached = |level: &Level| {
-            format!("{} reached: T({}_{})\n", plural(level.visible, "visible state"), self.name(), level.k)
+            format!("{} reached: T({}_{})\n", plural(level.visible, "visible state"), self.level_letter(), level.k)
         };
         let mut out = self.last().map_or(String::new(), reached);
         if self.rungs.is_empty() {
             return out + "no overapproximation was finished\n";
         }
-        let mut table = plain_table();
+        let mut table = Table::new();
         // Rungs with the same result that rule out nothing more share a row. So do rungs that were
         // given up for the same reason.
         let is_idle = |result: &RungResult| !result.rules_out();
@@ -81,7 +80,7 @@ impl Summary<'_> {
             is_idle(b) && if is_bound(b) { visible(a) == visible(b) } else { a.outcome == b.outcome }
         };
         let rows: Vec<&[RungResult]> = self.rungs.chunk_by(is_the_same).collect();
-        for together in listed(&rows, ROWS, |row| row[0].rules_out()) {
+        for together in abridged(&rows, ROWS, |row| row[0].rules_out()) {
             let Some(together) = together else {
                 table.add_row(["…", "", ""]);
                 continue;
@@ -99,11 +98,9 @@ impl Summary<'_> {
             };
             table.add_row([name, visible(first), what]);
         }
-        if let Some(column) = table.column_mut(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        table.align_right([1]);
         out += "overapproximations of what is reachable, in visible states:\n";
-        out += &indented(&table, "  ");
+        out += &table.lines("  ");
         let Some((system, Between { count, states, bad })) = self.between else { return out };
         let is_verify = self.reason.is_some() && !bad.is_empty();
         let shown = if is_verify { bad } else { states };
@@ -131,7 +128,7 @@ impl Summary<'_> {
         out
     }
 
-    /// The options that may help.
+    /// Lists the options that may help.
     fn what_to_try(&self) -> String {
         let mut hints = Vec::new();
         let options = &self.options;

@@ -1,6 +1,6 @@
 //! Traces of Boolean programs as text: the statements, and the variables that each one changes.
 
-use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::style::{BOLD, DIM, WRONG, of_thread, paint};
@@ -33,9 +33,9 @@ struct Block {
 /// The largest width of the column of statements, if the terminal sets no other limit.
 const TEXT: usize = 60;
 
-/// A trace, context by context: the line, the function, the statement, and what it changed. Lines
-/// are cut to `columns`.
-pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
+/// Formats a trace, context by context: the line, the function, the statement, and its changes.
+/// Lines are cut to `columns`.
+pub(crate) fn steps(loaded: &LoadedModel, program: &LoadedProgram, trace: &Trace, columns: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut blocks: Vec<Block> = Vec::new();
     let mut now = program.map.synchronisation(&trace.initial, None);
@@ -52,16 +52,19 @@ pub(crate) fn steps(loaded: &Loaded, program: &LoadedProgram, trace: &Trace, col
         }
         blocks[context].lines.extend(line(loaded, &step, &system.thread_name(thread)));
     }
-    let text =
-        if blocks.is_empty() { "  no step: the initial state is bad\n".to_owned() } else { laid_out(&blocks, columns) };
+    let text = if blocks.is_empty() {
+        "  no step: the initial state is bad\n".to_owned()
+    } else {
+        layout_blocks(&blocks, columns)
+    };
     format!("{}\n{text}\n", loaded.reading.sources[0].name)
 }
 
-/// A run of one thread alone as text, like a context of a trace without a heading. The states have
+/// Formats a run of one thread alone, like a context of a trace without a heading. The states have
 /// only the stack of this thread. If there are more than twice `most` steps, those in the middle
 /// are omitted.
 pub(crate) fn run(
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     program: &LoadedProgram,
     (thread, name): (ThreadId, &str),
     states: &[(SharedState, Stack)],
@@ -79,17 +82,17 @@ pub(crate) fn run(
         state: None,
     };
     let lines = elided(lines.collect(), most, gap);
-    laid_out(&[Block { thread, heading: None, lines }], columns)
+    layout_blocks(&[Block { thread, heading: None, lines }], columns)
 }
 
-/// Lines in columns, under their headings.
-fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
+/// Arranges lines in columns, under their headings.
+fn layout_blocks(blocks: &[Block], columns: Option<usize>) -> String {
     let width = |part: fn(&TraceLine) -> &String| {
         blocks.iter().flat_map(|block| &block.lines).map(|line| length(part(line))).max().unwrap_or(0)
     };
     let (place, function, text) = (width(|line| &line.place), width(|line| &line.function), width(|line| &line.text));
-    // If there are few columns, statements are shortened first. Changes are shortened only if they
-    // take more than a third.
+    // On a narrow terminal, statements are shortened first. Changes are shortened only if they take
+    // more than a third of the columns.
     let room = columns.map(|columns| {
         let changes = width(|line| &line.changes).min(columns / 3);
         columns.saturating_sub(2 + place + 2 + function + 2 + 2 + changes).max(columns / 4)
@@ -103,7 +106,7 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
         for line in lines {
             let at = paint(DIM, format!("{:>place$}", line.place));
             let function = paint(of_thread(*thread), format!("{:<function$}", line.function));
-            // A statement that changes nothing has the whole line.
+            // A statement that changes nothing may use the whole line.
             let room = room.filter(|_| !line.changes.is_empty());
             let statement = room.map_or_else(|| line.text.clone(), |room| cut(&line.text, room));
             let shown = format!("  {at}  {function}  {statement:<text$}  {}", line.changes);
@@ -116,16 +119,16 @@ fn laid_out(blocks: &[Block], columns: Option<usize>) -> String {
     fitted(&out, columns)
 }
 
-/// A step as a line, unless it is part of the step before.
-fn line(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<TraceLine> {
-    let (text, changes) = described(loaded, step, thread)?;
+/// Formats a step as a line. Returns nothing for a step that is part of the step before.
+fn line(loaded: &LoadedModel, step: &SourceStep<'_>, thread: &str) -> Option<TraceLine> {
+    let (text, changes) = describe_step(loaded, step, thread)?;
     let text = format!("{:indent$}{text}", "", indent = 2 * step.depth.min(20));
     Some(TraceLine { place: place(step), function: step.function.to_owned(), text, changes, state: None })
 }
 
-/// The statement of a step, and what it changed, in words. A step that is part of the one before
-/// gives nothing. `thread` is the name of the thread.
-pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
+/// Describes the statement of a step and its changes. Returns nothing for a step that is part of
+/// the step before. `thread` is the name of the thread.
+pub(crate) fn describe_step(loaded: &LoadedModel, step: &SourceStep<'_>, thread: &str) -> Option<(String, String)> {
     let mut changes: Vec<String> = step.changes.iter().map(change).collect();
     let is_end = step.kind == StepKind::EndOfAtomic;
     if is_end && step.is_in_atomic {
@@ -154,7 +157,7 @@ pub(crate) fn described(loaded: &Loaded, step: &SourceStep<'_>, thread: &str) ->
     })
 }
 
-/// A change of a lock, of an atomic section or of a created thread, in words.
+/// Describes a change of a lock, of an atomic section or of a created thread.
 fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     match change {
         SynchronisationEvent::Takes(lock) => format!("{lock} held by {thread}"),
@@ -166,13 +169,13 @@ fn synchronised(change: &SynchronisationEvent<'_>, thread: &str) -> String {
     }
 }
 
-/// A created thread in words: its function or the place where it starts, with the variables that
+/// Describes a created thread: its function or the place where it starts, with the variables that
 /// have a value there.
 pub(crate) fn waits(frame: &SourceFrame<'_>) -> String {
     format!("{} waits to start", starting(frame))
 }
 
-/// The function or the place where a thread starts: `f`, `f(a=1)`, `main:12`.
+/// Formats the function or the place where a thread starts: `f`, `f(a=1)`, `main:12`.
 pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     let place = if frame.is_entry { frame.function.to_owned() } else { format!("{}:{}", frame.function, frame.line) };
     let value = |&(name, value): &(&str, Option<bool>)| Some(format!("{name}={}", u8::from(value?)));
@@ -180,7 +183,8 @@ pub(crate) fn starting(frame: &SourceFrame<'_>) -> String {
     if values.is_empty() { place } else { format!("{place}({})", values.join(", ")) }
 }
 
-/// Threads that wait to start, equal ones together: `f waits to start`, `3 × f wait to start`.
+/// Describes the threads that wait to start. Equal threads share an item: `f waits to start`, `3 ×
+/// f wait to start`.
 pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     let mut alike: Vec<(&SourceFrame<'_>, usize)> = Vec::new();
     for frame in frames {
@@ -196,7 +200,7 @@ pub(crate) fn waiting(frames: &[SourceFrame<'_>]) -> Vec<String> {
     alike.into_iter().map(words).collect()
 }
 
-/// The held locks, the atomic section and the waiting threads in words. `name` gives the names of
+/// Describes the held locks, the atomic section and the waiting threads. `name` gives the names of
 /// threads.
 pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     let locks = now.locks.iter().map(|lock| held(lock, name));
@@ -204,12 +208,12 @@ pub(crate) fn synchronisation(now: &Synchronisation<'_>, name: &dyn Fn(ThreadId)
     locks.chain(atomic).chain(waiting(&now.waiting)).collect::<Vec<_>>().join(", ")
 }
 
-/// `m held by consumer#2`.
+/// Describes a held lock: `m held by consumer#2`.
 pub(crate) fn held(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     format!("{} held by {}", lock.name, holder(lock, name))
 }
 
-/// The thread that holds a lock, in words.
+/// Describes the thread that holds a lock.
 pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> String {
     match (lock.holder, lock.has_ended) {
         (Some(holder), false) => name(holder),
@@ -218,7 +222,7 @@ pub(crate) fn holder(lock: &HeldLock<'_>, name: &dyn Fn(ThreadId) -> String) -> 
     }
 }
 
-/// `12`, or `(main.c:7) 12` if the program was made from a C program.
+/// Formats the line of a step: `12`, or `(main.c:7) 12` if the program was made from a C program.
 fn place(step: &SourceStep<'_>) -> String {
     match step.origin {
         Some(origin) => format!("({}:{}) {}", origin.file, origin.line, step.line),
@@ -226,29 +230,33 @@ fn place(step: &SourceStep<'_>) -> String {
     }
 }
 
-/// `x = 1`; `x = *` if x may now have any value.
+/// Formats a change of a variable: `x = 1`, or `x = *` if x may now have any value.
 fn change(change: &Change<'_>) -> String {
     let value = change.after.map_or("*", |value| if value { "1" } else { "0" });
     format!("{} = {value}", change.name)
 }
 
-/// The state after all actions of a step, and what the actions after the first one changed, in
-/// words.
-pub(crate) fn whole_step(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> (GlobalState, Vec<String>) {
+/// Computes the state after all actions of a step. Also describes the changes by the actions after
+/// the first one.
+pub(crate) fn whole_step(
+    loaded: &LoadedModel,
+    program: &LoadedProgram,
+    state: &GlobalState,
+) -> (GlobalState, Vec<String>) {
     let (system, mut state, mut changes) = (loaded.problem().system(), state.clone(), Vec::new());
     while program.map.is_mid_step(state.shared) {
         // Only the returning thread can make a step, and only one step.
         let Some(next) = system.steps(&state).next() else { break };
         let step = program.map.step(next.thread, &state, &next.state);
-        changes.extend(described(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
+        changes.extend(describe_step(loaded, &step, &system.thread_name(next.thread)).map(|(_, changes)| changes));
         state = next.state;
     }
     (state, changes)
 }
 
-/// Every enabled step from a state, by thread, as in a trace. The state that a step leads to
-/// follows it.
-pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &GlobalState) -> String {
+/// Lists every enabled step from a state, by thread, as in a trace. The state after a step follows
+/// the step.
+pub(crate) fn successors(loaded: &LoadedModel, program: &LoadedProgram, state: &GlobalState) -> String {
     let (system, words) = (loaded.problem().system(), StateNotation::of(loaded));
     let (mut blocks, mut count) = (Vec::new(), 0);
     for thread in system.threads() {
@@ -257,9 +265,9 @@ pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &Globa
         for step in system.steps_of(thread, state) {
             let taken = program.map.step(thread, state, &step.state);
             let (reached, further) = whole_step(loaded, program, &step.state);
-            // A step that is part of the one before has no description of its own.
+            // A step that is part of the step before has no description of its own.
             let (text, changes) =
-                described(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
+                describe_step(loaded, &taken, &name).unwrap_or_else(|| (statement(loaded, taken.span), String::new()));
             let changes = std::iter::once(changes).chain(further).filter(|changes| !changes.is_empty());
             lines.push(TraceLine {
                 place: place(&taken),
@@ -274,18 +282,18 @@ pub(crate) fn successors(loaded: &Loaded, program: &LoadedProgram, state: &Globa
         let heading = Some(paint(of_thread(thread).bold(), name) + no_step);
         blocks.push(Block { thread, heading, lines });
     }
-    format!("{} has {}\n{}", words.state(state), plural(count, "successor"), laid_out(&blocks, None))
+    format!("{} has {}\n{}", words.state(state), plural(count, "successor"), layout_blocks(&blocks, None))
 }
 
-/// The text of a statement, on one line.
-pub(crate) fn statement(loaded: &Loaded, span: Span) -> String {
+/// Returns the text of a statement, on one line.
+pub(crate) fn statement(loaded: &LoadedModel, span: Span) -> String {
     let text = &loaded.reading.sources[span.source as usize].text[span.start as usize..span.end as usize];
     let words: Vec<&str> = text.split_whitespace().collect();
     cpds::diagnostic::printable(&words.join(" "))
 }
 
-/// The bad state of a trace in words of the program.
-pub(crate) fn bad(loaded: &Loaded, program: &LoadedProgram, trace: &Trace) -> String {
+/// Describes the bad state of a trace in words of the program.
+pub(crate) fn bad(loaded: &LoadedModel, program: &LoadedProgram, trace: &Trace) -> String {
     let file = &loaded.reading.sources[0].name;
     if let Some(error) = program.map.error(trace.last().shared) {
         let place = format!("{file}:{}", error.line);
@@ -319,7 +327,7 @@ mod tests {
         let source = cpds::Source::new("p.bp", text);
         let lowered = boolprog::read(source, &boolprog::Options::default()).expect("a program");
         let program = LoadedProgram { map: lowered.map, property: BadStates::Errors, assumptions: Vec::new() };
-        let loaded = Loaded { reading: lowered.reading, format: Format::Bp, program: Some(program) };
+        let loaded = LoadedModel { reading: lowered.reading, format: Format::Bp, program: Some(program) };
         let (system, program) = (loaded.problem().system(), loaded.program.as_ref().expect("a program"));
         let thread = ThreadId(0);
         let mut state = system.initial()[0].clone();
@@ -339,6 +347,6 @@ mod tests {
         ];
         assert_eq!(strip_str(&described).to_string().lines().collect::<Vec<_>>(), expected);
         let words = StateNotation::of(&loaded);
-        assert_eq!(words.own((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
+        assert_eq!(words.thread_state((states[4].0, &states[4].1)), "⟨x=1|f:3 f:5(calling)⟩");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct ProgressLines {
     /// The current activity, if neither search is running.
     pub(crate) activity: Option<String>,
     level: Option<Level>,
-    seen: Option<LevelProgress>,
+    level_progress: Option<LevelProgress>,
     speed: Speed,
     /// The current rung and its progress.
     rung: Option<(Rung, String)>,
@@ -36,7 +36,7 @@ impl ProgressLines {
         ProgressLines {
             activity: Some(activity.to_owned()),
             level: None,
-            seen: None,
+            level_progress: None,
             speed: Speed::default(),
             rung: None,
             ceiling: None,
@@ -52,14 +52,14 @@ impl ProgressLines {
         match event {
             Event::Fcr(_) => {}
             Event::Level(level) => self.level = Some(*level),
-            Event::Exploring(seen) => {
-                if self.seen.is_some_and(|before| before.engine != seen.engine) {
+            Event::Exploring(level_progress) => {
+                if self.level_progress.is_some_and(|before| before.engine != level_progress.engine) {
                     self.bytes_states = std::mem::take(&mut self.bytes);
                     self.speed = Speed::default();
                 }
-                self.speed.observe(seen.kept, at);
-                self.bytes = seen.bytes;
-                self.seen = Some(*seen);
+                self.speed.observe(level_progress.kept, at);
+                self.bytes = level_progress.bytes;
+                self.level_progress = Some(*level_progress);
             }
             Event::Overapproximating { rung, states, bytes } => {
                 self.rung = Some((*rung, format!("{} kept", grouped((*states).into()))));
@@ -76,7 +76,7 @@ impl ProgressLines {
         }
     }
 
-    /// The lines at a time since the beginning.
+    /// Formats the lines for a time since the beginning.
     pub(crate) fn lines(&self, at: Duration) -> Vec<String> {
         let mut lines = match &self.activity {
             Some(activity) => vec![activity.clone()],
@@ -91,18 +91,24 @@ impl ProgressLines {
         lines
     }
 
-    /// The line of the lower search: its last complete level, and the progress of the next one.
+    /// Formats the line of the lower search: its last complete level, and the progress of the next
+    /// one.
     fn lower_line(&self, at: Duration) -> Option<String> {
         let level = self.level?;
-        let (k, seen) = (level.k, self.seen);
-        let next = if seen.is_some_and(|seen| seen.k == k) { format!(" → {}", k + 1) } else { String::new() };
-        let is_explicit = seen.map_or(level.tuples.is_none(), |seen| seen.engine == Engine::Explicit);
+        let (k, level_progress) = (level.k, self.level_progress);
+        let next = if level_progress.is_some_and(|level_progress| level_progress.k == k) {
+            format!(" → {}", k + 1)
+        } else {
+            String::new()
+        };
+        let is_explicit =
+            level_progress.map_or(level.tuples.is_none(), |level_progress| level_progress.engine == Engine::Explicit);
         let (s, what, size) =
             if is_explicit { ('R', "states", level.reachable) } else { ('S', "tuples", level.tuples) };
         let mut parts = Vec::new();
-        if let Some(seen) = seen {
-            let speed = self.speed.at(seen.kept, at).map(|speed| format!("{} {what}/s", short(speed)));
-            parts.push(format!("{} {what} kept", grouped(seen.kept.into())));
+        if let Some(level_progress) = level_progress {
+            let speed = self.speed.at(level_progress.kept, at).map(|speed| format!("{} {what}/s", short(speed)));
+            parts.push(format!("{} {what} kept", grouped(level_progress.kept.into())));
             parts.extend(speed);
         }
         parts.push(format!("|T({s}_{k})| = {}", grouped(level.visible)));
@@ -110,7 +116,7 @@ impl ProgressLines {
         Some(format!("k = {k}{next}: {}", parts.join(", ")))
     }
 
-    /// The line of the upper search: the current rung, and the bounds of |T(R)|.
+    /// Formats the line of the upper search: the current rung, and the bounds of |T(R)|.
     fn upper_line(&self) -> Option<String> {
         let (rung, what) = self.rung.as_ref()?;
         let reached = self.level.map_or(String::new(), |level| format!("{} ≤ ", grouped(level.visible)));
@@ -136,7 +142,7 @@ impl Speed {
         }
     }
 
-    /// The speed, if the time since the first mark is long enough.
+    /// Returns the speed, if the time since the first mark is long enough.
     fn at(&self, count: usize, at: Duration) -> Option<f64> {
         let [(since, before), _] = self.marks?;
         let time = at.saturating_sub(since);
@@ -166,7 +172,7 @@ mod tests {
         (analysis.levels, analysis.rungs)
     }
 
-    fn seen(engine: Engine, k: usize, kept: usize, bytes: usize) -> Event {
+    fn level_progress(engine: Engine, k: usize, kept: usize, bytes: usize) -> Event {
         Event::Exploring(LevelProgress { engine, k, kept, expansions: 0, bytes })
     }
 
@@ -178,9 +184,9 @@ mod tests {
         assert_eq!(progress.lines(now), ["deciding finite context reachability", "1:02 elapsed"]);
         progress.add_event(&Event::Level(levels[0]), SECOND);
         assert_eq!(progress.lines(SECOND), ["k = 0: |T(R_0)| = 1, |R_0| = 1", "0:01 elapsed"]);
-        progress.add_event(&seen(Engine::Explicit, 4, 1_000_000, 1 << 30), SECOND * 61);
+        progress.add_event(&level_progress(Engine::Explicit, 4, 1_000_000, 1 << 30), SECOND * 61);
         progress.add_event(&Event::Level(levels[4]), SECOND * 61);
-        progress.add_event(&seen(Engine::Explicit, 4, 1_234_567, 1 << 30), now);
+        progress.add_event(&level_progress(Engine::Explicit, 4, 1_234_567, 1 << 30), now);
         progress.add_event(&Event::Overapproximating { rung: Rung::Z, states: 12_345, bytes: 1 << 28 }, now);
         assert_eq!(
             progress.lines(now),
@@ -217,10 +223,10 @@ mod tests {
     fn tuples_come_after_states() {
         let (levels, _) = fig1(Options { engine: Some(Engine::Symbolic), ..Options::default() });
         let progress = progress([
-            (seen(Engine::Explicit, 3, 5_000_000, 2 << 30), SECOND),
+            (level_progress(Engine::Explicit, 3, 5_000_000, 2 << 30), SECOND),
             (Event::Level(levels[0]), SECOND * 2),
-            (seen(Engine::Symbolic, 0, 1000, 1 << 20), SECOND * 2),
-            (seen(Engine::Symbolic, 0, 2000, 1 << 30), SECOND * 3),
+            (level_progress(Engine::Symbolic, 0, 1000, 1 << 20), SECOND * 2),
+            (level_progress(Engine::Symbolic, 0, 2000, 1 << 30), SECOND * 3),
         ]);
         assert_eq!(
             progress.lines(SECOND * 3),

@@ -1,6 +1,6 @@
 //! The loop that refutes finite context reachability (paper §5), step by step.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::program_trace;
 use crate::text::state_notation::{StateNotation, labelled};
 use crate::text::style::{BOLD, paint};
@@ -11,17 +11,17 @@ use cuba::PumpingLoop;
 /// A longer loop shows only this many steps at its beginning and at its end.
 const STEPS: usize = 500;
 
-/// The run, step by step. For a program: its statements. For a system: the actions on the left, the
-/// states that they lead to on the right. The heading says whether the start is reachable.
+/// Formats the run step by step. For a program: its statements. For a system: the actions on the
+/// left, the states after them on the right. The heading says whether the start is reachable.
 pub(crate) fn steps(
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     program: &Program,
     found: &PumpingLoop,
     reachable: Option<&str>,
     width: Option<usize>,
 ) -> String {
     let words = StateNotation::of(loaded);
-    let state = |(shared, stack): &(SharedState, Stack)| words.own((*shared, stack));
+    let state = |(shared, stack): &(SharedState, Stack)| words.thread_state((*shared, stack));
     let [start, end] = found.ends();
     let name = paint(BOLD, program.name());
     let reachable = reachable.map_or(String::new(), |reachable| format!("; {reachable}"));

@@ -1,7 +1,7 @@
 //! States as text: for a program, with its lines, functions and variables; for a system, in the
-//! paper's notation. Reads them back, too.
+//! paper's notation. This module also reads such texts.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::text::labels::{shortened, wrapped};
 use boolprog::SourceMap;
 use cpds::{Cpds, GlobalState, ReadError, Rule, SharedState, Source, Stack, Symbol, ThreadId, VisibleState};
@@ -15,11 +15,11 @@ pub(crate) struct StateNotation<'a> {
 }
 
 impl<'a> StateNotation<'a> {
-    pub(crate) fn of(loaded: &'a Loaded) -> Self {
+    pub(crate) fn of(loaded: &'a LoadedModel) -> Self {
         StateNotation { system: loaded.problem().system(), map: loaded.program.as_ref().map(|program| &program.map) }
     }
 
-    /// A state.
+    /// Formats a state.
     pub(crate) fn state(&self, state: &GlobalState) -> String {
         match self.map {
             Some(map) => format!("⟨{}⟩", map.state_text(state)),
@@ -27,7 +27,7 @@ impl<'a> StateNotation<'a> {
         }
     }
 
-    /// A visible state.
+    /// Formats a visible state.
     pub(crate) fn visible(&self, state: &VisibleState) -> String {
         let stacks = || state.tops.iter().map(|top| Stack::from_top(*top)).collect();
         match self.map {
@@ -36,20 +36,21 @@ impl<'a> StateNotation<'a> {
         }
     }
 
-    /// The state of one thread alone.
-    pub(crate) fn own(&self, (shared, stack): (SharedState, &Stack)) -> String {
+    /// Formats the state of one thread alone.
+    pub(crate) fn thread_state(&self, (shared, stack): (SharedState, &Stack)) -> String {
         match self.map {
             Some(map) => format!("⟨{}⟩", map.thread_state_text((shared, stack))),
             None => self.system.paper(&thread_state(shared, stack)).to_string(),
         }
     }
 
-    /// A shared state.
+    /// Formats a shared state.
     pub(crate) fn shared(&self, q: SharedState) -> String {
         self.map.map_or_else(|| self.system.shared_name(q).to_owned(), |map| map.shared_text(q))
     }
 
-    /// A shared state in lines for a picture. A long one is shortened: `x=0&y=1` to its values.
+    /// Formats a shared state in lines for a picture. Shortens a long state: `x=0&y=1` to its
+    /// values.
     pub(crate) fn lines(&self, q: SharedState) -> Vec<String> {
         let shared = self.shared(q);
         if shortened(&shared) == shared {
@@ -64,7 +65,7 @@ impl<'a> StateNotation<'a> {
         values.into_iter().chain(wrapped(&others)).collect()
     }
 
-    /// A stack symbol.
+    /// Formats a stack symbol.
     pub(crate) fn symbol(&self, symbol: Symbol) -> String {
         self.map.map_or_else(|| self.system.symbol_name(symbol).to_owned(), |map| map.symbol_text(symbol))
     }
@@ -82,7 +83,7 @@ impl<'a> StateNotation<'a> {
     }
 
     /// Reads the state of one thread: only its own part, or a whole state.
-    pub(crate) fn read_own(
+    pub(crate) fn read_thread_state(
         &self,
         option: &str,
         thread: ThreadId,
@@ -108,7 +109,7 @@ impl<'a> StateNotation<'a> {
         Ok((whole.shared, whole.stacks[thread.index()].clone()))
     }
 
-    /// Whether a text seems to use the names of the system.
+    /// Returns whether a text seems to use the names of the system.
     fn has_name(&self, text: &str) -> bool {
         let shared = bare(text).split('|').next().unwrap_or_default().trim();
         let has_places = bare(text).contains(':') || shared.contains(' ');
@@ -116,13 +117,13 @@ impl<'a> StateNotation<'a> {
     }
 }
 
-/// An action after its label, if it has one.
+/// Formats an action after its label, if it has one.
 pub(crate) fn labelled(system: &Cpds, rule: &Rule) -> String {
     let label = rule.label.as_ref().map_or(String::new(), |label| format!("{label}: "));
     format!("{label}{}", system.paper(&rule.action))
 }
 
-/// The state of one thread alone.
+/// Returns the state of one thread alone.
 pub(crate) fn thread_state(shared: SharedState, stack: &Stack) -> GlobalState {
     GlobalState { shared, stacks: vec![stack.clone()] }
 }
@@ -131,7 +132,7 @@ fn bare(text: &str) -> &str {
     text.trim().trim_start_matches('⟨').trim_end_matches('⟩')
 }
 
-/// Whether there is a comma that is not in parentheses.
+/// Returns whether the text has a comma outside of parentheses.
 fn has_comma(text: &str) -> bool {
     let mut depth = 0_usize;
     text.chars().any(|sign| {

@@ -26,7 +26,7 @@ impl Exploration<'_> {
         format!("{counters}, {tables} of tables, {time:.1} ms\n")
     }
 
-    /// The traffic between processes, if the states are distributed.
+    /// Formats the traffic between processes, if the states are distributed.
     pub(crate) fn sent(&self) -> String {
         let Some((parts, supersteps, sent)) = self.analysis.level_store.sent() else { return String::new() };
         let what = [plural(sent.states, "state"), plural(sent.stacks, "stack")].join(" and ");
@@ -36,14 +36,14 @@ impl Exploration<'_> {
     }
 }
 
-/// The size and the time of the evidence.
+/// Formats the size and the time of the evidence.
 pub(crate) fn of_evidence(made: &TimedEvidence) -> String {
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1000.0);
     let check = made.check.map_or("not checked".to_owned(), |time| format!("checked in {}", ms(time)));
     format!("{}, made in {}, {check}\n", evidence(made), ms(made.time))
 }
 
-/// The kind and the size of the evidence.
+/// Formats the kind and the size of the evidence.
 pub(crate) fn evidence(made: &TimedEvidence) -> String {
     match &made.evidence {
         Evidence::Trace { .. } | Evidence::UnparsedTrace { .. } => "trace".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn evidence(made: &TimedEvidence) -> String {
     }
 }
 
-/// `once`, `2 times`.
+/// Formats a number of times: `once`, `2 times`.
 fn times(n: usize) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }

@@ -6,8 +6,8 @@ use crate::text::table::in_columns;
 use crate::text::terminal::{cut, fitted, length};
 use cpds::{Cpds, GlobalState, ThreadId, Trace};
 
-/// A trace, context by context: the actions on the left, the states that they lead to on the right.
-/// Lines are cut to `width`.
+/// Formats a trace, context by context: the actions on the left, the states after them on the
+/// right. Lines are cut to `width`.
 pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> String {
     let start = if trace.contexts.is_empty() { "  no step: this initial state is bad" } else { "" };
     let mut rows = vec![(start.to_owned(), Some((None, &trace.initial)))];
@@ -39,8 +39,8 @@ pub(crate) fn steps(system: &Cpds, trace: &Trace, width: Option<usize>) -> Strin
 /// The text on the left, and for a step, the states before and after it.
 type Row<'a> = (String, Option<(Option<&'a GlobalState>, &'a GlobalState)>);
 
-/// A state, with emphasis on what a step has changed. If it does not fit, the other stacks are
-/// omitted.
+/// Formats a state, with emphasis on the parts that a step has changed. If the state does not fit,
+/// omits the other stacks.
 fn state(system: &Cpds, before: Option<&GlobalState>, after: &GlobalState, room: Option<usize>) -> String {
     let text = system.paper(after).to_string();
     let Some(before) = before else { return text };

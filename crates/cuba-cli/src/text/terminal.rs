@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal};
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar as _;
 
-/// The width of standard output, if it is a terminal.
+/// Returns the width of standard output, if it is a terminal.
 pub(crate) fn width() -> Option<usize> {
     terminal_size_of(io::stdout()).filter(|_| !is_dumb()).map(|(Width(columns), _)| columns.into())
 }
 
-/// The width of standard error, if it is a terminal on which lines can be drawn over. Some
+/// Returns the width of standard error, if it is a terminal on which lines can be drawn over. Some
 /// terminals do not report their width.
-pub(crate) fn drawable() -> Option<usize> {
+pub(crate) fn progress_width() -> Option<usize> {
     const USUAL: usize = 80;
     let columns = || terminal_size_of(io::stderr()).map_or(USUAL, |(Width(columns), _)| columns.into());
     (io::stderr().is_terminal() && !is_dumb()).then(columns)
@@ -22,7 +22,7 @@ fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Lines cut to `width`.
+/// Cuts lines to `width`.
 pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
     let Some(width) = width else { return lines.to_owned() };
     lines
@@ -34,7 +34,7 @@ pub(crate) fn fitted(lines: &str, width: Option<usize>) -> String {
         .collect()
 }
 
-/// A line cut to `width`, with `…` at the end. Colours have no width, and they end at the same
+/// Cuts a line to `width`, with `…` at the end. Colours have no width, and they end at the same
 /// place.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     let columns = |c: char| c.width().unwrap_or(0);
@@ -61,7 +61,7 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     out
 }
 
-/// The number of visible characters of a text.
+/// Counts the visible characters of a text.
 pub(crate) fn length(text: &str) -> usize {
     strip_str(text).flat_map(str::chars).count()
 }

@@ -1,7 +1,7 @@
 //! The verdict lines of `cuba verify` and `cuba reach`.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::{Loaded, LoadedProgram};
+use crate::analysis::model::{LoadedModel, LoadedProgram};
 use crate::analysis::summary::Summary;
 use crate::text::finding::converged;
 use crate::text::numbers::plural;
@@ -10,7 +10,7 @@ use cpds::Wild;
 use cpds::diagnostic::printable;
 use cuba::{Conclusion, Proof, Reason};
 
-/// The verdict of `cuba verify` if there is no answer.
+/// Formats the verdict of `cuba verify` if there is no answer.
 pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());
@@ -21,8 +21,8 @@ pub(crate) fn not_verified(summary: &Summary<'_>) -> String {
     format!("unknown: safe up to {}{beyond}; {why}", plural(last.k, "context"))
 }
 
-/// The verdict of a safe model: the property, its size, and the proof.
-pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -> String {
+/// Formats the verdict of a safe model: the property, its size, and the proof.
+pub(crate) fn safe(explored: &Exploration<'_>, loaded: &LoadedModel, proof: &Proof) -> String {
     let grounds = explored.grounds(proof);
     let always = "with any number of contexts";
     match loaded.program.as_ref().map(|program| (&program.property, program)) {
@@ -45,8 +45,8 @@ pub(crate) fn safe(explored: &Exploration<'_>, loaded: &Loaded, proof: &Proof) -
     }
 }
 
-/// The numbers of reachable assertions and unlocks of a program.
-fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
+/// Counts the reachable assertions and unlocks of a program.
+fn checks(loaded: &LoadedModel, program: &LoadedProgram) -> (usize, usize) {
     let errors = loaded.problem().property().bad.iter().filter_map(|pattern| match pattern.shared {
         Wild::Is(shared) => program.map.error(shared),
         Wild::Any => None,
@@ -57,14 +57,14 @@ fn checks(loaded: &Loaded, program: &LoadedProgram) -> (usize, usize) {
     })
 }
 
-/// The verdict of `cuba reach`.
+/// Formats the verdict of `cuba reach`.
 pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     let (known, summary) = (converged(explored.question, &explored.analysis), explored.summary());
     match &explored.analysis.conclusion {
         Conclusion::Converged(proof) => format!("converged: {known} ({})", explored.grounds(proof)),
         Conclusion::Unknown(_) if known.is_empty() || summary.finding.is_some() => not_converged(&summary),
         Conclusion::Unknown(_) => {
-            let (k, s) = (explored.analysis.k(), summary.name());
+            let (k, s) = (explored.analysis.k(), summary.level_letter());
             format!("unknown: {known}, but ({s}_k) has not converged up to k = {k}; {}", summary.why())
         }
         Conclusion::Safe(_) | Conclusion::Unsafe { .. } | Conclusion::Contradiction(_) => {
@@ -73,12 +73,12 @@ pub(crate) fn of_reach(explored: &Exploration<'_>) -> String {
     }
 }
 
-/// The verdict of `cuba reach` if nothing has converged.
+/// Formats the verdict of `cuba reach` if nothing has converged.
 pub(crate) fn not_converged(summary: &Summary<'_>) -> String {
     if let Some(unconfirmed) = summary.unconfirmed() {
         return format!("unknown: {}", unconfirmed.words());
     }
-    let (why, s) = (summary.why(), summary.name());
+    let (why, s) = (summary.why(), summary.level_letter());
     match summary.last() {
         Some(last) => format!("unknown: (T({s}_k)) has not converged up to k = {}; {why}", last.k),
         None => format!("unknown: nothing is known yet; {why}"),
@@ -90,12 +90,12 @@ mod tests {
     use super::*;
     use crate::analysis::finding::{Check, Finding};
     use crate::analysis::limits::RunLimits;
-    use crate::analysis::phase::{Ended, Phase};
+    use crate::analysis::phase::{Phase, RunEnd};
     use cuba::{Halt, Options, Question, search};
     use std::time::Duration;
 
-    fn ended(why: Halt, phase: Phase) -> Ended {
-        Ended { why, phase, limits: RunLimits::default() }
+    fn ended(why: Halt, phase: Phase) -> RunEnd {
+        RunEnd { why, phase, limits: RunLimits::default() }
     }
 
     #[test]
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn an_answer_without_evidence() {
-        let told = unconfirmed(SAFE, Halt::Memory, Phase::MakingEvidence);
-        assert!(told.starts_with("unknown: a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: making the evidence does not fit into the memory of "), "{told}");
+        let verdict = unconfirmed(SAFE, Halt::Memory, Phase::MakingEvidence);
+        assert!(verdict.starts_with("unknown: a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: making the evidence does not fit into the memory of "), "{verdict}");
         assert!(
-            told.ends_with("; rerun with more of it, or with `--no-check` to accept the unchecked proof"),
-            "{told}"
+            verdict.ends_with("; rerun with a larger `--memory`, or with `--no-check` to accept the unchecked proof"),
+            "{verdict}"
         );
         assert_eq!(
             unconfirmed(include_str!("../../../../models/paper/fig1.cpds"), Halt::TimeOut, Phase::CheckingEvidence),

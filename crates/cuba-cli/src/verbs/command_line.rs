@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) verb: Verb,
-    /// Suppress warnings and progress
+    /// Suppress warnings, notes and progress
     #[arg(long, short, global = true, display_order = 100)]
     pub(crate) quiet: bool,
     /// Use colours
@@ -39,11 +39,11 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   cuba verify models/table2/turns.bp                     can an assertion fail?
-  cuba verify models/paper/fig1.cpds                     can it go wrong?
+  cuba verify models/paper/fig1.cpds                     find a bad state
   cuba reach models/paper/fig1.cpds                      what is reachable?
   cuba fcr models/paper/fig2.cpds                        are contexts finite?
   cuba show models/paper/fig1.cpds                       print a model
-  cuba show models/paper/fig1.cpds --successors '0|1,4'  step through it
+  cuba show models/paper/fig1.cpds --successors '0|1,4'  steps from a state
   cuba show models/paper/fig1.cpds --svg                 draw reachable states
   cuba show models/paper/fig7.cpds --psa P --svg         draw a store automaton
   cuba convert stutter.pds --to cpds -o stutter.cpds     to another format
@@ -63,7 +63,10 @@ pub(crate) enum Verb {
     /// The run continues in the folder where it began and with the same options. Only --timeout and
     /// --memory can be changed.
     Resume(Resume),
-    /// Decide whether finite context reachability holds; if not, show the loop
+    /// Decide whether every context is finite; if not, show a loop
+    ///
+    /// A context is finite if the thread alone reaches only finitely many states. If every context
+    /// is finite, the model has finite context reachability (FCR).
     Fcr(Fcr),
     /// Print a model, the steps from a state or a store automaton, or draw the reachable states
     Show(Show),
@@ -77,7 +80,7 @@ pub(crate) enum Verb {
     Man(Man),
 }
 
-/// The whole program: runs the command of this process.
+/// Runs the command of this process. This is the whole program.
 pub fn main(transport: Option<&'static dyn Transport>) -> ExitCode {
     let arguments = env::args_os().collect();
     let run = Run::with_faults(arguments, Console::process(), transport, Faults::from_environment());
@@ -105,7 +108,7 @@ fn execute(run: &Arc<Run>) -> u8 {
         Err(error) => return refuse(run, error),
     };
     run.console.use_colors(colors(cli.color));
-    run.has_options(format!("{cli:?}"));
+    run.record_options(format!("{cli:?}"));
     let quiet = cli.quiet;
     let result = match &cli.verb {
         Verb::Verify(args) => verify::answer(args, run, quiet),
@@ -146,8 +149,8 @@ fn refuse(run: &Run, mut error: clap::Error) -> u8 {
     exit::USAGE
 }
 
-/// The value of `--color`, even if the other arguments are wrong: help and errors have colours,
-/// too.
+/// Reads the value of `--color`, even if the other arguments are wrong. Help and errors have
+/// colours, too.
 fn wanted_colors(run: &Run) -> anstream::ColorChoice {
     let mut arguments = run.arguments.iter().filter_map(|argument| argument.to_str());
     let mut wanted = ColorChoice::Auto;

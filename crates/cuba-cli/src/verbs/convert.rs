@@ -5,10 +5,10 @@ use crate::analysis::phase::Phase;
 use crate::arguments::limits::LimitArgs;
 use crate::arguments::model::{ModelArgs, read_program};
 use crate::json;
-use crate::running::answer::{Answer, Stopped, exit};
-use crate::running::output_files::{Prepared, prepare};
+use crate::running::answer::{Answer, VerbError, exit};
+use crate::running::output_files::{PreparedFile, prepare};
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use clap::Args;
 use cpds::{PdsText, is_program, print_cpds, print_pds};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ Examples:
 pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Write this format
+    /// Choose the output format
     #[arg(long, value_name = "FORMAT")]
     to: Format,
     /// Write to this file [default: standard output]
@@ -39,28 +39,28 @@ pub(crate) struct Convert {
 }
 
 /// The texts to write, and the remarks and warnings about the model.
-struct Converted {
+struct ConvertedModel {
     /// Texts with their extensions, as in [`extensions`].
     texts: Vec<(&'static str, String)>,
     remarks: String,
     warnings: Vec<json::WarningJson>,
 }
 
-fn converted(args: &Convert, run: &Run) -> Result<Converted, Stopped> {
+fn converted(args: &Convert, run: &Run) -> Result<ConvertedModel, VerbError> {
     let file = &args.model.file;
     if args.to == Format::Bp {
         if !is_program(file) {
-            return Err(Stopped::Usage(format!(
+            return Err(VerbError::Usage(format!(
                 "`{}` is not a Boolean program and cannot be converted to one",
-                shown(file)
+                printable_path(file)
             )));
         }
-        run.reads([file]);
+        run.record_inputs([file]);
         // The program is not lowered, so the number of its threads does not matter.
         let texts = vec![("bp", boolprog::format(read_program(run, file)?)?)];
         let remarks =
             "note: comments are not kept, except for those that say which line a statement comes from\n".to_owned();
-        return Ok(Converted { texts, remarks, warnings: Vec::new() });
+        return Ok(ConvertedModel { texts, remarks, warnings: Vec::new() });
     }
     let loaded = args.model.load(run)?;
     run.enter(Phase::Writing);
@@ -71,27 +71,31 @@ fn converted(args: &Convert, run: &Run) -> Result<Converted, Stopped> {
         vec![("pds", pds), ("init", init), ("spec", spec)]
     };
     let (remarks, warnings) = (loaded.warnings(), json::warnings(&loaded.reading));
-    Ok(Converted { texts, remarks, warnings })
+    Ok(ConvertedModel { texts, remarks, warnings })
 }
 
-pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
-    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
+    args.limits.enforce(run, quiet, |ended| Err(VerbError::Limit(ended.to_string())));
     let paths = args.output.as_ref().map_or(Ok(Vec::new()), |output| args.outputs(run, output, quiet))?;
-    let Converted { texts, remarks, warnings } = converted(args, run)?;
+    let ConvertedModel { texts, remarks, warnings } = converted(args, run)?;
     if !paths.is_empty() {
         write(run, &paths, &texts)?;
     }
     let (stdout, note) = if args.json {
         let output = texts.into_iter().enumerate().map(|(i, (extension, text))| {
-            let path = paths.get(i).map(|path| shown(path));
+            let path = paths.get(i).map(|path| printable_path(path));
             let text = path.is_none().then_some(text);
             json::OutputJson { extension, path, text }
         });
-        let object =
-            json::ConvertJson { file: shown(&args.model.file), to: args.to, output: output.collect(), warnings };
+        let object = json::ConvertJson {
+            file: printable_path(&args.model.file),
+            to: args.to,
+            output: output.collect(),
+            warnings,
+        };
         (json::print(&object), String::new())
     } else if args.output.is_some() {
-        let wrote: Vec<_> = paths.iter().map(|path| format!("wrote {}\n", shown(path))).collect();
+        let wrote: Vec<_> = paths.iter().map(|path| format!("wrote {}\n", printable_path(path))).collect();
         (String::new(), wrote.concat())
     } else {
         let note = match args.to {
@@ -103,7 +107,7 @@ pub(crate) fn answer(args: &Convert, run: &Arc<Run>, quiet: bool) -> Result<Answ
     Ok(Answer { stdout, remarks: remarks + &note, errors: String::new(), code: exit::OK })
 }
 
-/// The extensions of the files of a model in this format.
+/// Returns the extensions of the files of a model in this format.
 fn extensions(format: Format) -> &'static [&'static str] {
     match format {
         Format::Cpds => &["cpds"],
@@ -113,28 +117,31 @@ fn extensions(format: Format) -> &'static [&'static str] {
 }
 
 impl Convert {
-    /// The files of the texts: the first one is `output`, the others are beside it. Checks that all
+    /// Lists the output files: the first one is `output`, the others are beside it. Checks that all
     /// of them can be written.
-    fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, Stopped> {
+    fn outputs(&self, run: &Run, output: &Path, quiet: bool) -> Result<Vec<PathBuf>, VerbError> {
         let extensions = extensions(self.to);
         if Format::of_name(output) != Some(self.to) {
-            let name = shown(&output.with_extension(extensions[0]));
-            let message =
-                format!("`{}` does not have the extension .{}; name it `{name}`", shown(output), extensions[0]);
-            return Err(Stopped::Usage(message));
+            let name = printable_path(&output.with_extension(extensions[0]));
+            let message = format!(
+                "`{}` does not have the extension .{}; name it `{name}`",
+                printable_path(output),
+                extensions[0]
+            );
+            return Err(VerbError::Usage(message));
         }
         let beside = extensions[1..].iter().map(|extension| output.with_extension(extension));
         let paths: Vec<PathBuf> = std::iter::once(output.to_owned()).chain(beside).collect();
-        run.files.may_write(&self.model.files(), &paths).map_err(Stopped::Usage)?;
+        run.files.check_writable(&self.model.files(), &paths).map_err(VerbError::Usage)?;
         run.files.expect(&paths, quiet);
         Ok(paths)
     }
 }
 
 /// Writes each text to its file. No file is replaced before all of them are complete.
-fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), Stopped> {
+fn write(run: &Run, paths: &[PathBuf], texts: &[(&str, String)]) -> Result<(), VerbError> {
     let prepared =
         paths.iter().zip(texts).map(|(path, (_, text))| prepare(run, path, |out| out.write_all(text.as_bytes())));
-    let prepared: Result<Vec<Prepared<'_>>, String> = prepared.collect();
-    prepared.and_then(|files| files.into_iter().try_for_each(Prepared::finish)).map_err(Stopped::Usage)
+    let prepared: Result<Vec<PreparedFile<'_>>, String> = prepared.collect();
+    prepared.and_then(|files| files.into_iter().try_for_each(PreparedFile::finish)).map_err(VerbError::Usage)
 }

@@ -1,7 +1,7 @@
 //! Writes the evidence for an answer to files.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::json;
 use crate::running::output_files::write;
 use crate::running::run::Run;
@@ -27,7 +27,7 @@ pub(crate) fn write_trace(
     run: &Run,
     path: &Path,
     explored: &Exploration<'_>,
-    loaded: &Loaded,
+    loaded: &LoadedModel,
     source: &str,
 ) -> Result<String, String> {
     let Conclusion::Unsafe { trace, pattern } = &explored.analysis.conclusion else {

@@ -3,21 +3,21 @@
 
 use crate::analysis::exploration::Exploration;
 use crate::analysis::finding::Finding;
-use crate::analysis::model::Loaded;
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::model::LoadedModel;
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::analysis::summary::Summary;
 use crate::arguments::cluster::ShareOptions;
 use crate::arguments::evidence::EvidenceArgs;
 use crate::arguments::search::{EngineChoice, SearchArgs};
 use crate::html::page::{Page, ReportHeader};
 use crate::pictures::chart::Chart;
-use crate::running::answer::{Answer, Stopped};
+use crate::running::answer::{Answer, VerbError};
 use crate::running::checkpoint::{Checkpoint, SharesFolder};
 use crate::running::interim_results::{InterimOutput, InterimResults};
 use crate::running::output_files::write;
 use crate::running::progress::Progress;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::{progress, statistics};
 use crate::verbs::evidence_files::write_certificate;
 use cuba::checkpoint::{CheckpointWriter, StartPoint};
@@ -42,9 +42,9 @@ pub(crate) struct AnalysisSetup<'s> {
 
 impl SearchArgs {
     /// Checks before the search that all outputs can be written and that none of them is an input.
-    pub(crate) fn check_outputs(&self, run: &Run, trace: Option<&PathBuf>, quiet: bool) -> Result<(), Stopped> {
+    pub(crate) fn check_outputs(&self, run: &Run, trace: Option<&PathBuf>, quiet: bool) -> Result<(), VerbError> {
         // Only process 0 writes. The folders need not exist on the other machines.
-        if self.cluster.is_other() {
+        if self.cluster.is_other_process() {
             return Ok(());
         }
         let mut inputs = self.model.files();
@@ -53,8 +53,8 @@ impl SearchArgs {
             let new_checkpoint = self.checkpoint.output(self.cluster.is_wanted());
             trace.into_iter().chain(self.evidence.certificate()).chain(self.report.outputs()).chain(new_checkpoint)
         };
-        let may_write = run.files.may_write(&inputs, outputs());
-        may_write.and_then(|()| self.report.check_names(&run.files)).map_err(Stopped::Usage)?;
+        let check_writable = run.files.check_writable(&inputs, outputs());
+        check_writable.and_then(|()| self.report.check_names(&run.files)).map_err(VerbError::Usage)?;
         run.files.expect(outputs(), quiet);
         Ok(())
     }
@@ -69,14 +69,14 @@ impl SearchArgs {
         table: fn(&Summary<'_>, Option<usize>) -> String,
     ) -> InterimResults {
         let results = InterimResults::new();
-        let processes = self.cluster.here();
-        if self.cluster.is_other() {
-            let answer = move |ended: Ended| Err(Stopped::Limit(ended.to_string()));
+        let processes = self.cluster.local_processes();
+        if self.cluster.is_other_process() {
+            let answer = move |ended: RunEnd| Err(VerbError::Limit(ended.to_string()));
             let quiet = quiet || self.cluster.is_started();
-            self.limits.of_another(self.cluster.memory()).enforce_for(processes, run, quiet, answer);
+            self.limits.for_other_process(self.cluster.memory()).enforce_for(processes, run, quiet, answer);
             return results;
         }
-        let output = InterimOutput { file: shown(&self.model.file), json: self.json, table, verdict };
+        let output = InterimOutput { file: printable_path(&self.model.file), json: self.json, table, verdict };
         let (known, of_guard) = (results.clone(), Arc::clone(run));
         let answer = move |ended| Ok(known.answer(ended, &output, &of_guard));
         self.limits.enforce_for(processes, run, quiet, answer);
@@ -90,7 +90,7 @@ impl SearchArgs {
     pub(crate) fn explore<'a>(
         &self,
         run: &Arc<Run>,
-        loaded: &'a Loaded,
+        loaded: &'a LoadedModel,
         question: Question,
         results: &InterimResults,
         quiet: bool,
@@ -100,7 +100,8 @@ impl SearchArgs {
         let (problem, is_shared) = (loaded.problem(), self.cluster.is_wanted());
         let folder =
             if is_shared { self.checkpoint.folder(run, problem).map_err(refused)?.map(Arc::new) } else { None };
-        // The other processes may wait for this one. Only process 0 continues after the call.
+        // The other processes may already wait for this one. Only process 0 continues after this
+        // call.
         let elsewhere = if is_shared { Some(self.join(run, problem, folder, quiet)?) } else { None };
         let (mut start, checkpoint) = self.checkpoint.begin(run, problem, is_shared).map_err(refused)?;
         start.elsewhere = elsewhere;
@@ -130,15 +131,15 @@ impl SearchArgs {
         // Process 0 also computes the ladder, and perhaps tuples.
         let quarter = memory / 4;
         let ladder = if engine.is_some() { quarter } else { 2 * quarter };
-        let memory = if self.cluster.is_other() { memory } else { memory - ladder };
+        let memory = if self.cluster.is_other_process() { memory } else { memory - ladder };
         run.enter(Phase::Joining);
         let options = ShareOptions { symmetry, memory, jobs: self.jobs, quiet: quiet || self.cluster.is_started() };
         let others: Elsewhere = self.cluster.join(run, problem, &options, folder)?;
         Ok(others)
     }
 
-    /// The remarks: warnings about the model, notes, and statistics.
-    pub(crate) fn remarks(&self, run: &Run, loaded: &Loaded, explored: &Exploration<'_>) -> String {
+    /// Collects the remarks: warnings about the model, notes, and statistics.
+    pub(crate) fn remarks(&self, run: &Run, loaded: &LoadedModel, explored: &Exploration<'_>) -> String {
         let mut remarks = loaded.warnings();
         if self.engine == EngineChoice::Lower(Engine::Explicit) {
             remarks += match explored.analysis.fcr.as_ref().and_then(Fcr::holds) {
@@ -168,7 +169,7 @@ impl SearchArgs {
         run: &Run,
         header: &ReportHeader<'_>,
         explored: &Exploration<'_>,
-        loaded: &Loaded,
+        loaded: &LoadedModel,
         answer: &mut Answer,
     ) {
         if let Some(path) = self.evidence.certificate() {
@@ -199,7 +200,7 @@ pub(crate) fn explore<'a>(
     remarks: impl Fn(&Exploration<'_>) -> String,
 ) -> Result<Exploration<'a>, Box<Answer>> {
     let AnalysisSetup { run, options, evidence, results, quiet, start, checkpoint } = setup;
-    let progress = Progress::unless(quiet, run, progress::FCR, options.memory);
+    let progress = Progress::start_unless(quiet, run, progress::FCR, options.memory);
     results.set_options(options);
     run.enter(Phase::Searching);
     let faults = run.fault_writer();
@@ -242,7 +243,8 @@ pub(crate) fn explore<'a>(
             explored.evidence = evidence;
             explored.unconfirmed = finding.zip(ended);
             explored.time += checkpoint.map_or(Duration::ZERO, Checkpoint::time_before);
-            explored.checkpoint_note = checkpoint.and_then(|checkpoint| checkpoint.over(&explored.analysis.conclusion));
+            explored.checkpoint_note =
+                checkpoint.and_then(|checkpoint| checkpoint.finish(&explored.analysis.conclusion));
             Ok(explored)
         }
         Err(mistake) => {

@@ -4,19 +4,19 @@
 use crate::analysis::exploration::Exploration;
 use crate::analysis::fcr_answer::FcrAnswer;
 use crate::analysis::limits::MemoryLimit;
-use crate::analysis::model::Loaded;
-use crate::analysis::phase::{Ended, Phase};
+use crate::analysis::model::LoadedModel;
+use crate::analysis::phase::{Phase, RunEnd};
 use crate::arguments::evidence::EvidenceArgs;
 use crate::arguments::heading;
 use crate::arguments::limits::LimitArgs;
 use crate::arguments::model::ModelArgs;
 use crate::json;
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::interim_results::InterimResults;
 use crate::running::machine;
 use crate::running::progress::Progress;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::terminal::fitted;
@@ -57,14 +57,16 @@ pub(crate) struct Fcr {
     json: bool,
 }
 
-/// The limit of tuples for an overapproximation that only decides about a further program.
+/// The limit of tuples for an overapproximation that decides about a further program, when the
+/// answer is known already.
 const FEW_TUPLES: usize = 300;
 
-pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
     let start = Instant::now();
-    let (file, is_json) = (shown(&args.model.file), args.json);
+    let (file, is_json) = (printable_path(&args.model.file), args.json);
     let of_guard = Arc::clone(run);
-    args.limits.enforce(run, quiet, move |ended| Ok(ended_by(&ended, file, is_json, of_guard.usage(start.elapsed()))));
+    args.limits
+        .enforce(run, quiet, move |ended| Ok(answer_at_limit(&ended, file, is_json, of_guard.usage(start.elapsed()))));
     let loaded = args.model.load(run)?;
     let start = Instant::now();
     run.enter(Phase::Searching);
@@ -84,14 +86,14 @@ pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, 
         None => exit::UNKNOWN,
     };
     let stdout = if args.json {
-        json::print(&json::fcr(shown(&args.model.file), &loaded, decided.as_ref(), &verdict, run.usage(time)))
+        json::print(&json::fcr(printable_path(&args.model.file), &loaded, decided.as_ref(), &verdict, run.usage(time)))
     } else {
         decided.map_or(String::new(), |decided| text(&decided, &loaded, run.console.width()))
             + &style::verdict(&verdict)
             + "\n"
     };
     let mut remarks = loaded.warnings();
-    if let Some(option) = args.model.bad_option() {
+    if let Some(option) = args.model.property_option() {
         let _ = writeln!(remarks, "note: {option} has no effect: `cuba fcr` does not look for bad states");
     }
     Ok(Answer { stdout, remarks, errors: String::new(), code })
@@ -100,7 +102,7 @@ pub(crate) fn answer(args: &Fcr, run: &Arc<Run>, quiet: bool) -> Result<Answer, 
 /// Searches for a reachable pumping head, with the squeeze.
 struct Search<'a> {
     run: &'a Arc<Run>,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedModel,
     pumping: PumpingHeads,
     max_contexts: Option<usize>,
     quiet: bool,
@@ -108,9 +110,9 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Computes the pumping heads. The error says why that is not possible.
-    fn new(args: &Fcr, run: &'a Arc<Run>, loaded: &'a Loaded, quiet: bool) -> Result<Self, String> {
+    fn new(args: &Fcr, run: &'a Arc<Run>, loaded: &'a LoadedModel, quiet: bool) -> Result<Self, String> {
         let memory = run.memory().for_tables();
-        let _progress = Progress::unless(quiet, run, progress::FCR, memory);
+        let _progress = Progress::start_unless(quiet, run, progress::FCR, memory);
         let cancel = run.cancel.clone();
         let limit = memory / Psa::BYTES_A_TRANSITION;
         let pumping = PumpingHeads::within(loaded.problem().system(), limit, limit, &cancel);
@@ -122,7 +124,7 @@ impl<'a> Search<'a> {
         self.loaded.problem().system()
     }
 
-    /// The answer and its verdict line.
+    /// Decides finite context reachability. Returns the answer and its verdict line.
     ///
     /// # Errors
     /// If the engines contradict each other or the checker: the report of this mistake.
@@ -141,7 +143,7 @@ impl<'a> Search<'a> {
             let why = "within one context, every thread reaches finitely many states (Theorem 17)";
             return Ok((decided, format!("holds: {why}; so every R_k is finite")));
         }
-        let open: Vec<usize> = decided.open();
+        let open: Vec<usize> = decided.open_programs();
         let Ok(question) = self.pumping.question(system, &open) else {
             return Ok((decided, "unknown: there are too many pumping heads to look for".to_owned()));
         };
@@ -149,7 +151,7 @@ impl<'a> Search<'a> {
         let verdict = match &explored.analysis.conclusion {
             Conclusion::Safe(proof) if self.pumping.is_complete() => {
                 for program in open {
-                    decided.fcr.programs[program] = ContextFiniteness::Finite(ground(proof));
+                    decided.fcr.programs[program] = ContextFiniteness::Finite(finiteness_proof(proof));
                 }
                 format!("holds: no pumping head is reachable, so every R_k is finite ({})", explored.grounds(proof))
             }
@@ -166,7 +168,7 @@ impl<'a> Search<'a> {
                 let bad = vec![question.property().bad[*pattern].clone()];
                 let alone = Problem::new(system.clone(), Property { bad }).expect("it was a pattern before");
                 decided.reached = Some((alone, trace.clone()));
-                self.others(&mut decided, contexts)?;
+                self.decide_others(&mut decided, contexts)?;
                 let (name, at) = (system.thread_name(thread), head_state(&StateNotation::of(self.loaded), head));
                 match contexts {
                     0 => format!("refuted: {name} starts in {at}, from where it alone can raise its stack for ever"),
@@ -199,13 +201,13 @@ impl<'a> Search<'a> {
 
     /// Decides about the other programs with low limits, because the answer is already known: with
     /// as many contexts as the first one needed, and with few tuples.
-    fn others(&self, decided: &mut FcrAnswer, contexts: usize) -> Result<(), Box<Answer>> {
-        for program in decided.open() {
+    fn decide_others(&self, decided: &mut FcrAnswer, contexts: usize) -> Result<(), Box<Answer>> {
+        for program in decided.open_programs() {
             let Ok(question) = self.pumping.question(self.system(), &[program]) else { continue };
             let explored = self.explore(&question, Some(contexts), Some(FEW_TUPLES))?;
             match &explored.analysis.conclusion {
                 Conclusion::Safe(proof) if self.pumping.is_complete() => {
-                    decided.fcr.programs[program] = ContextFiniteness::Finite(ground(proof));
+                    decided.fcr.programs[program] = ContextFiniteness::Finite(finiteness_proof(proof));
                 }
                 Conclusion::Unsafe { trace, pattern } => {
                     let (_, head) = head(&question, *pattern);
@@ -256,15 +258,16 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Why the contexts of a program are finite if none of its pumping heads is reachable.
-fn ground(proof: &Proof) -> FinitenessProof {
+/// Translates a proof that no pumping head of a program is reachable into a proof that its contexts
+/// are finite.
+fn finiteness_proof(proof: &Proof) -> FinitenessProof {
     match proof {
         Proof::Bounded(rungs) => FinitenessProof::Bounded(rungs.clone()),
         Proof::LowerCollapsed => FinitenessProof::Collapsed,
     }
 }
 
-/// The thread and the pumping head of a pattern of the question.
+/// Returns the thread and the pumping head of a pattern of the question.
 fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
     let pattern = &question.property().bad[pattern];
     let named = |(thread, top): (ThreadId, &Wild<_>)| match top {
@@ -279,11 +282,11 @@ fn head(question: &Problem, pattern: usize) -> (ThreadId, Head) {
 }
 
 fn head_state(words: &StateNotation<'_>, (q, symbol): Head) -> String {
-    words.own((q, &Stack::from_top([symbol])))
+    words.thread_state((q, &Stack::from_top([symbol])))
 }
 
-/// The trace to a loop, and all loops except those that are known to be unreachable.
-fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
+/// Formats the trace to a loop, and all loops except those that are known to be unreachable.
+fn text(decided: &FcrAnswer, loaded: &LoadedModel, width: Option<usize>) -> String {
     let system = loaded.problem().system();
     let mut out = match &decided.reached {
         Some((_, trace)) if !trace.contexts.is_empty() => match &loaded.program {
@@ -309,16 +312,17 @@ fn text(decided: &FcrAnswer, loaded: &Loaded, width: Option<usize>) -> String {
     out
 }
 
-/// The verdict if the pumping heads are not known: because of a limit, or because of the memory.
-fn no_pumping_heads(ended: Option<&Ended>, memory: MemoryLimit) -> String {
+/// Formats the verdict if the pumping heads are not known: because of a limit, or because of the
+/// memory.
+fn no_pumping_heads(ended: Option<&RunEnd>, memory: MemoryLimit) -> String {
     match ended {
         Some(ended) if ended.why != Halt::Memory || ended.phase != Phase::Searching => format!("unknown: {ended}"),
         _ => format!("unknown: a store automaton takes more memory than {}", memory.hint()),
     }
 }
 
-/// The answer if the guard ends the run at a limit.
-fn ended_by(ended: &Ended, file: String, is_json: bool, usage: json::Usage) -> Answer {
+/// Builds the answer if the guard ends the run at a limit.
+fn answer_at_limit(ended: &RunEnd, file: String, is_json: bool, usage: json::Usage) -> Answer {
     let verdict = no_pumping_heads(Some(ended), ended.limits.memory);
     let stdout =
         if is_json { json::print(&json::no_fcr(file, &verdict, usage)) } else { style::verdict(&verdict) + "\n" };

@@ -1,10 +1,10 @@
 //! `cuba completions` and `cuba man`: generate completion scripts and manual pages from the
 //! definitions of the command line.
 
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::output_files;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::verbs::command_line::Cli;
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
@@ -44,18 +44,18 @@ pub(crate) fn completions(args: &Completions) -> Answer {
     answer(script, String::new())
 }
 
-pub(crate) fn man(args: &Man, run: &Run) -> Result<Answer, Stopped> {
+pub(crate) fn man(args: &Man, run: &Run) -> Result<Answer, VerbError> {
     let mut cuba = Cli::command().disable_help_subcommand(true);
     // This gives the verbs their full names and the global options.
     cuba.build();
     if let Some(folder) = &args.output {
-        return Ok(answer(Vec::new(), write(run, folder, &cuba).map_err(Stopped::Usage)?));
+        return Ok(answer(Vec::new(), write(run, folder, &cuba).map_err(VerbError::Usage)?));
     }
     let page = match &args.verb {
         None => page(&cuba),
         Some(verb) => page(cuba.find_subcommand(verb).ok_or_else(|| {
             let verbs: Vec<&str> = cuba.get_subcommands().map(Command::get_name).collect();
-            Stopped::Usage(format!("there is no verb `{verb}`; the verbs are {}", verbs.join(", ")))
+            VerbError::Usage(format!("there is no verb `{verb}`; the verbs are {}", verbs.join(", ")))
         })?),
     };
     Ok(answer(page, String::new()))
@@ -68,17 +68,17 @@ fn answer(text: Vec<u8>, remarks: String) -> Answer {
 
 /// Writes the pages of `cuba` and of each verb. Returns a remark for each file.
 fn write(run: &Run, folder: &Path, cuba: &Command) -> Result<String, String> {
-    fs::create_dir_all(folder).map_err(|error| format!("cannot write to `{}`: {error}", shown(folder)))?;
+    fs::create_dir_all(folder).map_err(|error| format!("cannot write to `{}`: {error}", printable_path(folder)))?;
     let mut wrote = String::new();
     for command in std::iter::once(cuba).chain(cuba.get_subcommands()) {
         let path = folder.join(clap_mangen::Man::new(command.clone()).get_filename());
         output_files::write(run, &path, |out| out.write_all(&page(command)))?;
-        let _ = writeln!(wrote, "wrote {}", shown(&path));
+        let _ = writeln!(wrote, "wrote {}", printable_path(&path));
     }
     Ok(wrote)
 }
 
-/// A page for `man`. The examples have a heading of their own.
+/// Formats a page for `man`. The examples have a heading of their own.
 fn page(command: &Command) -> Vec<u8> {
     let man = clap_mangen::Man::new(command.clone()).source(concat!("cuba ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -98,7 +98,8 @@ fn page(command: &Command) -> Vec<u8> {
     page
 }
 
-/// The paragraphs after the options in the help. The words before the colon become the heading.
+/// Formats the paragraphs after the options in the help. The words before the colon become the
+/// heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for (heading, text) in text.split("\n\n").filter_map(|part| part.split_once(':')) {

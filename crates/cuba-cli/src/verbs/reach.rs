@@ -6,9 +6,9 @@ use crate::arguments::heading;
 use crate::arguments::search::SearchArgs;
 use crate::html::page::ReportHeader;
 use crate::json;
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::state_notation::StateNotation;
 use crate::text::terminal::fitted;
 use crate::text::verdict::{not_converged, of_reach};
@@ -50,8 +50,8 @@ const QUESTION_FULL: &str = "Which states R are reachable, with any number of co
 /// States with more stacks than this in total are not listed.
 const MOST_LISTED: u128 = 10_000_000;
 
-pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
-    args.search.cluster.hand_over(run)?;
+pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
+    args.search.cluster.run_cluster_program(run)?;
     let results = args.search.enforce_limits(run, quiet, not_converged, so_far);
     args.search.check_outputs(run, None, quiet)?;
     let loaded = args.search.model.load(run)?;
@@ -69,9 +69,9 @@ pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer
         let _ = writeln!(remarks, "note: there are {last} states, too many to list; stop earlier with --max-contexts");
     }
     let states = args.states && few;
-    let verdict = of_reach(&explored) + &loaded.assuming() + args.search.evidence.doubt(&explored);
+    let verdict = of_reach(&explored) + &loaded.assuming() + args.search.evidence.unchecked_trace_note(&explored);
     let width = run.console.width();
-    let file = shown(&args.search.model.file);
+    let file = printable_path(&args.search.model.file);
     let stdout = if args.search.json {
         json::print(&json::analysis(file.clone(), &explored, &verdict, states, &loaded, run.usage(explored.time)))
     } else {
@@ -98,7 +98,7 @@ pub(crate) fn answer(args: &Reach, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// The table of what is known if a limit ends the run.
+/// Formats the table of the results so far, if a limit ends the run.
 fn so_far(summary: &Summary<'_>, width: Option<usize>) -> String {
     if summary.levels.is_empty() {
         return String::new();

@@ -1,10 +1,10 @@
 //! `cuba resume`: continues a run from its checkpoint.
 
 use crate::arguments::limits::LimitArgs;
-use crate::running::answer::{Answer, Stopped};
-use crate::running::checkpoint::Resumed;
+use crate::running::answer::{Answer, VerbError};
+use crate::running::checkpoint::ResumedRun;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::verbs::command_line::{Cli, Verb};
 use crate::verbs::{reach, verify};
 use clap::{Args, Parser as _};
@@ -28,32 +28,33 @@ pub(crate) struct Resume {
     limits: LimitArgs,
 }
 
-pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
-    let resumed = Resumed::open(&args.file)?;
-    let (file, folder) = (shown(&args.file), Path::new(&resumed.header.folder));
+pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
+    let resumed = ResumedRun::open(&args.file)?;
+    let (file, folder) = (printable_path(&args.file), Path::new(&resumed.header.folder));
     let cli = Cli::try_parse_from(&resumed.header.arguments);
     // `cuba-cluster` may take over. It must start in the current folder of this process.
     match cli.as_ref().map(|cli| &cli.verb) {
-        Ok(Verb::Verify(verify)) => verify.search.cluster.hand_over(run)?,
-        Ok(Verb::Reach(reach)) => reach.search.cluster.hand_over(run)?,
+        Ok(Verb::Verify(verify)) => verify.search.cluster.run_cluster_program(run)?,
+        Ok(Verb::Reach(reach)) => reach.search.cluster.run_cluster_program(run)?,
         _ => {}
     }
     let is_here = env::current_dir().is_ok_and(|here| here == folder);
     if !is_here {
         // With the dot, this fails unless the folder can be entered.
         fs::metadata(folder.join(".")).map_err(|error| {
-            Stopped::Usage(format!(
-                "the run of `{file}` began in `{}`, which cannot be entered: {error}",
-                shown(folder)
+            VerbError::Usage(format!(
+                "cannot enter the folder `{}`, in which the run of `{file}` began: {error}",
+                printable_path(folder)
             ))
         })?;
-        run.files.stay_in(folder);
+        run.files.set_folder(folder);
         if !quiet {
-            let note = format!("note: files are read and written in `{}`, where the run began\n", shown(folder));
+            let note =
+                format!("note: files are read and written in `{}`, where the run began\n", printable_path(folder));
             run.remark(&note);
         }
     }
-    run.has_options(format!("{args:?}, {cli:?}"));
+    run.record_options(format!("{args:?}, {cli:?}"));
     match cli.map(|cli| (cli.quiet || quiet, cli.verb)) {
         Ok((quiet, Verb::Verify(mut verify))) => {
             verify.search.resume(resumed, args.limits);
@@ -63,6 +64,6 @@ pub(crate) fn answer(args: &Resume, run: &Arc<Run>, quiet: bool) -> Result<Answe
             reach.search.resume(resumed, args.limits);
             reach::answer(&reach, run, quiet)
         }
-        _ => Err(Stopped::Usage(format!("the run of `{file}` cannot be continued"))),
+        _ => Err(VerbError::Usage(format!("the run of `{file}` cannot be continued"))),
     }
 }

@@ -2,19 +2,19 @@
 //! graph of visible states.
 
 use crate::analysis::exploration::Exploration;
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::analysis::phase::Phase;
 use crate::arguments::evidence::EvidenceArgs;
 use crate::arguments::limits::LimitArgs;
 use crate::arguments::model::ModelArgs;
 use crate::arguments::pictures::{GraphArgs, PictureArgs, PsaArgs};
 use crate::json;
-use crate::pictures::automaton::{Automaton, MOST};
+use crate::pictures::automaton::{Automaton, TRANSITION_LIMIT};
 use crate::pictures::visible_graph;
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::interim_results::InterimResults;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::state_notation::StateNotation;
 use crate::text::{model_summary, program_trace};
 use crate::verbs::exploration::{AnalysisSetup, explore};
@@ -59,12 +59,12 @@ pub(crate) struct Show {
     json: bool,
 }
 
-pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
-    args.limits.enforce(run, quiet, |ended| Err(Stopped::Limit(ended.to_string())));
+pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
+    args.limits.enforce(run, quiet, |ended| Err(VerbError::Limit(ended.to_string())));
     let loaded = args.model.load(run)?;
     run.enter(Phase::Searching);
     run.fault("Searching");
-    let file = shown(&args.model.file);
+    let file = printable_path(&args.model.file);
     let system = loaded.problem().system();
     let warnings = || json::warnings(&loaded.reading);
     let stdout = match (&args.psa.psa, &args.successors) {
@@ -72,7 +72,7 @@ pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer,
             store_automaton(&args.psa, thread, &loaded, &args.picture, args.json.then(|| (file, warnings())))?
         }
         (None, Some(text)) => {
-            let state = start(&loaded, text)?;
+            let state = start_state(&loaded, text)?;
             match &loaded.program {
                 _ if args.json => json::print(&json::successors(file, &loaded, &state, warnings())),
                 Some(program) => program_trace::successors(&loaded, program, &state),
@@ -81,8 +81,8 @@ pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer,
         }
         (None, None) if args.picture.is_wanted() => match explore_graph(&args.graph, run, &loaded, quiet) {
             Ok(explored) => {
-                run.check()?;
-                let picture = visible_graph::picture(&explored, &loaded).map_err(Stopped::Usage)?;
+                run.check_not_stopped()?;
+                let picture = visible_graph::picture(&explored, &loaded).map_err(VerbError::Usage)?;
                 args.picture.draw(&picture, ", or stop earlier with --max-contexts")?
             }
             Err(mistake) => return Ok(*mistake),
@@ -99,8 +99,8 @@ pub(crate) fn answer(args: &Show, run: &Arc<Run>, quiet: bool) -> Result<Answer,
     Ok(Answer { stdout, remarks: loaded.warnings(), errors: String::new(), code: exit::OK })
 }
 
-/// The state in the text. If the text is empty, the initial state.
-fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
+/// Reads the state in the text. An empty text stands for the initial state.
+fn start_state(loaded: &LoadedModel, text: &str) -> Result<GlobalState, VerbError> {
     let words = StateNotation::of(loaded);
     match (text, words.system.initial()) {
         ("", [initial]) => Ok(initial.clone()),
@@ -109,35 +109,35 @@ fn start(loaded: &Loaded, text: &str) -> Result<GlobalState, Stopped> {
                 initial.iter().take(5).map(|state| format!("'{}'", words.system.text(state))).collect();
             let (count, more) = (initial.len(), if initial.len() > first.len() { ", …" } else { "" });
             let states = first.join(", ");
-            Err(Stopped::Usage(format!("there are {count} initial states; choose one: --successors {states}{more}")))
+            Err(VerbError::Usage(format!("there are {count} initial states; choose one: --successors {states}{more}")))
         }
         (text, _) => Ok(words.read_state("--successors", text)?),
     }
 }
 
-/// The store automaton as text, as a picture or as JSON.
+/// Formats the store automaton as text, as a picture or as JSON.
 fn store_automaton(
     args: &PsaArgs,
     thread: &str,
-    loaded: &Loaded,
-    drawn: &PictureArgs,
+    loaded: &LoadedModel,
+    picture_args: &PictureArgs,
     as_json: Option<(String, Vec<json::WarningJson>)>,
-) -> Result<String, Stopped> {
+) -> Result<String, VerbError> {
     let words = &StateNotation::of(loaded);
     let system = words.system;
-    let thread = find(system, thread)?;
+    let thread = find_thread(system, thread)?;
     let automaton = if let Some(text) = &args.from {
-        let (shared, stack) = words.read_own("--from", thread, text)?;
-        let from = words.own((shared, &stack));
-        Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, MOST)
+        let (shared, stack) = words.read_thread_state("--from", thread, text)?;
+        let from = words.thread_state((shared, &stack));
+        Automaton::of(words, thread, Psa::of_states([(shared, &stack)]), &from, TRANSITION_LIMIT)
     } else {
-        Automaton::of_contexts(words, thread, MOST)
+        Automaton::of_contexts(words, thread, TRANSITION_LIMIT)
     };
     let automaton = automaton.map_err(|TooLarge| {
-        Stopped::Usage(format!("the store automaton has more than {MOST} transitions, too many to show"))
+        VerbError::Usage(format!("the store automaton has more than {TRANSITION_LIMIT} transitions, too many to show"))
     })?;
-    if drawn.is_wanted() {
-        return drawn.draw(&automaton.picture(), "");
+    if picture_args.is_wanted() {
+        return picture_args.draw(&automaton.picture(), "");
     }
     Ok(match as_json {
         Some((file, warnings)) => json::print(&automaton.json(file, warnings)),
@@ -145,15 +145,15 @@ fn store_automaton(
     })
 }
 
-/// The thread with this name or number; for the name of a program, its first thread.
-fn find(system: &Cpds, wanted: &str) -> Result<ThreadId, Stopped> {
+/// Finds the thread with this name or number. The name of a program stands for its first thread.
+fn find_thread(system: &Cpds, wanted: &str) -> Result<ThreadId, VerbError> {
     let number = || wanted.parse::<usize>().ok()?.checked_sub(1).and_then(|i| system.threads().nth(i));
     let named = || system.threads().find(|&thread| system.thread_name(thread) == wanted);
     let program = || system.threads().find(|&thread| system.program(thread).name() == wanted);
     named().or_else(program).or_else(number).ok_or_else(|| {
         let all: Vec<String> = system.threads().take(20).map(|thread| system.thread_name(thread)).collect();
         let more = if system.thread_count() > all.len() { " …" } else { "" };
-        Stopped::Usage(format!("there is no thread `{wanted}`; the threads are {}{more}", all.join(" ")))
+        VerbError::Usage(format!("there is no thread `{wanted}`; the threads are {}{more}", all.join(" ")))
     })
 }
 
@@ -166,7 +166,7 @@ const TUPLES: usize = 1000;
 fn explore_graph<'a>(
     args: &GraphArgs,
     run: &Arc<Run>,
-    loaded: &'a Loaded,
+    loaded: &'a LoadedModel,
     quiet: bool,
 ) -> Result<Exploration<'a>, Box<Answer>> {
     let options = Options {

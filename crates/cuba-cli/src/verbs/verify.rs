@@ -1,14 +1,14 @@
 //! `cuba verify`: decides whether a bad state is reachable, with any number of contexts.
 
-use crate::analysis::model::Loaded;
+use crate::analysis::model::LoadedModel;
 use crate::analysis::summary::Summary;
 use crate::arguments::heading;
 use crate::arguments::search::SearchArgs;
 use crate::html::page::ReportHeader;
 use crate::json;
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::verdict::{not_verified, safe};
@@ -42,14 +42,14 @@ pub(crate) struct Verify {
     pub(crate) search: SearchArgs,
     /// Write the trace to a bad state, if there is one, to this file
     ///
-    /// As JSON for `cuba-check`, or for trace viewers if the name ends in .itf.json.
+    /// The file is JSON for `cuba-check`, or for trace viewers if its name ends in .itf.json.
     #[arg(long, value_name = "FILE", help_heading = heading::EVIDENCE)]
     trace: Option<PathBuf>,
 }
 
-pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
-    args.search.cluster.hand_over(run)?;
-    let file = shown(&args.search.model.file);
+pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
+    args.search.cluster.run_cluster_program(run)?;
+    let file = printable_path(&args.search.model.file);
     let results = args.search.enforce_limits(run, quiet, not_verified, |summary, width| squeezed(summary, None, width));
     args.search.check_outputs(run, args.trace.as_ref(), quiet)?;
     let loaded = args.search.model.load(run)?;
@@ -58,7 +58,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     let has_own_property = loaded.program.as_ref().is_some_and(|program| program.property != BadStates::Errors);
     if loaded.problem().property().bad.is_empty() && !has_own_property {
         let bad = if loaded.program.is_some() { "has no reachable `assert`" } else { "names no bad state" };
-        return Err(Stopped::Usage(format!(
+        return Err(VerbError::Usage(format!(
             "`{file}` {bad}, so there is nothing to verify; name bad states with `--target`, or print all reachable ones with `cuba reach`"
         )));
     }
@@ -84,7 +84,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
         Conclusion::Unknown(_) => (not_verified(&explored.summary()), exit::UNKNOWN),
         Conclusion::Converged(_) | Conclusion::Contradiction(_) => unreachable!("not an answer to this question"),
     };
-    let verdict = verdict + &loaded.assuming() + args.search.evidence.doubt(&explored);
+    let verdict = verdict + &loaded.assuming() + args.search.evidence.unchecked_trace_note(&explored);
     let stdout = if args.search.json {
         json::print(&json::analysis(file.clone(), &explored, &verdict, false, &loaded, run.usage(explored.time)))
     } else {
@@ -112,7 +112,7 @@ pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answe
     Ok(answer)
 }
 
-/// The overapproximations, if there is no answer but some result.
+/// Formats the overapproximations, if there is no answer but some result.
 fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>) -> String {
     if summary.finding.is_some() || summary.levels.is_empty() && summary.rungs.is_empty() {
         return String::new();
@@ -120,8 +120,8 @@ fn squeezed(summary: &Summary<'_>, map: Option<&SourceMap>, width: Option<usize>
     summary.squeezed(width, map)
 }
 
-/// The question in the report.
-fn question(loaded: &Loaded) -> &'static str {
+/// Returns the question for the report.
+fn question(loaded: &LoadedModel) -> &'static str {
     match loaded.program.as_ref().map(|program| &program.property) {
         Some(BadStates::Errors) => "Can an assertion fail, with any number of contexts?",
         Some(BadStates::Labels(_)) => "Can a thread stand at a label, with any number of contexts?",
@@ -132,8 +132,8 @@ fn question(loaded: &Loaded) -> &'static str {
 /// The number of bad patterns that the report lists.
 const PATTERNS: usize = 20;
 
-/// The bad patterns in the report.
-fn patterns(loaded: &Loaded) -> Vec<String> {
+/// Lists the bad patterns for the report.
+fn patterns(loaded: &LoadedModel) -> Vec<String> {
     let (system, bad) = (loaded.problem().system(), &loaded.problem().property().bad);
     let mut patterns: Vec<String> = match loaded.program.as_ref().map(|program| &program.property) {
         Some(BadStates::Errors) => return Vec::new(),

@@ -81,10 +81,10 @@ void g() begin end
     = help: `skip;` does nothing
     error: `dfs` is not supported
     --> p.bp:13:1
-    = help: leave it out, if the program means the same without it
+    = help: leave it out, if this does not change the meaning of the program
     error: `sync` is not supported
     --> p.bp:13:16
-    = help: leave it out, if the program means the same without it
+    = help: leave it out, if this does not change the meaning of the program
     error: a variable with a type
     --> p.bp:14:1
     = help: declare it: `decl y;`
@@ -116,7 +116,7 @@ void main() {
     = help: declare it: `decl z;`
     error: expected an expression, found `;`
     --> p.bp:4:8
-    = help: a variable, `0`, `1`, `*`, or something in parentheses
+    = help: a variable, `0`, `1`, `*`, or an expression in parentheses
     error: expected `:=`, found `x`
     --> p.bp:5:6
     = help: an assignment is written `x := e;`, a call `call f(e);`
@@ -169,7 +169,7 @@ void main() {
     error: undeclared variable `y`
     --> p.bp:4:3
     = help: declare it: `decl y;`
-    error: 2 variables := 1 value
+    error: an assignment of 1 value to 2 variables
     --> p.bp:5:3
     = help: use `_` for a value that is not wanted, `*` for any value
     error: unknown function `g`

@@ -407,11 +407,13 @@ fn markdown_without_published_values() {
     assert_snapshot!(markdown(&ran.stdout), @r"
     # Results: .
 
-    What `cuba verify` says of each model, each run in a process of its own. This page is written by
+    This page has the answers of `cuba verify`. Each run is a process of its own. The page is written by
     `cuba bench . --timeout=90s --format markdown`.
-    For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
-    was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-    has other things to do; everything else is the same each time, unless a run runs out of time.
+
+    For `unsafe`, k is the least number of contexts with which a bad state is reachable. Otherwise, k is
+    the last k for which R_k was computed before the answer, which may come from an overapproximation.
+    Time and memory are those of the whole process. They were measured once, on a machine with other
+    load. Everything else is the same in each run, unless a run reaches its time limit.
 
     model | threads | verdict | expected | k | proved by | last \|T(R_k)\| |  | note
     --- | --- | --- | --- | --: | --- | --: | --- | --:

@@ -20,11 +20,11 @@ const PROGRAM: &str = "models/table2/turns.bp";
 /// Every phase of an analysis, with a model that reaches it, and its name in the verdict.
 const PHASES: [(&str, &str, &str); 6] = [
     ("Reading", ENDLESS, "reading the model"),
-    ("Lowering", PROGRAM, "making a system of the program"),
+    ("Lowering", PROGRAM, "translating the program into a system"),
     ("Searching", ENDLESS, ""),
     ("MakingEvidence", PROGRAM, "making the evidence"),
     ("CheckingEvidence", PROGRAM, "checking the evidence"),
-    ("Writing", PROGRAM, "writing it down"),
+    ("Writing", PROGRAM, "writing the results"),
 ];
 
 /// Starts `cuba` and waits until it hangs in this phase.
@@ -114,8 +114,8 @@ fn an_answer_that_was_found() {
     assert_snapshot!(told("MakingEvidence", &["verify", "docs/guide/programs/mirror-3.cpds"]), @"unknown: a proof was found (R_8 = R_9) that no bad state is reachable, but it was not checked: it was interrupted while making the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof");
     assert_snapshot!(told("CheckingEvidence", &["verify", "models/squeeze/get-and-put.cpds"]), @"unknown: a proof was found (matched-Z ∩ A_0 has no bad state) that no bad state is reachable, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked proof");
     assert_snapshot!(told("CheckingEvidence", &["verify", "models/paper/fig1.cpds"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was not checked: it was interrupted while checking the evidence; rerun without an interrupt, or with `--no-check` to accept the unchecked trace");
-    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, and it was checked, but it was interrupted while writing it down; rerun without an interrupt");
-    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds", "--no-check"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was interrupted while writing it down; rerun without an interrupt");
+    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, and it was checked, but it was interrupted while writing the results; rerun without an interrupt");
+    assert_snapshot!(told("Writing", &["verify", "models/paper/fig1.cpds", "--no-check"]), @"unknown: a trace was found to a bad state with 4 contexts, and with no fewer, but it was interrupted while writing the results; rerun without an interrupt");
     assert_snapshot!(told("CheckingEvidence", &["reach", "models/paper/fig1.cpds"]), @r"
     k  |R_k|  new  |T(R_k)|  new  |T(R)| ≤
     0      1    1         1    1         8  by Z
@@ -142,7 +142,7 @@ fn an_answer_that_was_found() {
     overapproximations of what is reachable, in visible states:
       Z                 13
       matched-Z to A_1  10  rules out 3 more
-    unknown: safe up to 2 contexts, open beyond; it was interrupted while writing it down
+    unknown: safe up to 2 contexts, open beyond; it was interrupted while writing the results
     ");
 }
 
@@ -225,7 +225,7 @@ fn the_memory_ends_in_every_phase() {
         let is_found = ["MakingEvidence", "CheckingEvidence", "Writing"].contains(&phase);
         assert_eq!(
             (is_found, object["unconfirmed"].is_null()),
-            (reason.contains("; rerun with more of it"), !is_found)
+            (reason.contains("; rerun with a larger `--memory`"), !is_found)
         );
         assert_eq!(object["memory_limit_bytes"], 100 << 20);
         let peak = object["peak_memory_bytes"].as_u64().unwrap();
@@ -257,7 +257,7 @@ fn the_other_verbs() {
     ];
     at_once(&shows, |&(phase, args)| {
         let told = ended_by(&["INT"], phase, args);
-        let doing = if phase == "Lowering" { "making a system of the program" } else { "searching" };
+        let doing = if phase == "Lowering" { "translating the program into a system" } else { "searching" };
         assert_eq!((told.code, &*told.stdout), (5, ""));
         assert_eq!(told.stderr, format!("unknown: it was interrupted while {doing}\n"));
         let limited = [args, &["--timeout=1s"]].concat();
@@ -325,7 +325,7 @@ fn nothing_is_half_written() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("turns.cpds");
     let told = ended_by(&["INT"], "Writing", &["convert", PROGRAM, "--to=cpds", "-o", output.to_str().unwrap()]);
-    let why = "unknown: it was interrupted while writing it down\n";
+    let why = "unknown: it was interrupted while writing the results\n";
     let missing = format!("warning: `{}` was not written, because the run ended first\n", output.display());
     assert_eq!((told.code, told.stderr), (5, missing + why));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -395,7 +395,7 @@ fn how_much_memory_there_is() {
     assert_eq!((quiet.code, &*quiet.stderr), (10, ""));
     let stats = in_repository(&["verify", "models/paper/fig1.cpds", "--stats"]).stderr;
     assert!(
-        stats.contains("\nmemory: at most ") && stats.contains("three quarters of what this machine has"),
+        stats.contains("\nmemory: at most ") && stats.contains("three quarters of the memory of this machine"),
         "{stats}"
     );
     let folder = tempfile::tempdir().unwrap();

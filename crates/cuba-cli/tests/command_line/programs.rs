@@ -273,7 +273,7 @@ fn other_questions() {
     1 | a &|CRIT,*
       |    ^ expected an expression
       |
-      = help: a variable, `0`, `1`, `*`, or something in parentheses
+      = help: a variable, `0`, `1`, `*`, or an expression in parentheses
 
     exit code 2
     ");
@@ -369,7 +369,7 @@ fn options_that_do_not_fit() {
     assert_snapshot!(on("void f() { }", &["verify", "p.bp"]), @"
     error: there is no function `main`
      |
-     = help: say what to start: --instances f=2,g=1
+     = help: name the functions to start: --instances f=2,g=1
 
     exit code 2
     ");

@@ -186,7 +186,7 @@ fn what_a_page_leaves_out() {
     // Many programs, each with a loop.
     let thread = |i: usize| format!("thread T{i} {{ symbols a b{i}; (0,a) -> (0,a b{i}) }}\n");
     let many = page(&format!("shared 0 1\ninit 1|a*60\n{}", all(60, &thread).concat()), &[]);
-    assert_eq!(many.matches(": there is a loop, but no thread gets to it</h3>").count(), 50);
+    assert_eq!(many.matches(": there is a loop, but no thread reaches it</h3>").count(), 50);
     assert!(many.contains("10 more programs left out; <code>cuba show --psa</code>"));
 }
 

@@ -159,7 +159,7 @@ void main() { x := 0; BOTH: f(); }";
     2 | void f() { x := 1; end_thread; DEAD: skip; BOTH: skip; }
       |                                      ^^^^ no statement leads here
       |
-      = help: `safe` means nothing here; do you mean another label?
+      = help: the answer `safe` then says nothing about the program; do you mean another label?
 
     exit code 0
     ");
@@ -171,7 +171,7 @@ void main() { x := 0; BOTH: f(); }";
     3 | void g() { UNCALLED: skip; }
       |                      ^^^^ no thread runs `g`
       |
-      = help: `safe` means nothing here; do you mean another label?
+      = help: the answer `safe` then says nothing about the program; do you mean another label?
 
     exit code 0
     ");
@@ -183,7 +183,7 @@ void main() { x := 0; BOTH: f(); }";
     4 | void main() { x := 0; BOTH: f(); }
       |                             ^^^ no thread runs `main`
       |
-      = help: `safe` means nothing here; do you mean another label?
+      = help: the answer `safe` then says nothing about the program; do you mean another label?
 
     exit code 0
     ");
@@ -208,7 +208,7 @@ fn a_limit_that_changes_nothing() {
         ran.stderr
     };
     let f = "decl x; void f() { x := 1; }";
-    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: the threads that `main` starts are there from the start");
+    assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: the threads that `main` starts are initial threads");
     assert_snapshot!(warning(&format!("{f} void main() {{ call f(); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: no thread is created");
     assert_snapshot!(warning(&format!("{f} void main() {{ thread_create(&f); skip; }}")), @"warning: --threads: a limit of 3 created threads changes nothing: one thread is created at most");
     assert_snapshot!(warning(&format!("{f} void main() {{ skip; thread_create(&f); thread_create(&f); }}")), @"warning: --threads: a limit of 3 created threads changes nothing: 2 threads are created at most");

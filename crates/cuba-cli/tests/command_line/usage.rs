@@ -204,7 +204,7 @@ fn short_help_has_a_line_for_each_option() {
           --max-contexts <K>      With --dot or --svg: stop after K contexts [default: 50]
           --json                  Print JSON
           --color <WHEN>          Use colours [default: auto] [possible values: auto, always, never]
-      -q, --quiet                 Suppress warnings and progress
+      -q, --quiet                 Suppress warnings, notes and progress
       -h, --help                  Print help (see more with '--help')
 
     Model:
@@ -212,10 +212,10 @@ fn short_help_has_a_line_for_each_option() {
           --target <PATTERN>   Replace the bad patterns of the model by this pattern
           --instances <F=N,…>  Start these functions of a .bp file instead of main
           --threads <N>        Allow at most N created threads of a .bp file at a time
-          --label <LABEL>      Ask whether a thread can reach this label of a .bp file
+          --label <LABEL>      Make a state bad if a thread is at this label of a .bp file
 
     Limits:
           --memory <SIZE>   Stop when the process needs more memory than this
-          --timeout <TIME>  Stop after this time and print what is known
+          --timeout <TIME>  Stop after this time and print the results so far
     ");
 }

@@ -135,7 +135,7 @@ fn a_trace_that_is_too_long() {
     let model = format!("shared 0 1\ninit 0|a0\nbad 1|-\nthread P {{\nsymbols {symbols} c\n{rules}\n}}\n");
     let ran = on(&model, "verify");
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
-    assert_snapshot!(ran.stdout, @"unknown: safe up to 0 contexts; with 1 context a bad state is reachable, but the way there is too long to be written out");
+    assert_snapshot!(ran.stdout, @"unknown: safe up to 0 contexts; with 1 context a bad state is reachable, but the trace to it is too long to be written out");
 }
 
 /// Each symbol may be called from the previous one: a context is finite, but it has 2^30 stacks.

@@ -1,6 +1,8 @@
 //! The step relation of a program: its meaning (docs/boolean-programs.md) as actions of a pushdown
 //! system.
 //!
+//! In: a graph, its threads, and a head. Out: the steps from this head.
+//!
 //! A shared state consists of the shared variables and the state of locks, atomic sections and
 //! created threads. A stack symbol is a [`Frame`]: a place, its local variables, and the locks and
 //! the atomic section of the thread.
@@ -47,12 +49,12 @@ impl<'a> StepRelation<'a> {
         StepRelation { graph, threads, has_errors, hands_over: hands_over(graph), live }
     }
 
-    /// Whether a return of this function stores a handover in the shared state.
+    /// Returns whether a return of this function stores a handover in the shared state.
     pub(crate) fn hands_over(&self, function: usize) -> bool {
         self.hands_over[function]
     }
 
-    /// The initial shared state.
+    /// Returns the initial shared state.
     pub(crate) fn initial(&self) -> Shared {
         Shared::Running(Running {
             variables: self.graph.shared.iter().map(|variable| variable.value).collect(),
@@ -64,18 +66,18 @@ impl<'a> StepRelation<'a> {
         })
     }
 
-    /// The first frame of a thread that starts with this function.
+    /// Returns the first frame of a thread that starts with this function.
     pub(crate) fn first_frame(&self, function: usize, kind: FrameKind) -> Frame {
         let thread_locals: Valuation = self.graph.thread_locals.iter().map(|variable| variable.value).collect();
         self.entered(function, kind, &thread_locals, &[])
     }
 
-    /// The frame without the values of variables that are not live.
+    /// Removes the values of variables that are not live from a frame.
     fn trimmed(&self, frame: Frame) -> Frame {
         Frame { local: frame.local.masked(&self.live[frame.node]), ..frame }
     }
 
-    /// The frame at the entry of a function.
+    /// Creates the frame at the entry of a function.
     fn entered(
         &self,
         function: usize,
@@ -84,7 +86,7 @@ impl<'a> StepRelation<'a> {
         arguments: &[Option<bool>],
     ) -> Frame {
         let count = self.graph.thread_locals.len();
-        let kind = self.lowest(function, kind);
+        let kind = self.lowest_frame_kind(function, kind);
         let function = &self.graph.functions[function];
         let mut local = Valuation::default().with_first(count, thread_locals);
         for (number, variable) in function.locals.iter().enumerate() {
@@ -94,9 +96,9 @@ impl<'a> StepRelation<'a> {
         self.trimmed(Frame { node: function.entry, kind, section, held, local, results })
     }
 
-    /// The kind of the lowest frame of a thread. If its return hands nothing over, and created
-    /// threads are not counted, the frame behaves like a called one and has the same kind.
-    fn lowest(&self, function: usize, kind: FrameKind) -> FrameKind {
+    /// Returns the kind of the lowest frame of a thread. If its return hands nothing over, and
+    /// created threads are not counted, the frame behaves like a called one and has the same kind.
+    fn lowest_frame_kind(&self, function: usize, kind: FrameKind) -> FrameKind {
         match kind {
             FrameKind::Created if self.threads.limit.is_some() => kind,
             _ if self.hands_over[function] => kind,
@@ -104,9 +106,9 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// The starts of threads from this pool: for each frame that is pending, the shared state after
+    /// Returns the starts of threads from this pool. For each pending frame: the shared state after
     /// the start, and the frame.
-    pub(crate) fn pick_up((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
+    pub(crate) fn starts_from_pool((rest, variables): (&Shared, &Valuation), pool: u32) -> Vec<(Shared, Frame)> {
         let Shared::Running(running) = rest else { return Vec::new() };
         if running.is_atomic || running.handover != Handover::Nothing {
             return Vec::new();
@@ -122,7 +124,7 @@ impl<'a> StepRelation<'a> {
         starts
     }
 
-    /// Whether a thread with this frame on top is the only thread that can take a step.
+    /// Returns whether a thread with this frame on top is the only thread that can take a step.
     pub(crate) fn is_alone(&self, shared: &Shared, frame: &Frame) -> bool {
         match shared {
             Shared::Error(_) => true,
@@ -133,8 +135,8 @@ impl<'a> StepRelation<'a> {
         }
     }
 
-    /// All steps of a thread with this frame on top. The shared state is given as its variables and
-    /// the rest.
+    /// Computes all steps of a thread with this frame on top. The shared state is given as its
+    /// variables and the rest.
     pub(crate) fn steps(
         &self,
         (rest, variables): (&Shared, &Valuation),
@@ -142,36 +144,37 @@ impl<'a> StepRelation<'a> {
     ) -> Result<Vec<(Shared, Effect)>, Cutoff> {
         let Shared::Running(running) = rest else { return Ok(Vec::new()) };
         let node = &self.graph.nodes[frame.node];
-        let mut found = Vec::new();
+        let mut successors = Vec::new();
         match (&node.step, &running.handover) {
             (Step::Await { targets, assign }, _) => {
-                self.picked_up((running, variables), frame, targets, *assign, &mut found);
+                self.add_step_after_return((running, variables), frame, targets, *assign, &mut successors);
             }
             (_, Handover::Nothing) if running.is_atomic == (frame.section != Section::Outside) => {
-                ThreadStep { relation: self, running, variables, frame, node, found: &mut found, cases: 0 }.step()?;
+                ThreadStep { relation: self, running, variables, frame, node, successors: &mut successors, cases: 0 }
+                    .step()?;
             }
             _ => {}
         }
-        Ok(found)
+        Ok(successors)
     }
 
-    /// The step of a frame that awaits a return.
-    fn picked_up(
+    /// Adds the step of a frame that awaits a return.
+    fn add_step_after_return(
         &self,
         (running, variables): (&Running, &Valuation),
         frame: &Frame,
         targets: &[Option<Var>],
         assign: Option<usize>,
-        found: &mut Vec<(Shared, Effect)>,
+        successors: &mut Vec<(Shared, Effect)>,
     ) {
         match &running.handover {
             Handover::Nothing => {}
             Handover::End if frame.kind == FrameKind::Called => {
-                found.push((Shared::Running(running.with(variables.clone(), running.is_atomic)), Effect::Pop));
+                successors.push((Shared::Running(running.with(variables.clone(), running.is_atomic)), Effect::Pop));
             }
             Handover::End => {
                 let running = running.with(variables.clone(), false);
-                found.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
+                successors.push((Shared::Running(self.without_thread(running, frame)), Effect::Pop));
             }
             Handover::Results(handed) => {
                 let ReturnData { results, section, held, thread_locals } = &**handed;
@@ -190,12 +193,12 @@ impl<'a> StepRelation<'a> {
                 }
                 let running = running.with(variables.clone(), running.is_atomic);
                 let running = Running { handover: Handover::Nothing, ..running };
-                found.push((Shared::Running(running), Effect::To(self.trimmed(frame))));
+                successors.push((Shared::Running(running), Effect::To(self.trimmed(frame))));
             }
         }
     }
 
-    /// The shared state after the thread with this lowest frame has ended.
+    /// Returns the shared state after the thread with this lowest frame has ended.
     fn without_thread(&self, running: Running, frame: &Frame) -> Running {
         let is_counted = frame.kind == FrameKind::Created && self.threads.limit.is_some();
         let created = running.created.saturating_sub(u32::from(is_counted));
@@ -203,32 +206,35 @@ impl<'a> StepRelation<'a> {
     }
 }
 
-/// For each function, whether its return stores a handover in the shared state: if it has results,
-/// if a call of it may change thread-local variables, locks or the atomic section of its thread, or
-/// if `end_thread` may end its calls.
+/// Computes, for each function, whether its return stores a handover in the shared state. It does
+/// if the function has results, if a call of it may change thread-local variables, locks or the
+/// atomic section of its thread, or if `end_thread` may end its calls.
 fn hands_over(graph: &Graph) -> Vec<bool> {
     let mut callers = vec![Vec::new(); graph.functions.len()];
-    let (mut lasts, mut ends) =
+    let (mut has_lasting_effect, mut ends) =
         (vec![!graph.thread_locals.is_empty(); graph.functions.len()], vec![false; graph.functions.len()]);
     for node in &graph.nodes {
         match node.step {
             Step::Call { function, .. } => callers[function].push(node.function),
-            Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => lasts[node.function] = true,
+            Step::AtomicBegin | Step::AtomicEnd | Step::Lock(_) | Step::Unlock(_) => {
+                has_lasting_effect[node.function] = true;
+            }
             Step::EndThread => ends[node.function] = true,
             _ => {}
         }
     }
     // A caller has the effects of its callees.
-    let mut found: Vec<usize> = (0..lasts.len()).filter(|&function| lasts[function]).collect();
+    let mut found: Vec<usize> =
+        (0..has_lasting_effect.len()).filter(|&function| has_lasting_effect[function]).collect();
     while let Some(callee) = found.pop() {
         for &caller in &callers[callee] {
-            if !std::mem::replace(&mut lasts[caller], true) {
+            if !std::mem::replace(&mut has_lasting_effect[caller], true) {
                 found.push(caller);
             }
         }
     }
     let unwinds = (0..ends.len()).any(|function| ends[function] && !callers[function].is_empty());
     let results = graph.functions.iter().map(|function| function.results > 0);
-    let own = results.zip(lasts).zip(ends);
-    own.map(|((has_results, lasts), ends)| has_results || lasts || ends || unwinds).collect()
+    let own = results.zip(has_lasting_effect).zip(ends);
+    own.map(|((has_results, has_lasting_effect), ends)| has_results || has_lasting_effect || ends || unwinds).collect()
 }

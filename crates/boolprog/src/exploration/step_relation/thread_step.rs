@@ -1,4 +1,4 @@
-//! One step of one thread: how a statement changes the state.
+//! One step of one thread: the effect of a statement on the state.
 
 use super::{Effect, MOST_CASES, StepRelation};
 use crate::graph::{Formula, Node, Step, Var};
@@ -16,7 +16,7 @@ pub(super) struct ThreadStep<'m, 'a, 'f> {
     pub(super) variables: &'m Valuation,
     pub(super) frame: &'m Frame,
     pub(super) node: &'m Node,
-    pub(super) found: &'f mut Vec<(Shared, Effect)>,
+    pub(super) successors: &'f mut Vec<(Shared, Effect)>,
     /// The number of choices of open variables tried so far.
     pub(super) cases: u64,
 }
@@ -47,7 +47,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
     fn step_from(&mut self, store: &Store) -> Result<(), Stop> {
         let (node, frame) = (self.node, self.frame);
         match &node.step {
-            Step::Skip => self.go(store, node.next)?,
+            Step::Skip => self.continue_at(store, node.next)?,
             Step::Goto(targets) => {
                 for &target in targets {
                     let section = match frame.section {
@@ -57,12 +57,12 @@ impl<'m> ThreadStep<'m, '_, '_> {
                         section => section,
                     };
                     let next = NextFrame { section, ..self.next(target) };
-                    self.to(store, next)?;
+                    self.continue_with(store, next)?;
                 }
             }
             Step::Assume(condition) => {
                 if evaluate(condition, store, store)?.yes {
-                    self.go(store, node.next)?;
+                    self.continue_at(store, node.next)?;
                 }
             }
             Step::Assert(condition) => {
@@ -71,16 +71,16 @@ impl<'m> ThreadStep<'m, '_, '_> {
                     self.error(store)?;
                 }
                 if possible.yes {
-                    self.go(store, node.next)?;
+                    self.continue_at(store, node.next)?;
                 }
             }
             Step::Branch(condition, then, otherwise) => {
                 let possible = evaluate(condition, store, store)?;
                 if possible.yes {
-                    self.go(store, *then)?;
+                    self.continue_at(store, *then)?;
                 }
                 if possible.no {
-                    self.go(store, *otherwise)?;
+                    self.continue_at(store, *otherwise)?;
                 }
             }
             Step::Assign { targets, values, constrain } => {
@@ -94,7 +94,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
                     }
                 }
                 let next = NextFrame { has_results: false, ..self.next(node.next) };
-                self.to(&after, next)?;
+                self.continue_with(&after, next)?;
             }
             Step::Call { function, arguments, returned } => {
                 let arguments = values(arguments, store)?;
@@ -107,7 +107,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
             Step::EndThread => self.end(store),
             Step::Enter(_) | Step::Leave | Step::AtomicBegin | Step::AtomicEnd => {
                 let next = NextFrame { section: self.section(), ..self.next(node.next) };
-                self.to(store, next)?;
+                self.continue_with(store, next)?;
             }
             Step::Lock(lock) | Step::Unlock(lock) => self.lock(store, *lock, matches!(node.step, Step::Lock(_)))?,
             Step::Start { function, arguments } => {
@@ -124,7 +124,8 @@ impl<'m> ThreadStep<'m, '_, '_> {
                 if let Some(number) = open.iter().next() {
                     return Err(Stop::Open(Var::Local(number)));
                 }
-                let (kind, section) = (self.relation.lowest(node.function, FrameKind::Created), Section::Outside);
+                let (kind, section) =
+                    (self.relation.lowest_frame_kind(node.function, FrameKind::Created), Section::Outside);
                 let (held, local, results) = (NumberSet::EMPTY, store.local.clone(), frame.results.clone());
                 let copy = self.relation.trimmed(Frame { node: *target, kind, section, held, local, results });
                 self.create(store, copy)?;
@@ -134,7 +135,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         Ok(())
     }
 
-    /// The atomic section after a step that begins or ends one.
+    /// Returns the atomic section after a step that begins or ends one.
     fn section(&self) -> Section {
         match (&self.node.step, self.frame.section) {
             (Step::Enter(block), Section::Outside) => Section::Block(*block),
@@ -164,19 +165,19 @@ impl<'m> ThreadStep<'m, '_, '_> {
         }
     }
 
-    /// This frame at another node, without any other change.
+    /// Returns this frame at another node, without any other change.
     fn next(&self, node: usize) -> NextFrame<'m> {
         NextFrame { node, section: self.frame.section, held: &self.frame.held, has_results: true }
     }
 
     /// Continues at this node.
-    fn go(&mut self, store: &Store, next: usize) -> Result<(), Cutoff> {
+    fn continue_at(&mut self, store: &Store, next: usize) -> Result<(), Cutoff> {
         let next = self.next(next);
-        self.to(store, next)
+        self.continue_with(store, next)
     }
 
     /// Continues with this frame.
-    fn to(&mut self, store: &Store, next: NextFrame<'_>) -> Result<(), Cutoff> {
+    fn continue_with(&mut self, store: &Store, next: NextFrame<'_>) -> Result<(), Cutoff> {
         self.arrive(store, next, self.running)
     }
 
@@ -195,7 +196,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
             let frame = Frame { node: next.node, kind: self.frame.kind, section: next.section, held, local, results };
             let is_atomic = frame.section != Section::Outside;
             let running = running.with(store.shared.clone(), is_atomic);
-            self.found.push((Shared::Running(running), Effect::To(frame)));
+            self.successors.push((Shared::Running(running), Effect::To(frame)));
             Ok(())
         })
     }
@@ -215,7 +216,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
             }
         }
         let next = self.node.next;
-        let Some(constrain) = constrain else { return Ok(self.go(&after, next)?) };
+        let Some(constrain) = constrain else { return Ok(self.continue_at(&after, next)?) };
         // Variables that are open before the assignment are chosen first. Then only values after
         // the assignment are chosen here.
         if let Some(OpenVariable(variable)) = open_before(constrain, store) {
@@ -224,7 +225,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         after.cases(&mut |after| {
             self.count()?;
             if evaluate(constrain, store, after)?.yes {
-                self.go(after, next)?;
+                self.continue_at(after, next)?;
             }
             Ok(())
         })?;
@@ -244,7 +245,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         };
         let below = relation.trimmed(Frame { node, local: store.local.clone(), ..frame.clone() });
         let running = self.running.with(store.shared.clone(), self.running.is_atomic);
-        self.found.push((Shared::Running(running), Effect::Push(callee, below)));
+        self.successors.push((Shared::Running(running), Effect::Push(callee, below)));
     }
 
     /// Returns from the function with these results.
@@ -263,7 +264,7 @@ impl<'m> ThreadStep<'m, '_, '_> {
         };
         let is_atomic = section != Section::Outside;
         let running = Running { handover, ..self.running.with(store.shared.clone(), is_atomic) };
-        self.found.push((Shared::Running(running), Effect::Pop));
+        self.successors.push((Shared::Running(running), Effect::Pop));
     }
 
     /// Ends the thread.
@@ -274,15 +275,15 @@ impl<'m> ThreadStep<'m, '_, '_> {
         } else {
             self.relation.without_thread(running, self.frame)
         };
-        self.found.push((Shared::Running(running), Effect::Pop));
+        self.successors.push((Shared::Running(running), Effect::Pop));
     }
 
-    /// An `assert` or `unlock` fails.
+    /// Adds the error of a failed `assert` or `unlock`.
     fn error(&mut self, store: &Store) -> Result<(), Cutoff> {
         if !self.relation.has_errors {
-            return self.go(store, self.node.next);
+            return self.continue_at(store, self.node.next);
         }
-        self.found.push((Shared::Error(self.frame.node), Effect::To(self.frame.clone())));
+        self.successors.push((Shared::Error(self.frame.node), Effect::To(self.frame.clone())));
         Ok(())
     }
 
@@ -317,12 +318,12 @@ struct NextFrame<'n> {
     has_results: bool,
 }
 
-/// The value of each formula; `None` stands for any value.
+/// Evaluates each formula; `None` stands for any value.
 fn values(formulas: &[Formula], store: &Store) -> Result<Vec<Option<bool>>, OpenVariable> {
     formulas.iter().map(|formula| Ok(evaluate(formula, store, store)?.value())).collect()
 }
 
-/// A variable in the formula that is open before the assignment, if there is one.
+/// Finds a variable of the formula that is open before the assignment.
 fn open_before(formula: &Formula, store: &Store) -> Option<OpenVariable> {
     match formula {
         Formula::Variable(variable) => store.get(*variable).is_none().then_some(OpenVariable(*variable)),

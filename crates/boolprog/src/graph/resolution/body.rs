@@ -3,7 +3,7 @@
 use super::{Resolver, declared_once, distinct, formula};
 use crate::graph::{Formula, Node, Step, Var};
 use crate::syntax::limits::{MOST_LOCKS, MOST_VARIABLES};
-use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementId, StatementKind, Target};
+use crate::syntax::{Expr, Function, Name, Operator, Origin, Statement, StatementId, StatementKind, Target, balanced};
 use crate::text::{STARTS, instead_of_constant};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub(super) struct Body<'c, 'a> {
     variables: BTreeMap<&'a str, Var>,
     /// The node and the place of each label. It is complete when all statements are built.
     labels: BTreeMap<&'a str, (usize, Span)>,
-    /// Nodes with the labels that they lead to. These are resolved at the end.
+    /// The jumps: nodes, and the labels that they lead to. They are resolved at the end.
     jumps: Vec<(usize, &'a [Name])>,
     /// The `atomic` blocks around the current statement.
     blocks: Vec<usize>,
@@ -56,7 +56,8 @@ impl<'c, 'a> Body<'c, 'a> {
         let function = self.function;
         let enforce = function.enforce.iter().map(|expr| self.formula(expr, None));
         let enforce: Vec<_> = enforce.collect();
-        self.resolver.graph.functions[self.index].enforce = conjunction(enforce);
+        self.resolver.graph.functions[self.index].enforce =
+            balanced(enforce, |a, b| Formula::Binary(Operator::And, Box::new(a), Box::new(b)));
         let end = Place { statement: None, span: function.end.0, origin: None };
         let end = self.node(Step::Return(vec![Formula::Choice; function.results]), 0, &end);
         let entry = self.statements(&function.body, end);
@@ -198,7 +199,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if targets.len() != values.len() {
             let (left, right) = (counted(targets.len(), "variable"), counted(values.len(), "value"));
             self.error(|| {
-                Diagnostic::error(format!("{left} := {right}"))
+                Diagnostic::error(format!("an assignment of {right} to {left}"))
                     .at(place.span, "as many on the right as on the left")
                     .help("use `_` for a value that is not wanted, `*` for any value")
             });
@@ -260,7 +261,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.node(Step::Call { function: callee.unwrap_or(0), arguments, returned }, next, place)
     }
 
-    /// The function with this name, if it has this number of parameters.
+    /// Returns the function with this name, if it has this number of parameters.
     fn callee(&mut self, name: &'a Name, arguments: usize) -> Option<usize> {
         let Some(&index) = self.resolver.functions.get(name.text.as_str()) else {
             if self.resolver.possibly_declared.contains(&name.text) {
@@ -302,7 +303,7 @@ impl<'c, 'a> Body<'c, 'a> {
         if lock == MOST_LOCKS {
             self.error(|| {
                 Diagnostic::error(format!("more than {MOST_LOCKS} locks"))
-                    .at(place.span, "one too many")
+                    .at(place.span, "beyond the limit")
                     .help("use fewer")
             });
             return 0;
@@ -378,7 +379,7 @@ impl<'c, 'a> Body<'c, 'a> {
         found
     }
 
-    /// The variables that are visible here, in the order of their names.
+    /// Returns the variables that are visible here, in the order of their names.
     fn known_variables(&self) -> impl Iterator<Item = &'a str> {
         let names: BTreeSet<&str> = self.resolver.variables.keys().chain(self.variables.keys()).copied().collect();
         names.into_iter()
@@ -430,26 +431,11 @@ fn has_label(statements: &[Statement], label: &str) -> bool {
     })
 }
 
-/// `1 result`, `2 results`, `no results`.
+/// Formats a number with its noun: `1 result`, `2 results`, `no results`.
 fn counted(number: usize, what: &str) -> String {
     match number {
         0 => format!("no {what}s"),
         1 => format!("1 {what}"),
         more => format!("{more} {what}s"),
     }
-}
-
-/// The conjunction of all formulas, as a balanced tree.
-fn conjunction(mut formulas: Vec<Formula>) -> Option<Formula> {
-    while formulas.len() > 1 {
-        let mut rest = formulas.into_iter();
-        formulas = Vec::new();
-        while let Some(a) = rest.next() {
-            formulas.push(match rest.next() {
-                Some(b) => Formula::Binary(Operator::And, Box::new(a), Box::new(b)),
-                None => a,
-            });
-        }
-    }
-    formulas.pop()
 }

@@ -1,4 +1,6 @@
-//! Name resolution: builds a [`Graph`] from a syntax tree, and reports all errors.
+//! Name resolution: builds the graph of a program.
+//!
+//! In: a syntax tree. Out: a [`Graph`], and diagnostics for all errors.
 
 mod body;
 
@@ -9,10 +11,10 @@ use body::Body;
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The graph of a program. If an error is reported, the graph has no meaning.
+/// Builds the graph of a program. If this reports an error, the graph has no meaning.
 ///
-/// `possibly_declared` are words of statements that the parser did not understand. They may have
-/// been declared there, so they are not reported as unknown.
+/// `possibly_declared` are words of statements that the parser did not understand. Such a statement
+/// may declare them, so they are not reported as unknown.
 pub(crate) fn resolve(program: &Program, possibly_declared: &BTreeSet<String>, diagnostics: &mut Diagnostics) -> Graph {
     let graph = declare(program);
     let (variables, locks, functions) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -29,7 +31,7 @@ fn declared(variable: &Variable) -> Declaration {
     Declaration { name: variable.name.text.clone(), value: variable.value }
 }
 
-/// The declarations of the graph, without nodes.
+/// Builds the declarations of the graph, without nodes.
 fn declare(program: &Program) -> Graph {
     let (thread_locals, shared): (Vec<_>, Vec<_>) =
         program.variables.iter().partition(|variable| variable.is_thread_local);
@@ -68,7 +70,7 @@ struct Resolver<'a> {
     functions: BTreeMap<&'a str, usize>,
 }
 
-/// Reports names that occur more than once. `says` makes the message, `help` says what to do.
+/// Reports names that occur more than once. `says` makes the message.
 fn distinct<'a>(
     names: impl Iterator<Item = &'a Name>,
     says: impl Fn(&str) -> String,
@@ -107,8 +109,8 @@ impl Resolver<'_> {
             if let Some(variable) = of_kind.nth(MOST_VARIABLES) {
                 self.diagnostics.error(|| {
                     Diagnostic::error(format!("more than {MOST_VARIABLES} {what} variables"))
-                        .at(variable.name.at.0, "one too many")
-                        .help("no analysis could explore that many; leave out what the property does not depend on")
+                        .at(variable.name.at.0, "beyond the limit")
+                        .help("leave out variables that the property does not depend on")
                 });
             }
         }

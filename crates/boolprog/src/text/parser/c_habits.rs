@@ -14,7 +14,7 @@ const TYPES: [&str; 22] = [
     "volatile", "static", "extern", "register", "inline", "auto", "struct", "union", "enum", "typedef",
 ];
 
-/// The most words of a type.
+/// The limit for the number of words of a type.
 const LONGEST_TYPE: usize = 8;
 
 pub(super) fn is_type(word: &str) -> bool {
@@ -27,10 +27,10 @@ const OPERATORS: [&str; 26] = [
     "*", "/", "%", "<", ">", "[", ".",
 ];
 
-/// What to write instead of a pointer.
+/// The help for a pointer.
 const USE_RESULTS: &str = "use the variable itself; functions return results: `x, y := call f(x);`";
 
-/// What to write instead of an operator.
+/// Suggests a replacement for an operator of C.
 fn instead_of_operator(operator: &str) -> String {
     let bits = "a number is one variable for each bit";
     match operator {
@@ -47,7 +47,7 @@ fn instead_of_operator(operator: &str) -> String {
     }
 }
 
-/// What to write instead of a call of a function of C.
+/// Suggests a replacement for a call of a C function.
 fn instead_of_function(name: &str) -> Option<&'static str> {
     Some(match name {
         _ if name.to_ascii_lowercase().contains("nondet") => "any value is written `*`: `x := *;`, `if (*) …`",
@@ -74,7 +74,7 @@ fn instead_of_function(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What to write instead of a constant of C.
+/// Suggests a replacement for a constant of C.
 pub(crate) fn instead_of_constant(name: &str) -> Option<&'static str> {
     match name {
         "TRUE" | "True" => Some("the constants are `1` and `0`, or `true` and `false`"),
@@ -86,19 +86,19 @@ pub(crate) fn instead_of_constant(name: &str) -> Option<&'static str> {
 
 /// Removes lines such as `#include`. Reports the first of several in a row.
 pub(super) fn without_directives(text: &str, mut lexemes: Vec<Lexeme>, diagnostics: &mut Diagnostics) -> Vec<Lexeme> {
-    let mut was_one = false;
+    let mut was_directive = false;
     lexemes.retain(|lexeme| {
         let found = &text[lexeme.span.start as usize..lexeme.span.end as usize];
-        let is_one = lexeme.token == Token::Unknown && found.starts_with('#');
-        if is_one && !was_one {
+        let is_directive = lexeme.token == Token::Unknown && found.starts_with('#');
+        if is_directive && !was_directive {
             diagnostics.error(|| {
                 Diagnostic::error(format!("`{}` is for the C preprocessor", shortened(found)))
                     .at(lexeme.span, "there is no preprocessor")
                     .help("remove such lines; one file contains the whole program")
             });
         }
-        was_one = is_one;
-        !is_one
+        was_directive = is_directive;
+        !is_directive
     });
     lexemes
 }
@@ -108,8 +108,8 @@ impl Parser<'_> {
         self.lexemes.get(at).is_some_and(|lexeme| lexeme.token == Token::Word)
     }
 
-    /// The end of the type that starts at this token. Mostly this is the name of a variable or a
-    /// function.
+    /// Returns the position after the type that starts at this token. This is mostly the position
+    /// of the name of a variable or a function.
     pub(super) fn type_end(&self, from: usize) -> usize {
         let mut at = from;
         // A word before a parenthesis is the name of a function.
@@ -122,7 +122,7 @@ impl Parser<'_> {
         at
     }
 
-    /// Whether a variable with a type is declared here.
+    /// Returns whether a declaration of a variable with a type starts here.
     pub(super) fn starts_typed(&self) -> bool {
         let name = self.type_end(self.at);
         let is_named = || self.is_word(name) && matches!(self.text_at(name + 1), ";" | "," | "=" | ":=" | "[");
@@ -159,7 +159,7 @@ impl Parser<'_> {
     }
 
     /// Reports a function that is declared without a body.
-    pub(super) fn no_declaration(&mut self) -> Parsed<()> {
+    pub(super) fn check_has_body(&mut self) -> Parsed<()> {
         let name = self.type_end(self.at);
         let end = (name + 2..self.lexemes.len()).take(100).find(|&at| matches!(self.text_at(at), ")" | ";" | "{"));
         if self.text_at(name + 1) != "("
@@ -236,7 +236,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// The operator of C that is here, if it does not exist in this language.
+    /// Returns the C operator at the current position, if this language does not have it.
     fn c_operator(&self) -> Option<&'static str> {
         // `/*` may start a comment without an end.
         if self.peek().is_none() || self.next_text() == "<=>" || self.next_text().starts_with("/*") {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         OPERATORS.into_iter().find(|operator| rest.starts_with(operator))
     }
 
-    /// Whether there is an operator of C here that may follow an assigned variable: `+=`, `++`,
+    /// Returns whether a C operator starts here that may follow an assigned variable: `+=`, `++`,
     /// `->`.
     pub(super) fn is_assigned_as_in_c(&self) -> bool {
         self.c_operator().is_some_and(|operator| !matches!(operator, "*" | "<" | ">"))
@@ -265,7 +265,8 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression. If an operator of C follows it, reports the operator and skips the rest.
+    /// Reports a C operator that follows an expression, and skips the rest. Returns the expression
+    /// without it.
     pub(super) fn without_c_operator(&mut self, expr: Expr) -> Expr {
         if self.c_operator().is_none() {
             return expr;
@@ -274,7 +275,7 @@ impl Parser<'_> {
         self.skip_expression(expr.at.0)
     }
 
-    /// If an operand of C starts here, reports it and returns an expression in its place.
+    /// Reports an operand of C, if it starts here. Returns an expression in its place.
     pub(super) fn c_operand(&mut self) -> Option<Expr> {
         let (start, word, next) = (self.here(), self.next_text(), self.text_at(self.at + 1));
         let choice = |parser: &Self| Expr { kind: ExprKind::Choice, at: At(start.to(parser.last())) };
@@ -316,14 +317,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether there is a cast here: a type in parentheses before an operand.
+    /// Returns whether a cast starts here: a type in parentheses before an operand.
     fn is_cast(&self) -> bool {
         let end = self.type_end(self.at + 1);
         let is_operand = self.is_word(end + 1) && !is_keyword(self.text_at(end + 1));
         self.text_at(end) == ")" && (end > self.at + 2 || is_operand || self.text_at(end + 1) == "(")
     }
 
-    /// Whether an operand follows this sign without a blank.
+    /// Returns whether an operand follows this sign without a blank.
     fn is_before_operand(&self) -> bool {
         let next = self.text_at(self.at + 1);
         let is_near = self.lexemes.get(self.at + 1).is_some_and(|lexeme| lexeme.span.start == self.here().end);
@@ -347,7 +348,7 @@ impl Parser<'_> {
         )
     }
 
-    /// If a statement of C starts here, reports it and returns a statement in its place.
+    /// Reports a statement of C, if it starts here. Returns a statement in its place.
     pub(super) fn c_statement(&mut self) -> Parsed<Option<StatementKind>> {
         let (word, next, here) = (self.next_text(), self.text_at(self.at + 1), self.here());
         let slam = self.dialect == Dialect::Slam;
@@ -385,7 +386,7 @@ impl Parser<'_> {
         if word == "switch" {
             self.skip_braces();
         }
-        self.not_understood(before);
+        self.record_possible_names(before);
         let body = if matches!(self.next_text(), "{" | "begin") { self.nested() } else { Vec::new() };
         if word == "do" && self.next_text() == "while" {
             self.skip_statement();

@@ -5,7 +5,8 @@ use crate::syntax::{At, Expr, ExprKind, Name, Operator};
 use crate::text::lexer::Token;
 use cpds::diagnostic::Diagnostic;
 
-/// The most operators of the same strength in a row. Their tree is as deep.
+/// The limit for the number of operators of the same strength in a row. Their tree has the same
+/// depth.
 const LONGEST: usize = 500;
 
 impl Parser<'_> {
@@ -123,7 +124,7 @@ impl Parser<'_> {
                 }
                 _ => {
                     return Err(
-                        self.expected("an expression", "a variable, `0`, `1`, `*`, or something in parentheses")
+                        self.expected("an expression", "a variable, `0`, `1`, `*`, or an expression in parentheses")
                     );
                 }
             },

@@ -1,4 +1,6 @@
-//! The parser: builds a syntax tree from tokens by recursive descent, for both dialects.
+//! The parser: recursive descent, for both dialects.
+//!
+//! In: a text. Out: a syntax tree, diagnostics, and the words that the parser did not understand.
 //!
 //! After a mistake the parser continues after the next `;`, or at the next bracket (`recovery.rs`).
 //! It reports at most one error for each statement, each declaration and each head of a function.
@@ -48,12 +50,12 @@ const OTHERS: [&str; 18] = [
     "sync",
 ];
 
-/// Whether a word is a keyword, which cannot be a name.
+/// Returns whether a word is a keyword. A keyword cannot be a name.
 pub(crate) fn is_keyword(word: &str) -> bool {
     STARTS.contains(&word) || OTHERS.contains(&word)
 }
 
-/// The value of a word, if it is a constant.
+/// Returns the value of a word, if it is a constant.
 pub(crate) fn is_constant(word: &str, dialect: Dialect) -> Option<bool> {
     match (word, dialect) {
         ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
@@ -85,7 +87,7 @@ struct Parser<'a> {
     unit: usize,
     /// The unit of the last error. It gets no second error.
     reported: Option<usize>,
-    /// The words of all units with errors: names that may have been declared there.
+    /// The words of all units with errors. These units may declare the words as names.
     possibly_declared: BTreeSet<String>,
     /// For each token, whether its word has been added to these.
     is_noted: Vec<bool>,
@@ -126,7 +128,7 @@ pub(crate) fn parse_expression(
     let mut parser = Parser::new((text, source), lexemes, dialect, diagnostics);
     let expr = parser.expression().ok()?;
     if parser.peek().is_some() {
-        parser.expected("the end of the expression", "one expression is enough");
+        parser.expected("the end of the expression", "write a single expression");
     }
     (diagnostics.errors() == before).then_some(expr)
 }
@@ -172,12 +174,12 @@ impl<'a> Parser<'a> {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// The text of the next token. It is empty at the end.
+    /// Returns the text of the next token. It is empty at the end.
     fn next_text(&self) -> &'a str {
         self.text_at(self.at)
     }
 
-    /// The place of the next token. At the end, the place after the last one.
+    /// Returns the place of the next token. At the end, returns the place after the last token.
     fn here(&self) -> Span {
         match self.lexemes.get(self.at) {
             Some(lexeme) => lexeme.span,
@@ -185,7 +187,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The place of the last token.
+    /// Returns the place of the last token.
     fn last(&self) -> Span {
         let start = Span { source: self.source, start: 0, end: 0 };
         self.at.checked_sub(1).and_then(|last| self.lexemes.get(last)).map_or(start, |lexeme| lexeme.span)
@@ -208,7 +210,7 @@ impl<'a> Parser<'a> {
         self.take(text).ok_or_else(|| self.expected(&format!("`{text}`"), help))
     }
 
-    /// Reports that something else is expected here.
+    /// Reports that the parser expects `what` here.
     fn expected(&mut self, what: &str, help: &str) -> Reported {
         let found = match self.peek() {
             None => "the end of the text".to_owned(),
@@ -288,7 +290,7 @@ impl<'a> Parser<'a> {
         Ok(Name { text: text.to_owned(), at: At(span) })
     }
 
-    /// One or more items, separated by commas.
+    /// Parses a list with at least one item. Commas separate the items.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.take(",").is_some() {
@@ -297,7 +299,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// A list in parentheses. It may be empty.
+    /// Parses a list in parentheses. It may be empty.
     fn in_parentheses<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.expect("(", "a list in parentheses comes here; it may be empty")?;
         let items = if self.next_text() == ")" { Vec::new() } else { self.list(item)? };

@@ -15,21 +15,22 @@ pub(super) struct OpenBlock {
 /// The most tokens that are searched for a closing parenthesis.
 const FAR: usize = 1000;
 
-/// The number of blanks and tabs at the start of the line of this place.
+/// Counts the blanks and tabs at the start of the line of this place.
 fn indentation(text: &str, place: u32) -> usize {
     let line = &text[text[..place as usize].rfind('\n').map_or(0, |end| end + 1)..];
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Whether only blanks and tabs are before this place in its line.
+/// Returns whether only blanks and tabs are before this place in its line.
 fn starts_line(text: &str, place: u32) -> bool {
     let before = text[..place as usize].trim_end_matches([' ', '\t']);
     before.is_empty() || before.ends_with('\n')
 }
 
 impl<'a> Parser<'a> {
-    /// Records the words from this token up to the current one: they were not understood.
-    pub(super) fn not_understood(&mut self, from: usize) {
+    /// Records the words from this token up to the current one as possible names, because the
+    /// parser did not understand them.
+    pub(super) fn record_possible_names(&mut self, from: usize) {
         for at in from..self.at {
             // Each token once: nested blocks lead here repeatedly.
             if !std::mem::replace(&mut self.is_noted[at], true)
@@ -40,7 +41,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The names of the functions that have a body.
+    /// Returns the names of the functions that have a body.
     pub(super) fn functions_with_a_body(&self) -> HashSet<&'a str> {
         let mut defined = HashSet::new();
         // The name before the current list of parameters.
@@ -68,7 +69,8 @@ impl<'a> Parser<'a> {
         defined
     }
 
-    /// Whether a function starts here. Inside a function, this means that its end is missing.
+    /// Returns whether a function starts here. Inside a function, this means that its end is
+    /// missing.
     pub(super) fn starts_function(&self) -> bool {
         self.function_starts_at(self.at)
     }
@@ -156,7 +158,7 @@ impl<'a> Parser<'a> {
     pub(super) fn skip_parentheses(&mut self) {
         let open = self.at;
         if self.next_text() == "(" && self.skip_behind_parenthesis(open) {
-            self.not_understood(open);
+            self.record_possible_names(open);
         }
     }
 
@@ -177,7 +179,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        self.not_understood(before);
+        self.record_possible_names(before);
     }
 
     /// Skips the rest of an expression, and returns an expression in its place.
@@ -205,11 +207,11 @@ impl<'a> Parser<'a> {
             Dialect::Paper => (self.text_at(first) == "(" && self.skip_behind_parenthesis(first)) || self.skip_to("{"),
             Dialect::Slam => self.skip_to("then") || self.skip_to("do"),
         };
-        self.not_understood(first);
+        self.record_possible_names(first);
         if is_over { Ok(Expr { kind: ExprKind::Choice, at: At(start.to(self.last())) }) } else { Err(Reported) }
     }
 
-    /// The statements of a block, up to one of the closers.
+    /// Parses the statements of a block, up to one of the closers.
     pub(super) fn inside(&mut self, closers: &'static [&'static str]) -> Vec<Statement> {
         self.open.push(OpenBlock { closers });
         let statements = self.statements();
@@ -217,7 +219,8 @@ impl<'a> Parser<'a> {
         statements
     }
 
-    /// Whether the innermost block ends here, by its own closer or that of a block around it.
+    /// Returns whether the innermost block ends here: at its own closer, or at the closer of a
+    /// block around it.
     pub(super) fn ends_block(&self) -> bool {
         let text = self.next_text();
         match text {

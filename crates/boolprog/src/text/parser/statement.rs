@@ -31,7 +31,7 @@ pub(crate) const STARTS: [&str; 20] = [
 ];
 
 impl Parser<'_> {
-    /// The statements of the innermost block, up to its end.
+    /// Parses the statements of the innermost block, up to its end.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut found = Vec::new();
         while !self.ends_block() {
@@ -56,7 +56,7 @@ impl Parser<'_> {
             }
             if self.at == before && !matches!(self.next_text(), "{" | "begin") {
                 self.at += 1; // no statement starts with this token
-                self.not_understood(before);
+                self.record_possible_names(before);
             }
             if matches!(self.next_text(), "{" | "begin") {
                 found.extend(self.nested());
@@ -72,7 +72,7 @@ impl Parser<'_> {
         let statement = self.statement().ok();
         if statement.is_none() {
             self.skip_statement();
-            self.not_understood(before);
+            self.record_possible_names(before);
         }
         statement
     }
@@ -126,16 +126,16 @@ impl Parser<'_> {
         Ok(Statement { id, labels, kind, at: At(start.to(end)), origin })
     }
 
-    /// The id of the next statement.
+    /// Assigns the id of the next statement.
     fn next_id(&mut self) -> StatementId {
         let id = StatementId(self.statements);
         self.statements += 1;
         id
     }
 
-    /// Whether the statement ends here without a `;`. In SLAM's dialect, `;` separates statements,
-    /// so the last one of a block needs none. (At the end of the text, the end of a block is
-    /// missing instead.)
+    /// Returns whether the statement ends here without a `;`. In SLAM's dialect, `;` separates
+    /// statements. So the last statement of a block needs none. (At the end of the text, the end of
+    /// a block is missing instead.)
     fn is_last(&self) -> bool {
         let is_end = self.peek().is_none() || matches!(self.next_text(), "fi" | "od" | "end" | "else" | "elsif");
         self.dialect == Dialect::Slam && is_end

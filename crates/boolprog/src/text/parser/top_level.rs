@@ -37,7 +37,7 @@ impl Parser<'_> {
             if parsed.is_err() {
                 self.at = self.at.max(before + 1);
                 self.skip_item();
-                self.not_understood(before);
+                self.record_possible_names(before);
             }
         }
         (program, self.possibly_declared)
@@ -48,12 +48,12 @@ impl Parser<'_> {
         let (word, here) = (self.next_text(), self.here());
         self.mistake(|| {
             Diagnostic::error(format!("`{word}` is not supported"))
-                .at(here, "no published text says what it means for concurrent programs")
-                .help("leave it out, if the program means the same without it")
+                .at(here, "its meaning for concurrent programs is not published")
+                .help("leave it out, if this does not change the meaning of the program")
         })
     }
 
-    /// `decl x, y = 0;`
+    /// Parses a declaration: `decl x, y = 0;`.
     fn declaration(&mut self, is_top: bool, variables: &mut Vec<Variable>) -> Parsed<()> {
         let mut thread_local = None;
         while let "decl" | "thread_local" = self.next_text() {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         if let (Some(span), false) = (thread_local, is_top) {
             return self.report(|| {
                 Diagnostic::error("a thread-local variable inside a function")
-                    .at(span, "every call has its own variables anyway")
+                    .at(span, "each call has its own variables")
                     .help("declare it before the functions, or without `thread_local`")
             });
         }
@@ -124,7 +124,7 @@ impl Parser<'_> {
             };
             if parsed.is_err() {
                 self.skip_statement();
-                self.not_understood(before);
+                self.record_possible_names(before);
             }
         }
         let body = self.inside(closers);
@@ -133,9 +133,9 @@ impl Parser<'_> {
         Ok(Function { name, results, parameters, locals, enforce, body, end })
     }
 
-    /// The head of a function: name, number of results, and parameters.
+    /// Parses the head of a function: name, number of results, and parameters.
     fn head(&mut self) -> Parsed<(Name, usize, Vec<Name>)> {
-        self.no_declaration()?;
+        self.check_has_body()?;
         let results = self.results()?;
         let name = self.name("the name of a function")?;
         let parameters = self.parameters()?;
@@ -159,7 +159,7 @@ impl Parser<'_> {
     fn enforced(&mut self) -> Parsed<Expr> {
         self.at += 1;
         let expr = self.expression()?;
-        self.expect(";", "it ends with `;`")?;
+        self.expect(";", "an `enforce` ends with `;`")?;
         Ok(expr)
     }
 

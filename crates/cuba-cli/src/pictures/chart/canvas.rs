@@ -41,12 +41,12 @@ impl<'c> ChartCanvas<'c> {
         start + (end - start) * ratio(k, self.most())
     }
 
-    /// The last k on the axis.
+    /// Returns the last k on the axis.
     fn most(&self) -> usize {
         self.chart.levels.len().saturating_sub(1).max(self.chart.bad.unwrap_or(0))
     }
 
-    /// The position of a rung. The first one is at the right edge.
+    /// Returns the position of a rung. The first rung is at the right edge.
     fn x_of_rung(&self, number: usize) -> f64 {
         let (start, end) = (self.middle.1, WIDTH - RIGHT);
         end - (end - start) * ratio(number, (self.chart.rungs.len() - 1).max(1))
@@ -100,7 +100,7 @@ impl<'c> ChartCanvas<'c> {
             writeln!(out, r#"<text class="quiet" x="{x:.1}" y="{y}" text-anchor="middle">← overapproximations</text>"#);
     }
 
-    /// The points of the ceiling from left to right.
+    /// Returns the points of the ceiling from left to right.
     fn ceiling(&self) -> Vec<(f64, f64)> {
         let chart = self.chart;
         let levels = chart.levels.iter().filter_map(|level| Some((self.x(level.k), self.y(level.upper?.0))));
@@ -108,7 +108,7 @@ impl<'c> ChartCanvas<'c> {
         levels.chain(rungs).collect()
     }
 
-    /// The area between the lower and the upper search.
+    /// Draws the area between the lower and the upper search.
     pub(super) fn between(&self, out: &mut String) {
         let (ceiling, chart) = (self.ceiling(), self.chart);
         let (Some(&(first, _)), Some(&(end, _)), Some(last)) = (ceiling.first(), ceiling.last(), chart.levels.last())
@@ -126,7 +126,7 @@ impl<'c> ChartCanvas<'c> {
         let _ = writeln!(out, r#"<path class="open" d="{} z"/>"#, path(all));
     }
 
-    /// The intervals in which T(R_k) does not grow.
+    /// Draws the intervals in which T(R_k) does not grow.
     pub(super) fn pauses(&self, out: &mut String) {
         let [_, visible] = &self.chart.sequences;
         for (k, pause) in visible.pauses().filter(|(_, pause)| *pause != Pause::Collapse) {
@@ -193,7 +193,7 @@ impl<'c> ChartCanvas<'c> {
         }
     }
 
-    /// A line with dots and their numbers, if there are not too many. `above` tells whether a
+    /// Draws a line with dots and their numbers, if there are not too many. `above` tells whether a
     /// number is above its dot, below it, or omitted.
     fn line(
         &self,
@@ -227,7 +227,7 @@ impl<'c> ChartCanvas<'c> {
         }
     }
 
-    /// The marks for collapses, for the bad state, and for the proof.
+    /// Draws the marks for collapses, for the bad state, and for the proof.
     pub(super) fn marks(&self, out: &mut String) {
         let s = self.chart.letter;
         let [lower, visible] = &self.chart.sequences;
@@ -246,7 +246,7 @@ impl<'c> ChartCanvas<'c> {
         }
     }
 
-    /// A dashed line from top to bottom with its label.
+    /// Draws a dashed line from top to bottom with its label.
     fn mark(out: &mut String, (class, x): (&str, f64), row: u8, what: &str) {
         let y = TOP - 38.0 + 14.0 * f64::from(row);
         let _ = writeln!(out, r#"<path class="line {class} known" d="M{x:.1},{} V{}"/>"#, y + 5.0, HEIGHT - BOTTOM);
@@ -263,7 +263,7 @@ impl<'c> ChartCanvas<'c> {
         entries.extend(has(TUPLES).then(|| ("tuples", "|S_k|, tuples".to_owned())));
         entries.push(("visible", format!("|T({s}_k)|, visible states")));
         if !self.ceiling().is_empty() {
-            entries.push(("upper", "|T(R)| ≤, what is left above".to_owned()));
+            entries.push(("upper", "|T(R)| ≤, upper bound".to_owned()));
         }
         let mut x = LEFT;
         for (class, name) in entries {
@@ -281,7 +281,7 @@ impl<'c> ChartCanvas<'c> {
 const STATES: fn(&Level) -> Option<Count> = |level| level.reachable;
 const TUPLES: fn(&Level) -> Option<Count> = |level| level.tuples;
 
-/// A line through points.
+/// Formats a line through points.
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
     let points: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     format!("M{}", points.join(" L"))

@@ -1,6 +1,8 @@
 //! The chart of the squeeze: |R_k| and |T(R_k)| grow with k from the left, and the ceiling of the
 //! overapproximations falls from the right. The area between is not known. Where they meet, T(R) is
 //! known.
+//!
+//! In: an analysis. Out: SVG. `scale.rs` maps numbers to heights, and `canvas.rs` draws.
 
 mod canvas;
 mod scale;
@@ -88,7 +90,7 @@ impl Chart {
         let shown = (2 * growth).max(collapse).max(FEW);
         Chart {
             title: file.to_owned(),
-            letter: explored.levels(),
+            letter: explored.level_letter(),
             levels: analysis.levels.iter().take(shown + 1).copied().collect(),
             rungs: analysis.rungs.iter().filter_map(left).collect(),
             sequences: [analysis.lower_sequence.clone(), analysis.visible_sequence.clone()],
@@ -101,7 +103,7 @@ impl Chart {
         }
     }
 
-    /// The chart as an SVG file.
+    /// Draws the chart as an SVG file.
     pub(crate) fn svg(&self) -> String {
         let canvas = ChartCanvas::new(self);
         let mut out = format!(
@@ -119,7 +121,7 @@ impl Chart {
         out + "</svg>\n"
     }
 
-    /// All values of the chart.
+    /// Collects all values of the chart.
     fn counts(&self) -> Vec<Count> {
         let levels = self.levels.iter().flat_map(|level| {
             [level.reachable, level.tuples, Some(level.visible), level.upper.map(|(left, _)| left)]
@@ -129,7 +131,7 @@ impl Chart {
         levels.chain(self.rungs.iter().map(|&(_, left)| left)).collect()
     }
 
-    /// A description of the chart for screen readers.
+    /// Describes the chart for screen readers.
     fn summary(&self) -> String {
         let Some(last) = self.levels.last() else { return "An initial state is bad".to_owned() };
         let mut out = format!("For k = 0 to {}, |T({}_k)| climbs to {}", self.last, self.letter, last.visible);

@@ -10,7 +10,7 @@ pub(super) struct Scale {
     pub(super) is_logarithmic: bool,
 }
 
-/// The value to draw. Numbers of more than 128 bits are drawn at the upper edge.
+/// Returns the value to draw. Numbers of more than 128 bits are drawn at the upper edge.
 #[expect(clippy::cast_precision_loss, reason = "a pixel is coarser")]
 pub(super) fn value(count: Count) -> f64 {
     count.exact().unwrap_or(u128::MAX) as f64
@@ -35,7 +35,7 @@ impl Scale {
         }
     }
 
-    /// A round distance between ticks.
+    /// Returns a round distance between ticks.
     fn step(high: f64) -> f64 {
         let power = 10_f64.powf((high / 5.0).log10().floor().max(0.0));
         [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| high / step <= 6.0).unwrap_or(power)
@@ -47,7 +47,7 @@ impl Scale {
         TOP + (1.0 - part.clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// The values of the horizontal lines, with their labels.
+    /// Returns the values of the horizontal lines, with their labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let mut ticks = Vec::new();
         if self.is_logarithmic {
@@ -70,7 +70,7 @@ impl Scale {
     }
 }
 
-/// A short number: `12345`, `2.4·10^19`.
+/// Formats a number in few characters: `12345`, `2.4·10^19`.
 pub(super) fn brief(count: Count) -> String {
     match count.exact() {
         Some(exact) if exact >= 10_000_000 => {
@@ -82,7 +82,8 @@ pub(super) fn brief(count: Count) -> String {
     }
 }
 
-/// The distance between numbers on the axis of k: 1, 2, 5, 10, …, so that there are at most twenty.
+/// Returns the distance between numbers on the axis of k: 1, 2, 5, 10, …, so that there are at most
+/// twenty.
 pub(super) fn round_step(most: usize) -> usize {
     let mut power = 1;
     loop {

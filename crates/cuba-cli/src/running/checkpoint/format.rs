@@ -27,7 +27,7 @@ pub(super) fn write(
     mut put: impl FnMut(usize, Part<'_, '_>) -> io::Result<()>,
 ) -> io::Result<[Range<u64>; 2]> {
     let header = serde_json::to_vec(header).map_err(io::Error::other)?;
-    let mut out = Summed { out, sum: Hasher::new(), written: 0 };
+    let mut out = ChecksumWriter { out, sum: Hasher::new(), written: 0 };
     out.write_all(MAGIC)?;
     out.write_all(&u32::try_from(header.len()).map_err(io::Error::other)?.to_le_bytes())?;
     out.write_all(&header)?;
@@ -43,7 +43,7 @@ pub(super) fn write(
 }
 
 /// Writes the next part of the file.
-pub(super) struct Part<'p, 'w>(&'p mut Summed<'w>);
+pub(super) struct Part<'p, 'w>(&'p mut ChecksumWriter<'w>);
 
 impl Part<'_, '_> {
     pub(super) fn nothing(self) -> io::Result<()> {
@@ -55,16 +55,16 @@ impl Part<'_, '_> {
     }
 
     pub(super) fn compress(self, content: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) -> io::Result<()> {
-        let mut blocks = Blocks { out: self.0, block: Vec::with_capacity(BLOCK) };
+        let mut blocks = BlockWriter { out: self.0, block: Vec::with_capacity(BLOCK) };
         content(&mut blocks)?;
         blocks.finish()
     }
 }
 
-/// The positions of the parts of a file. Checks the checksums.
+/// Reads the positions of the parts of a file. Checks the checksums.
 pub(super) fn read_parts(mut file: &File) -> Result<[Range<u64>; 2], String> {
     file.rewind().map_err(|error| cannot_be_read(&error))?;
-    let mut input = Summing::new(file);
+    let mut input = ChecksumReader::new(file);
     input.header()?;
     let mut parts = [0..0, 0..0];
     let mut block = Vec::new();
@@ -95,20 +95,20 @@ pub(super) fn cannot_be_read(error: &io::Error) -> String {
 pub(super) const DAMAGED: &str = "is damaged: its checksum is wrong";
 
 /// Writes bytes, and computes their checksum and their length.
-pub(super) struct Summed<'w> {
+pub(super) struct ChecksumWriter<'w> {
     out: &'w mut dyn Write,
     sum: Hasher,
     written: u64,
 }
 
-impl Summed<'_> {
+impl ChecksumWriter<'_> {
     fn write_sum(&mut self) -> io::Result<()> {
         let sum = self.sum.clone().finalize();
         self.write_all(&sum.to_le_bytes())
     }
 }
 
-impl Write for Summed<'_> {
+impl Write for ChecksumWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.out.write_all(bytes)?;
         self.sum.update(bytes);
@@ -122,15 +122,15 @@ impl Write for Summed<'_> {
 }
 
 /// Reads bytes, and computes their checksum and their length.
-pub(super) struct Summing<'f> {
+pub(super) struct ChecksumReader<'f> {
     input: BufReader<&'f File>,
     sum: Hasher,
     read: u64,
 }
 
-impl<'f> Summing<'f> {
+impl<'f> ChecksumReader<'f> {
     pub(super) fn new(file: &'f File) -> Self {
-        Summing { input: BufReader::with_capacity(1 << 16, file), sum: Hasher::new(), read: 0 }
+        ChecksumReader { input: BufReader::with_capacity(1 << 16, file), sum: Hasher::new(), read: 0 }
     }
 
     pub(super) fn header(&mut self) -> Result<Header, String> {
@@ -178,12 +178,12 @@ impl<'f> Summing<'f> {
 }
 
 /// Compresses bytes block by block. Each block follows its length. A length of 0 ends the part.
-struct Blocks<'b, 'w> {
-    out: &'b mut Summed<'w>,
+struct BlockWriter<'b, 'w> {
+    out: &'b mut ChecksumWriter<'w>,
     block: Vec<u8>,
 }
 
-impl Blocks<'_, '_> {
+impl BlockWriter<'_, '_> {
     fn write_block(&mut self) -> io::Result<()> {
         if !self.block.is_empty() {
             let compressed = lz4_flex::compress_prepend_size(&self.block);
@@ -200,7 +200,7 @@ impl Blocks<'_, '_> {
     }
 }
 
-impl Write for Blocks<'_, '_> {
+impl Write for BlockWriter<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(BLOCK - self.block.len());
         self.block.extend_from_slice(&bytes[..taken]);
@@ -216,21 +216,21 @@ impl Write for Blocks<'_, '_> {
 }
 
 /// Reads the blocks of a part and decompresses them.
-pub(super) struct Unblocked<'f> {
+pub(super) struct BlockReader<'f> {
     input: BufReader<&'f File>,
     block: Vec<u8>,
     at: usize,
 }
 
-impl<'f> Unblocked<'f> {
+impl<'f> BlockReader<'f> {
     /// Reads a part of a file.
     pub(super) fn of(mut file: &'f File, part: &Range<u64>) -> io::Result<Self> {
         file.seek(SeekFrom::Start(part.start))?;
-        Ok(Unblocked { input: BufReader::new(file), block: Vec::new(), at: 0 })
+        Ok(BlockReader { input: BufReader::new(file), block: Vec::new(), at: 0 })
     }
 }
 
-impl Read for Unblocked<'_> {
+impl Read for BlockReader<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.at == self.block.len() {
             let mut length = [0; 4];

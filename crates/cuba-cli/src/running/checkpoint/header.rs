@@ -22,7 +22,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The header for this run.
+    /// Creates the header for this run.
     pub(crate) fn new(run: &Run, problem: &cpds::Problem) -> Result<Self, String> {
         let text = |word: OsString| {
             word.into_string()

@@ -2,12 +2,12 @@
 //!
 //! In: the states of both searches, as bytes. Out: a file, from which a later run starts.
 //!
-//! The file (`format.rs`) has a header with the run to which it belongs (`header.rs`), and a part for each
-//! of the two searches (`squeeze/checkpoint.rs`). Each time, a new file is written beside the old
-//! one, which it then replaces. So whenever the process is killed, one of the two is complete. A
-//! search that saves its part copies the part of the other search. A run has its file open and
-//! locked, so that no other run continues from it (`resumed.rs`). With many processes, each one
-//! saves its shares of the states in a folder (`shares_folder.rs`).
+//! The file (`format.rs`) has a header with the run to which it belongs (`header.rs`), and a part
+//! for each of the two searches (`squeeze/checkpoint.rs`). Each time, a new file is written beside
+//! the old one, which it then replaces. So one of the two files is complete whenever the process is
+//! killed. A search that saves its part copies the part of the other search. A run has its file
+//! open and locked, so that no other run continues from it (`resumed.rs`). With many processes,
+//! each one saves its shares of the states in a folder (`shares_folder.rs`).
 
 mod format;
 mod header;
@@ -15,14 +15,14 @@ mod resumed;
 mod shares_folder;
 
 pub(crate) use header::Header;
-pub(crate) use resumed::Resumed;
+pub(crate) use resumed::ResumedRun;
 pub(crate) use shares_folder::SharesFolder;
 
 use crate::running::lock::lock;
 use crate::running::output_files;
 use crate::running::run::Run;
 use crate::text::diagnostics;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use cuba::checkpoint::CheckpointWriter;
 use cuba::{Conclusion, Reason, Side, StorageError};
 use format::write;
@@ -34,13 +34,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The name of the checkpoint of process 0 in a folder.
-pub(crate) const RUN: &str = "run";
+/// The name of the checkpoint file of process 0 in a folder.
+pub(crate) const COORDINATOR_FILE: &str = "run";
 
-/// The argument of `cuba resume` for this file: the file, or its folder with many processes.
+/// Returns the argument of `cuba resume` for this file: the file itself, or its folder if there are
+/// many processes.
 fn name(path: &Path) -> String {
-    let folder = path.parent().filter(|_| path.file_name() == Some(RUN.as_ref()));
-    shown(folder.unwrap_or(path))
+    let folder = path.parent().filter(|_| path.file_name() == Some(COORDINATOR_FILE.as_ref()));
+    printable_path(folder.unwrap_or(path))
 }
 
 /// The checkpoint of a run.
@@ -53,7 +54,7 @@ pub(crate) struct Checkpoint {
     file: Mutex<Parts>,
     last_saves: Mutex<[LastSave; 2]>,
     /// Whether the file has at least one part.
-    has_something: AtomicBool,
+    has_part: AtomicBool,
 }
 
 /// The current file, and the positions of the parts of both searches.
@@ -76,7 +77,7 @@ struct LastSave {
 const SIDES: [Side; 2] = [Side::Upper, Side::Lower];
 
 impl Checkpoint {
-    /// A new file for a run that begins.
+    /// Creates the checkpoint file of a new run.
     pub(crate) fn new(run: &Arc<Run>, path: &Path, every: Duration, header: Header) -> Result<Self, String> {
         let name = name(path);
         match run.files.resolve(path).symlink_metadata() {
@@ -97,19 +98,19 @@ impl Checkpoint {
         let run = Arc::clone(run);
         let now = Instant::now();
         let last_saves = [(); 2].map(|()| LastSave { last: now, took: Duration::ZERO, error: None });
-        let has_something = AtomicBool::new(file.parts.iter().any(|part| !part.is_empty()));
+        let has_part = AtomicBool::new(file.parts.iter().any(|part| !part.is_empty()));
         let (file, last_saves) = (Mutex::new(file), Mutex::new(last_saves));
-        Checkpoint { run, path: path.to_owned(), every, header, start: now, file, last_saves, has_something }
+        Checkpoint { run, path: path.to_owned(), every, header, start: now, file, last_saves, has_part }
     }
 
-    /// The time of the earlier runs.
+    /// Returns the time of the earlier runs.
     pub(crate) fn time_before(&self) -> Duration {
         self.header.time
     }
 
-    /// At the end of the run, returns a note about how to continue. If the run has an answer, the
-    /// checkpoint is removed after it is printed.
-    pub(crate) fn over(&self, conclusion: &Conclusion) -> Option<String> {
+    /// Ends the use of the checkpoint at the end of the run. Returns a note about how to continue.
+    /// If the run has an answer, the checkpoint is removed after the answer is printed.
+    pub(crate) fn finish(&self, conclusion: &Conclusion) -> Option<String> {
         use Reason::{Interrupted, Lost, Memory, TimeOut};
         if let Conclusion::Unknown(TimeOut | Interrupted | Memory | Lost) = conclusion {
             return Some(self.note());
@@ -118,11 +119,11 @@ impl Checkpoint {
         None
     }
 
-    /// A note about how to continue, or a warning that this is not possible.
+    /// Returns a note about how to continue, or a warning that this is not possible.
     pub(crate) fn note(&self) -> String {
         let path = name(&self.path);
         match lock(&self.last_saves).iter().find_map(|save| save.error.as_deref()) {
-            None if !self.has_something.load(Ordering::Relaxed) => {
+            None if !self.has_part.load(Ordering::Relaxed) => {
                 format!(
                     "note: the checkpoint `{path}` is still empty; `cuba resume {path}` starts from the beginning\n"
                 )
@@ -153,7 +154,7 @@ impl Checkpoint {
             Ok(())
         })?;
         *current = Parts { file, parts };
-        self.has_something.store(true, Ordering::Relaxed);
+        self.has_part.store(true, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -165,7 +166,7 @@ impl CheckpointWriter for Checkpoint {
 
     fn is_due(&self, side: Side) -> bool {
         let save = &lock(&self.last_saves)[side as usize];
-        // If the other search is writing, this one continues to search instead of waiting.
+        // If the other search is writing, this search continues instead of waiting.
         save.last.elapsed() >= self.every.max(save.took) && self.file.try_lock().is_ok()
     }
 
@@ -179,10 +180,10 @@ impl CheckpointWriter for Checkpoint {
             LastSave { last: now, took: now - start, error: error.clone() },
         );
         if let Some(error) = error.filter(|_| before.error.is_none()) {
-            let _nothing_is_drawn = self.run.console.erase();
+            let _drawing_lock = self.run.console.erase();
             self.run.console.remark(&diagnostics::plain_warning(&format!(
                 "the checkpoint `{}` cannot be written: {error}",
-                shown(&self.path)
+                printable_path(&self.path)
             )));
         }
         self.run.fault("checkpoint");

@@ -1,12 +1,12 @@
 //! Reads the checkpoint of a run to continue it.
 
-use crate::running::answer::Stopped;
-use crate::running::checkpoint::format::{DAMAGED, Summing, Unblocked, cannot_be_read, read_parts};
+use crate::running::answer::VerbError;
+use crate::running::checkpoint::format::{BlockReader, ChecksumReader, DAMAGED, cannot_be_read, read_parts};
 use crate::running::checkpoint::header::Header;
-use crate::running::checkpoint::{Checkpoint, Parts, RUN, SIDES};
+use crate::running::checkpoint::{COORDINATOR_FILE, Checkpoint, Parts, SIDES};
 use crate::running::output_files;
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use cuba::checkpoint::StartPoint;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use std::time::Duration;
 
 /// A run to continue: its header and its checkpoint.
 #[derive(Debug)]
-pub(crate) struct Resumed {
+pub(crate) struct ResumedRun {
     path: PathBuf,
     pub(crate) header: Header,
     pub(super) file: File,
 }
 
-impl Resumed {
+impl ResumedRun {
     /// Reads the header.
     ///
     /// # Errors
     /// If the file is not a checkpoint, or if another run is using it.
-    pub(crate) fn open(path: &Path) -> Result<Self, Stopped> {
+    pub(crate) fn open(path: &Path) -> Result<Self, VerbError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let path = if path.is_dir() { path.join(RUN) } else { path };
-        Self::opened(&path).map_err(|why| Stopped::Usage(format!("`{}` {why}", shown(&path))))
+        let path = if path.is_dir() { path.join(COORDINATOR_FILE) } else { path };
+        Self::open_locked(&path).map_err(|why| VerbError::Usage(format!("`{}` {why}", printable_path(&path))))
     }
 
-    pub(super) fn opened(path: &Path) -> Result<Self, String> {
+    pub(super) fn open_locked(path: &Path) -> Result<Self, String> {
         let file = File::open(path).map_err(|error| cannot_be_read(&error))?;
         if !file.metadata().is_ok_and(|found| found.is_file()) {
             return Err("is not a checkpoint".to_owned());
@@ -41,32 +41,32 @@ impl Resumed {
         if !output_files::is_at(path, &file) {
             return Err(BUSY.to_owned());
         }
-        let header = Summing::new(&file).header()?;
-        Ok(Resumed { path: path.to_owned(), header, file })
+        let header = ChecksumReader::new(&file).header()?;
+        Ok(ResumedRun { path: path.to_owned(), header, file })
     }
 
     /// Checks that the checkpoint belongs to this problem.
-    pub(super) fn must_be_of(&self, problem: &str) -> Result<(), String> {
+    pub(super) fn check_problem(&self, problem: &str) -> Result<(), String> {
         if self.header.problem == problem {
             return Ok(());
         }
-        Err(format!("`{}` is a checkpoint for a model that has been changed since", shown(&self.path)))
+        Err(format!("`{}` is a checkpoint for a model that has been changed since", printable_path(&self.path)))
     }
 
-    /// The start of both searches, and the checkpoint for saving them. Checks that it belongs to
-    /// the problem.
+    /// Restores the start of both searches, and opens the checkpoint to save them again. Checks
+    /// that the checkpoint belongs to the problem.
     pub(crate) fn start(
         &self,
         run: &Arc<Run>,
         problem: &cpds::Problem,
         every: Duration,
     ) -> Result<(StartPoint, Checkpoint), String> {
-        self.must_be_of(&problem.fingerprint())?;
-        let path = shown(&self.path);
+        self.check_problem(&problem.fingerprint())?;
+        let path = printable_path(&self.path);
         let parts = read_parts(&self.file).map_err(|why| format!("`{path}` {why}"))?;
         let mut start = StartPoint::default();
         for (&side, part) in SIDES.iter().zip(&parts).filter(|(_, part)| !part.is_empty()) {
-            let read = Unblocked::of(&self.file, part).and_then(|mut input| start.read(side, &mut input));
+            let read = BlockReader::of(&self.file, part).and_then(|mut input| start.read(side, &mut input));
             read.map_err(|error| format!("`{path}` {DAMAGED} ({error})"))?;
         }
         let file = self.file.try_clone().map_err(|error| format!("`{path}` {}", cannot_be_read(&error)))?;

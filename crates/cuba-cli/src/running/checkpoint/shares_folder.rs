@@ -2,15 +2,15 @@
 //! checkpoint.
 //!
 //! All shares are saved after the same level. Then process 0 writes the number of this level to its
-//! own file. Until then, the older files stay. So whenever a process is killed, all shares of one
-//! level exist.
+//! own file. Until then, the older files stay. So all shares of one level exist whenever a process
+//! is killed.
 
-use crate::running::checkpoint::format::{DAMAGED, Part, Unblocked, read_parts, write};
-use crate::running::checkpoint::{Header, Resumed};
+use crate::running::checkpoint::format::{BlockReader, DAMAGED, Part, read_parts, write};
+use crate::running::checkpoint::{Header, ResumedRun};
 use crate::running::lock::lock;
 use crate::running::output_files::{self, UNFINISHED};
 use crate::running::run::Run;
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use cuba::StorageError;
 use cuba::distributed::ShareStore;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub(crate) struct SharesFolder {
 impl SharesFolder {
     pub(crate) fn new(run: &Arc<Run>, path: &Path, header: Header) -> Result<Self, String> {
         fs::create_dir_all(run.files.resolve(path))
-            .map_err(|error| format!("--checkpoint: `{}`: {error}", shown(path)))?;
+            .map_err(|error| format!("--checkpoint: `{}`: {error}", printable_path(path)))?;
         Ok(SharesFolder { run: Arc::clone(run), path: path.to_owned(), header, parts: Mutex::default() })
     }
 
@@ -59,7 +59,7 @@ impl SharesFolder {
     }
 }
 
-/// The part and the level in the name of a file.
+/// Reads the part and the level from the name of a file.
 fn part_and_level(name: &str) -> Option<(usize, usize)> {
     let (part, level) = name.strip_prefix("part-")?.split_once("-level-")?;
     Some((part.parse().ok()?, level.parse().ok()?))
@@ -79,7 +79,9 @@ impl ShareStore for SharesFolder {
             write(out, &self.header, put).map(drop)
         };
         let path = self.file(part, k);
-        output_files::replace(&self.run, &path, put).map(drop).map_err(|error| format!("`{}`: {error}", shown(&path)))
+        output_files::replace(&self.run, &path, put)
+            .map(drop)
+            .map_err(|error| format!("`{}`: {error}", printable_path(&path)))
     }
 
     fn load(
@@ -89,11 +91,11 @@ impl ShareStore for SharesFolder {
         read: &mut dyn FnMut(&mut dyn Read) -> Result<(), StorageError>,
     ) -> Result<(), String> {
         let path = self.file(part, k);
-        let why = |why: String| format!("`{}` {why}", shown(&path));
-        let saved = Resumed::opened(&self.run.files.resolve(&path)).map_err(why)?;
-        saved.must_be_of(&self.header.problem)?;
+        let why = |why: String| format!("`{}` {why}", printable_path(&path));
+        let saved = ResumedRun::open_locked(&self.run.files.resolve(&path)).map_err(why)?;
+        saved.check_problem(&self.header.problem)?;
         let [part_of_file, _] = read_parts(&saved.file).map_err(why)?;
-        Unblocked::of(&saved.file, &part_of_file)
+        BlockReader::of(&saved.file, &part_of_file)
             .and_then(|mut input| read(&mut input))
             .map_err(|error| why(format!("{DAMAGED} ({error})")))
     }

@@ -70,7 +70,7 @@ fn last<'de, D: Deserializer<'de>>(sequence: D) -> Result<Option<ChildLevel>, D:
 }
 
 impl ChildAnswer {
-    /// The answer, unless a limit ended the run before anything was known.
+    /// Returns the answer, unless a limit ended the run before anything was known.
     pub(super) fn answer(&self) -> Option<BenchAnswerJson> {
         Some(BenchAnswerJson {
             threads: self.threads?,
@@ -86,8 +86,8 @@ impl ChildAnswer {
 /// The interval of the checks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How many bytes of a process's standard error are kept.
-const COMPLAINT: u64 = 1 << 16;
+/// The limit for the saved bytes of a process's standard error.
+const STDERR_LIMIT: u64 = 1 << 16;
 
 /// Runs the process to its end and measures the time. Kills the process after `limit`, or if the
 /// user presses Ctrl-C.
@@ -106,13 +106,13 @@ pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEn
     let (stdout, stderr) = (started.stdout.take().expect("piped"), started.stderr.take().expect("piped"));
     drop(started);
     thread::scope(|scope| {
-        // Dropped at the end of standard output, which ends the wait below.
+        // This sender is dropped at the end of standard output. That ends the wait below.
         let (reading, wait) = channel::<()>();
         let found = scope.spawn(move || {
             let _reading = reading;
             read(stdout)
         });
-        let complaint = scope.spawn(|| complaint(stderr));
+        let stderr_text = scope.spawn(|| read_stderr(stderr));
         let status = loop {
             match lock(&child).try_wait() {
                 Ok(None) => {}
@@ -133,13 +133,13 @@ pub(super) fn run(run: &Run, command: &mut Command, limit: Duration) -> (ChildEn
         let time = start.elapsed();
         let status = status.inspect_err(|_| end(&mut lock(&child)));
         run.children.forget(&child);
-        let (found, complaint) = (found.join().expect("no panic"), complaint.join().expect("no panic"));
-        (status.map_or_else(|ended| ended, |status| child_end(status, found, &complaint)), time)
+        let (found, stderr_text) = (found.join().expect("no panic"), stderr_text.join().expect("no panic"));
+        (status.map_or_else(|ended| ended, |status| child_end(status, found, &stderr_text)), time)
     })
 }
 
-/// Reads the answer, then to the end, so that the child never blocks on a full pipe. Keeps only
-/// what the table needs.
+/// Reads the answer, and then to the end, so that the child never blocks on a full pipe. Keeps only
+/// the values that the table needs.
 fn read(stdout: ChildStdout) -> Option<ChildAnswer> {
     let mut stdout = BufReader::new(stdout);
     let found = serde_json::from_reader(&mut stdout).ok();
@@ -147,22 +147,28 @@ fn read(stdout: ChildStdout) -> Option<ChildAnswer> {
     found
 }
 
-fn complaint(mut stderr: ChildStderr) -> String {
+fn read_stderr(mut stderr: ChildStderr) -> String {
     let mut bytes = Vec::new();
-    let _ = stderr.by_ref().take(COMPLAINT).read_to_end(&mut bytes);
+    let _ = stderr.by_ref().take(STDERR_LIMIT).read_to_end(&mut bytes);
     let _ = io::copy(&mut stderr, &mut io::sink());
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-fn child_end(status: ExitStatus, found: Option<ChildAnswer>, complaint: &str) -> ChildEnd {
+fn child_end(status: ExitStatus, found: Option<ChildAnswer>, stderr_text: &str) -> ChildEnd {
     match (status.code().and_then(|code| u8::try_from(code).ok()), found) {
         (Some(exit::OK | exit::UNSAFE | exit::UNKNOWN), Some(found)) => ChildEnd::Answered(found),
         (code, _) => {
-            // A process that was killed may have printed something before.
-            let how =
-                if complaint.is_empty() || code.is_none() { format!("it ended with {status}") } else { String::new() };
-            let why =
-                [complaint.to_owned(), how].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
+            // A killed process may have printed a text before.
+            let how = if stderr_text.is_empty() || code.is_none() {
+                format!("it ended with {status}")
+            } else {
+                String::new()
+            };
+            let why = [stderr_text.to_owned(), how]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n");
             let is_input = matches!(code, Some(exit::USAGE | exit::BAD_INPUT));
             ChildEnd::Failed { why, code: if is_input { exit::BAD_INPUT } else { exit::INTERNAL } }
         }
@@ -178,7 +184,7 @@ mod tests {
         let mut command = Command::new("sh");
         let this = Run::new(Vec::new(), Console::captured().0, None);
         if interrupted {
-            this.signals.note();
+            this.signals.record_interrupt();
         }
         run(&this, command.args(["-c", script]), Duration::from_secs(seconds)).0
     }

@@ -3,8 +3,7 @@
 use crate::json::{BenchJson, BenchRunJson, BenchSummaryJson, Outcome};
 use crate::text::numbers::plural;
 use crate::text::style::{self, headed, paint};
-use crate::text::table::{indented, plain_table};
-use comfy_table::CellAlignment;
+use crate::text::table::Table;
 use std::fmt::Write as _;
 
 /// The cell of an unknown or missing value.
@@ -17,7 +16,7 @@ fn or_none(value: Option<impl ToString>) -> String {
     value.map_or(NONE.to_owned(), |value| value.to_string())
 }
 
-/// The names of the columns, and whether they have numbers.
+/// Returns the names of the columns, and whether they have numbers.
 fn columns(bench: &BenchJson) -> [(&'static str, bool); 10] {
     let visible = if bench.question == "reach" { "|T(R)|" } else { "last |T(R_k)|" };
     [
@@ -70,7 +69,7 @@ fn cells(bench: &BenchJson, run: &BenchRunJson) -> [String; 10] {
     ]
 }
 
-/// `42 runs: 42 as expected, 0 wrong, 0 unknown, 0 failed`.
+/// Formats the last line: `42 runs: 42 as expected, 0 wrong, 0 unknown, 0 failed`.
 pub(super) fn last_line(bench: &BenchJson) -> String {
     let BenchSummaryJson { runs, as_expected, wrong, unknown, failed, not_compared } = bench.summary;
     let mut line = plural(runs, "run");
@@ -85,21 +84,17 @@ pub(super) fn last_line(bench: &BenchJson) -> String {
 }
 
 pub(super) fn table(bench: &BenchJson) -> String {
-    let mut table = plain_table();
+    let mut table = Table::new();
     table.add_row(columns(bench).map(|(name, _)| name));
     for run in &bench.runs {
         table.add_row(cells(bench, run));
     }
-    for (column, (_, is_number)) in table.column_iter_mut().zip(columns(bench)) {
-        if is_number {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let rows = headed(&indented(&table, "")).replace(WRONG, &paint(style::WRONG, WRONG));
+    table.align_right((0..).zip(columns(bench)).filter(|(_, (_, is_number))| *is_number).map(|(column, _)| column));
+    let rows = headed(&table.lines("")).replace(WRONG, &paint(style::WRONG, WRONG));
     format!("{rows}\n{}", last_line(bench))
 }
 
-/// A page: an introduction, the table with the published values, and the notes.
+/// Formats a page: an introduction, the table with the published values, and the notes.
 pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -> String {
     let mut out = match folder {
         Some(folder) => format!("# Results: {folder}\n\n"),
@@ -108,11 +103,13 @@ pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -
     let _ = write!(
         out,
         "\
-What `cuba {}` says of each model, each run in a process of its own. This page is written by
+This page has the answers of `cuba {}`. Each run is a process of its own. The page is written by
 `{command}`.
-For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
-was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-has other things to do; everything else is the same each time, unless a run runs out of time.
+
+For `unsafe`, k is the least number of contexts with which a bad state is reachable. Otherwise, k is
+the last k for which R_k was computed before the answer, which may come from an overapproximation.
+Time and memory are those of the whole process. They were measured once, on a machine with other
+load. Everything else is the same in each run, unless a run reaches its time limit.
 ",
         bench.question
     );
@@ -120,10 +117,12 @@ has other things to do; everything else is the same each time, unless a run runs
     let has_notes = bench.runs.iter().any(|run| run.note.is_some());
     let mut header: Vec<(&str, bool)> = columns(bench).to_vec();
     if is_published {
-        out += "\
-R_k and T(R_k) are where these sequences collapse, ∞ if never; in brackets, what is expected, where the run had an answer without finding
-out. ● says that finite context reachability holds, ○ that it does not. The columns *in italics* have what is published: Table 2 of the
-paper, as it is printed there. The system behind it may be another one than the model; where that matters, a note says how.
+        out += "
+The columns R_k and T(R_k) say where these sequences collapse, ∞ for never. A value in parentheses
+is the expected one: the run had its answer before it found the value. ● means that finite context
+reachability holds, ○ that it does not. The columns *in italics* have the published values: Table 2
+of the paper, as it is printed there. The published system may differ from the model. If that
+matters, a note says how.
 ";
         header.extend([("FCR", false), ("R_k", true), ("T(R_k)", true), ("*Table 2*", false), ("*threads*", false)]);
         header.extend([("*verdict*", false), ("*FCR*", false), ("*R_k*", true), ("*T(R_k)*", true)]);
@@ -155,23 +154,39 @@ paper, as it is printed there. The system behind it may be another one than the 
     }
     for (number, (model, instances, note)) in (1..).zip(notes) {
         let instances = instances.map_or(String::new(), |instances| format!(" {instances}"));
-        let _ = writeln!(out, "{number}. {model}{instances}: {}.", on_one_line(note));
+        out += &wrapped_item(&format!("{number}. {model}{instances}: {note}."));
     }
     out + "\n" + &last_line(bench)
 }
 
-/// A row of a table in Markdown.
+/// Formats a row of a table in Markdown.
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| format!("{line} {} |", on_one_line(&cell).replace('|', "\\|")))
         + "\n"
+}
+
+/// Formats an item of a list in lines of at most 100 characters, if its words allow that.
+fn wrapped_item(text: &str) -> String {
+    let (mut out, mut width) = (String::new(), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        let separator = match width {
+            0 => "",
+            width if width + 1 + length <= 100 => " ",
+            _ => "\n   ",
+        };
+        width = if separator == "\n   " { 3 + length } else { width + separator.len() + length };
+        out.extend([separator, word]);
+    }
+    out + "\n"
 }
 
 fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Finite context reachability, and where R_k and T(R_k) collapse: the results of the run, or the
-/// expected values in brackets.
+/// Formats whether finite context reachability holds, and where R_k and T(R_k) collapse: the
+/// results of the run, or the expected values in brackets.
 fn collapses(run: &BenchRunJson) -> [String; 3] {
     let fcr = run.answer.as_ref().and_then(|answer| answer.fcr);
     let found = run.answer.as_ref().map(|answer| answer.collapse);
@@ -184,7 +199,7 @@ fn collapses(run: &BenchRunJson) -> [String; 3] {
     [or_none(fcr.map(|holds| if holds { "●" } else { "○" })), or_none(reachable), or_none(visible)]
 }
 
-/// The published values; empty if the model is not from Table 2.
+/// Returns the published values; empty if the model is not from Table 2.
 fn published(run: &BenchRunJson) -> [String; 8] {
     let Some(published) = &run.published else { return <[String; 8]>::default() };
     let verdict = match &*published.safe {
@@ -225,7 +240,7 @@ const NAMES: [&str; 15] = [
     "reason",
 ];
 
-/// Values separated by commas. Unknown values are empty.
+/// Formats the runs as values separated by commas. Unknown values are empty.
 pub(super) fn csv(bench: &BenchJson) -> String {
     fn text(value: Option<impl ToString>) -> String {
         value.map_or(String::new(), |value| value.to_string())
@@ -253,7 +268,7 @@ pub(super) fn csv(bench: &BenchJson) -> String {
     bench.runs.iter().fold(record(&NAMES), |out, run| out + &record(&values(run)))
 }
 
-/// A line of values, quoted if necessary (RFC 4180).
+/// Formats a line of values, quoted if necessary (RFC 4180).
 fn record(values: &[impl AsRef<str>]) -> String {
     let quoted = |value: &str| {
         if value.contains([',', '"', '\r', '\n']) {

@@ -1,4 +1,8 @@
 //! `cuba bench`: runs many models, each in its own process, and prints one table.
+//!
+//! In: models with their expected answers (`cpds_models`). Each run is a child process
+//! (`child.rs`), whose answer is compared with the expected one (`compare.rs`). Out: a table,
+//! Markdown, CSV or JSON (`formats.rs`).
 
 mod child;
 mod compare;
@@ -6,13 +10,13 @@ mod formats;
 
 use crate::arguments::heading;
 use crate::arguments::search::EngineChoice;
-use crate::arguments::values::{duration, jobs, size};
+use crate::arguments::values::{duration, positive, size};
 use crate::json::{self, BenchJson, BenchRunJson, Outcome};
-use crate::running::answer::{Answer, Stopped, exit};
+use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::progress::Progress;
 use crate::running::run::Run;
 use crate::running::{machine, output_files, signals};
-use crate::text::file_names::shown;
+use crate::text::file_names::printable_path;
 use crate::text::{style, terminal};
 use child::ChildEnd;
 use clap::{Args, ValueEnum};
@@ -74,7 +78,7 @@ pub(crate) struct Bench {
     /// Make N runs at a time
     ///
     /// The runs share the cores, so their times mean little if N is more than 1.
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = jobs, help_heading = heading::SEARCH)]
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = positive, help_heading = heading::SEARCH)]
     jobs: usize,
     /// Choose the format: table, markdown, csv or json
     #[arg(long, value_name = "FORMAT", default_value = "table", hide_possible_values = true)]
@@ -104,7 +108,7 @@ fn engine(text: &str) -> Result<String, String> {
 /// The options that are passed on by default.
 const DEFAULTS: [&str; 3] = ["--timeout=60s", "--memory=2147483648", "--engine=auto"];
 
-/// A run to make.
+/// A model to run, with its options.
 struct Task {
     file: PathBuf,
     run: ModelRun,
@@ -116,21 +120,21 @@ struct RunResult {
     code: u8,
 }
 
-pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer, Stopped> {
+pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
     let tasks = args.tasks(run)?;
     if let Some(output) = &args.output {
         let beside = |file: &PathBuf| ["toml", "init", "spec"].map(|extension| file.with_extension(extension));
         let inputs = tasks.iter().flat_map(|task| beside(&task.file).into_iter().chain([task.file.clone()]));
-        run.files.may_write(&inputs.collect::<Vec<_>>(), [output]).map_err(Stopped::Usage)?;
+        run.files.check_writable(&inputs.collect::<Vec<_>>(), [output]).map_err(VerbError::Usage)?;
         run.files.expect([output], quiet);
     }
     let results = args.run_all(run, &tasks, quiet)?;
-    let mut code = worst(results.iter().map(|results| results.code));
+    let mut code = worst_code(results.iter().map(|results| results.code));
     if results.len() < tasks.len() {
-        code = worst([code, exit::UNKNOWN]);
+        code = worst_code([code, exit::UNKNOWN]);
     }
     let failures = results.iter().filter(|results| results.row.outcome == Outcome::Failed);
-    let errors = failures.map(|RunResult { row, .. }| complaint(row)).collect();
+    let errors = failures.map(|RunResult { row, .. }| failure_report(row)).collect();
     let runs: Vec<BenchRunJson> = results.into_iter().map(|results| results.row).collect();
     let bench = BenchJson {
         question: args.verb(),
@@ -152,7 +156,7 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
         match output_files::write(run, output, |out| out.write_all(text.as_bytes())) {
             Ok(()) => {
                 answer.stdout = formats::last_line(&bench);
-                let _ = writeln!(answer.remarks, "wrote {}", shown(output));
+                let _ = writeln!(answer.remarks, "wrote {}", printable_path(output));
             }
             // The results are printed instead, so that no work is lost.
             Err(error) => answer.wrote(run, output, Err(error)),
@@ -161,15 +165,15 @@ pub(crate) fn answer(args: &Bench, run: &Arc<Run>, quiet: bool) -> Result<Answer
     Ok(answer)
 }
 
-/// The exit code for all runs: an internal error comes first, then bad input, then an unknown
-/// answer.
-fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
+/// Computes the exit code for all runs: an internal error comes first, then bad input, then an
+/// unknown answer.
+fn worst_code(codes: impl IntoIterator<Item = u8>) -> u8 {
     let order = [exit::OK, exit::UNKNOWN, exit::BAD_INPUT, exit::INTERNAL];
     codes.into_iter().max_by_key(|code| order.iter().position(|known| known == code)).unwrap_or(exit::OK)
 }
 
-/// The report of a failed run for standard error.
-fn complaint(row: &BenchRunJson) -> String {
+/// Formats the report of a failed run for standard error.
+fn failure_report(row: &BenchRunJson) -> String {
     let instances = row.instances.as_ref().map_or(String::new(), |instances| format!(" {instances}"));
     format!("{}{instances} has no answer:\n{}\n\n", row.file, row.reason)
 }
@@ -179,14 +183,14 @@ impl Bench {
         if self.reach { "reach" } else { "verify" }
     }
 
-    /// All runs of all models. A model that occurs twice is run once.
-    fn tasks(&self, run: &Run) -> Result<Vec<Task>, Stopped> {
+    /// Lists all runs of all models. A model that occurs twice is run once.
+    fn tasks(&self, run: &Run) -> Result<Vec<Task>, VerbError> {
         let mut tasks = Vec::new();
         let mut seen = HashSet::new();
         for path in &self.paths {
             for file in cpds_models::find(path)? {
                 if seen.insert(file.clone()) {
-                    run.reads([&file.with_extension("toml")]);
+                    run.record_inputs([&file.with_extension("toml")]);
                     let runs = cpds_models::runs(&file)?;
                     tasks.extend(runs.into_iter().map(|run| Task { file: file.clone(), run }));
                 }
@@ -195,7 +199,7 @@ impl Bench {
         Ok(tasks)
     }
 
-    /// The options that are passed on to every run.
+    /// Builds the options that are passed on to every run.
     fn options(&self) -> Vec<String> {
         let mut options = vec![
             match self.timeout.subsec_millis() {
@@ -220,17 +224,17 @@ impl Bench {
         command
     }
 
-    /// The time after which a run is killed. After its timeout, a run still has to print what it
-    /// knows.
+    /// Returns the time after which a run is killed. It is longer than the timeout, because the run
+    /// prints its results after the timeout.
     fn limit(&self) -> Duration {
         self.timeout.saturating_add(Duration::from_secs(10)).saturating_add(self.timeout / 4)
     }
 
     /// Makes the runs, `jobs` of them at a time. After Ctrl-C, returns those that are complete.
-    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<RunResult>, Stopped> {
-        let cuba = env::current_exe().map_err(|error| Stopped::Usage(format!("cannot find cuba itself: {error}")))?;
+    fn run_all(&self, run: &Arc<Run>, tasks: &[Task], quiet: bool) -> Result<Vec<RunResult>, VerbError> {
+        let cuba = env::current_exe().map_err(|error| VerbError::Usage(format!("cannot find cuba itself: {error}")))?;
         signals::listen(run);
-        let progress = Progress::unless(quiet, run, "starting", self.memory);
+        let progress = Progress::start_unless(quiet, run, "starting", self.memory);
         let done = AtomicUsize::new(0);
         let next = AtomicUsize::new(0);
         let take = || {
@@ -242,7 +246,7 @@ impl Bench {
             while let Some((number, task)) = take() {
                 if let Some(progress) = &progress {
                     let before = done.load(Ordering::Relaxed);
-                    progress.show(&format!("{before} of {} runs, {}", tasks.len(), shown(&task.file)));
+                    progress.show(&format!("{before} of {} runs, {}", tasks.len(), printable_path(&task.file)));
                 }
                 run.fault("bench");
                 let (ended, time) = child::run(run, &mut self.command(&cuba, task), self.limit());
@@ -262,18 +266,18 @@ impl Bench {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// The folder, if a folder is the only argument.
+    /// Returns the folder, if a folder is the only argument.
     fn folder(&self) -> Option<String> {
         match &self.paths[..] {
-            [folder] if folder.is_dir() => Some(shown(folder)),
+            [folder] if folder.is_dir() => Some(printable_path(folder)),
             _ => None,
         }
     }
 
-    /// The command that makes this page, without options that change nothing.
+    /// Formats the command that makes this page, without options that change nothing.
     fn command_line(&self) -> String {
         let mut words = vec!["cuba bench".to_owned()];
-        words.extend(self.paths.iter().map(|path| shown(path)));
+        words.extend(self.paths.iter().map(|path| printable_path(path)));
         words.extend(self.reach.then(|| "--reach".to_owned()));
         words.extend(self.options().into_iter().filter(|option| !DEFAULTS.contains(&&**option)));
         words.join(" ") + " --format markdown"
@@ -281,11 +285,11 @@ impl Bench {
 }
 
 impl Task {
-    /// The result of the run; nothing if it was interrupted.
+    /// Builds the result of the run. Returns nothing for an interrupted run.
     fn result(&self, ended: ChildEnd, time: Duration) -> Option<RunResult> {
         let ModelRun { instances, threads, note, published, expected } = &self.run;
         let mut row = BenchRunJson {
-            file: shown(&self.file),
+            file: printable_path(&self.file),
             instances: instances.as_deref().map(printable),
             max_threads: *threads,
             outcome: Outcome::Failed,
