@@ -16,6 +16,7 @@ use cuba_cli::running::run::Run;
 use cuba_cluster::transport::ClusterTransport;
 use std::ffi::OsString;
 use std::fs;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The argument for a single run.
@@ -66,8 +67,9 @@ pub(crate) fn compare() {
 
 /// Returns the request to join a run.
 fn request(shared: u64, location: ProcessLocation) -> JoinRequest {
-    let system: &'static cpds::Cpds = Box::leak(Box::new(family(shared).problem().system().clone()));
-    let share = move |part, parts| Share::new(system, false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
+    let system = Arc::new(family(shared).problem().system().clone());
+    let share =
+        move |part, parts| Share::new(Arc::clone(&system), false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
     let run = Run::new(Vec::new(), Console::process(), None);
     JoinRequest { location, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }

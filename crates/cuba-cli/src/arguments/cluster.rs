@@ -140,13 +140,13 @@ impl ClusterArgs {
         };
         let jobs = self.jobs(options.jobs);
         let (symmetry, seed, memory) = (options.symmetry, self.partition, options.memory / jobs);
-        // A share borrows its system, and the threads of the transport may outlive this call. They
-        // end with the process, so the system must live as long. A run leaks one system.
-        let system: &'static cpds::Cpds = Box::leak(Box::new(problem.system().clone()));
+        // The threads of the transport may outlive this call.
+        let system = Arc::new(problem.system().clone());
         let store = folder.clone().map(|folder| folder as Arc<dyn ShareStore>);
         let share = move |part: usize, parts: usize| {
             let place = Place { part, parts, seed };
-            Share::new(system, symmetry, place, Tuning::SHIPPED).with_limit_and_store(memory, store.clone())
+            Share::new(Arc::clone(&system), symmetry, place, Tuning::SHIPPED)
+                .with_limit_and_store(memory, store.clone())
         };
         let question = vec![
             ("another model".to_owned(), first_64_bits(&problem.fingerprint())),

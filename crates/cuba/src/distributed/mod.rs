@@ -24,6 +24,7 @@ pub mod worker;
 
 pub use crate::explicit::partition::owner::Place;
 pub use crate::explicit::partition::wire_format::{Malformed, Sent};
+pub use crate::explicit::system_ref::SystemRef;
 pub use coordinator::{Interrupted, Shares};
 pub use messages::{Begin, Command, Counters, Failure, LastContextMessage, Reply, ShareProgress, Word};
 pub use single_process::SingleProcess;

@@ -20,8 +20,8 @@ use crate::distributed::worker::checkpoint::ShareStore;
 use crate::explicit::partition::owner::Place;
 use crate::explicit::partition::wire_format::{Malformed, Reader, Writer};
 use crate::explicit::reachable::Reachable;
+use crate::explicit::system_ref::SystemRef;
 use crate::tuning::Tuning;
-use cpds::Cpds;
 use std::sync::Arc;
 
 /// The states that one part owns.
@@ -44,14 +44,15 @@ pub struct Share<'a> {
 
 impl<'a> Share<'a> {
     /// Creates the share of R_0 at this place of the partition.
-    pub fn new(system: &'a Cpds, symmetry: bool, place: Place, tuning: Tuning) -> Self {
+    pub fn new(system: impl Into<SystemRef<'a>>, symmetry: bool, place: Place, tuning: Tuning) -> Self {
+        let system = system.into();
         Share {
-            reachable: Reachable::at(Some(place), system, symmetry, tuning),
             place,
             tuning,
             memory_limit: usize::MAX,
             store: None,
-            readers: (0..place.parts).map(|_| Reader::new(system)).collect(),
+            readers: (0..place.parts).map(|_| Reader::new(&system)).collect(),
+            reachable: Reachable::at(Some(place), system, symmetry, tuning),
             reported_visible: 0,
             state_writer: Writer::new(tuning),
             next_state: 0,

@@ -12,4 +12,5 @@ pub(crate) mod reachable;
 pub(crate) mod stack_table;
 mod state_index;
 mod state_table;
+pub(crate) mod system_ref;
 mod wave;

@@ -23,6 +23,7 @@ use crate::explicit::partition::outbox::Outbox;
 use crate::explicit::partition::owner::Place;
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::explicit::state_table::States;
+use crate::explicit::system_ref::SystemRef;
 use crate::explicit::wave::{Pair, Wave};
 use crate::tables::packed_rows::{Layout, PackedSet, hash};
 use crate::tables::step_cache::StepCache;
@@ -40,7 +41,7 @@ use std::sync::atomic::AtomicUsize;
 
 /// The sets R_0 ⊆ … ⊆ R_k and T(R_0) ⊆ … ⊆ T(R_k), as far as they were computed.
 pub struct Reachable<'a> {
-    pub(super) system: &'a Cpds,
+    pub(super) system: SystemRef<'a>,
     pub(super) symmetry: Symmetry,
     pub(super) stacks: Stacks,
     /// For each program, the steps from its thread states.
@@ -104,12 +105,12 @@ impl<'a> Reachable<'a> {
     /// [`kept`](Self::kept), [`expansions`](Self::expansions) and [`bytes`](Self::bytes) depend on
     /// it.
     pub fn new(system: &'a Cpds, symmetry: bool, tuning: Tuning) -> Self {
-        Self::at(None, system, symmetry, tuning)
+        Self::at(None, system.into(), symmetry, tuning)
     }
 
     /// R_0, or one part of its states.
-    pub(crate) fn at(place: Option<Place>, system: &'a Cpds, symmetry: bool, tuning: Tuning) -> Self {
-        let symmetry = Symmetry::new(system, symmetry);
+    pub(crate) fn at(place: Option<Place>, system: SystemRef<'a>, symmetry: bool, tuning: Tuning) -> Self {
+        let symmetry = Symmetry::new(&system, symmetry);
         let mut stacks = Stacks::default();
         let initial: Vec<(u32, Vec<StackId>)> = system
             .initial()
@@ -118,10 +119,9 @@ impl<'a> Reachable<'a> {
             .collect();
         let layout = Layout::new(system.shared_names().len(), system.thread_count(), stacks.len());
         let mut reachable = Reachable {
-            system,
-            visible: VisibleLevels::new(system, &symmetry),
+            visible: VisibleLevels::new(&system, &symmetry),
             steps: system.programs().iter().map(|_| StepCache::default()).collect(),
-            programs: symmetry.programs(system),
+            programs: symmetry.programs(&system),
             states: States::new(layout),
             levels: vec![0],
             reached_by: ThreadMasks::new(system.thread_count()),
@@ -141,6 +141,7 @@ impl<'a> Reachable<'a> {
             outbox: place.map(|place| Box::new(Outbox::new(place, &symmetry, &stacks, tuning))),
             symmetry,
             stacks,
+            system,
         };
         for (shared, by_thread) in initial {
             reachable.add_initial(shared, &by_thread);
@@ -166,7 +167,7 @@ impl<'a> Reachable<'a> {
     /// Restores a saved exploration, of all states or of one part of them.
     pub(crate) fn restored(
         place: Option<Place>,
-        system: &'a Cpds,
+        system: SystemRef<'a>,
         symmetry: bool,
         saved: SavedReachable,
         tuning: Tuning,
@@ -174,7 +175,7 @@ impl<'a> Reachable<'a> {
         let (tables, (wave_states, open, first_open, wave_reopened, reopened, pairs), rest) = saved;
         let (stacks, steps, states, levels, reached_by) = tables;
         let (visible, projected, checked_visible, is_incomplete, highest, expansions, next_check) = rest;
-        let symmetry = Symmetry::new(system, symmetry);
+        let symmetry = Symmetry::new(&system, symmetry);
         Reachable {
             visible: VisibleLevels::restored(&symmetry, visible),
             outbox: place.map(|place| Box::new(Outbox::new(place, &symmetry, &stacks, tuning))),
@@ -191,7 +192,7 @@ impl<'a> Reachable<'a> {
             highest,
             expansions,
             next_check,
-            ..Reachable::new(system, symmetry.has_groups(), tuning)
+            ..Reachable::at(None, system, symmetry.has_groups(), tuning)
         }
     }
 
@@ -317,8 +318,8 @@ impl<'a> Reachable<'a> {
         self.states.bytes_after(more).saturating_add(self.visible.set().bytes_after(more)).saturating_add(rest)
     }
 
-    pub(crate) fn system(&self) -> &'a Cpds {
-        self.system
+    pub(crate) fn system(&self) -> &SystemRef<'a> {
+        &self.system
     }
 
     pub(crate) fn symmetry(&self) -> &Symmetry {

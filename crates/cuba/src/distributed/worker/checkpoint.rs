@@ -62,14 +62,14 @@ impl Share<'_> {
         if place != self.place {
             return Err("the checkpoint is of another partition".to_owned());
         }
-        let (system, symmetry) = (self.reachable.system(), self.reachable.symmetry().has_groups());
-        let reachable = Reachable::restored(Some(self.place), system, symmetry, saved, self.tuning);
+        let (system, symmetry) = (self.reachable.system().clone(), self.reachable.symmetry().has_groups());
+        let reachable = Reachable::restored(Some(self.place), system.clone(), symmetry, saved, self.tuning);
         if reachable.k() != k || reachable.has_incomplete_level() {
             return Err("the checkpoint is of another level".to_owned());
         }
         self.reported_visible = reachable.visible().kept();
         self.reachable = reachable;
-        self.readers = (0..place.parts).map(|_| Reader::new(system)).collect();
+        self.readers = (0..place.parts).map(|_| Reader::new(&system)).collect();
         Ok(())
     }
 }
