@@ -31,8 +31,7 @@
 //!   random systems.) T(A_0) ⊆ matched-Z is not guaranteed either.
 
 use crate::certificate::tuples::Tuples;
-use crate::limits::TooLarge;
-use crate::limits::Unfinished;
+use crate::limits::{TooLarge, Unfinished};
 use crate::symbolic::levels::{Symbolic, SymbolicOptions};
 use crate::tables::packed_rows::PackedSet;
 use crate::tuning::Tuning;

@@ -5,7 +5,7 @@
 //! it has z symbols, further symbols may lie below. So after a pop from a word of z symbols, a
 //! symbol emerges: one that may lie below the last symbol of the word.
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::TooLarge;
 use crate::overapproximation::emerging_symbols::{EmergingSymbols, Returns};
@@ -202,20 +202,20 @@ impl<'a> CutOff<'a> {
     /// one any symbol that may lie below it, and so on down to ε.
     pub(crate) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
         let first = automaton.len();
-        let rest = |symbol: u32| small(first + self.under.set(symbol));
+        let rest = |symbol: u32| to_u32(first + self.under.set(symbol));
         for set in 0..self.under.len() {
             let symbols = self.under.get(set);
             let emerge = symbols.iter().filter(|&&symbol| symbol != 0);
             automaton.push(symbols.contains(&0), emerge.map(|&symbol| (symbol, rest(symbol))));
         }
-        let whole = small(automaton.len());
+        let whole = to_u32(automaton.len());
         automaton.push(true, []);
         let language = |word: &[u32]| {
             let last = word.last().filter(|_| word.len() == self.z);
             let below = last.map_or(whole, |&last| rest(last));
             word.iter().rev().fold(below, |below, &symbol| {
                 automaton.push(false, [(symbol, below)]);
-                small(automaton.len() - 1)
+                to_u32(automaton.len() - 1)
             })
         };
         self.words.iter().map(|word| &**word).map(language).collect()

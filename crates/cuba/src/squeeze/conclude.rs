@@ -72,7 +72,7 @@ pub(super) fn conclude<'a>(
     };
     let fcr = fcr.map(|mut fcr| {
         let without = |bad: &BadPatterns| findings.without(bad);
-        fcr.add(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), without);
+        fcr.decide_by_search(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), without);
         fcr
     });
     let between = if conclusion.is_open() && !is_all { findings.between(&lower, reached) } else { None };

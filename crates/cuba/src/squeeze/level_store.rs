@@ -1,6 +1,6 @@
 //! The levels of the lower search: R_k as states, in this process or in several, or S_k as tuples.
 
-use crate::certificate::room::Room;
+use crate::certificate::limits::CertificateLimits;
 use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
 use crate::distributed::worker::Failure;
@@ -8,9 +8,7 @@ use crate::encoding::StorageError;
 use crate::explicit::outbox::Sent;
 use crate::explicit::parallel::expansion::Crew;
 use crate::explicit::reachable::{Reachable, SavedReachable};
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
-use crate::limits::Unfinished;
+use crate::limits::{Cancel, TooLarge, Unfinished};
 use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
@@ -320,7 +318,7 @@ impl<'a> LevelStore<'a> {
             LevelStore::Symbolic(tuples) => tuples.up_to(k)?,
             LevelStore::Shares(shares) => reply(shares, shares.tuples(k)).ok_or(TooLarge)?,
         };
-        tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
+        tuples.certificate(&CertificateLimits::new(usize::MAX, &Cancel::default()))
     }
 
     /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number

@@ -1,8 +1,7 @@
 //! From a proof to a certificate, for the independent checker (`cpds-check`).
 
-use crate::certificate::room::Room;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::certificate::limits::CertificateLimits;
+use crate::limits::{Cancel, TooLarge};
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
 use crate::squeeze::level_store::LevelStore;
@@ -16,7 +15,7 @@ impl Analysis<'_> {
     /// # Errors
     /// If it takes more than `memory` bytes, or if it is cancelled.
     pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
-        let room = &Room::new(memory, cancel);
+        let room = &CertificateLimits::new(memory, cancel);
         let mut certificate = match proof {
             Proof::LowerCollapsed => self.level_store.invariant(memory)?.certificate(room)?,
             Proof::Bounded(rungs) => {

@@ -6,8 +6,7 @@
 
 use crate::automata::canonical_language::TopsId;
 use crate::automata::language_table::Languages;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::limits::{Cancel, TooLarge};
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -90,7 +90,7 @@ impl ThreadContexts {
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: WorkerPool) {
         self.parallel = ParallelPostStar::new(workers);
         self.cancel = cancel.clone();
-        self.languages.cancelled_by(cancel);
+        self.languages.set_cancel(cancel);
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
@@ -225,7 +225,7 @@ impl ThreadContexts {
 
     /// The work so far.
     pub(crate) fn work(&self) -> u64 {
-        self.transitions + self.expansions + self.languages.built() + self.languages.compared() / 64
+        self.transitions + self.expansions + self.languages.built_transitions() + self.languages.compared_pairs() / 64
     }
 
     /// The memory in use.

@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 
 const FIG_1: &str = include_str!("../../../../../models/paper/fig1.cpds");
 
-fn small() -> Options {
+fn to_u32() -> Options {
     Options { tuning: Tuning::SMALL, ..Options::default() }
 }
 
@@ -45,7 +45,7 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timestamped<Ru
 fn a_rung_that_is_wrong_is_found_out() {
     let problem: Problem = FIG_1.parse().unwrap();
     for question in [Question::Verify, Question::Visible] {
-        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small() };
+        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..to_u32() };
         let race = Race::new(2, &Cancel::default());
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
         let (events, _) = channel();
@@ -70,7 +70,7 @@ fn a_rung_that_is_wrong_is_found_out() {
 fn a_level_knows_what_was_left_at_its_time() {
     let problem: Problem = FIG_1.parse().unwrap();
     let race = Race::new(2, &Cancel::default());
-    let options = Options { max_contexts: Some(0), ..small() };
+    let options = Options { max_contexts: Some(0), ..to_u32() };
     let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
     let mut level = squeeze.run_lower_search(None, &channel().0).levels.remove(0);
     let too_large = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
@@ -97,7 +97,7 @@ fn a_level_knows_what_was_left_at_its_time() {
 fn a_proof_names_the_rungs_that_it_takes() {
     let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
     let (system, race) = (problem.system(), Race::new(2, &Cancel::default()));
-    let squeeze = Squeeze::new(&problem, Question::Verify, small(), Engine::Explicit, race, None);
+    let squeeze = Squeeze::new(&problem, Question::Verify, to_u32(), Engine::Explicit, race, None);
     let symmetry = Symmetry::new(system, true);
     let mut ceiling = Ceiling::new(symmetry.clone());
     // The second rung came to nothing, and what comes after the fourth one came too late.
@@ -142,7 +142,7 @@ fn whoever_got_further_is_told() {
         let problem: Problem = text.parse().unwrap();
         let mut told = 0;
         for memory in (1..20).map(|i| step * i) {
-            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small() };
+            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..to_u32() };
             let found = search(&problem, Question::Reachable, &options, |_| ());
             let is_symbolic = found.level_store.engine() == Engine::Symbolic;
             assert!(found.level_store.k() >= found.k(), "{memory}");
@@ -196,7 +196,7 @@ proptest! {
             max_depth: depth,
             max_tuples: Some(100),
             memory,
-            ..small()
+            ..to_u32()
         };
         either_order_is_the_same(&problem, &options);
     }
@@ -208,7 +208,7 @@ proptest! {
 fn many_initial_states() {
     let text = "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
-    either_order_is_the_same(&problem, &Options { max_contexts: Some(3), ..small() });
+    either_order_is_the_same(&problem, &Options { max_contexts: Some(3), ..to_u32() });
     let found = search(&problem, Question::Verify, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
 }

@@ -9,7 +9,7 @@
 //! result again counts as work. So before diagrams are saved, the results are dropped: then a run
 //! that continues from the file counts the same work.
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
 use crate::automata::minimal_dfa::hash;
 use crate::limits::{Cancel, TooLarge, bytes_of_table};
 use crate::symbolic::diagram::operations::Operation;
@@ -191,7 +191,7 @@ impl Diagrams {
         // Edges lead to nodes with smaller numbers.
         for id in (0..self.len()).rev() {
             if is_needed[id] {
-                for (_, Node(to)) in self.edges(Node(small(id))) {
+                for (_, Node(to)) in self.edges(Node(to_u32(id))) {
                     is_needed[to as usize] = true;
                 }
             }
@@ -199,10 +199,10 @@ impl Diagrams {
         let mut numbers = vec![0; self.len()];
         let (mut starts, mut edges) = (vec![0], Vec::new());
         for id in (0..self.len()).filter(|&id| is_needed[id]) {
-            numbers[id] = small(starts.len() - 1);
+            numbers[id] = to_u32(starts.len() - 1);
             let old = &self.edges[self.starts[id] as usize..self.starts[id + 1] as usize];
             edges.extend(old.iter().map(|&[number, to]| [number, numbers[to as usize]]));
-            starts.push(small(edges.len()));
+            starts.push(to_u32(edges.len()));
         }
         for set in sets {
             set.0 = numbers[set.0 as usize];
@@ -219,7 +219,7 @@ impl Diagrams {
             hash(edges.as_flattened())
         };
         *table = HashTable::new();
-        for id in 2..small(starts.len() - 1) {
+        for id in 2..to_u32(starts.len() - 1) {
             table.insert_unique(hash_of(&id), id, hash_of);
         }
     }
