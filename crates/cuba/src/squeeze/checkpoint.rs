@@ -127,7 +127,7 @@ fn saved_levels(levels: &[Timestamped<(Level, Statistics)>]) -> Vec<SavedLevel> 
 }
 
 impl LowerOutcome {
-    /// The outcome as it is saved. None if the other search is over, too, and none if the memory was
+    /// The outcome as it is saved. `None` if the other search is over, too, and none if the memory was
     /// too small: a run with more memory continues from an earlier checkpoint.
     pub(super) fn saved(&self) -> Option<SavedOutcome> {
         match *self {

@@ -273,7 +273,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The least k with R_k = R, if the levels collapse at `collapse`. None if that is not known.
+    /// The least k with R_k = R, if the levels collapse at `collapse`. `None` if that is not known.
     pub(super) fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => Some(collapse),
@@ -322,7 +322,7 @@ impl<'a> LevelStore<'a> {
     }
 
     /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number
-    /// of contexts. None if it is too long to be written out. The trace leads to the visible state
+    /// of contexts. `None` if it is too long to be written out. The trace leads to the visible state
     /// number `visible`, which fits pattern number `pattern`.
     pub(crate) fn trace(
         &mut self,
@@ -342,7 +342,7 @@ impl<'a> LevelStore<'a> {
     }
 }
 
-/// The reply of the other processes. None if one of them is lost; then all of them stop.
+/// The reply of the other processes. `None` if one of them is lost; then all of them stop.
 fn reply<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
     answer.inspect_err(|why| shares.give_up(why)).ok()
 }
