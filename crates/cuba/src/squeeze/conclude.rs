@@ -116,7 +116,7 @@ fn contradiction(
         return Some(Contradiction::Levels { k });
     }
     let (visible, last) = (lower.visible(), rungs.len().checked_sub(1)?);
-    let (state, by) = ceiling.missing(last, visible.set(), visible.kept())?;
+    let (state, by) = ceiling.ruled_out_but_reached(last, visible.set(), visible.kept())?;
     let first = || rungs.iter().position(|rung| rung.what.bound().is_some());
     let rung = rungs[by.or_else(first).expect("something was ruled out")].what.rung;
     let trace = match outcome {
@@ -230,7 +230,7 @@ impl Findings<'_, '_> {
         if let Some((alone, _)) = bounds().find(|(_, bound)| bound.sorted == reached) {
             return self.named([alone]);
         }
-        self.named(self.first_but_z().into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
+        self.named(self.first_but_z().into_iter().chain(self.ceiling.rungs_that_ruled_out(self.rungs.len() - 1)))
     }
 
     /// Rungs that have no such state in common, if there are any.

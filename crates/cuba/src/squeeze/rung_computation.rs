@@ -6,7 +6,7 @@
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
 use crate::overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
-use crate::overapproximation::cut_off_exploration::{CutOffExploration, Progress};
+use crate::overapproximation::cut_off_exploration::{CutOffExploration, ExplorationProgress};
 use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::z::Overapproximation;
@@ -120,7 +120,7 @@ impl<'a> Squeeze<'a, '_> {
         let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
         let mut work = exploration.progress().transitions;
         let found = Overapproximation::within(exploration, limits.memory, &mut |exploration| {
-            let Progress { states, transitions: taken, bytes } = exploration.progress();
+            let ExplorationProgress { states, transitions: taken, bytes } = exploration.progress();
             let bytes = self.in_use(limits, bytes);
             let _ = events.send(Event::Overapproximating { rung, states, bytes });
             work = taken;
