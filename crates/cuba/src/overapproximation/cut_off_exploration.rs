@@ -182,7 +182,7 @@ impl<'a> CutOffExploration<'a> {
                 if moves.is_empty() {
                     continue;
                 }
-                let left = if summary.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
+                let popped = if summary.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
                 if self.cut.height > 1 {
                     self.make_room();
                 }
@@ -194,8 +194,8 @@ impl<'a> CutOffExploration<'a> {
                 self.check(watch)?;
                 for index in pops..moves.end {
                     let (to, _) = self.threads[group].successor(index);
-                    for i in left.clone() {
-                        self.take((to, self.threads[group].left(i)), true);
+                    for i in popped.clone() {
+                        self.take((to, self.threads[group].word_after_pop(i)), true);
                     }
                     self.check(watch)?;
                 }

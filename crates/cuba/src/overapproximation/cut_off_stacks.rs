@@ -32,11 +32,11 @@ pub(crate) struct CutOff<'a> {
     /// The number of each word.
     numbers: FxHashMap<Box<[u32]>, u32>,
     moves: StepCache<MoveSummary>,
-    /// The words after a pop, as a range of `left`. The key is the word without its top, and the
-    /// set of symbols that may lie below its last symbol.
+    /// The words after a pop, as a range of `words_after_pops`. The key is the word without its
+    /// top, and the set of symbols that may lie below its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
     /// The words after pops.
-    left: Vec<u32>,
+    words_after_pops: Vec<u32>,
 }
 
 /// A summary of the transitions from a cut-off state of a thread.
@@ -55,7 +55,7 @@ pub(crate) type SavedCutOff =
 
 impl Serialize for CutOff<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.emerging, &self.words, &self.moves, &self.pops, &self.left).serialize(serializer)
+        (&self.emerging, &self.words, &self.moves, &self.pops, &self.words_after_pops).serialize(serializer)
     }
 }
 
@@ -88,7 +88,7 @@ impl<'a> CutOff<'a> {
             Action::Pop { to, .. } => Some(to.0),
             _ => None,
         });
-        let (emerging, words, moves, pops, left) = saved;
+        let (emerging, words, moves, pops, words_after_pops) = saved;
         CutOff {
             program,
             z,
@@ -99,7 +99,7 @@ impl<'a> CutOff<'a> {
             words,
             moves,
             pops,
-            left,
+            words_after_pops,
         }
     }
 
@@ -170,7 +170,8 @@ impl<'a> CutOff<'a> {
         self.moves.insert((shared, word), summary, others.into_iter().chain(pops))
     }
 
-    /// Returns the words after a pop from this word, as a range for [`left`](Self::left).
+    /// Returns the words after a pop from this word, as a range for
+    /// [`word_after_pop`](Self::word_after_pop).
     pub(crate) fn pop(&mut self, word: u32) -> Range<usize> {
         let symbols = &self.words[word as usize];
         let below = symbols.get(1..).unwrap_or_default().to_vec();
@@ -181,27 +182,27 @@ impl<'a> CutOff<'a> {
         if let Some(range) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
             return range.clone();
         }
-        let start = self.left.len();
+        let start = self.words_after_pops.len();
         match set {
-            None => self.left.push(rest),
+            None => self.words_after_pops.push(rest),
             Some(set) => {
                 for i in 0..self.emerging.get(set).len() {
                     let emerges = Some(self.emerging.get(set)[i]).filter(|&symbol| symbol != 0);
                     let word: Vec<u32> = below.iter().copied().chain(emerges).collect();
                     let number = self.number(&word);
-                    self.left.push(number);
+                    self.words_after_pops.push(number);
                 }
             }
         }
-        let range = start..self.left.len();
+        let range = start..self.words_after_pops.len();
         self.pops.insert((rest, set.unwrap_or(usize::MAX)), range.clone());
         range
     }
 
     /// Returns a word after a pop.
     #[inline]
-    pub(crate) fn left(&self, index: usize) -> u32 {
-        self.left[index]
+    pub(crate) fn word_after_pop(&self, index: usize) -> u32 {
+        self.words_after_pops[index]
     }
 
     /// Returns, for each word, the language of the stacks from which it may be cut off, as a state
@@ -235,7 +236,7 @@ impl<'a> CutOff<'a> {
         self.words.len() * 4 * size_of::<Box<[u32]>>()
             + 2 * self.symbols * size_of::<u32>()
             + self.moves.bytes()
-            + self.left.len() * size_of::<u32>()
+            + self.words_after_pops.len() * size_of::<u32>()
             + self.pops.len() * 64
     }
 }

@@ -183,8 +183,8 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
             self.states[state as usize].1 = Some(last);
             self.add_path(SearchNode::End(state), steps);
         }
-        while let Some((left, mut batch)) = self.open.pop_first() {
-            batch.retain(|at| self.remaining[at] == left);
+        while let Some((steps_left, mut batch)) = self.open.pop_first() {
+            batch.retain(|at| self.remaining[at] == steps_left);
             let is_initial = |at: &SearchNode| match *at {
                 SearchNode::End(state) if self.states[state as usize].1 == Some(0) => Some(state),
                 _ => None,
@@ -192,7 +192,7 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
             if let Some(first) = batch.iter().filter_map(is_initial).min_by_key(|&state| self.content(state)) {
                 return Ok(self.trace_from(first, last));
             }
-            self.expand(left, batch)?;
+            self.expand(steps_left, batch)?;
             if !self.budget.has_room_for(self.states.len().max(self.remaining.len())) {
                 return Ok(None);
             }
@@ -218,18 +218,18 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
 
     /// Stores a path from a node to a bad state with so many steps, if it is the shortest one so
     /// far and can become part of a trace with fewer steps than the given one.
-    fn add_path(&mut self, at: SearchNode, left: usize) {
+    fn add_path(&mut self, at: SearchNode, steps_left: usize) {
         // Each missing context has at least one step, and so has this context before its start.
         let (SearchNode::End(state) | SearchNode::Inside { state, .. }) = at;
         let missing = self.states[state as usize].1.expect("a state of a level");
-        if left + missing < self.steps && self.remaining.get(&at).is_none_or(|&shortest| left < shortest) {
-            self.remaining.insert(at, left);
-            self.open.entry(left).or_default().push(at);
+        if steps_left + missing < self.steps && self.remaining.get(&at).is_none_or(|&shortest| steps_left < shortest) {
+            self.remaining.insert(at, steps_left);
+            self.open.entry(steps_left).or_default().push(at);
         }
     }
 
     /// Goes one step back from all these nodes.
-    fn expand(&mut self, left: usize, batch: Vec<SearchNode>) -> Result<(), L::Error> {
+    fn expand(&mut self, steps_left: usize, batch: Vec<SearchNode>) -> Result<(), L::Error> {
         let (mut before, mut new) = (Vec::new(), FxHashSet::default());
         for at in batch {
             match at {
@@ -239,7 +239,7 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
                         let (_, stacks) = &self.states[state as usize].0;
                         if position == self.symmetry.group(position).start || stacks[position - 1] != stacks[position] {
                             let position = u32::try_from(position).expect("few");
-                            self.add_path(SearchNode::Inside { state, position, context }, left);
+                            self.add_path(SearchNode::Inside { state, position, context }, steps_left);
                         }
                     }
                 }
@@ -276,10 +276,10 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
                 continue;
             };
             if level == context || level + 1 == context {
-                self.add_path(SearchNode::Inside { state, position, context }, left + 1);
+                self.add_path(SearchNode::Inside { state, position, context }, steps_left + 1);
             }
             if level + 1 == context {
-                self.add_path(SearchNode::End(state), left + 1);
+                self.add_path(SearchNode::End(state), steps_left + 1);
             }
         }
         Ok(())
@@ -296,28 +296,30 @@ impl<L: LevelQueries> FewestStepsSearch<'_, L> {
             shared: SharedState(shared),
             stacks: by_thread.iter().map(|&stack| self.stacks.stack(stack)).collect(),
         };
-        let mut left = self.remaining[&SearchNode::End(first)];
+        let mut steps_left = self.remaining[&SearchNode::End(first)];
         let mut contexts = Vec::new();
         for context in 1..=last {
-            let moves = |&thread: &ThreadId| self.remaining_inside(shared, &by_thread, thread, context) == Some(left);
+            let moves =
+                |&thread: &ThreadId| self.remaining_inside(shared, &by_thread, thread, context) == Some(steps_left);
             let thread = self.system.threads().find(moves).expect("some thread continues");
             let mut rules = Vec::new();
             // The context continues as long as each step decreases the number of remaining steps.
-            while left > 0 {
+            while steps_left > 0 {
                 let stack = by_thread[thread.index()];
                 let next = self.steps_of(thread, (shared, stack)).into_iter().find(|&(_, (shared, stack))| {
                     by_thread[thread.index()] = stack;
-                    self.remaining_inside(shared, &by_thread, thread, context).is_some_and(|after| after + 1 == left)
+                    self.remaining_inside(shared, &by_thread, thread, context)
+                        .is_some_and(|after| after + 1 == steps_left)
                 });
                 by_thread[thread.index()] = stack;
                 let Some((rule, (to, stack))) = next else { break };
                 rules.push(rule);
-                left -= 1;
+                steps_left -= 1;
                 (shared, by_thread[thread.index()]) = (to, stack);
             }
             contexts.push((thread, rules));
         }
-        contexts.push(self.last_context(shared, &by_thread, left));
+        contexts.push(self.last_context(shared, &by_thread, steps_left));
         trace_from_rules(self.system, initial, &contexts)
     }
 

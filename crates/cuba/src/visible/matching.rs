@@ -54,18 +54,18 @@ mod tests {
                     return false;
                 }
                 used[item] = true;
-                let found = some_order_fits(fits, place + 1, used);
+                let fits_rest = some_order_fits(fits, place + 1, used);
                 used[item] = false;
-                found
+                fits_rest
             })
     }
 
     proptest! {
         #[test]
         fn a_matching_is_found_if_there_is_one(fits in prop::collection::vec(prop::collection::vec(any::<bool>(), 5), 5)) {
-            let found = matching(5, |place, item| fits[place][item]);
-            prop_assert_eq!(found.is_some(), some_order_fits(&fits, 0, &mut [false; 5]));
-            if let Some(chosen) = found {
+            let assignment = matching(5, |place, item| fits[place][item]);
+            prop_assert_eq!(assignment.is_some(), some_order_fits(&fits, 0, &mut [false; 5]));
+            if let Some(chosen) = assignment {
                 let mut items = chosen.clone();
                 items.sort_unstable();
                 prop_assert_eq!(items, [0, 1, 2, 3, 4]);
