@@ -1,16 +1,15 @@
 //! The explicit engine on the paper's programs and on systems that grow: `cargo bench`.
 //!
-//! Counters are exact, and the same in each run; times are the best and the median of several runs.
-//! A time is that of the whole analysis, until R_k has collapsed, or for 50 contexts. For large
-//! systems see `--bench scale`.
+//! Counters are exact, and the same in each run. Times are the best and the median of several runs.
+//! A time is for the whole analysis, until R_k has collapsed, or for 50 contexts. For large systems
+//! see `--bench scale`.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
-use cuba::Ladder;
-use cuba::{Options, Question, search};
+use cuba::{Ladder, Options, Question, search};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -45,7 +44,7 @@ fn main() {
     println!("{table}");
 }
 
-/// Runs until R_k has collapsed, for a while, and notes what it took.
+/// Repeats the analysis for a while, and adds a row with its counters and times.
 fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
     let options = Options { symmetry, max_contexts: Some(50), ladder: Ladder::None, jobs: 1, ..Options::default() };
     let begin = Instant::now();
@@ -53,11 +52,11 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, symmetry: bool) {
     let mut counters = None;
     while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
         let start = Instant::now();
-        let found = search(problem, Question::Reachable, &options, |_| ());
+        let analysis = search(problem, Question::Reachable, &options, |_| ());
         times.push(start.elapsed().as_secs_f64());
-        let seen = found.level_store.snapshot();
-        let size = found.levels.last().expect("R_0 at least").reachable.expect("states are counted");
-        let new = (seen.k, size, seen.kept, seen.expansions, seen.bytes);
+        let snapshot = analysis.level_store.snapshot();
+        let size = analysis.levels.last().expect("R_0 at least").reachable.expect("states are counted");
+        let new = (snapshot.k, size, snapshot.kept, snapshot.expansions, snapshot.bytes);
         assert!(counters.is_none_or(|counters| counters == new), "counters are the same in each run");
         counters = Some(new);
     }

@@ -1,12 +1,12 @@
-//! What each method decides, alone and together, on random systems: `cargo bench -p cuba --bench
+//! The strength of each method, alone and together, on random systems: `cargo bench -p cuba --bench
 //! strength`.
 //!
 //! For each system, (S_k) is explored until it collapses, for at most 30 contexts and 10,000
 //! tuples; each A_d may have as many tuples. Nothing depends on time, so the table is the same in
 //! each run.
 //!
-//! `-- --systems 100` looks at fewer systems, `-- --tuples 100000` gives up later, which decides no
-//! less and takes an hour.
+//! `-- --systems 100` analyses fewer systems. `-- --tuples 100000` gives up later; then the methods
+//! decide at least as much, and the benchmark takes an hour.
 
 use cpds::{Cpds, Problem, Property, VisibleState, print_cpds};
 use cpds_testing::families::random_system;
@@ -33,20 +33,23 @@ const RUNGS: [Rung; 8] = [
     Rung::Abstract(3),
 ];
 
-/// What was found out about one system.
-struct Result {
+/// The results for one system.
+struct SystemResult {
     seed: u64,
+    /// The visible states that were reached.
     visible: BTreeSet<VisibleState>,
-    /// T(S_k) has not grown at the last three levels, or (S_k) has collapsed.
+    /// Whether T(S_k) has not grown at the last three levels, or (S_k) has collapsed.
     flat: bool,
+    /// Whether (S_k) has collapsed.
     collapsed: bool,
+    /// Whether Alg. 3 converges.
     alg_3: bool,
-    /// For each rung, what it has; nothing if it has too many tuples.
+    /// The visible states of each rung; `None` if it has too many tuples.
     rungs: Vec<Option<BTreeSet<VisibleState>>>,
 }
 
-impl Result {
-    /// The states that are neither reached nor ruled out by these rungs.
+impl SystemResult {
+    /// Returns the number of states that are neither reached nor ruled out by these rungs.
     fn open(&self, rungs: impl IntoIterator<Item = usize>, everything: usize) -> usize {
         let sets = rungs.into_iter().filter_map(|rung| self.rungs[rung].as_ref());
         let left = sets.fold(None, |left: Option<BTreeSet<VisibleState>>, set| {
@@ -56,15 +59,16 @@ impl Result {
     }
 }
 
-fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
+/// Analyses one system by each method.
+fn analyse(system: &Cpds, seed: u64, tuples: usize) -> SystemResult {
     let options = SymbolicOptions::exact(true, MEMORY, Tuning::SHIPPED);
     let mut lower = Symbolic::new(system, options);
     let mut collapsed = false;
     while lower.k() < CONTEXTS && !collapsed {
-        let enough = |lower: &Symbolic<'_>| {
+        let limit = |lower: &Symbolic<'_>| {
             if lower.kept() > tuples { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        if lower.advance(&mut |lower| enough(lower)).is_err() || enough(&lower).is_break() {
+        if lower.advance(&mut |lower| limit(lower)).is_err() || limit(&lower).is_break() {
             break;
         }
         collapsed = !lower.grew(lower.k());
@@ -74,8 +78,7 @@ fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
     let flat = collapsed || (k >= 3 && (k - 2..=k).all(|k| !lower.visible().grew(k)));
     drop(lower);
     let z = Overapproximation::new(system, true);
-    // At a new plateau, all generators are reached (Alg. 3); as in the paper, tested with
-    // generators.
+    // Alg. 3 converges if all generators are reached at a plateau.
     let alg_3 = flat && z.generators().is_subset(&visible);
     let cut = |cut| Some(Overapproximation::cut_off(system, cut, true).states());
     let rungs = RUNGS.map(|rung| match rung {
@@ -84,13 +87,13 @@ fn look(system: &Cpds, seed: u64, tuples: usize) -> Result {
         Rung::CutOff(height) => cut(Cut::matched(height)),
         Rung::Abstract(depth) => {
             let limits = AbstractionLimits { tuples, memory: MEMORY };
-            Abstraction::new(system, depth, true, limits).ok().map(|found| found.states())
+            Abstraction::new(system, depth, true, limits).ok().map(|abstraction| abstraction.states())
         }
     });
     for set in rungs.iter().flatten() {
-        assert!(visible.is_subset(set), "an overapproximation has everything");
+        assert!(visible.is_subset(set), "an overapproximation has all reachable states");
     }
-    Result { seed, visible, flat, collapsed, alg_3, rungs: rungs.into() }
+    SystemResult { seed, visible, flat, collapsed, alg_3, rungs: rungs.into() }
 }
 
 fn main() {
@@ -116,14 +119,15 @@ fn main() {
         let results = results(shape, systems, tuples);
         eprintln!("{threads} threads, {actions} actions: done");
         let everything = (shared * (symbols + 1).pow(threads)) as usize;
-        let count = |is: &dyn Fn(&Result) -> bool| results.iter().filter(|result| is(result)).count();
-        let open = |result: &Result, method: usize| match method {
+        let count = |holds: &dyn Fn(&SystemResult) -> bool| results.iter().filter(|result| holds(result)).count();
+        let open = |result: &SystemResult, method: usize| match method {
             0 if result.alg_3 => 0,
             1 if result.collapsed => 0,
             0 | 1 => everything - result.visible.len(),
             rung => result.open([rung - 2], everything),
         };
-        let together = |result: &Result| if result.collapsed { 0 } else { result.open(0..RUNGS.len(), everything) };
+        let together =
+            |result: &SystemResult| if result.collapsed { 0 } else { result.open(0..RUNGS.len(), everything) };
         let (flat, exact) = (count(&|result| result.flat), count(&|result| result.flat && together(result) == 0));
         let pairs = everything * systems;
         // Rounded down.
@@ -140,7 +144,7 @@ fn main() {
         column.push(count(&|result| together(result) == 0).to_string());
         column.push(percent(exact, flat));
         column.push(pairs.to_string());
-        let all_open = |open: &dyn Fn(&Result) -> usize| results.iter().map(open).sum::<usize>();
+        let all_open = |open: &dyn Fn(&SystemResult) -> usize| results.iter().map(open).sum::<usize>();
         column
             .extend((0..methods.len()).map(|method| percent(pairs - all_open(&|result| open(result, method)), pairs)));
         column.push(percent(pairs - all_open(&together), pairs));
@@ -163,8 +167,8 @@ fn main() {
     println!("{undecided}");
 }
 
-/// Looks at every system of a shape, two at a time.
-fn results(shape: (u32, u32, u32, usize), systems: usize, tuples: usize) -> Vec<Result> {
+/// Analyses every system of a shape, two at a time.
+fn results(shape: (u32, u32, u32, usize), systems: usize, tuples: usize) -> Vec<SystemResult> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut results = Vec::new();
@@ -173,10 +177,10 @@ fn results(shape: (u32, u32, u32, usize), systems: usize, tuples: usize) -> Vec<
             if seed >= systems {
                 return results;
             }
-            results.push(look(&system(shape, seed as u64), seed as u64, tuples));
+            results.push(analyse(&system(shape, seed as u64), seed as u64, tuples));
         }
     };
-    let mut results: Vec<Result> = thread::scope(|scope| {
+    let mut results: Vec<SystemResult> = thread::scope(|scope| {
         let workers = [scope.spawn(work), scope.spawn(work)];
         workers.into_iter().flat_map(|worker| worker.join().expect("no panic")).collect()
     });
@@ -184,13 +188,14 @@ fn results(shape: (u32, u32, u32, usize), systems: usize, tuples: usize) -> Vec<
     results
 }
 
+/// Returns the random system with this shape and seed.
 fn system((threads, shared, symbols, actions): (u32, u32, u32, usize), seed: u64) -> Cpds {
     random_system(threads, actions, shared, symbols, seed)
 }
 
-/// A system with the fewest undecided states.
-fn show(shape: (u32, u32, u32, usize), result: &Result, open: usize) -> String {
-    let problem = Problem::new(system(shape, result.seed), Property::default()).expect("nothing is bad");
+/// Returns the text of a system with the fewest undecided states.
+fn show(shape: (u32, u32, u32, usize), result: &SystemResult, open: usize) -> String {
+    let problem = Problem::new(system(shape, result.seed), Property::default()).expect("a property without patterns");
     let (seed, model) = (result.seed, print_cpds(&problem));
     format!("\nThe fewest undecided states, {open}, has the system with seed {seed}:\n\n```\n{model}```\n")
 }

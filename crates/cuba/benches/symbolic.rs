@@ -1,17 +1,18 @@
 //! The symbolic engine on the paper's programs and on systems that grow, and post* on large random
 //! programs: `cargo bench -p cuba --bench symbolic`.
 //!
-//! Counters are exact, and the same in each run; times are the best and the median of several runs.
-//! A time is that of the whole analysis, until T(S_k) is known to be all of T(R), by Z or because
-//! (S_k) has collapsed, or for so many contexts.
+//! Counters are exact, and the same in each run. Times are the best and the median of several runs.
+//! A time is for the whole analysis, until T(S_k) = T(R) is proved by Z or by the collapse of
+//! (S_k), or until the limit on contexts.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
 use cpds_testing::artifact::KNOWN;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
-use cuba::{ActionIndex, Cancel, Engine, Ladder, Languages, Psa, PumpingHeads, Rung, Statistics};
-use cuba::{Options, Question, search};
+use cuba::{
+    ActionIndex, Cancel, Engine, Ladder, Languages, Options, Psa, PumpingHeads, Question, Rung, Statistics, search,
+};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ fn main() {
         let problem = Pile { threads: 2, symbols }.problem();
         measure(&mut table, &format!("alphabet: Pile, 2 threads, {symbols} symbols"), &problem, Question::Visible, 100);
     }
-    let fig_1 = models().into_iter().find(|model| model.name == "paper/fig1").expect("it is there").problem;
+    let fig_1 = models().into_iter().find(|model| model.name == "paper/fig1").expect("the collection has it").problem;
     for k in [25, 50, 100, 200, 400] {
         measure(&mut table, &format!("contexts: Fig. 1, {k}"), &fig_1, Question::Reachable, k);
     }
@@ -58,6 +59,7 @@ fn new_table(counters: &[&str], figures: &[&str]) -> Table {
     table
 }
 
+/// Repeats the analysis for a while, and adds a row with its counters and times.
 fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question, contexts: usize) {
     let ladder = Ladder::Only(Rung::Z);
     let engine = Some(Engine::Symbolic);
@@ -67,13 +69,13 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
     let mut counters = None;
     while times.len() < 3 || (begin.elapsed() < Duration::from_millis(300) && times.len() < 200) {
         let start = Instant::now();
-        let found = search(problem, question, &options, |_| ());
+        let analysis = search(problem, question, &options, |_| ());
         times.push(start.elapsed().as_secs_f64());
-        let last = found.levels.last().expect("S_0 at least");
+        let last = analysis.levels.last().expect("S_0 at least");
         let Statistics::Symbolic { tuples_kept, expansions, languages, posts, transitions, table_bytes, .. } =
-            found.statistics
+            analysis.statistics
         else {
-            unreachable!("asked for")
+            unreachable!("the engine is symbolic")
         };
         let new = [
             last.k.to_string(),
@@ -95,8 +97,8 @@ fn measure(table: &mut Table, name: &str, problem: &Problem, question: Question,
     table.add_row(std::iter::once(name.to_owned()).chain(counters).chain(figures).chain([bytes]));
 }
 
-/// From every thread-visible state in which an action is enabled, as finite context reachability
-/// asks; then the languages of all shared states.
+/// Measures post* from all heads with an enabled action, as for finite context reachability; then
+/// the languages of all shared states; then the decision of finite context reachability.
 fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
     let system = random_system(1, actions, shared, symbols, 1);
     let program = &system.programs()[0];
@@ -113,16 +115,16 @@ fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
     let saturated = || Psa::of_heads(sources.iter().copied()).saturated(&heads, usize::MAX).expect("there is no limit");
     let psa = saturated();
     let seconds = best(&mut || assert_eq!(saturated().transition_count(), psa.transition_count()));
-    let mut found = 0;
+    let mut count = 0;
     let languages = best(&mut || {
         let mut languages = Languages::default();
         languages.of_psa(&psa, usize::MAX).expect("there is no limit");
-        found = languages.len();
+        count = languages.len();
     });
     let mut holds = false;
     let fcr = best(&mut || {
-        holds =
-            PumpingHeads::within(&system, usize::MAX, 1 << 10, &Cancel::default()).is_ok_and(|found| found.is_empty());
+        holds = PumpingHeads::within(&system, usize::MAX, 1 << 10, &Cancel::default())
+            .is_ok_and(|pumping| pumping.is_empty());
     });
     #[expect(clippy::cast_precision_loss, reason = "for humans")]
     let rate = |count: usize| format!("{:.2}", count as f64 / seconds / 1e6);
@@ -136,7 +138,7 @@ fn post_star(table: &mut Table, actions: usize, shared: u32, symbols: u32) {
         ms(seconds),
         rate(actions),
         rate(psa.transition_count()),
-        found.to_string(),
+        count.to_string(),
         ms(languages),
         if holds { "holds" } else { "refuted" }.to_owned(),
         ms(fcr),

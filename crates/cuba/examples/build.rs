@@ -1,8 +1,8 @@
-//! Builds a system in code: a recursive thread that is to hold a lock, and two copies of it.
+//! Builds a system in code: two copies of a recursive thread, with a lock.
 //!
-//! Each copy takes the lock, calls itself or not, and releases the lock when its first call
-//! returns. So no two copies are in the critical section together, with any number of contexts and
-//! any recursion.
+//! Each copy takes the lock, may call itself, and releases the lock when its first call returns. So
+//! the two copies are never in the critical section together, for any number of contexts and any
+//! depth of recursion.
 
 use cuba::cpds::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property};
 use cuba::cpds::{Rule, SharedState, Stack, Symbol, Wild};
@@ -31,7 +31,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem = Problem::new(system, Property { bad: vec![bad] })?;
     let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
     let Verdict::Safe { proof, certificate: Some(certificate) } = answer.verdict() else {
-        return Err("it should be safe".into());
+        return Err("the system is safe, but was not verified".into());
     };
     println!("safe, by {proof:?}; checked certificate with {} tuples", certificate.tuples().len());
     Ok(())

@@ -6,7 +6,7 @@ use cuba::{Options, Verdict, verify};
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem: Problem = include_str!("../../../models/paper/fig1.cpds").parse()?;
     let system = problem.system();
-    // The error borrows the problem, so it becomes text here.
+    // The error borrows the problem, so it is converted to a text.
     let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
     match answer.verdict() {
         Verdict::Unsafe { trace, .. } => {
@@ -22,7 +22,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Verdict::Safe { proof, .. } => println!("safe: {proof:?}"),
         Verdict::Unknown(reason) => println!("unknown: {reason:?}"),
-        Verdict::Converged { .. } => unreachable!("that answers another question"),
+        Verdict::Converged { .. } => unreachable!("`verify` does not compute T(R)"),
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let system = problem.system();
     let answer = reach(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
     let Verdict::Converged { certificate, .. } = answer.verdict() else {
-        return Err("T(R) is not known".into());
+        return Err("T(R) was not computed".into());
     };
     for level in &answer.analysis.levels {
         let visible = answer.analysis.level_store.visible().states(level.k);

@@ -1,13 +1,14 @@
 //! Answers with evidence.
 //!
-//! A search ends with a conclusion ([`search`](crate::search())). Here the conclusion
-//! becomes an answer: its evidence is made, a trace or a certificate, and the independent checker
-//! `cpds-check` has to accept it.
+//! A search ends with a conclusion ([`search`](crate::search())). This module makes the evidence
+//! for the conclusion: a trace or a certificate. The independent checker `cpds-check` checks the
+//! evidence. If the checker accepts it, the conclusion is an answer.
 //!
 //! # What may not be concluded
-//! Without evidence that was accepted there is no answer: the conclusion is then
-//! [`Unknown`](Conclusion::Unknown), and [`Answer::unconfirmed`] says what the search had found and
-//! why the evidence is missing. Evidence that the checker rejects is a [`Mistake`] in this library.
+//! Without accepted evidence there is no answer, unless the caller declines the check. The
+//! conclusion is then [`Unknown`](Conclusion::Unknown), and [`Answer::unconfirmed`] has the
+//! conclusion of the search and the reason why its evidence is missing. If the checker rejects
+//! evidence, this library contains a mistake, and the result is a [`Mistake`].
 
 use crate::limits::{Cancel, Halt};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Proof, Reason};
@@ -19,83 +20,84 @@ use cpds_check::{Claim, Evidence, Rejected, check};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::time::{Duration, Instant};
 
-/// An answer, and what the search has found on the way.
+/// An answer, with the results of the search.
 pub struct Answer<'a> {
-    /// What the search has found. Its conclusion is confirmed by [`evidence`](Self::evidence), or
-    /// unknown.
+    /// The results of the search. The conclusion is unknown, or [`evidence`](Self::evidence)
+    /// confirms it.
     pub analysis: Analysis<'a>,
     /// The evidence for the conclusion.
     pub evidence: Option<TimedEvidence>,
-    /// What the search had found, if its evidence could not be made or checked.
+    /// The conclusion of the search, if its evidence could not be made or checked.
     pub unconfirmed: Option<Unconfirmed>,
-    /// How long the search took, without the evidence.
+    /// The time of the search, without the evidence.
     pub search_time: Duration,
 }
 
-/// Evidence, and how long it took.
+/// Evidence, with the times to make and to check it.
 pub struct TimedEvidence {
     /// A trace or a certificate.
     pub evidence: Evidence,
-    /// How long it took to make it.
+    /// The time to make the evidence.
     pub time: Duration,
-    /// How long it took to check it; nothing if the caller did not want a check.
+    /// The time to check the evidence. `None` if the caller declined the check.
     pub check: Option<Duration>,
 }
 
 /// A conclusion whose evidence could not be made or checked.
 pub struct Unconfirmed {
-    /// What the search had found.
+    /// The conclusion of the search.
     pub conclusion: Conclusion,
-    /// What ended the work on the evidence.
+    /// The reason why the work on the evidence ended.
     pub why: Halt,
-    /// What was being done.
+    /// The phase in which it ended.
     pub phase: EvidencePhase,
 }
 
-/// What is done for evidence.
+/// A phase of the work on evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EvidencePhase {
-    /// It is made.
+    /// The library makes the evidence.
     Making,
-    /// It is checked.
+    /// The checker checks the evidence.
     Checking,
 }
 
-/// What happens on the way to an answer.
+/// An event on the way to an answer.
 #[derive(Clone, Debug)]
 pub enum AnswerEvent<'e> {
-    /// Something happened in the search.
+    /// An event of the search.
     Search(&'e Event),
-    /// The search is over. Evidence for its conclusion is made next.
+    /// The search has ended. The next phase makes the evidence.
     Searched(&'e Analysis<'e>),
-    /// Evidence was made, and is checked next.
+    /// The evidence exists. The next phase checks it.
     CheckingEvidence,
     /// The checker has accepted the evidence.
     EvidenceAccepted,
 }
 
-/// The answer, with its evidence at hand.
+/// The verdict of an answer, with its evidence.
 #[derive(Clone, Copy, Debug)]
 pub enum Verdict<'v> {
     /// No bad state is reachable, for any number of contexts.
     Safe {
-        /// Why.
+        /// The proof.
         proof: &'v Proof,
-        /// What a checker needs; nothing if the caller did not want it.
+        /// The evidence. `None` only if [`EvidencePolicy`] allows that.
         certificate: Option<&'v Certificate>,
     },
     /// A bad state is reachable.
     Unsafe {
-        /// The path to it, with the least number of contexts.
+        /// A path to a bad state, with the least number of contexts.
         trace: &'v Trace,
-        /// The pattern that it fits, as a position in [`Property::bad`](cpds::Property::bad).
+        /// The pattern that the bad state fits, as a position in
+        /// [`Property::bad`](cpds::Property::bad).
         pattern: usize,
     },
-    /// What is reachable is known.
+    /// The sequence of the question has converged: T(R) or R is computed.
     Converged {
-        /// Why.
+        /// The proof.
         proof: &'v Proof,
-        /// What a checker needs; nothing if the caller did not want it.
+        /// The evidence. `None` only if [`EvidencePolicy`] allows that.
         certificate: Option<&'v Certificate>,
     },
     /// No answer, never a guess.
@@ -103,9 +105,9 @@ pub enum Verdict<'v> {
 }
 
 impl Answer<'_> {
-    /// The answer.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict<'_> {
-        let certificate = match self.evidence.as_ref().map(|made| &made.evidence) {
+        let certificate = match self.evidence.as_ref().map(|timed| &timed.evidence) {
             Some(Evidence::Certificate(certificate)) => Some(certificate),
             _ => None,
         };
@@ -119,17 +121,17 @@ impl Answer<'_> {
     }
 }
 
-/// A mistake in this library, found out before it became a wrong answer.
+/// A mistake in this library, detected before it became a wrong answer.
 pub struct Mistake<'a> {
-    /// The search that came to it.
+    /// The results of the search.
     pub analysis: Analysis<'a>,
-    /// How long the search took.
+    /// The time of the search.
     pub search_time: Duration,
-    /// What is wrong.
+    /// The kind of the mistake.
     pub kind: MistakeKind,
 }
 
-/// What is wrong.
+/// The kind of a mistake.
 #[derive(Clone, Debug)]
 pub enum MistakeKind {
     /// Two searches contradict each other.
@@ -162,8 +164,8 @@ impl std::error::Error for Mistake<'_> {}
 /// Decides whether a bad state is reachable, with any number of contexts.
 ///
 /// # Errors
-/// If the library has made a mistake: searches that contradict each other, or evidence that the
-/// checker rejects.
+/// If this library contains a mistake: two searches contradict each other, or the checker rejects
+/// the evidence.
 pub fn verify<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, Box<Mistake<'a>>> {
     answer(problem, Question::Verify, options, Control::default(), |_| ())
 }
@@ -171,7 +173,7 @@ pub fn verify<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>,
 /// Computes T(R): the visible states that are reachable, with any number of contexts.
 ///
 /// # Errors
-/// Likewise.
+/// As for [`verify`].
 pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, Box<Mistake<'a>>> {
     answer(problem, Question::Visible, options, Control::default(), |_| ())
 }
@@ -179,7 +181,7 @@ pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, 
 /// Answers a question under a caller's control, and reports every event.
 ///
 /// # Errors
-/// Likewise.
+/// As for [`verify`].
 pub fn answer<'a>(
     problem: &'a Problem,
     question: Question,
@@ -188,21 +190,23 @@ pub fn answer<'a>(
     mut event: impl FnMut(AnswerEvent<'_>),
 ) -> Result<Answer<'a>, Box<Mistake<'a>>> {
     let (start, cancel) = (Instant::now(), control.cancel.clone());
-    let analysis = search_with(control, problem, question, options, |it| event(AnswerEvent::Search(&it)));
+    let analysis = search_with(control, problem, question, options, |search_event| {
+        event(AnswerEvent::Search(&search_event));
+    });
     let search_time = start.elapsed();
     if let Conclusion::Contradiction(contradiction) = &analysis.conclusion {
         let kind = MistakeKind::Contradiction(contradiction.clone());
         return Err(Box::new(Mistake { analysis, search_time, kind }));
     }
     event(AnswerEvent::Searched(&analysis));
-    let left = options.timeout.map(|timeout| timeout.saturating_sub(search_time));
-    let cancel = cancel.child(left);
+    let remaining = options.timeout.map(|timeout| timeout.saturating_sub(search_time));
+    let cancel = cancel.child(remaining);
     let mut answer = Answer { analysis, evidence: None, unconfirmed: None, search_time };
-    match make(problem, &answer.analysis, options, &cancel, &mut event) {
-        Ok(made) => answer.evidence = made,
+    match make_evidence(problem, &answer.analysis, options, &cancel, &mut event) {
+        Ok(evidence) => answer.evidence = evidence,
         Err(NoEvidence::Limit(phase)) => {
             let lost = answer.analysis.level_store.is_lost().then_some(Halt::Lost);
-            // What was not stopped lacks memory.
+            // If nothing has stopped the work, the evidence needs too much memory.
             let why = lost.or(cancel.why()).unwrap_or(Halt::Memory);
             answer.leave_unconfirmed(why, phase);
         }
@@ -215,7 +219,7 @@ pub fn answer<'a>(
 }
 
 impl Answer<'_> {
-    /// There is no evidence for the conclusion, and so there is no answer.
+    /// Replaces the conclusion by [`Conclusion::Unknown`], since it has no evidence.
     fn leave_unconfirmed(&mut self, why: Halt, phase: EvidencePhase) {
         let conclusion = std::mem::replace(&mut self.analysis.conclusion, Conclusion::Unknown(why.into()));
         self.unconfirmed = Some(Unconfirmed { conclusion, why, phase });
@@ -224,13 +228,15 @@ impl Answer<'_> {
 
 /// Why there is no evidence.
 enum NoEvidence {
-    /// A limit came first.
+    /// A limit ended this phase.
     Limit(EvidencePhase),
+    /// The checker rejected the evidence.
     Rejected(Rejected),
 }
 
-/// Makes evidence for the conclusion, if there is one, and checks it.
-fn make(
+/// Makes and checks the evidence for a conclusion. Returns `None` if the conclusion is unknown, or
+/// if the evidence policy allows an answer without evidence.
+fn make_evidence(
     problem: &Problem,
     analysis: &Analysis<'_>,
     options: &Options,
@@ -245,7 +251,7 @@ fn make(
         Conclusion::Safe(proof) | Conclusion::Converged(proof) if options.evidence != EvidencePolicy::TraceOnly => {
             let is_exact = matches!(analysis.conclusion, Conclusion::Converged(_));
             let claim = if is_exact { Claim::Exact } else { Claim::Verdict };
-            // The tables are still there, and have three quarters of the memory at most.
+            // The tables of the search still exist. They take at most three quarters of the memory.
             let tables = analysis.statistics.table_bytes().saturating_sub(analysis.level_store.bytes_elsewhere());
             let room = (options.memory / 3 * 4).saturating_sub(tables);
             match analysis.certificate(proof, room, cancel) {
@@ -256,18 +262,18 @@ fn make(
         }
         _ => return Ok(None),
     };
-    let mut made = TimedEvidence { evidence, time: start.elapsed(), check: None };
+    let mut timed = TimedEvidence { evidence, time: start.elapsed(), check: None };
     if is_checked {
         let start = Instant::now();
         event(AnswerEvent::CheckingEvidence);
-        match check(problem, &made.evidence, claim, &|_| cancel.why().is_none()) {
-            Ok(()) => made.check = Some(start.elapsed()),
+        match check(problem, &timed.evidence, claim, &|_| cancel.why().is_none()) {
+            Ok(()) => timed.check = Some(start.elapsed()),
             Err(Rejected::Stopped) => return Err(NoEvidence::Limit(EvidencePhase::Checking)),
             Err(rejected) => return Err(NoEvidence::Rejected(rejected)),
         }
         event(AnswerEvent::EvidenceAccepted);
     }
-    Ok(Some(made))
+    Ok(Some(timed))
 }
 
 #[cfg(test)]
@@ -276,62 +282,63 @@ mod tests {
     use crate::squeeze::search::search;
     use cpds_check::Condition;
 
-    /// Two overapproximations together prove it.
+    /// Two overapproximations together prove this system safe.
     const SAFE: &str = include_str!("../../../models/squeeze/get-and-put.cpds");
 
-    fn found(problem: &Problem) -> Analysis<'_> {
+    fn analysis(problem: &Problem) -> Analysis<'_> {
         search(problem, Question::Verify, &Options::default(), |_| ())
     }
 
-    fn made(problem: &Problem, options: &Options, cancel: &Cancel) -> Result<Option<TimedEvidence>, NoEvidence> {
-        let analysis = found(problem);
+    fn evidence(problem: &Problem, options: &Options, cancel: &Cancel) -> Result<Option<TimedEvidence>, NoEvidence> {
+        let analysis = analysis(problem);
         assert!(matches!(analysis.conclusion, Conclusion::Safe(_)));
-        make(problem, &analysis, options, cancel, &mut |_| ())
+        make_evidence(problem, &analysis, options, cancel, &mut |_| ())
     }
 
     #[test]
     fn without_memory_or_time_there_is_no_evidence() {
         let problem: Problem = SAFE.parse().unwrap();
         let little = Options { memory: 1000, ..Options::default() };
-        let none = made(&problem, &little, &Cancel::new());
-        assert!(matches!(none, Err(NoEvidence::Limit(EvidencePhase::Making))));
+        let result = evidence(&problem, &little, &Cancel::new());
+        assert!(matches!(result, Err(NoEvidence::Limit(EvidencePhase::Making))));
         let unchecked = Options { evidence: EvidencePolicy::Unchecked, ..little };
-        assert!(matches!(made(&problem, &unchecked, &Cancel::new()), Ok(None)));
+        assert!(matches!(evidence(&problem, &unchecked, &Cancel::new()), Ok(None)));
         let stopped = Cancel::new();
         stopped.stop(Halt::TimeOut);
-        let none = made(&problem, &Options::default(), &stopped);
-        assert!(matches!(none, Err(NoEvidence::Limit(EvidencePhase::Checking))));
+        let result = evidence(&problem, &Options::default(), &stopped);
+        assert!(matches!(result, Err(NoEvidence::Limit(EvidencePhase::Checking))));
     }
 
     #[test]
     fn without_evidence_there_is_no_answer() {
         let problem: Problem = SAFE.parse().unwrap();
-        let analysis = found(&problem);
+        let analysis = analysis(&problem);
         let mut answer = Answer { analysis, evidence: None, unconfirmed: None, search_time: Duration::ZERO };
         answer.leave_unconfirmed(Halt::Memory, EvidencePhase::Making);
         assert!(matches!(answer.verdict(), Verdict::Unknown(Reason::Memory)));
-        let unconfirmed = answer.unconfirmed.as_ref().expect("something was found");
+        let unconfirmed = answer.unconfirmed.as_ref().expect("the search has a conclusion");
         assert!(matches!(unconfirmed.conclusion, Conclusion::Safe(_)));
     }
 
-    /// No evidence was ever rejected: here, the proof belongs to another question.
+    /// The proof belongs to another property, so the checker rejects the evidence.
     #[test]
-    fn a_wrong_answer_is_a_mistake() {
+    fn rejected_evidence_is_a_mistake() {
         let problem: Problem = SAFE.parse().unwrap();
         let everything = SAFE.lines().map(|line| if line.starts_with("bad") { "bad *|*,*" } else { line });
         let unsafe_problem: Problem = everything.collect::<Vec<_>>().join("\n").parse().unwrap();
-        let rejected = make(&unsafe_problem, &found(&problem), &Options::default(), &Cancel::new(), &mut |_| ());
+        let rejected =
+            make_evidence(&unsafe_problem, &analysis(&problem), &Options::default(), &Cancel::new(), &mut |_| ());
         let Err(NoEvidence::Rejected(rejected)) = rejected else { panic!("it has bad states") };
         assert!(matches!(rejected, Rejected::Violated(Condition::Bad, _)), "{rejected}");
     }
 
     #[test]
-    fn the_policy_decides_what_is_made() {
+    fn the_policy_decides_whether_evidence_is_made_and_checked() {
         let problem: Problem = SAFE.parse().unwrap();
         let certificate = |evidence| {
             let answer = verify(&problem, &Options { evidence, ..Options::default() }).unwrap();
             let Verdict::Safe { certificate, .. } = answer.verdict() else { panic!("it is safe") };
-            let is_checked = answer.evidence.as_ref().map(|made| made.check.is_some());
+            let is_checked = answer.evidence.as_ref().map(|timed| timed.check.is_some());
             (certificate.is_some(), is_checked)
         };
         assert_eq!(certificate(EvidencePolicy::Checked), (true, Some(true)));

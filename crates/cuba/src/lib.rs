@@ -4,8 +4,8 @@
 //! Is a bad state reachable, with *any* number of context switches? This question is undecidable.
 //! The paper *CUBA: Interprocedural Context-UnBounded Analysis of Concurrent Programs* (Liu and
 //! Wahl, PLDI 2018) has methods that often answer it, with yes or with no. This library implements
-//! them, and further ones. Each answer has evidence, a trace or a certificate, which the
-//! independent checker `cpds-check` has accepted.
+//! these methods, and further ones. Each answer has evidence: a trace or a certificate. The
+//! independent checker `cpds-check` has accepted the evidence.
 //!
 //! ```
 //! use cuba::{Options, Verdict, verify};
@@ -49,7 +49,7 @@
 //! | `fcr` | FCR, finite context reachability (§5); pumping heads |
 //! | `squeeze` | the lower and the upper search, their race, and the conclusion (Alg. 3) |
 //! | `trace` | a trace with the fewest contexts to a bad state |
-//! | `certificate` | tuples of languages as a proof |
+//! | `certificate` | proofs as tuples of stack languages; the symbols that a pop may reveal |
 //! | `distributed` | R_k with its states in several processes |
 //! | `tables` | hash tables and caches that the searches share |
 

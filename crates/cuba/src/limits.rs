@@ -1,8 +1,8 @@
 //! Stopping early: cancellation, deadlines and memory.
 //!
-//! A [`Cancel`] is a token that a caller clones, keeps, and uses to stop a computation from another
-//! thread. A computation that was stopped, or that does not fit into the memory, answers with a
-//! value of this module and never with a guess.
+//! A [`Cancel`] is a token. A caller passes a clone of it to a computation, and stops the
+//! computation with the token from any thread. A computation that was stopped, or that does not fit
+//! into the memory, returns a value of this module, and never a guess.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -16,9 +16,9 @@ pub enum Halt {
     Interrupted,
     /// There is no time left.
     TimeOut,
-    /// The process has all the memory that it may have.
+    /// The process has reached its memory limit.
     Memory,
-    /// Another process that had a part of the states is gone.
+    /// Another process, which stored a part of the states, is lost.
     Lost,
 }
 
@@ -26,13 +26,13 @@ pub enum Halt {
 #[derive(Clone, Default, Debug)]
 pub struct Cancel {
     halt: Arc<OnceLock<Halt>>,
-    /// What stops this one, too.
+    /// If this token stops, so does the child.
     parent: Option<Arc<Cancel>>,
-    until: Option<Instant>,
+    deadline: Option<Instant>,
 }
 
 impl Cancel {
-    /// A token that stops nothing yet.
+    /// Creates a token that is not stopped.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,14 +42,14 @@ impl Cancel {
         let _ = self.halt.set(why);
     }
 
-    /// A token of its own, which this one stops, too, and which stops after so much time.
+    /// Creates a token that also stops when this one stops, and at the end of the timeout.
     #[must_use]
     pub fn child(&self, timeout: Option<Duration>) -> Self {
-        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Cancel { halt: Arc::default(), parent: Some(Arc::new(self.clone())), until }
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Cancel { halt: Arc::default(), parent: Some(Arc::new(self.clone())), deadline }
     }
 
-    /// Whether the computation has to stop, and why.
+    /// Returns the reason why the computation has to stop. `None` if it may continue.
     pub fn why(&self) -> Option<Halt> {
         if let Some(&why) = self.halt.get() {
             return Some(why);
@@ -57,20 +57,20 @@ impl Cancel {
         if let Some(why) = self.parent.as_ref().and_then(|parent| parent.why()) {
             return Some(why);
         }
-        self.until.is_some_and(|until| Instant::now() >= until).then_some(Halt::TimeOut)
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(Halt::TimeOut)
     }
 }
 
-/// A computation would take more memory than there is for it, or was stopped.
+/// The computation needs more memory than its limit, or was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge;
 
 /// Why a level, or an overapproximation, was not finished.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unfinished<B> {
-    /// It would take more memory than there is for it.
+    /// It needs more memory than its limit.
     TooLarge,
-    /// The watcher stopped it.
+    /// The caller stopped it, for this reason.
     Stopped(B),
 }
 
@@ -80,7 +80,7 @@ impl<B> From<TooLarge> for Unfinished<B> {
     }
 }
 
-/// The bytes of a hash table with so many numbers of 32 bits.
+/// Returns the bytes of a hash table with `len` numbers of 32 bits.
 pub(crate) fn bytes_of_table(len: usize) -> usize {
     (len + 1).saturating_mul(8).div_ceil(7).next_power_of_two() * (size_of::<u32>() + 1)
 }
@@ -100,11 +100,11 @@ mod tests {
         clone.stop(Halt::Interrupted);
         clone.stop(Halt::Memory);
         assert_eq!((token.why(), child.why()), (Some(Halt::Interrupted), Some(Halt::Interrupted)));
-        assert_eq!(Cancel::new().why(), None, "another token is not concerned");
+        assert_eq!(Cancel::new().why(), None, "a separate token is not stopped");
     }
 
     #[test]
-    fn a_deadline_is_the_child_s_own() {
+    fn the_deadline_of_a_child_does_not_stop_its_parent() {
         let token = Cancel::new();
         assert_eq!(token.child(Some(Duration::ZERO)).why(), Some(Halt::TimeOut));
         assert_eq!(token.child(Some(Duration::from_secs(1 << 20))).why(), None);

@@ -1,8 +1,8 @@
-//! What a search took, in numbers that depend on no machine.
+//! The effort of a search, in numbers that are the same on every machine.
 
 use serde::{Deserialize, Serialize};
 
-/// What the levels are made of.
+/// The engine of the lower search: the kind of its levels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Engine {
     /// States, one by one: R_k.
@@ -11,49 +11,49 @@ pub enum Engine {
     Symbolic,
 }
 
-/// What an exploration took.
+/// The effort of an exploration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Statistics {
-    /// If the engine is `explicit`.
+    /// The effort of the explicit engine.
     Explicit {
-        /// States kept in the table: with symmetry, one for all that differ by permuting
-        /// interchangeable threads.
+        /// The number of stored states. With symmetry, one state stands for its orbit.
         states_kept: usize,
-        /// Visible states kept in the table.
+        /// The number of stored visible states.
         visible_states_kept: usize,
-        /// Successors looked up.
+        /// The number of successors looked up.
         expansions: u64,
-        /// Stacks kept, ε included. If the states are in several processes, each counts its own.
+        /// The number of stored stacks, with ε. If the states are in several processes, each
+        /// process counts its own stacks.
         stacks: usize,
         /// The height of the highest stack.
         highest_stack: u32,
-        /// The bytes that the tables have at the end, in all processes together.
+        /// The bytes of the tables at the end, in all processes together.
         table_bytes: usize,
-        /// The bytes of the tables for each state kept, all in, rounded up.
+        /// The bytes of all tables for each stored state, rounded up.
         bytes_per_state: usize,
     },
-    /// If the engine is `symbolic`.
+    /// The effort of the symbolic engine.
     Symbolic {
-        /// Tuples kept in the table, those that others cover included; of four or more unlike
-        /// threads, nodes of diagrams.
+        /// The number of stored tuples, with covered ones. If diagrams store the tuples, the number
+        /// of nodes.
         tuples_kept: usize,
-        /// Visible states kept in the table.
+        /// The number of stored visible states.
         visible_states_kept: usize,
-        /// Successors looked up.
+        /// The number of successors looked up.
         expansions: u64,
-        /// Languages kept, the empty one included.
+        /// The number of stored languages, with the empty one.
         languages: usize,
-        /// For how many shared states and languages post* was computed.
+        /// The number of computations of post*.
         posts: usize,
-        /// How many transitions the store automata had, all together.
+        /// The number of transitions of all store automata.
         transitions: u64,
-        /// The bytes that the tables have at the end.
+        /// The bytes of the tables at the end.
         table_bytes: usize,
     },
 }
 
 impl Statistics {
-    /// All numbers, without their names.
+    /// Returns all numbers without their names, for a checkpoint.
     pub(crate) fn numbers(&self) -> (Engine, [u64; 7]) {
         match *self {
             Statistics::Explicit {
@@ -85,8 +85,8 @@ impl Statistics {
         }
     }
 
-    /// The statistics with these numbers.
-    #[expect(clippy::cast_possible_truncation, reason = "they have been numbers of this size")]
+    /// Returns the statistics with these numbers, the inverse of [`numbers`](Self::numbers).
+    #[expect(clippy::cast_possible_truncation, reason = "they were numbers of this size")]
     pub(crate) fn of((engine, [kept, visible, expansions, a, b, transitions, bytes]): (Engine, [u64; 7])) -> Self {
         let [kept, visible, table_bytes] = [kept, visible, bytes].map(|n| n as usize);
         match engine {
@@ -111,14 +111,14 @@ impl Statistics {
         }
     }
 
-    /// The bytes that the tables have at the end.
+    /// Returns the bytes of the tables at the end.
     pub fn table_bytes(&self) -> usize {
         match *self {
             Statistics::Explicit { table_bytes, .. } | Statistics::Symbolic { table_bytes, .. } => table_bytes,
         }
     }
 
-    /// How many visible states are kept.
+    /// Returns the number of stored visible states.
     pub(crate) fn visible_kept(&self) -> usize {
         match *self {
             Statistics::Explicit { visible_states_kept, .. } | Statistics::Symbolic { visible_states_kept, .. } => {

@@ -1,39 +1,38 @@
 //! Tuning constants, as a value: how often limits are checked, and when an optimisation pays off.
 //!
-//! Every answer holds with any values. The last two fields decide which of the two searches is
+//! Every answer holds with any values. The last two fields influence which of the two searches is
 //! first, and so which proof is reported. The shipped values were measured on large systems
-//! (`docs/benchmark.md`). Tests use smaller values where a small system would otherwise not reach
-//! the code under test.
+//! (`docs/benchmark.md`). Tests on small systems use smaller values, to reach the code under test.
 
 /// How often limits are checked, and when an optimisation pays off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
-    /// The units of work from one check of the limits to the next. With many states, it is a
-    /// multiple ([`check_interval_for`](Self::check_interval_for)).
+    /// The units of work from one check of the limits to the next. With many states, the interval
+    /// is a multiple of this number.
     pub check_interval: u64,
-    /// The approximate number of bytes in a block of states that one part sends to another.
+    /// The approximate number of bytes in a block of states that one part sends to another part.
     pub block_bytes: usize,
-    /// How many recently sent states a part remembers, so that it does not send them again: a power
-    /// of two.
+    /// The number of recently sent states that a part stores, so that it does not send them again.
+    /// A power of two.
     pub recently_sent: usize,
     /// The approximate number of steps that a part computes in one superstep.
     pub superstep_steps: u64,
-    /// The most transitions that Z may take before the search. If Z is finished by then, it may
-    /// decide finite context reachability, and so the engine.
+    /// The most transitions of Z that are computed before the search. If Z is complete by then, it
+    /// may decide finite context reachability, and so the engine.
     pub z_before_search: u64,
     /// The least number of groups of interchangeable threads for which diagrams store the tuples.
     pub diagram_groups: usize,
     /// The least estimated number of transitions for which several post* are computed in parallel.
     pub parallel_post_star: u64,
-    /// The least time that the upper search has in all if the lower one ends without an answer:
-    /// work that takes less than a second.
+    /// The least time of the upper search if the lower search ends without an answer. So much work
+    /// takes less than a second.
     pub upper_grace: u64,
-    /// How many transitions of Z and matched-Z do not count as work.
+    /// The number of transitions of Z and matched-Z that do not count as work.
     pub z_head_start: u64,
 }
 
 impl Tuning {
-    /// The values that are used unless a caller chooses others.
+    /// The default values.
     pub const SHIPPED: Tuning = Tuning {
         check_interval: 1 << 14,
         block_bytes: 1 << 16,
@@ -46,7 +45,7 @@ impl Tuning {
         z_head_start: 1 << 14,
     };
 
-    /// For tests on small systems, which would not reach the code under test with the shipped
+    /// Values for tests on small systems, which do not reach the code under test with the shipped
     /// values.
     #[cfg(test)]
     pub(crate) const SMALL: Tuning = Tuning {
@@ -61,7 +60,8 @@ impl Tuning {
         z_head_start: 1 << 5,
     };
 
-    /// The expansions from one check of the limits to the next, while this many states are stored.
+    /// Returns the number of expansions from one check of the limits to the next, if so many states
+    /// are stored.
     pub(crate) fn check_interval_for(self, states: usize) -> u64 {
         let factor = match states {
             ..0x4_0000 => 1,

@@ -1,4 +1,4 @@
-//! Which states a store automaton accepts (paper App. C).
+//! Acceptance: whether a store automaton accepts a state, and on which path (paper App. C).
 
 use crate::automata::store_automaton::Psa;
 use crate::visible::levels::top_number;
@@ -11,8 +11,8 @@ impl Psa {
         self.path(q, stack).is_some()
     }
 
-    /// An accepting path of ⟨q|w⟩, as numbers of transitions. Of several paths, one with the least
-    /// sum of lengths.
+    /// Returns an accepting path of ⟨q|w⟩, as numbers of transitions: of several paths, one with
+    /// the least sum of lengths.
     pub(crate) fn path(&self, q: SharedState, stack: &Stack) -> Option<Vec<u32>> {
         let start = self.state_of(q)?;
         // For each depth of the stack, the states that the automaton reaches there.
@@ -26,13 +26,13 @@ impl Psa {
             for (place, partial) in layers.last().expect("there is a first layer").iter().enumerate() {
                 let steps =
                     self.out(partial.state).filter(|&t| self.transitions[t as usize].label == top_number(Some(symbol)));
-                for found in steps.map(|t| partial.extended(self, t, place)) {
-                    let index = *places.entry(found.state).or_insert_with(|| {
-                        next.push(found);
+                for path in steps.map(|t| partial.extended(self, t, place)) {
+                    let index = *places.entry(path.state).or_insert_with(|| {
+                        next.push(path);
                         next.len() - 1
                     });
-                    if found.sum < next[index].sum {
-                        next[index] = found;
+                    if path.sum < next[index].sum {
+                        next[index] = path;
                     }
                 }
             }
@@ -42,7 +42,7 @@ impl Psa {
         let (mut place, _) =
             last.filter(|(_, partial)| self.is_accepting(partial.state)).min_by_key(|(_, partial)| partial.sum)?;
         let mut path = Vec::new();
-        // The first layer has the ε-edges, and the state that they leave.
+        // The first layer has the start, and the ends of the ε-edges that leave it.
         for layer in layers.iter().rev() {
             path.extend(layer[place].last);
             place = layer[place].before;
@@ -60,11 +60,12 @@ struct PartialPath {
     sum: u64,
     /// The last transition, if the path has one.
     last: Option<u32>,
-    /// The place of the rest of the path in the layer before.
+    /// The index of the path without its last transition, in the layer before.
     before: usize,
 }
 
 impl PartialPath {
+    /// Appends a transition. `place` is the index of this path in its layer.
     fn extended(&self, psa: &Psa, t: u32, place: usize) -> PartialPath {
         let sum = self.sum.saturating_add(psa.length(t));
         PartialPath { state: psa.transitions[t as usize].to, sum, last: Some(t), before: place }

@@ -12,7 +12,7 @@ pub struct ActionIndex {
 }
 
 impl ActionIndex {
-    /// The index for a program.
+    /// Creates the index for a program.
     pub fn new(program: &Program) -> Self {
         let mut actions: Vec<_> = (0..).zip(program.rules()).map(|(position, rule)| (position, rule.action)).collect();
         actions.sort_by_key(|(_, action)| action.source());
@@ -27,13 +27,14 @@ impl ActionIndex {
         index
     }
 
-    /// The actions that are enabled in this shared state with this top, as a range of `actions`.
+    /// Returns the actions that are enabled in this shared state with this top, as a range of
+    /// `actions`.
     #[inline]
     pub(crate) fn range(&self, q: SharedState, label: u32) -> std::ops::Range<usize> {
         self.ranges.get(&(q, label)).map_or(0..0, |&(start, end)| start as usize..end as usize)
     }
 
-    /// The shared states and tops with an enabled action, sorted.
+    /// Returns the shared states and tops with an enabled action, sorted.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (SharedState, Option<Symbol>)> {
         self.actions.chunk_by(|a, b| a.1.source() == b.1.source()).map(|run| run[0].1.source())
     }

@@ -1,10 +1,10 @@
 //! Inclusion of languages, decided once for each pair.
 //!
-//! A comparison of two automata is slow (about a microsecond), and for most pairs the answer is no.
-//! So the table keeps *sample words*. When a comparison finds a word of L that is not in M, this
-//! word becomes a sample word, and the table notes for each language whether it contains the word.
-//! If L contains a sample word that M does not contain, then L is not included in M. This test takes
-//! about a nanosecond, and it refutes most inclusions. All other pairs are compared.
+//! A comparison of two automata is slow (about a microsecond), and most languages do not include
+//! each other. So the table stores *sample words*. If a comparison finds a word of L that is not in
+//! M, this word becomes a sample word, and the table notes which languages contain it. If L
+//! contains a sample word that M does not contain, then L is not included in M. This test takes
+//! about a nanosecond, and refutes most inclusions. All other pairs are compared.
 
 use crate::automata::canonical_language::Language;
 use crate::automata::language_table::LanguageId;
@@ -21,12 +21,14 @@ type SampleBits = [u64; BLOCKS];
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Inclusions {
     sample_words: Vec<Vec<u32>>,
+    /// For each language, the sample words that it contains.
     samples: Vec<SampleBits>,
     supersets: Vec<InclusionList>,
     subsets: Vec<InclusionList>,
     #[serde(skip)]
     comparison: Comparison,
     bytes: usize,
+    /// The number of pairs that were compared, by sample words or by automata.
     compared: u64,
 }
 
@@ -35,7 +37,7 @@ pub(crate) struct Inclusions {
 struct InclusionList {
     compared: usize,
     /// Sorted.
-    found: Vec<LanguageId>,
+    languages: Vec<LanguageId>,
 }
 
 impl Inclusions {
@@ -50,29 +52,29 @@ impl Inclusions {
         self.subsets.push(InclusionList::default());
     }
 
-    /// The languages that include this one.
+    /// Returns the languages that include this one.
     pub(crate) fn supersets(&mut self, languages: &[Language], a: LanguageId) -> &[LanguageId] {
         let list = std::mem::take(&mut self.supersets[a.0 as usize]);
         self.supersets[a.0 as usize] = self.extended(list, languages, |other| (a.0 as usize, other));
-        &self.supersets[a.0 as usize].found
+        &self.supersets[a.0 as usize].languages
     }
 
-    /// The languages that this one includes.
+    /// Returns the languages that this one includes.
     pub(crate) fn subsets(&mut self, languages: &[Language], b: LanguageId) -> &[LanguageId] {
         let list = std::mem::take(&mut self.subsets[b.0 as usize]);
         self.subsets[b.0 as usize] = self.extended(list, languages, |other| (other, b.0 as usize));
-        &self.subsets[b.0 as usize].found
+        &self.subsets[b.0 as usize].languages
     }
 
     /// Compares the languages that the list does not cover yet. Adds each language for which the
-    /// first one of `pair` is included in the second one.
+    /// first language of `pair` is included in the second one.
     fn extended(
         &mut self,
         mut list: InclusionList,
         languages: &[Language],
         pair: impl Fn(usize) -> (usize, usize),
     ) -> InclusionList {
-        let before = list.found.len();
+        let before = list.languages.len();
         for other in list.compared..languages.len() {
             let (small, large) = pair(other);
             if self.samples[small].iter().zip(&self.samples[large]).any(|(small, large)| small & !large != 0) {
@@ -84,7 +86,7 @@ impl Inclusions {
                 continue;
             }
             match self.comparison.mismatch(a, b) {
-                None => list.found.push(LanguageId(u32::try_from(other).expect("the memory ends before"))),
+                None => list.languages.push(LanguageId(u32::try_from(other).expect("the memory ends before"))),
                 Some(mismatch) if self.sample_words.len() < 64 * BLOCKS => {
                     let word = self.comparison.word(a, mismatch);
                     for (samples, language) in self.samples.iter_mut().zip(languages) {
@@ -96,13 +98,13 @@ impl Inclusions {
             }
         }
         self.compared += (languages.len() - list.compared) as u64;
-        self.bytes += 2 * (list.found.len() - before) * size_of::<LanguageId>();
+        self.bytes += 2 * (list.languages.len() - before) * size_of::<LanguageId>();
         list.compared = languages.len();
         list
     }
 
-    /// The number of pairs that were compared.
-    pub(crate) fn compared(&self) -> u64 {
+    /// Returns the number of pairs that were compared.
+    pub(crate) fn compared_pairs(&self) -> u64 {
         self.compared
     }
 
@@ -121,7 +123,8 @@ fn mark(samples: &mut SampleBits, at: usize, language: &Language, word: &[u32]) 
 #[derive(Default)]
 struct Comparison {
     pairs: Vec<StatePair>,
-    seen: Vec<u64>,
+    /// Marks the pairs that were reached.
+    reached: Vec<u64>,
 }
 
 /// A pair of states to which the same word leads: the word of the pair before, and a label.
@@ -140,11 +143,12 @@ struct Mismatch {
     transition: Option<[u32; 2]>,
 }
 
-/// Up to this number of pairs, the search marks a pair by a bit; beyond, it uses a hash table.
-const MOST_BITS: usize = 1 << 20;
+/// Up to this number of pairs, the search marks pairs by bits. For more pairs, it uses a hash
+/// table.
+const MAX_BITS: usize = 1 << 20;
 
 impl Comparison {
-    /// A pair that refutes that `b` includes `a`; none if `b` includes `a`.
+    /// Returns a pair that refutes that `b` includes `a`; `None` if `b` includes `a`.
     fn mismatch(&mut self, a: &Language, b: &Language) -> Option<Mismatch> {
         self.pairs.clear();
         self.pairs.push(StatePair { x: 0, y: 0, before: 0, label: 0 });
@@ -156,9 +160,9 @@ impl Comparison {
             return Some(Mismatch { pair: 0, transition: transition.filter(|_| !a.is_accepting(0)) });
         }
         let (width, bits) = (b.states(), a.states().saturating_mul(b.states()));
-        self.seen.clear();
-        self.seen.resize(if bits <= MOST_BITS { bits.div_ceil(64) } else { 0 }, 0);
-        let mut others = FxHashSet::default();
+        self.reached.clear();
+        self.reached.resize(if bits <= MAX_BITS { bits.div_ceil(64) } else { 0 }, 0);
+        let mut reached_beyond = FxHashSet::default();
         // Every state of `a` leads to a word, so `b` needs every transition that `a` has. Most
         // mismatches are near the start, so the search is breadth-first.
         let mut pair = 0;
@@ -172,14 +176,14 @@ impl Comparison {
                 else {
                     return Some(Mismatch { pair, transition: Some(transition) });
                 };
-                let is_new = if bits <= MOST_BITS {
+                let is_new = if bits <= MAX_BITS {
                     let at = x as usize * width + y as usize;
-                    let (word, bit) = (&mut self.seen[at / 64], 1 << (at % 64));
+                    let (word, bit) = (&mut self.reached[at / 64], 1 << (at % 64));
                     let is_new = *word & bit == 0;
                     *word |= bit;
                     is_new
                 } else {
-                    others.insert((x, y))
+                    reached_beyond.insert((x, y))
                 };
                 if is_new {
                     self.pairs.push(StatePair { x, y, before: pair, label });
@@ -190,7 +194,7 @@ impl Comparison {
         None
     }
 
-    /// A word of `a` that is not in the other language.
+    /// Returns a word of `a` that is not in the other language.
     fn word(&self, a: &Language, Mismatch { pair, transition }: Mismatch) -> Vec<u32> {
         let back = |&at: &usize| Some(self.pairs[at].before).filter(|_| at != 0);
         let steps = std::iter::successors(Some(pair), back).filter(|&at| at != 0);

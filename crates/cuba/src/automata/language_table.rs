@@ -4,19 +4,17 @@
 //! caches results (inclusions, unions) under these numbers. The numbers follow the order of
 //! insertion, and have no other meaning.
 //!
-//! # Canonical
-//! The minimal automaton of a language, without states that lead to no accepting state, is unique up
-//! to the names of its states. The table numbers the states in the order of a breadth-first search
-//! from the start that follows the symbols in their order. Then equal languages have identical
-//! automata.
+//! # Canonical automata
+//! The minimal automaton of a language, without states that lead to no accepting state, is unique
+//! up to the names of its states. The table numbers the states in the order of a breadth-first
+//! search from the start that follows the symbols in their order. Then equal languages have
+//! identical automata.
 
-use crate::automata::canonical_language::{Language, TopsId, longest, product, shortest, small};
+use crate::automata::canonical_language::{Language, TopsId, longest, product, shortest, to_u32};
 use crate::automata::inclusion::Inclusions;
 use crate::automata::minimal_dfa::{Dfa, hash};
 use crate::automata::store_automaton::{InnerState, Psa, PsaState};
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
-use crate::limits::bytes_of_table;
+use crate::limits::{Cancel, TooLarge, bytes_of_table};
 use crate::visible::levels::{top, top_number};
 use cpds::{SharedState, Stack, Symbol};
 use hashbrown::HashTable;
@@ -35,6 +33,7 @@ pub struct Languages {
     all: Vec<Language>,
     #[serde(skip)]
     table: HashTable<u32>,
+    /// The distinct sets of tops, each sorted.
     tops: Vec<Box<[u32]>>,
     #[serde(skip)]
     tops_ids: FxHashMap<Box<[u32]>, TopsId>,
@@ -83,7 +82,7 @@ impl Default for Languages {
             cancel: Cancel::default(),
         };
         let empty = languages.intern([0, 0].into());
-        assert_eq!(empty, Languages::EMPTY, "the first one");
+        assert_eq!(empty, Languages::EMPTY, "the empty language is the first one");
         languages
     }
 }
@@ -101,7 +100,7 @@ pub(crate) struct UnnumberedLanguages {
 }
 
 impl UnnumberedLanguages {
-    /// The languages of a saturated automaton.
+    /// Computes the languages of a saturated automaton.
     ///
     /// # Errors
     /// If the computation takes more than `room` bytes, or if the caller cancels.
@@ -113,7 +112,7 @@ impl UnnumberedLanguages {
         Ok(UnnumberedLanguages { classes, automaton: minimal, built: dfa.transition_count() as u64, bytes })
     }
 
-    /// The memory that minimisation took, in bytes.
+    /// Returns the memory that minimisation took, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -124,16 +123,17 @@ impl Languages {
     /// The empty language.
     pub const EMPTY: LanguageId = LanguageId(0);
 
-    /// The number of languages.
+    /// Returns the number of languages.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
+    /// Returns the automaton of a language.
     pub(crate) fn get(&self, language: LanguageId) -> &Language {
         &self.all[language.0 as usize]
     }
 
-    /// The language of one word.
+    /// Returns the language of one word.
     pub fn word(&mut self, stack: &Stack) -> LanguageId {
         let mut dfa = Dfa::default();
         for (next, symbol) in (1..).zip(stack.iter()) {
@@ -143,8 +143,8 @@ impl Languages {
         self.canonical(&dfa, 0)
     }
 
-    /// The languages of the shared states of a saturated store automaton, sorted by shared state,
-    /// without empty ones.
+    /// Returns the languages of the shared states of a saturated store automaton, sorted by shared
+    /// state, without empty ones.
     ///
     /// # Errors
     /// If the computation takes more than `room` bytes, or if it is cancelled.
@@ -164,7 +164,7 @@ impl Languages {
         classes.iter().map(|&(q, class)| (q, language(class))).collect()
     }
 
-    /// An automaton that accepts ⟨q|w⟩ for each word w of a language.
+    /// Returns an automaton that accepts ⟨q|w⟩ for each word w of a language.
     pub fn psa(&self, q: SharedState, language: LanguageId) -> Psa {
         let mut psa = Psa::default();
         let language = &self.all[language.0 as usize];
@@ -181,7 +181,7 @@ impl Languages {
         psa
     }
 
-    /// The number of the language of a state of a minimal automaton.
+    /// Returns the number of the language of a state of a minimal automaton.
     fn canonical(&mut self, minimal: &Dfa, start: u32) -> LanguageId {
         let mut number: FxHashMap<u32, u32> = FxHashMap::default();
         number.insert(start, 0);
@@ -191,27 +191,28 @@ impl Languages {
         let mut next = 0;
         while let Some(&state) = order.get(next) {
             next += 1;
-            firsts.push(small(transitions.len()) | u32::from(minimal.is_accepting(state)));
+            firsts.push(to_u32(transitions.len()) | u32::from(minimal.is_accepting(state)));
             for &(label, to) in minimal.out(state) {
                 let to = *number.entry(to).or_insert_with(|| {
                     order.push(to);
-                    small(order.len() - 1)
+                    to_u32(order.len() - 1)
                 });
                 transitions.extend([label, to]);
             }
         }
-        firsts.push(small(transitions.len()));
-        let code: Vec<u32> = std::iter::once(small(order.len())).chain(firsts).chain(transitions).collect();
+        firsts.push(to_u32(transitions.len()));
+        let code: Vec<u32> = std::iter::once(to_u32(order.len())).chain(firsts).chain(transitions).collect();
         self.intern(code.into())
     }
 
+    /// Returns the number of the language with this code. A new code gets the next number.
     fn intern(&mut self, code: Box<[u32]>) -> LanguageId {
         let Languages { all, table, .. } = self;
         let same = |&id: &u32| all[id as usize].code == code;
         match table.entry(hash(&code), same, |&id| hash(&all[id as usize].code)) {
-            Entry::Occupied(found) => LanguageId(*found.get()),
+            Entry::Occupied(occupied) => LanguageId(*occupied.get()),
             Entry::Vacant(place) => {
-                let id = small(all.len());
+                let id = to_u32(all.len());
                 place.insert(id);
                 self.bytes += size_of_val(&*code) + 2 * size_of::<Language>();
                 let language = Language { code, tops: 0, shortest: 0, longest: None };
@@ -228,6 +229,7 @@ impl Languages {
         }
     }
 
+    /// Returns the number of the set of tops of a language.
     fn intern_tops(&mut self, language: &Language) -> TopsId {
         let tops: Box<[u32]> = if language.states() == 0 {
             Box::default()
@@ -240,20 +242,21 @@ impl Languages {
         let Languages { tops: all, tops_ids, .. } = self;
         *tops_ids.entry(tops).or_insert_with_key(|tops| {
             all.push(tops.clone());
-            small(all.len() - 1)
+            to_u32(all.len() - 1)
         })
     }
 
-    /// T of a language: the tops of its words (Alg. 4).
+    /// Returns T of a language: the tops of its words (Alg. 4).
     pub fn tops(&self, language: LanguageId) -> impl Iterator<Item = Option<Symbol>> {
         self.tops[self.tops_id(language) as usize].iter().map(|&number| top(number))
     }
 
+    /// Returns the number of the set of tops of a language.
     pub(crate) fn tops_id(&self, language: LanguageId) -> TopsId {
         self.all[language.0 as usize].tops
     }
 
-    /// The numbers of the tops in this set, sorted.
+    /// Returns the numbers of the tops in this set, sorted.
     pub(crate) fn tops_of(&self, tops: TopsId) -> &[u32] {
         &self.tops[tops as usize]
     }
@@ -263,7 +266,7 @@ impl Languages {
         self.all[language.0 as usize].longest.is_some()
     }
 
-    /// The number of states of the minimal automaton.
+    /// Returns the number of states of the minimal automaton.
     pub fn states(&self, language: LanguageId) -> usize {
         self.all[language.0 as usize].states()
     }
@@ -273,7 +276,8 @@ impl Languages {
         self.all[language.0 as usize].contains(word.iter().map(|symbol| top_number(Some(symbol))))
     }
 
-    /// The shortest word with this top. Of several, the first one in the order of symbol numbers.
+    /// Returns the shortest word with this top, or any top. Of several words, returns the first one
+    /// in the order of symbol numbers.
     pub fn shortest_word(&self, language: LanguageId, wanted: Option<Option<Symbol>>) -> Option<Stack> {
         let language = &self.all[language.0 as usize];
         let fits = |label: u32| wanted.is_none_or(|wanted| top(label) == wanted);
@@ -283,8 +287,8 @@ impl Languages {
         if fits(0) && language.is_accepting(0) {
             return Some(Stack::default());
         }
-        // For each state on a shortest path, the last symbol and the state before. `None` stands for
-        // the start before the first symbol.
+        // For each state on a shortest path, the last symbol and the state before. `None` stands
+        // for the start before the first symbol.
         let mut before: Vec<Option<(u32, Option<u32>)>> = vec![None; language.states()];
         let mut queue = vec![None];
         let mut next = 0;
@@ -313,33 +317,33 @@ impl Languages {
         a == b || self.including(a).binary_search(&b).is_ok()
     }
 
-    /// All languages that include this one, with itself, sorted.
+    /// Returns all languages that include this one, sorted. Each language includes itself.
     pub(crate) fn including(&mut self, language: LanguageId) -> &[LanguageId] {
         self.inclusions.supersets(&self.all, language)
     }
 
-    /// All languages that this one includes, with itself, sorted.
+    /// Returns all languages that this one includes, sorted. Each language includes itself.
     pub(crate) fn included_in(&mut self, language: LanguageId) -> &[LanguageId] {
         self.inclusions.subsets(&self.all, language)
     }
 
-    /// The number of transitions of all automata before minimisation.
-    pub(crate) fn built(&self) -> u64 {
+    /// Returns the number of transitions of all automata before minimisation.
+    pub(crate) fn built_transitions(&self) -> u64 {
         self.built
     }
 
-    /// From now on, this token cancels the construction of automata.
-    pub(crate) fn cancelled_by(&mut self, cancel: &Cancel) {
+    /// Sets the token that cancels the construction of automata.
+    pub(crate) fn set_cancel(&mut self, cancel: &Cancel) {
         self.cancel = cancel.clone();
     }
 
-    /// The number of pairs that were compared.
-    pub(crate) fn compared(&self) -> u64 {
-        self.inclusions.compared()
+    /// Returns the number of pairs that were compared.
+    pub(crate) fn compared_pairs(&self) -> u64 {
+        self.inclusions.compared_pairs()
     }
 
-    /// The union of two languages. (The symbolic search does not use unions: it stores separate
-    /// tuples.)
+    /// Returns the union of two languages. (The symbolic search does not use unions: it stores
+    /// separate tuples.)
     pub fn union(&mut self, a: LanguageId, b: LanguageId) -> LanguageId {
         let pair = (a.min(b), a.max(b));
         if let Some(&union) = self.unions.get(&pair) {
@@ -353,7 +357,8 @@ impl Languages {
 
     /// Classifies the words of a language by the set of the other languages that contain them.
     /// Returns these sets, as positions in `others`. `effort` limits the number of automaton states
-    /// to visit; the call subtracts what it uses. The result is `None` if the effort is used up.
+    /// to visit; the call subtracts the number of visited states. The result is `None` if the
+    /// effort is used up.
     pub(crate) fn classes(
         &self,
         language: LanguageId,
@@ -363,7 +368,7 @@ impl Languages {
         let language = &self.all[language.0 as usize];
         let others: Vec<&Language> = others.iter().map(|other| &self.all[other.0 as usize]).collect();
         let start: Vec<Option<u32>> = others.iter().map(|other| (other.states() > 0).then_some(0)).collect();
-        let mut seen = FxHashSet::default();
+        let mut reached = FxHashSet::default();
         let mut open = vec![(0, start)];
         let mut classes = FxHashSet::default();
         while let Some((state, at)) = open.pop() {
@@ -375,7 +380,7 @@ impl Languages {
             for &[label, to] in language.out(state) {
                 let step = |(other, at): (&&Language, &Option<u32>)| other.step((*at)?, label);
                 let next = (to, others.iter().zip(&at).map(step).collect::<Vec<_>>());
-                if seen.insert(next.clone()) {
+                if reached.insert(next.clone()) {
                     open.push(next);
                 }
             }
@@ -383,7 +388,7 @@ impl Languages {
         Some(classes)
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory in use, in bytes.
     pub fn bytes(&self) -> usize {
         let entry = size_of::<(LanguageId, LanguageId)>() + size_of::<LanguageId>();
         self.bytes

@@ -6,10 +6,9 @@
 //! (*Fast brief practical DFA minimization*, Inf. Process. Lett. 112, 2012). It refines a partition
 //! of the states and a partition of the transitions by each other.
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
 use crate::automata::store_automaton::Psa;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::limits::{Cancel, TooLarge};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
@@ -30,6 +29,7 @@ pub(crate) struct Dfa {
 const BYTES_PER_ITEM: usize = 100;
 
 impl Dfa {
+    /// Returns the number of states.
     pub(crate) fn len(&self) -> usize {
         self.accepting.len()
     }
@@ -42,7 +42,7 @@ impl Dfa {
         self.accepting[state as usize]
     }
 
-    /// Label and target of the transitions that leave a state.
+    /// Returns label and target of the transitions that leave a state.
     pub(crate) fn out(&self, state: u32) -> &[(u32, u32)] {
         &self.transitions[self.first[state as usize]..self.first[state as usize + 1]]
     }
@@ -60,15 +60,15 @@ impl Dfa {
 
     /// Appends all states of another automaton.
     pub(crate) fn append(&mut self, other: &Dfa) {
-        let first = small(self.len());
+        let first = to_u32(self.len());
         for state in (0..).take(other.len()) {
             self.push(other.is_accepting(state), other.out(state).iter().map(|&(label, to)| (label, first + to)));
         }
     }
 
-    /// The subset construction from a saturated automaton. The first states of the result stand for
-    /// `starts`, in this order. Also returns the number of bytes for the result and its
-    /// minimisation.
+    /// Determinises a saturated automaton by the subset construction. The first states of the
+    /// result stand for `starts`, in this order. Also returns the number of bytes for the result
+    /// and its minimisation.
     ///
     /// # Errors
     /// If this number is more than `room`, or if the caller cancels.
@@ -108,8 +108,8 @@ impl Dfa {
         Ok((dfa, bytes))
     }
 
-    /// For each state, the number of its class. The states of a class have the same language. A state
-    /// with the empty language has no class. Also returns the number of classes.
+    /// Returns the class of each state. The states of a class have the same language. A state with
+    /// the empty language has no class. Also returns the number of classes.
     fn classes(&self) -> (Vec<Option<u32>>, usize) {
         let n = self.len();
         let sources = (0..n).flat_map(|state| std::iter::repeat_n(state, self.first[state + 1] - self.first[state]));
@@ -176,8 +176,8 @@ impl Dfa {
         ((0..n).map(class).collect(), blocks.len())
     }
 
-    /// The minimal automaton, and for each state of this automaton, the state of the minimal one with
-    /// the same language; `None` for the empty language.
+    /// Returns the minimal automaton, and for each state of this automaton, the state of the
+    /// minimal one with the same language; `None` for the empty language.
     pub(crate) fn minimal(&self) -> (Dfa, Vec<Option<u32>>) {
         let (class, count) = self.classes();
         let mut representative = vec![0; count];
@@ -198,9 +198,12 @@ impl Dfa {
 /// The sets of states of the subset construction, with numbers.
 #[derive(Default)]
 struct SubsetTable {
+    /// The sets, one after the other.
     states: Vec<u32>,
+    /// The end of each set in `states`.
     ends: Vec<usize>,
     table: HashTable<u32>,
+    /// The number of the first set.
     first_number: usize,
 }
 
@@ -213,17 +216,17 @@ impl SubsetTable {
         &self.states[index.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[index]]
     }
 
-    /// The number of a sorted set.
+    /// Returns the number of a sorted set.
     fn number(&mut self, subset: impl Iterator<Item = u32>) -> u32 {
         // Append the set, and remove it again if the table has it.
         let start = self.states.len();
         self.states.extend(subset);
         let SubsetTable { states, ends, table, .. } = self;
-        let (known, subset) = states.split_at(start);
-        let get = |index: usize| &known[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]];
+        let (stored, subset) = states.split_at(start);
+        let get = |index: usize| &stored[index.checked_sub(1).map_or(0, |before| ends[before])..ends[index]];
         let index = match table.entry(hash(subset), |&i| get(i as usize) == subset, |&i| hash(get(i as usize))) {
-            Entry::Occupied(found) => {
-                let index = *found.get();
+            Entry::Occupied(occupied) => {
+                let index = *occupied.get();
                 states.truncate(start);
                 index
             }
@@ -238,6 +241,7 @@ impl SubsetTable {
     }
 }
 
+/// Computes the hash of a list of numbers.
 pub(crate) fn hash(words: &[u32]) -> u64 {
     let mut hasher = FxHasher::default();
     for &word in words {
@@ -246,6 +250,7 @@ pub(crate) fn hash(words: &[u32]) -> u64 {
     hasher.finish()
 }
 
+/// A transition.
 #[derive(Clone, Copy)]
 struct DfaEdge {
     from: usize,
@@ -287,21 +292,26 @@ impl IncomingEdges {
 /// elements of a set come first in its range.
 struct Partition {
     elements: Vec<usize>,
+    /// The place of each element in `elements`.
     place: Vec<usize>,
+    /// The set of each element.
     set_of: Vec<usize>,
+    /// The range of each set.
     first: Vec<usize>,
     past: Vec<usize>,
+    /// The number of marked elements of each set.
     marked: Vec<usize>,
+    /// The sets with marked elements.
     touched: Vec<usize>,
 }
 
 impl Partition {
-    /// The partition with one set.
+    /// Returns the partition with one set.
     fn whole(count: usize) -> Self {
         Self::of_runs(&vec![(); count], |(), ()| true)
     }
 
-    /// The partition into maximal runs of elements that are alike.
+    /// Returns the partition into maximal runs of elements that are alike.
     fn of_runs<T>(elements: &[T], alike: impl FnMut(&T, &T) -> bool) -> Self {
         let mut partition = Partition {
             elements: (0..elements.len()).collect(),
@@ -330,6 +340,7 @@ impl Partition {
         self.first[set]..self.past[set]
     }
 
+    /// Marks an element until the next split.
     fn mark(&mut self, element: usize) {
         let (set, from) = (self.set_of[element], self.place[element]);
         let to = self.first[set] + self.marked[set];
@@ -345,7 +356,8 @@ impl Partition {
         self.marked[set] += 1;
     }
 
-    /// Splits every set into its marked and its unmarked elements. The smaller part becomes a new set.
+    /// Splits every set into its marked and its unmarked elements. The smaller part becomes a new
+    /// set.
     fn split(&mut self) {
         while let Some(set) = self.touched.pop() {
             let (first, middle, past) = (self.first[set], self.first[set] + self.marked[set], self.past[set]);

@@ -26,8 +26,7 @@
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::{NO_TRANSITION, NodeKind, Psa, PsaTransition, TransitionReason};
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::limits::{Cancel, TooLarge};
 use crate::visible::levels::top_number;
 use cpds::{Action, Program, SharedState};
 use std::collections::VecDeque;
@@ -36,13 +35,13 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunLengths {
     pub(super) of: Vec<u64>,
-    /// The transitions that post* has processed, and the lengths of which have decreased since.
+    /// The processed transitions whose lengths have decreased since.
     pub(super) queue: VecDeque<u32>,
     pub(super) is_queued: Vec<bool>,
 }
 
 impl RunLengths {
-    /// The length of a transition with this reason.
+    /// Returns the length of a transition with this reason.
     pub(super) fn of_reason(&self, reason: TransitionReason) -> u64 {
         let of = |t: u32| self.of[t as usize];
         match reason {
@@ -54,7 +53,7 @@ impl RunLengths {
 }
 
 impl Psa {
-    /// The same automaton with lengths, so that [`run`](Self::run) returns a shortest run.
+    /// Adds lengths to the automaton, so that [`run`](Self::run) returns a shortest run.
     ///
     /// # Panics
     /// If the automaton has been saturated, even in part.
@@ -66,13 +65,13 @@ impl Psa {
         self
     }
 
-    /// The automaton that accepts every state that is reachable from an accepted state.
+    /// Returns the automaton that accepts every state that is reachable from an accepted state.
     #[must_use]
     pub fn post_star(self, program: &Program) -> Psa {
         self.saturated(&ActionIndex::new(program), usize::MAX).expect("there is no limit")
     }
 
-    /// [`post_star`](Self::post_star) with a limit for the number of transitions.
+    /// Computes [`post_star`](Self::post_star) with a limit for the number of transitions.
     ///
     /// # Errors
     /// If the saturated automaton has more transitions than `limit`.
@@ -103,7 +102,7 @@ impl Psa {
         }
     }
 
-    /// The length of a transition; 0 if the automaton has no lengths.
+    /// Returns the length of a transition; 0 if the automaton has no lengths.
     pub(crate) fn length(&self, t: u32) -> u64 {
         self.lengths.as_ref().map_or(0, |lengths| lengths.of[t as usize])
     }

@@ -6,8 +6,8 @@
 //! enforce both. `automata/post_star.rs` saturates a store automaton.
 //!
 //! # The empty stack
-//! The automaton accepts ⟨p|ε⟩ exactly if an ε-edge leads from p to an accepting state. So no bottom
-//! symbol is needed (docs/design/005-the-empty-stack-in-store-automata.md).
+//! The automaton accepts ⟨p|ε⟩ exactly if an ε-edge leads from p to an accepting state. So no
+//! bottom symbol is needed (docs/design/005-the-empty-stack-in-store-automata.md).
 //!
 //! # Reasons
 //! Each transition stores why post* added it: the action, and the transition to which post* applied
@@ -49,17 +49,22 @@ pub enum InnerRole {
 #[derive(Clone, Debug, Default)]
 pub struct Psa {
     pub(super) nodes: Vec<PsaNode>,
+    /// The state of each shared state.
     shared: FxHashMap<SharedState, u32>,
+    /// The state for the calls that lead to each head.
     called: FxHashMap<(SharedState, Symbol), u32>,
+    /// The state for the empty stack.
     bottom: Option<u32>,
     /// In the order of insertion.
     pub(crate) transitions: Vec<PsaTransition>,
     /// The number of transitions that post* has processed: these come first.
     pub(super) processed: usize,
     pub(super) lengths: Option<RunLengths>,
+    /// The transitions by their states and labels.
     table: HashTable<u32>,
 }
 
+/// A state of the automaton.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PsaNode {
     pub(super) kind: NodeKind,
@@ -70,6 +75,7 @@ pub(super) struct PsaNode {
     pub(super) into: u32,
 }
 
+/// The kind of a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NodeKind {
     Shared(SharedState),
@@ -79,13 +85,16 @@ pub(super) enum NodeKind {
 /// Stands for a missing transition.
 pub(super) const NO_TRANSITION: u32 = u32::MAX;
 
+/// A transition of the automaton.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PsaTransition {
     pub(crate) from: u32,
     /// The number of the symbol as a top; 0 stands for ε.
     pub(crate) label: u32,
     pub(crate) to: u32,
+    /// The previous transition that leaves the same state.
     pub(super) previous_out: u32,
+    /// For an ε-edge, the previous ε-edge that leads to the same state.
     pub(super) previous_into: u32,
     pub(crate) reason: TransitionReason,
 }
@@ -110,10 +119,11 @@ pub(crate) enum TransitionReason {
 }
 
 impl Psa {
-    /// The approximate number of bytes for a transition, with its share of the table and the states.
+    /// The approximate number of bytes for a transition, with its share of the table and the
+    /// states.
     pub const BYTES_A_TRANSITION: usize = 64;
 
-    /// The automaton that accepts exactly these states.
+    /// Returns the automaton that accepts exactly these states.
     pub fn of_states<'s>(states: impl IntoIterator<Item = (SharedState, &'s Stack)>) -> Self {
         let (mut psa, end) = Psa::with_bottom();
         for (q, stack) in states {
@@ -131,7 +141,8 @@ impl Psa {
         psa
     }
 
-    /// The automaton of the given heads: of Q × Σ^{≤1} for Thm. 17.
+    /// Returns the automaton that accepts the given thread states with at most one symbol: Q ×
+    /// Σ^{≤1}, for Thm. 17.
     pub fn of_heads(heads: impl IntoIterator<Item = (SharedState, Option<Symbol>)>) -> Self {
         let (mut psa, end) = Psa::with_bottom();
         for (q, top) in heads {
@@ -140,7 +151,8 @@ impl Psa {
         psa
     }
 
-    /// An automaton with the state for the empty stack, which accepts and which no transition leaves.
+    /// Returns an automaton with the state for the empty stack, which accepts and which no
+    /// transition leaves.
     fn with_bottom() -> (Self, InnerState) {
         let mut psa = Psa::default();
         let bottom = InnerState(psa.bottom());
@@ -165,24 +177,26 @@ impl Psa {
         self.insert(from, top_number(label), to.0, TransitionReason::Given);
     }
 
+    /// Inserts a transition. If it exists, and this reason gives a smaller length, replaces the
+    /// reason.
     #[inline]
     pub(super) fn insert(&mut self, from: u32, label: u32, to: u32, reason: TransitionReason) {
         let Psa { nodes, transitions, table, lengths, processed, .. } = self;
         let same = |&id: &u32| transitions[id as usize].is(from, label, to);
-        let again = |&id: &u32| {
+        let rehash = |&id: &u32| {
             let PsaTransition { from, label, to, .. } = transitions[id as usize];
             hash(from, label, to)
         };
-        let place = match table.entry(hash(from, label, to), same, again) {
+        let place = match table.entry(hash(from, label, to), same, rehash) {
             Entry::Vacant(place) => place,
-            Entry::Occupied(known) => {
-                let (id, Some(lengths)) = (*known.get() as usize, lengths) else { return };
+            Entry::Occupied(occupied) => {
+                let (id, Some(lengths)) = (*occupied.get() as usize, lengths) else { return };
                 let length = lengths.of_reason(reason);
                 if length < lengths.of[id] {
                     lengths.of[id] = length;
                     transitions[id].reason = reason;
                     if id < *processed && !std::mem::replace(&mut lengths.is_queued[id], true) {
-                        lengths.queue.push_back(*known.get());
+                        lengths.queue.push_back(*occupied.get());
                     }
                 }
                 return;
@@ -200,7 +214,7 @@ impl Psa {
         transitions.push(PsaTransition { from, label, to, previous_out, previous_into, reason });
     }
 
-    /// The transition from a shared state with this label to this state.
+    /// Returns the transition from a shared state with this label to this state.
     pub(crate) fn find(&self, q: SharedState, label: u32, to: u32) -> Option<u32> {
         let from = self.state_of(q)?;
         let same = |&id: &u32| self.transitions[id as usize].is(from, label, to);
@@ -213,6 +227,7 @@ impl Psa {
         id
     }
 
+    /// Returns the state of a shared state, which is added if necessary.
     pub(super) fn shared(&mut self, q: SharedState) -> u32 {
         if let Some(&id) = self.shared.get(&q) {
             return id;
@@ -222,6 +237,7 @@ impl Psa {
         id
     }
 
+    /// Returns the state for the calls that lead to this head, which is added if necessary.
     pub(super) fn called(&mut self, q: SharedState, symbol: Symbol) -> u32 {
         if let Some(&id) = self.called.get(&(q, symbol)) {
             return id;
@@ -231,6 +247,7 @@ impl Psa {
         id
     }
 
+    /// Returns the state for the empty stack, which is added if necessary.
     pub(super) fn bottom(&mut self) -> u32 {
         if let Some(id) = self.bottom {
             return id;
@@ -240,7 +257,7 @@ impl Psa {
         id
     }
 
-    /// The transitions that leave a state.
+    /// Returns the transitions that leave a state.
     pub(crate) fn out(&self, state: u32) -> impl Iterator<Item = u32> {
         let some = |t: u32| Some(t).filter(|&t| t != NO_TRANSITION);
         std::iter::successors(some(self.nodes[state as usize].out), move |&t| {
@@ -248,15 +265,15 @@ impl Psa {
         })
     }
 
-    /// The shared states that have an automaton state, sorted, with that state.
+    /// Returns the shared states that have an automaton state, sorted, with that state.
     pub(crate) fn shared_states(&self) -> Vec<(SharedState, u32)> {
         let mut states: Vec<_> = self.shared.iter().map(|(&q, &state)| (q, state)).collect();
         states.sort_unstable();
         states
     }
 
-    /// The heads of accepted states with a non-empty stack. Each automaton state has to lead to an
-    /// accepting one.
+    /// Returns the heads of accepted states with a non-empty stack. Each automaton state has to
+    /// lead to an accepting one.
     pub(crate) fn heads(&self) -> impl Iterator<Item = (SharedState, Symbol)> {
         let of_shared = move |(q, state)| {
             self.out(state).filter_map(move |t| top(self.transitions[t as usize].label)).map(move |symbol| (q, symbol))
@@ -264,7 +281,7 @@ impl Psa {
         self.shared_states().into_iter().flat_map(of_shared)
     }
 
-    /// The automaton state of a shared state, if there is one.
+    /// Returns the automaton state of a shared state, if there is one.
     pub(crate) fn state_of(&self, q: SharedState) -> Option<u32> {
         self.shared.get(&q).copied()
     }
@@ -277,7 +294,7 @@ impl Psa {
         self.nodes.len()
     }
 
-    /// The head of the calls for which post* added this state, if it did.
+    /// Returns the head of the calls for which post* added this state. `None` for all other states.
     pub(crate) fn call(&self, state: u32) -> Option<(SharedState, Symbol)> {
         match self.nodes[state as usize].kind {
             NodeKind::Inner(InnerRole::Called(q, symbol)) => Some((q, symbol)),
@@ -285,23 +302,23 @@ impl Psa {
         }
     }
 
-    /// The shared state to which an automaton state belongs, if any.
+    /// Returns the shared state to which an automaton state belongs, if any.
     pub(crate) fn shared_of(&self, state: u32) -> Option<SharedState> {
         if let NodeKind::Shared(q) = self.nodes[state as usize].kind { Some(q) } else { None }
     }
 
-    /// The number of transitions.
+    /// Returns the number of transitions.
     pub fn transition_count(&self) -> usize {
         self.transitions.len()
     }
 
-    /// The transitions of a loop, as positions in [`transitions`](Self::transitions); empty if there
-    /// is no loop. Loops of the given automaton do not count.
+    /// Returns the transitions of a loop, as positions in [`transitions`](Self::transitions); an
+    /// empty list if there is no loop. Loops of the given automaton do not count.
     pub fn loop_transitions(&self) -> Vec<usize> {
         self.find_loop().into_iter().flatten().map(|t| t as usize).collect()
     }
 
-    /// All transitions, in the order of insertion.
+    /// Returns all transitions, in the order of insertion.
     pub fn transitions(&self) -> impl Iterator<Item = (PsaState, Option<Symbol>, InnerState)> {
         self.transitions.iter().map(|t| (self.state(t.from), top(t.label), InnerState(t.to)))
     }
@@ -310,7 +327,7 @@ impl Psa {
         self.shared_of(state).map_or(PsaState::Inner(InnerState(state)), PsaState::Shared)
     }
 
-    /// The purpose of an inner state, and whether it accepts.
+    /// Returns the purpose of an inner state, and whether it accepts.
     pub fn inner(&self, InnerState(state): InnerState) -> (InnerRole, bool) {
         let node = &self.nodes[state as usize];
         match node.kind {

@@ -2,8 +2,8 @@
 //!
 //! The automaton accepts a state ⟨q|w⟩ on some path. The first transition of the path has a reason:
 //! an action, and the transition to which post* applied it. Undoing the action gives a path of the
-//! previous state of the run. Repeating this leads to a state of the given automaton, or to the call
-//! with which the path starts. The procedure ends. Without lengths, each reason names older
+//! previous state of the run. Repeating this leads to a state of the given automaton, or to the
+//! call with which the path starts. The procedure ends. Without lengths, each reason names older
 //! transitions only. With lengths, the length of a transition is one more than the length of the
 //! transition in its reason, or it is the sum of the lengths of the two transitions there.
 
@@ -28,8 +28,8 @@ const MAX_STEPS: usize = 1 << 20;
 const MAX_SYMBOLS: usize = 1 << 22;
 
 impl Psa {
-    /// A run from a state of the given automaton to an accepted state; a shortest one if the
-    /// automaton has lengths. `None` if the run is too long.
+    /// Returns a run from a state of the given automaton to an accepted state: a shortest run if
+    /// the automaton has lengths. Returns `None` if the run is too long.
     ///
     /// # Panics
     /// If the automaton does not accept the state.
@@ -48,10 +48,11 @@ impl Psa {
         Some(ThreadRun { start: (shared, Stack::from_top(word)), rules })
     }
 
-    /// Undoes the actions that lead to a path. The path is reversed: its first transition is the last
-    /// one of the list. Returns the rules in the order in which they fire; `None` if there are more
-    /// than `most`. Afterwards, `path` is a path of the given automaton, or a single call.
-    pub(crate) fn undo(&self, path: &mut Vec<u32>, most: usize) -> Option<Vec<usize>> {
+    /// Undoes the actions that lead to a path. The path is reversed: its first transition is the
+    /// last one of the list. Returns the rules in the order in which they fire; `None` if there are
+    /// more than `max_rules`. Afterwards, `path` is a path of the given automaton, or a single
+    /// call.
+    pub(crate) fn undo(&self, path: &mut Vec<u32>, max_rules: usize) -> Option<Vec<usize>> {
         let mut rules = Vec::new();
         let reason = |t: u32| self.transitions[t as usize].reason;
         while let Some(first) = path.pop() {
@@ -77,7 +78,7 @@ impl Psa {
                     break;
                 }
             }
-            if rules.len() > most {
+            if rules.len() > max_rules {
                 return None;
             }
         }
@@ -87,7 +88,7 @@ impl Psa {
 }
 
 impl ThreadRun {
-    /// The state after each step.
+    /// Returns the state after each step.
     ///
     /// # Panics
     /// If a rule is not enabled.
@@ -100,7 +101,7 @@ impl ThreadRun {
         })
     }
 
-    /// This run, if its states together have at most `MAX_SYMBOLS` stack symbols.
+    /// Returns this run, if its states together have at most `MAX_SYMBOLS` stack symbols.
     pub(crate) fn if_short(self, program: &Program) -> Option<ThreadRun> {
         let mut height = self.start.1.height();
         let mut symbols = 0_usize;

@@ -14,7 +14,8 @@
 //!   number of classes of agreement.
 //!
 //! W_d is *not* monotone: in a larger language fewer states may agree. For d = 0, {xa, yb} is
-//! widened to {xa, xb, ya, yb}, and {x, xa, yb} to less: after x it may end, after y not.
+//! widened to {xa, xb, ya, yb}. Widening the larger language {x, xa, yb} does not add xb: the state
+//! after x accepts, and the state after y does not, so these states do not agree.
 
 use crate::automata::canonical_language::Language;
 use crate::automata::language_table::{LanguageId, Languages};
@@ -34,11 +35,12 @@ pub(crate) struct Widening {
 }
 
 impl Widening {
+    /// Creates an empty cache.
     pub(crate) fn new(depth: usize) -> Self {
         Widening { depth, is_exact: true, widened: FxHashMap::default() }
     }
 
-    /// W_d of a language.
+    /// Computes W_d of a language.
     ///
     /// # Errors
     /// If the computation takes more than `room` bytes, or if it is cancelled.
@@ -60,13 +62,13 @@ impl Widening {
         Ok(widened)
     }
 
-    /// Whether W_d(L) = L for all languages so far.
+    /// Whether W_d(L) = L for each language that was widened so far.
     pub(crate) fn is_exact(&self) -> bool {
         self.is_exact
     }
 }
 
-/// The automaton with agreeing states merged; `None` if no two states agree.
+/// Merges agreeing states. Returns `None` if no two states agree.
 fn merged(language: &Language, depth: usize) -> Option<Psa> {
     let classes = agreeing(language, depth);
     let count = classes.iter().max()? + 1;
@@ -92,7 +94,7 @@ fn merged(language: &Language, depth: usize) -> Option<Psa> {
     Some(psa)
 }
 
-/// For each state, the number of its class of agreeing states.
+/// Returns, for each state, the number of its class of agreeing states.
 fn agreeing(language: &Language, depth: usize) -> Vec<u32> {
     let states = || (0..).take(language.states());
     let mut classes: Vec<u32> =
@@ -128,7 +130,7 @@ mod tests {
     use cpds_testing::random::{Shape, problem};
     use proptest::prelude::*;
 
-    /// The language of some words of one-letter symbols.
+    /// Returns the language of these words. Each letter is a symbol.
     fn language(languages: &mut Languages, words: &[&str]) -> LanguageId {
         words.iter().fold(Languages::EMPTY, |all, word| {
             let word = languages.word(&Stack::from_top(word.bytes().map(|letter| Symbol(u32::from(letter)))));
@@ -155,14 +157,14 @@ mod tests {
     fn states_that_differ_within_the_depth_are_not_merged() {
         let mut languages = Languages::default();
         let given = language(&mut languages, &["xpca", "yqcb", "zpcb"]);
-        // x and z lead to the same future up to two symbols, y does not.
+        // The states after x and after z agree to depth 2. The state after y does not agree.
         let widened = widen(&mut languages, given, 2);
         assert_eq!(widened, language(&mut languages, &["xpca", "xpcb", "yqcb", "zpca", "zpcb"]));
         assert_eq!(widen(&mut languages, given, 3), given);
     }
 
-    /// W_0 does not change {xa}, but it changes {xa, yb}. After the first change, the widening stays
-    /// inexact.
+    /// W_0 does not change {xa}, but it changes {xa, yb}. After the first change, the widening
+    /// stays inexact.
     #[test]
     fn widening_is_exact_until_it_changes_a_language() {
         let mut languages = Languages::default();

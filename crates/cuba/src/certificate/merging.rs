@@ -1,23 +1,24 @@
-//! The same states in fewer tuples.
+//! Merges tuples: the same states in fewer tuples.
 //!
 //! States that differ in one thread only may become one tuple, with the union of the languages of
-//! this thread. A checker looks at the languages of a tuple one by one. So this is not allowed for a
-//! second thread, or for tuples that overlap.
+//! this thread. A checker looks at the languages of a tuple one by one. So this is not allowed for
+//! a second thread, or for tuples that overlap.
 //!
 //! # Why no step leads out of the merged tuples
-//! Let r be a state without one thread, and W(r) the stacks that this thread may have with r. A step
-//! of the thread leads from W(r) to a part of W(r') where r' differs only in the shared state. A step
-//! of another thread leads from r to some r', whatever stack the thread has; so W(r) ⊆ W(r'). Hence
-//! the tuples ⟨W(r), r⟩ are closed as the states are. The thread, or the group of interchangeable
+//! Let r be a state without one thread, and W(r) the stacks that this thread may have with r. A
+//! step of the thread leads from W(r) into W(r'), where r' differs from r only in the shared state.
+//! A step of another thread leads from r to some r' for each stack of the thread, so W(r) ⊆ W(r').
+//! Hence no step leads out of the tuples ⟨W(r), r⟩. The thread, or the group of interchangeable
 //! threads, is the one for which the fewest tuples remain.
 //!
-//! If for each shared state q every combination of the stacks that the threads may have with q,
-//! W_1(q), …, W_n(q), is a state, then one tuple for each q is enough: a step of thread i leads from
-//! q to q' whatever stacks the others have; so W_j(q) ⊆ W_j(q').
+//! For a shared state q, let W_i(q) be the stacks that thread i may have with q. If for each q
+//! every combination of stacks from W_1(q), …, W_n(q) is a state, then one tuple for each q is
+//! enough. A step of thread i leads from q to q' for all stacks of the other threads, so W_j(q) ⊆
+//! W_j(q').
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
+use crate::certificate::limits::{AUTOMATON_ITEM_BYTES, CertificateLimits};
 use crate::certificate::numbering::Numbering;
-use crate::certificate::room::{AUTOMATON_ITEM_BYTES, Room};
 use crate::certificate::tuples::Tuples;
 use crate::limits::TooLarge;
 use rustc_hash::{FxHashSet, FxHasher};
@@ -26,32 +27,32 @@ use std::hash::Hasher as _;
 use std::ops::Range;
 
 impl Tuples {
-    /// The same states in fewer tuples, if there is room for that.
-    pub(super) fn merged(self, room: &Room<'_>) -> Result<Tuples, TooLarge> {
+    /// Merges tuples, if the memory suffices.
+    pub(super) fn merged(self, limits: &CertificateLimits<'_>) -> Result<Tuples, TooLarge> {
         if !self.are_states {
             return Ok(self);
         }
         if let Some((rows, unions)) = self.combinations() {
-            return self.with_unions(rows, unions, room);
+            return self.with_unions(rows, unions, limits);
         }
         let width = self.width();
         let groups: Vec<_> = self.symmetry.groups().collect();
         // Two copies of the rows, and pointers to the rows of one of them.
         let largest = groups.iter().map(Range::len).max().unwrap_or(0);
         let bytes = (2 * self.rows.len() + self.rows.len() * 4 / width).saturating_mul(largest * size_of::<u32>());
-        if bytes > room.bytes {
+        if bytes > limits.bytes {
             return Ok(self);
         }
-        let fewest = groups.iter().map(|group| Ok((self.count_without(group, room)?, group)));
-        let fewest = fewest.collect::<Result<Vec<_>, TooLarge>>()?.into_iter().min_by_key(|&(count, _)| count);
+        let counts = groups.iter().map(|group| Ok((self.count_without(group, limits)?, group)));
+        let fewest = counts.collect::<Result<Vec<_>, TooLarge>>()?.into_iter().min_by_key(|&(count, _)| count);
         let Some((_, group)) = fewest.filter(|&(count, _)| count * width < self.rows.len()) else {
             return Ok(self);
         };
         // Each state, with one language of the group moved to the end.
         let mut moved = Vec::with_capacity(self.rows.len() * group.len());
         for row in self.rows.chunks_exact(width) {
-            room.check(0)?;
-            for place in different(row, group) {
+            limits.check(0)?;
+            for place in distinct_places(row, group) {
                 moved.extend_from_slice(&row[..place]);
                 moved.extend_from_slice(&row[place + 1..]);
                 moved.push(row[place]);
@@ -59,7 +60,7 @@ impl Tuples {
         }
         let mut moved: Vec<&[u32]> = moved.chunks_exact(width).collect();
         moved.sort_unstable();
-        let mut unions: Numbering<Vec<u32>> = Numbering::new(small(self.automaton.len()));
+        let mut unions: Numbering<Vec<u32>> = Numbering::new(to_u32(self.automaton.len()));
         let mut rows = Vec::new();
         for same in moved.chunk_by(|a, b| a[..width - 1] == b[..width - 1]) {
             let union = unions.union(same.iter().map(|row| row[width - 1]).collect());
@@ -68,11 +69,11 @@ impl Tuples {
             rows.push(union);
             rows.extend_from_slice(&rest[group.end..]);
         }
-        self.with_unions(rows, unions, room)
+        self.with_unions(rows, unions, limits)
     }
 
-    /// One tuple for each shared state, if every combination of the languages of the groups is a
-    /// state.
+    /// Computes one tuple for each shared state, if every combination of the languages of the
+    /// groups is a state. Returns the rows, and the unions that they need.
     fn combinations(&self) -> Option<(Vec<u32>, Numbering<Vec<u32>>)> {
         let groups: Vec<Range<usize>> = self.symmetry.groups().collect();
         // For each shared state, the number of states, and the languages of each group.
@@ -85,12 +86,13 @@ impl Tuples {
                 set.extend(&row[1..][group.clone()]);
             }
         }
-        let mut unions: Numbering<Vec<u32>> = Numbering::new(small(self.automaton.len()));
+        let mut unions: Numbering<Vec<u32>> = Numbering::new(to_u32(self.automaton.len()));
         let mut rows = Vec::new();
         for (shared, (count, sets)) in by_shared {
             // There are no more states than combinations. So if the numbers are equal, each
             // combination is a state.
-            let mut combinations = sets.iter().zip(&groups).map(|(set, group)| multisets(set.len(), group.len()));
+            let mut combinations =
+                sets.iter().zip(&groups).map(|(set, group)| count_of_multisets(set.len(), group.len()));
             let all = combinations.try_fold(1_u128, |all, combinations| all.checked_mul(combinations?));
             if all != Some(count) {
                 return None;
@@ -106,8 +108,13 @@ impl Tuples {
         Some((rows, unions))
     }
 
-    /// Tuples with these rows, and the unions of languages that they need.
-    fn with_unions(self, rows: Vec<u32>, mut unions: Numbering<Vec<u32>>, room: &Room<'_>) -> Result<Tuples, TooLarge> {
+    /// Builds tuples with these rows, and computes the unions of languages that they need.
+    fn with_unions(
+        self,
+        rows: Vec<u32>,
+        mut unions: Numbering<Vec<u32>>,
+        limits: &CertificateLimits<'_>,
+    ) -> Result<Tuples, TooLarge> {
         let (mut automaton, mut sets) = (self.automaton.clone(), 0);
         while let Some(union) = unions.open.pop_front() {
             let mut out: Vec<(u32, u32)> = union.iter().flat_map(|&state| automaton.out(state)).copied().collect();
@@ -120,18 +127,18 @@ impl Tuples {
             let is_accepting = union.iter().any(|&state| automaton.is_accepting(state));
             automaton.push(is_accepting, transitions);
             sets += union.len() * 2 * size_of::<u32>();
-            room.check(sets + (automaton.len() + automaton.transition_count()) * AUTOMATON_ITEM_BYTES)?;
+            limits.check(sets + (automaton.len() + automaton.transition_count()) * AUTOMATON_ITEM_BYTES)?;
         }
         Ok(Tuples { automaton, rows, are_states: false, ..self })
     }
 
-    /// The number of distinct states without the language of one thread of a group. Compares hashes,
-    /// so it may be too small.
-    fn count_without(&self, group: &Range<usize>, room: &Room<'_>) -> Result<usize, TooLarge> {
+    /// Counts the distinct states without the language of one thread of a group. Compares hashes,
+    /// so the number may be too small.
+    fn count_without(&self, group: &Range<usize>, limits: &CertificateLimits<'_>) -> Result<usize, TooLarge> {
         let mut rests: FxHashSet<u64> = FxHashSet::default();
         for row in self.rows.chunks_exact(self.width()) {
-            room.check(0)?;
-            for place in different(row, group) {
+            limits.check(0)?;
+            for place in distinct_places(row, group) {
                 let mut hasher = FxHasher::default();
                 row[..place].iter().chain(&row[place + 1..]).for_each(|&number| hasher.write_u32(number));
                 rests.insert(hasher.finish());
@@ -141,14 +148,14 @@ impl Tuples {
     }
 }
 
-/// The places of the distinct languages of a group in a sorted row.
-fn different<'r>(row: &'r [u32], group: &Range<usize>) -> impl Iterator<Item = usize> + use<'r> {
+/// Returns the places of the distinct languages of a group in a sorted row.
+fn distinct_places<'r>(row: &'r [u32], group: &Range<usize>) -> impl Iterator<Item = usize> + use<'r> {
     let (first, last) = (group.start + 1, group.end + 1);
     (first..last).filter(move |&place| place == first || row[place - 1] != row[place])
 }
 
-/// The number of multisets of this size of so many things: (n + k - 1 over k). None if it does not
-/// fit into a u128.
-fn multisets(things: usize, size: usize) -> Option<u128> {
-    (1..=size as u128).try_fold(1_u128, |count, i| Some(count.checked_mul(things as u128 + i - 1)? / i))
+/// Returns the number of multisets of this size with so many distinct items: (n + k - 1 over k).
+/// `None` if it does not fit into a u128.
+fn count_of_multisets(items: usize, size: usize) -> Option<u128> {
+    (1..=size as u128).try_fold(1_u128, |count, i| Some(count.checked_mul(items as u128 + i - 1)? / i))
 }

@@ -1,17 +1,18 @@
-//! The symbols that a pop may reveal: those directly under the tops of the stacks of a certificate.
+//! The symbols that a pop may reveal: the symbols directly under the tops of the stacks of a
+//! certificate.
 //!
-//! A visible state says which actions are enabled, and which visible state each of them leads to. An
-//! exception is a pop: it reveals the symbol under the top, or ε. So the visible states of R_k and
-//! these symbols say exactly which visible states one step leads to.
+//! A visible state determines the enabled actions, and the visible state to which each of them
+//! leads. The only exception is a pop: it reveals the symbol under the top, or ε. So the visible
+//! states of R_k together with these symbols determine the visible states to which one step leads.
 //!
-//! In a tuple of languages, the symbols under one top do not depend on the other stacks, and the
-//! automaton of the language says which they are. So the result is exact for each set of tuples: for
+//! In a tuple of languages, the symbols under one top do not depend on the other stacks. The
+//! automaton of the language determines them. So the result is exact for each set of tuples: for
 //! R_k, and for a proof.
 //!
 //! # What may not be concluded
 //! If T(R_k) = T(R), stacks of R may still have other symbols under their tops than stacks of R_k:
-//! higher stacks may arise in further contexts, and show nothing new even when they are popped. A
-//! proof may have more symbols under its tops than R has.
+//! further contexts may lead to higher stacks, which lead to no new visible state, even by pops. A
+//! proof may have more symbols under its tops than R.
 
 use crate::visible::levels::{top, top_number};
 use crate::visible::symmetry::Symmetry;
@@ -19,11 +20,11 @@ use cpds::{Certificate, Symbol, ThreadId, VisibleState};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each visible state and each thread whose stack is not empty there: the symbols under its top,
-/// and None for ε.
+/// For each visible state and each thread with a non-empty stack there, the symbols under its top;
+/// `None` stands for ε.
 pub type RevealedSymbols = BTreeMap<(VisibleState, ThreadId), BTreeSet<Option<Symbol>>>;
 
-/// Marks the place of the top in question. It is sorted behind all tops.
+/// Marks the place of the popped top in a list of tops. It is sorted behind all tops.
 const MARK: u32 = u32::MAX;
 
 /// Computes the symbols under the tops of the states of a certificate, for each of their visible
@@ -63,7 +64,7 @@ pub fn revealed_symbols(tuples: &Certificate) -> RevealedSymbols {
     all
 }
 
-/// Each list with one element of each choice.
+/// Returns each list with one element of each choice.
 fn product(choices: &[Vec<u32>]) -> impl Iterator<Item = Vec<u32>> {
     let count: usize = choices.iter().map(Vec::len).product();
     (0..count).map(move |mut number| {

@@ -1,21 +1,21 @@
-//! Tuples of languages that no step leads out of: the form that each proof takes.
+//! Tuples of languages that no step leads out of: the common form of all proofs.
 //!
-//! They contain the initial states and no bad state, and each step from one of their states leads to
-//! one of their states. `cpds-check` checks exactly this. Each kind of proof becomes such tuples:
+//! The tuples contain the initial states and no bad state, and each step from one of their states
+//! leads to one of their states. `cpds-check` checks exactly this. Each kind of proof becomes such
+//! tuples:
 //! - **R_k** (Scheme 1): a state is a tuple of languages with one word each. **S_k**: the largest
 //!   tuples.
-//! - **Z, matched-Z, Z_z**: a stack that is cut off stands for all stacks from which it may come, a
+//! - **Z, matched-Z, Z_z**: a cut-off stack stands for all stacks from which it may be cut off, a
 //!   regular language (`overapproximation/cut_off_stacks.rs`).
-//! - **A_d**: the largest tuples. Each has been expanded for each thread, and a tuple covers each
-//!   successor.
-//! - **Several of these together**: the intersections of a tuple of one with a tuple of the other
-//!   (`certificate/intersection.rs`).
+//! - **A_d**: the largest tuples. Each tuple has been expanded for each thread, and a tuple covers
+//!   each successor.
+//! - **Several of these together**: the intersection (`certificate/intersection.rs`).
 //!
-//! `certificate/merging.rs` makes them fewer.
+//! `certificate/merging.rs` reduces the number of tuples.
 
 use crate::automata::minimal_dfa::Dfa;
+use crate::certificate::limits::CertificateLimits;
 use crate::certificate::numbering::Numbering;
-use crate::certificate::room::Room;
 use crate::limits::TooLarge;
 use crate::tables::packed_rows::Layout;
 use crate::visible::levels::top;
@@ -31,8 +31,8 @@ pub(crate) struct Tuples {
     pub(super) automaton: Dfa,
     /// The tuples, one after the other: the shared state, and a language for each position.
     pub(super) rows: Vec<u32>,
-    /// Whether each tuple stands for one state, cut off or not. Then two tuples that differ in one
-    /// thread only do not overlap.
+    /// Whether each tuple stands for one state, or for one cut-off state. Then two tuples that
+    /// differ in only one thread do not overlap.
     pub(super) are_states: bool,
 }
 
@@ -46,7 +46,7 @@ impl Serialize for Tuples {
 }
 
 impl Tuples {
-    /// The tuples of packed rows. `language` gives the automaton's state for the number at a
+    /// Converts packed rows to tuples. `language` returns the automaton state for the number at a
     /// position.
     pub(crate) fn new<'s>(
         symmetry: &Symmetry,
@@ -70,17 +70,17 @@ impl Tuples {
         Tuples { symmetry: symmetry.clone(), automaton, rows, are_states }
     }
 
-    /// The length of a row.
+    /// Returns the length of a row.
     pub(super) fn width(&self) -> usize {
         1 + self.symmetry.threads().len()
     }
 
-    /// The memory in use, as an estimate.
+    /// Returns the approximate memory in use.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.rows) + (self.automaton.len() + self.automaton.transition_count()) * size_of::<u64>()
     }
 
-    /// The same states with the minimal automaton, and without empty tuples.
+    /// Minimises the automaton, and removes empty and repeated tuples.
     pub(super) fn minimal(mut self) -> Tuples {
         let (automaton, class) = self.automaton.minimal();
         let mut rows = Vec::with_capacity(self.rows.len());
@@ -101,12 +101,12 @@ impl Tuples {
         Tuples { automaton, ..self }
     }
 
-    /// The certificate.
+    /// Makes the certificate.
     ///
     /// # Errors
-    /// If it takes more room.
-    pub(crate) fn certificate(self, room: &Room<'_>) -> Result<Certificate, TooLarge> {
-        let tuples = self.merged(room)?.minimal();
+    /// If it exceeds the limits.
+    pub(crate) fn certificate(self, limits: &CertificateLimits<'_>) -> Result<Certificate, TooLarge> {
+        let tuples = self.merged(limits)?.minimal();
         let symmetry = &tuples.symmetry;
         let thread = |position: usize| symmetry.threads()[position];
         let mut certificate = Certificate {

@@ -1,25 +1,24 @@
 //! FCR, finite context reachability: whether every R_k is finite (paper §5).
 //!
-//! It holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So for
-//! each program it is
-//! - **finite**, if it has no pumping head (Thm. 17), or if an overapproximation of T(R), or T(R)
-//!   itself, has none of its heads;
-//! - **infinite**, if some T(R_k) has one;
+//! FCR holds exactly if no visible state in T(R) has a pumping head (`fcr/pumping_heads.rs`). So
+//! the contexts of a program are
+//! - **finite** if the program has no pumping head (Thm. 17), or if none of its pumping heads is in
+//!   an overapproximation of T(R), or in T(R) itself;
+//! - **infinite** if a visible state in some T(R_k) has one of its pumping heads;
 //! - **open** otherwise.
 //!
-//! Finite context reachability holds if every program is finite, and is refuted if one is infinite.
-//! It is undecidable for two threads (design note 017), so a third answer is needed.
+//! FCR holds if the contexts of every program are finite. It is refuted if those of one program are
+//! infinite. It is undecidable for two threads (design note 017), so a third answer is necessary.
 //!
-//! # What is known at once
-//! The engine is chosen before anything is explored. By then three things are known: Thm. 17; what
-//! the first context of each thread reaches, which may refute it; and Z, if that is soon finished.
-//! If every R_k is known to be finite, states are explored one by one.
+//! # Before the search
+//! The engine is chosen before the search. Three results may decide FCR by then: Thm. 17; the heads
+//! that the first context of each thread reaches, which may refute FCR; and Z, if its exploration
+//! is short. If every R_k is finite, the levels are sets of states.
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
-use crate::fcr::pumping_heads::{Head, PumpingHeads, SOON};
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::fcr::pumping_heads::{EARLY_TRANSITIONS, Head, PumpingHeads};
+use crate::limits::{Cancel, TooLarge};
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::overapproximation::z::Cut;
@@ -30,43 +29,43 @@ use crate::visible::symmetry::Symmetry;
 use cpds::Cpds;
 use std::collections::HashSet;
 
-/// What is known of finite context reachability.
+/// The result for finite context reachability, program by program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fcr {
     /// The pumping heads.
     pub pumping: PumpingHeads,
-    /// For each of [`Cpds::programs`], what is known of its contexts.
+    /// For each of [`Cpds::programs`], whether its contexts are finite.
     pub programs: Vec<ContextFiniteness>,
 }
 
-/// What is known of the contexts of a program's threads.
+/// Whether the contexts of a program's threads are finite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ContextFiniteness {
-    /// From every reachable state, each thread alone reaches finitely many.
+    /// From every reachable state, each of the threads alone reaches finitely many states.
     Finite(FinitenessProof),
-    /// With so many contexts a thread gets to a pumping head, from which it alone reaches
-    /// infinitely many states.
+    /// A state that is reachable with so many contexts has a pumping head. From there, one thread
+    /// alone reaches infinitely many states.
     Infinite {
-        /// How many contexts.
+        /// The number of contexts.
         contexts: usize,
     },
-    /// Not known.
+    /// Not decided.
     Open,
 }
 
 /// Why the contexts of a program are finite.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FinitenessProof {
-    /// It has no pumping heads (Thm. 17).
+    /// The program has no pumping heads (Thm. 17).
     Theorem17,
-    /// What these rungs have in common, mostly one alone, has none of its pumping heads.
+    /// `None` of its pumping heads is in the intersection of these rungs, often only one.
     Bounded(Vec<Rung>),
-    /// T(R) has none of them, and is known: the levels have collapsed.
+    /// `None` of its pumping heads is in T(R). (T(R_k)) has collapsed, so T(R) is computed.
     Collapsed,
 }
 
 impl ContextFiniteness {
-    /// Whether they are finite, if that is known.
+    /// Whether the contexts are finite; `None` if this is not decided.
     pub fn is_finite(&self) -> Option<bool> {
         match self {
             ContextFiniteness::Finite(_) => Some(true),
@@ -75,7 +74,7 @@ impl ContextFiniteness {
         }
     }
 
-    /// How that is known, in a word or two.
+    /// Returns the reason in one or two words.
     pub fn by(&self) -> Option<String> {
         match self {
             ContextFiniteness::Finite(FinitenessProof::Theorem17) => Some("Thm. 17".to_owned()),
@@ -86,15 +85,16 @@ impl ContextFiniteness {
         }
     }
 
-    /// What is known of two programs together, if it is the same: both are finite, or both are not.
+    /// Combines the results of two programs. If one is finite and the other one is not, the result
+    /// is open.
     fn and(self, other: ContextFiniteness) -> ContextFiniteness {
         match (self, other) {
             (ContextFiniteness::Infinite { contexts }, ContextFiniteness::Infinite { contexts: others }) => {
                 ContextFiniteness::Infinite { contexts: contexts.min(others) }
             }
-            (ContextFiniteness::Finite(ground), ContextFiniteness::Finite(other)) => {
-                ContextFiniteness::Finite(match (ground, other) {
-                    (FinitenessProof::Theorem17, ground) | (ground, FinitenessProof::Theorem17) => ground,
+            (ContextFiniteness::Finite(proof), ContextFiniteness::Finite(other)) => {
+                ContextFiniteness::Finite(match (proof, other) {
+                    (FinitenessProof::Theorem17, proof) | (proof, FinitenessProof::Theorem17) => proof,
                     (FinitenessProof::Bounded(mut rungs), FinitenessProof::Bounded(others)) => {
                         rungs.extend(others);
                         rungs.sort_unstable();
@@ -110,18 +110,18 @@ impl ContextFiniteness {
 }
 
 impl Fcr {
-    /// What is known at once: by Thm. 17, by the first contexts, or by the heads of Z.
+    /// Decides FCR without a search, if possible: by Thm. 17, by the first contexts, or by Z.
     pub fn new(system: &Cpds) -> Fcr {
-        let found =
-            Self::before_search(system, &Symmetry::new(system, true), usize::MAX, Tuning::SHIPPED, &Cancel::default());
-        found.expect("there is no limit").0
+        let symmetry = Symmetry::new(system, true);
+        let result = Self::before_search(system, &symmetry, usize::MAX, Tuning::SHIPPED, &Cancel::default());
+        result.expect("there is no limit").0
     }
 
-    /// What is known at once, within so many bytes; with Z as far as it was explored for that, if
-    /// it was.
+    /// Decides FCR before the search, if possible, within so many bytes. Also returns the
+    /// exploration of Z, as far as it was computed, if it has begun.
     ///
     /// # Errors
-    /// If it is stopped, or if no loop is found within the memory.
+    /// If the caller cancels, or if the memory does not suffice to find any loop.
     pub(crate) fn before_search<'a>(
         system: &'a Cpds,
         symmetry: &Symmetry,
@@ -129,8 +129,9 @@ impl Fcr {
         tuning: Tuning,
         cancel: &Cancel,
     ) -> Result<(Fcr, Option<CutOffExploration<'a>>), TooLarge> {
-        let mut fcr = Fcr::by_theorem_17(PumpingHeads::within(system, memory / Psa::BYTES_A_TRANSITION, SOON, cancel)?);
-        fcr.begin(system, cancel);
+        let limit = memory / Psa::BYTES_A_TRANSITION;
+        let mut fcr = Fcr::by_theorem_17(PumpingHeads::within(system, limit, EARLY_TRANSITIONS, cancel)?);
+        fcr.check_first_contexts(system, cancel);
         if fcr.holds().is_some() || !fcr.pumping.is_complete() {
             return Ok((fcr, None));
         }
@@ -146,7 +147,7 @@ impl Fcr {
         Ok((fcr, Some(z)))
     }
 
-    /// What follows from the pumping heads alone.
+    /// Applies Thm. 17: the contexts of a program without pumping heads are finite.
     pub fn by_theorem_17(pumping: PumpingHeads) -> Fcr {
         let of_program = |program: usize| {
             let is_finite = pumping.heads(program).is_empty() && pumping.is_complete();
@@ -156,7 +157,7 @@ impl Fcr {
         Fcr { pumping, programs }
     }
 
-    /// Whether every R_k is finite, if that is known.
+    /// Whether every R_k is finite; `None` if this is not decided.
     pub fn holds(&self) -> Option<bool> {
         let mut is_finite = self.programs.iter().map(ContextFiniteness::is_finite);
         if is_finite.clone().any(|finite| finite == Some(false)) {
@@ -165,26 +166,26 @@ impl Fcr {
         is_finite.all(|finite| finite == Some(true)).then_some(true)
     }
 
-    /// How it is known: `Thm. 17`, `Z`, `matched-Z ∩ A_1`, `T(R)`; or `T(R_2)`, which has a pumping
-    /// head.
+    /// Returns the reason: `Thm. 17`, `Z`, `matched-Z ∩ A_1` or `T(R)`; or `T(R_2)`, if it has a
+    /// pumping head.
     pub fn by(&self) -> Option<String> {
         let holds = self.holds()?;
         let decisive = self.programs.iter().filter(|contexts| contexts.is_finite() == Some(holds));
-        // The last word on it: the first k; what is known of T(R); all rungs.
+        // For infinite contexts, the least k. For finite contexts, T(R), or else all rungs.
         decisive.cloned().reduce(ContextFiniteness::and).and_then(|contexts| contexts.by())
     }
 
-    /// Looks for pumping heads in the initial states, and in what the first context of each thread
-    /// reaches: by post* of the stacks that it has there, since no other thread moves.
-    fn begin(&mut self, system: &Cpds, cancel: &Cancel) {
-        let mut seen = HashSet::new();
+    /// Looks for pumping heads in the initial states, and in the states that the first context of
+    /// each thread reaches: post* of the initial stacks of this thread.
+    fn check_first_contexts(&mut self, system: &Cpds, cancel: &Cancel) {
+        let mut examined = HashSet::new();
         for thread in system.threads() {
             let program = system.program_index(thread);
             let mut starts: Vec<_> =
-                system.initial().iter().map(|it| (it.shared, &it.stacks[thread.index()])).collect();
+                system.initial().iter().map(|state| (state.shared, &state.stacks[thread.index()])).collect();
             starts.sort_unstable();
             starts.dedup();
-            if self.programs[program].is_finite() == Some(true) || !seen.insert((program, starts.clone())) {
+            if self.programs[program].is_finite() == Some(true) || !examined.insert((program, starts.clone())) {
                 continue;
             }
             let pumps = |head: &Head| self.pumping.heads(program).binary_search(head).is_ok();
@@ -193,37 +194,43 @@ impl Fcr {
                 0
             } else {
                 let mut psa = Psa::of_states(starts);
-                // What is there is reachable, complete or not.
-                let _ = psa.saturate(&ActionIndex::new(&system.programs()[program]), SOON, cancel);
+                // Each state that the automaton accepts is reachable, even if post* is incomplete.
+                let _ = psa.saturate(&ActionIndex::new(&system.programs()[program]), EARLY_TRANSITIONS, cancel);
                 if !psa.heads().any(|head| pumps(&head)) {
                     continue;
                 }
                 1
             };
-            let found = ContextFiniteness::Infinite { contexts };
-            let known = std::mem::replace(&mut self.programs[program], ContextFiniteness::Open);
-            self.programs[program] = if known == ContextFiniteness::Open { found } else { known.and(found) };
+            let infinite = ContextFiniteness::Infinite { contexts };
+            let before = std::mem::replace(&mut self.programs[program], ContextFiniteness::Open);
+            self.programs[program] = if before == ContextFiniteness::Open { infinite } else { before.and(infinite) };
         }
     }
 
-    /// For each program of which nothing is known, asks whether all its pumping heads are ruled
-    /// out, and why.
-    fn rule_out(&mut self, system: &Cpds, symmetry: &Symmetry, why: impl Fn(&BadPatterns) -> Option<FinitenessProof>) {
+    /// For each undecided program, calls `proof` with its pumping heads. If these are ruled out,
+    /// `proof` returns the reason.
+    fn rule_out(
+        &mut self,
+        system: &Cpds,
+        symmetry: &Symmetry,
+        proof: impl Fn(&BadPatterns) -> Option<FinitenessProof>,
+    ) {
         if !self.pumping.is_complete() {
             return;
         }
         for (program, contexts) in self.programs.iter_mut().enumerate() {
             if *contexts == ContextFiniteness::Open
-                && let Some(ground) = why(&BadPatterns::heads(self.pumping.heads(program), program, system, symmetry))
+                && let Some(proof) = proof(&BadPatterns::heads(self.pumping.heads(program), program, system, symmetry))
             {
-                *contexts = ContextFiniteness::Finite(ground);
+                *contexts = ContextFiniteness::Finite(proof);
             }
         }
     }
 
-    /// Adds what follows from T(R_0), …, T(R_k), which may be known to be all of T(R), and from
-    /// what the rungs have left.
-    pub(crate) fn add(
+    /// Decides further programs by the results of the search. A head in T(R_0), …, T(R_k) is
+    /// reachable. `bounded` returns rungs that together rule out all the given heads, if there are
+    /// any. If `is_all`, T(R_k) is T(R).
+    pub(crate) fn decide_by_search(
         &mut self,
         system: &Cpds,
         symmetry: &Symmetry,
@@ -231,12 +238,12 @@ impl Fcr {
         bounded: impl Fn(&BadPatterns) -> Option<Vec<Rung>>,
     ) {
         for (program, contexts) in
-            self.programs.iter_mut().enumerate().filter(|(_, it)| **it == ContextFiniteness::Open)
+            self.programs.iter_mut().enumerate().filter(|(_, contexts)| **contexts == ContextFiniteness::Open)
         {
             let bad = BadPatterns::heads(self.pumping.heads(program), program, system, symmetry);
             let has_head = |&k: &usize| bad.first_violation(visible.set(), visible.range(k)).is_some();
-            if let Some(contexts_to_it) = (0..=k).find(has_head) {
-                *contexts = ContextFiniteness::Infinite { contexts: contexts_to_it };
+            if let Some(level) = (0..=k).find(has_head) {
+                *contexts = ContextFiniteness::Infinite { contexts: level };
             }
         }
         self.rule_out(system, symmetry, |bad| bounded(bad).map(FinitenessProof::Bounded));

@@ -1,34 +1,32 @@
-//! Pumping heads: where a thread alone can raise its stack without end. A system without pumping
-//! heads meets the condition of Thm. 17 (paper §5).
+//! Pumping heads: the heads from which a thread alone can raise its stack without end. A system
+//! without pumping heads meets the condition of Thm. 17 (paper §5).
 //!
-//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). A *pumping head*
-//! is one that a call leads to, with ⟨q|σ⟩ →⁺ ⟨q|σw⟩ for some w ≠ ε by a run that makes this call
-//! again: a loop (`fcr/pumping_loop.rs`). They are read off the store automaton of everything that
-//! the program reaches from its heads (that of Thm. 17): those are the states made for calls
-//! through which a loop of the automaton goes.
+//! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It is a *pumping
+//! head* if a call leads to it, and if a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε makes this call again: a
+//! loop (`fcr/pumping_loop.rs`). The store automaton for Thm. 17 accepts all thread states that the
+//! program reaches from its heads. The pumping heads are the heads of the calls whose states are on
+//! a loop of this automaton.
 //!
-//! # What pumping heads decide
-//! **Every R_k is finite exactly if no visible state in T(R) has a pumping head.** So finite
-//! context reachability is a question about visible states, and whatever answers those answers it:
-//! every overapproximation of T(R), and every T(R_k).
+//! # Every R_k is finite exactly if no visible state in T(R) has a pumping head
+//! So finite context reachability is a question about visible states. Each overapproximation of
+//! T(R), and each T(R_k), may answer it.
 //! - If a state of R_k has a pumping head, one more context of its thread reaches infinitely many
 //!   states.
-//! - If a context reaches infinitely many states from ⟨q|σv⟩, then infinitely many above v, or one
-//!   of the finitely many ⟨q'|v⟩ that it pops down to reaches infinitely many: by induction on the
-//!   stack some head on the way has infinitely many stacks above it. (There are finitely many
-//!   ⟨q|ε⟩, and one action from each leads to finitely many heads.) Among these stacks are some
-//!   with more calls on each other than there are heads, so two of the calls lead to the same head:
-//!   it pumps, and the context goes through it.
+//! - Let a context reach infinitely many states from ⟨q|σv⟩. Either it reaches infinitely many
+//!   stacks above v, or it pops down to one of finitely many ⟨q'|v⟩ and reaches infinitely many
+//!   states from there. By induction on the stack, it reaches infinitely many stacks above some
+//!   head. (There are finitely many ⟨q|ε⟩, and one action from each leads to finitely many heads.)
+//!   Some of these stacks have more calls on each other than there are heads. So two of the calls
+//!   lead to the same head. This is a pumping head, and the context reaches it.
 //!
-//! # What Theorem 17 decides
-//! If no head pumps at all, every R_k is finite, whatever is reachable. The converse is false: a
-//! pumping head need not be reachable.
+//! # Theorem 17
+//! If there are no pumping heads, every R_k is finite. The converse does not hold, since a pumping
+//! head need not be reachable.
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
 use crate::fcr::pumping_loop::PumpingLoop;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::limits::{Cancel, TooLarge};
 use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, ThreadId, Wild, limits};
 
 /// A shared state and the symbol on top of a thread's stack.
@@ -39,54 +37,56 @@ pub type Head = (SharedState, Symbol);
 pub struct PumpingHeads {
     /// For each of [`Cpds::programs`], in order.
     heads: Vec<Vec<Head>>,
-    /// For each of them, a loop, if it has any.
+    /// For each program, a loop, if it has any.
     loops: Vec<Option<PumpingLoop>>,
-    /// Whether these are all.
+    /// Whether these are all pumping heads.
     is_complete: bool,
 }
 
-/// How many transitions an automaton may have before there is an answer without all loops.
-pub(crate) const SOON: usize = 1 << 18;
+/// The most transitions for an early answer: from this number on, the loops of an incomplete
+/// automaton are an answer. Also the most transitions for the first context of a thread.
+pub(crate) const EARLY_TRANSITIONS: usize = 1 << 18;
 
 impl PumpingHeads {
-    /// All pumping heads.
+    /// Computes all pumping heads.
     pub fn new(system: &Cpds) -> PumpingHeads {
         Self::within(system, usize::MAX, usize::MAX, &Cancel::default()).expect("there is no limit")
     }
 
-    /// The pumping heads, if no automaton takes more than `limit` transitions and nothing stops it.
-    /// Those that are found within `soon` transitions may be enough.
+    /// Computes the pumping heads with automata of at most `limit` transitions. If an automaton has
+    /// more than `early` transitions and a loop, the heads on its loops are the result for this
+    /// program. Then the result is not complete.
     ///
     /// # Errors
-    /// If it is stopped, or if there are too many transitions and no loop among them.
-    pub fn within(system: &Cpds, limit: usize, soon: usize, cancel: &Cancel) -> Result<PumpingHeads, TooLarge> {
+    /// If the caller cancels, or if an automaton reaches the limit and has no loop.
+    pub fn within(system: &Cpds, limit: usize, early: usize, cancel: &Cancel) -> Result<PumpingHeads, TooLarge> {
         let mut pumping = PumpingHeads { heads: Vec::new(), loops: Vec::new(), is_complete: true };
         for program in system.programs() {
             let heads = ActionIndex::new(program);
             let mut psa = Psa::of_heads(heads.sources());
-            // What is there is reachable, so that a loop can be seen before everything is there.
-            let mut enough = 1 << 10;
-            let on_loops = loop {
-                match psa.saturate(&heads, enough.min(limit), cancel) {
-                    Ok(()) => break psa.on_loops(),
+            // All transitions of an incomplete automaton are valid, so it may already show a loop.
+            let mut size = 1 << 10;
+            let loop_states = loop {
+                match psa.saturate(&heads, size.min(limit), cancel) {
+                    Ok(()) => break psa.loop_states(),
                     Err(TooLarge) if cancel.why().is_some() => return Err(TooLarge),
-                    Err(TooLarge) if enough < limit.min(soon) => {}
+                    Err(TooLarge) if size < limit.min(early) => {}
                     Err(TooLarge) => {
-                        let on_loops = psa.on_loops();
-                        if !on_loops.is_empty() {
+                        let loop_states = psa.loop_states();
+                        if !loop_states.is_empty() {
                             pumping.is_complete = false;
-                            break on_loops;
+                            break loop_states;
                         }
-                        if enough >= limit {
+                        if size >= limit {
                             return Err(TooLarge);
                         }
                     }
                 }
-                enough = psa.transition_count().saturating_mul(2);
+                size = psa.transition_count().saturating_mul(2);
             };
-            let found = psa.find_loop();
-            pumping.loops.push(found.map(|transitions| psa.show_loop(&transitions, program)));
-            let mut of_program: Vec<Head> = on_loops.into_iter().filter_map(|state| psa.call(state)).collect();
+            let pumping_loop = psa.find_loop().map(|transitions| psa.pumping_loop(&transitions, program));
+            pumping.loops.push(pumping_loop);
+            let mut of_program: Vec<Head> = loop_states.into_iter().filter_map(|state| psa.call(state)).collect();
             of_program.sort_unstable();
             pumping.heads.push(of_program);
         }
@@ -103,35 +103,36 @@ impl PumpingHeads {
         self.is_complete && self.heads.iter().all(Vec::is_empty)
     }
 
-    /// How many programs the system has.
+    /// Returns the number of programs of the system.
     pub(crate) fn program_count(&self) -> usize {
         self.heads.len()
     }
 
-    /// The pumping heads of the program with this number.
+    /// Returns the pumping heads of the program with this number.
     pub fn heads(&self, program: usize) -> &[Head] {
         &self.heads[program]
     }
 
-    /// A loop of the program with this number, if it has any.
+    /// Returns a loop of the program with this number, if it has any.
     pub fn a_loop(&self, program: usize) -> Option<&PumpingLoop> {
         self.loops[program].as_ref()
     }
 
-    /// The question whether any of these programs can get to a pumping head: a bad pattern for each
-    /// head of each of their threads; of interchangeable threads, one is enough if there would be
-    /// too many patterns.
+    /// Returns the problem whether a thread of these programs can reach a pumping head. It has a
+    /// bad pattern for each thread and each of its pumping heads. If these are too many patterns,
+    /// it has only those of one thread of each group of interchangeable threads.
     ///
     /// # Errors
-    /// If there are too many patterns for a problem all the same.
+    /// If there are still too many patterns for a problem.
     pub fn question(&self, system: &Cpds, programs: &[usize]) -> Result<Problem, ModelError> {
-        let is_asked = |thread: &&ThreadId| programs.contains(&system.program_index(**thread));
+        let is_included = |thread: &&ThreadId| programs.contains(&system.program_index(**thread));
         let groups = system.symmetric_groups();
-        let all: Vec<ThreadId> = groups.iter().flatten().filter(is_asked).copied().collect();
-        let firsts = || groups.iter().filter_map(|group| group.iter().find(is_asked)).copied().collect();
+        let all: Vec<ThreadId> = groups.iter().flatten().filter(is_included).copied().collect();
+        let firsts = || groups.iter().filter_map(|group| group.iter().find(is_included)).copied().collect();
         self.question_of(system, all).or_else(|_| self.question_of(system, firsts()))
     }
 
+    /// Returns the problem whether one of these threads can reach a pumping head.
     fn question_of(&self, system: &Cpds, mut threads: Vec<ThreadId>) -> Result<Problem, ModelError> {
         threads.sort_unstable();
         let cells = |thread: &ThreadId| (system.thread_count() + 1) * self.heads(system.program_index(*thread)).len();
@@ -152,10 +153,10 @@ impl PumpingHeads {
 }
 
 impl PumpingLoop {
-    /// A loop from this head, if it pumps and an automaton of so many transitions shows it.
+    /// Returns a loop from this head, if an automaton of at most `limit` transitions has one.
     pub fn at((q, symbol): Head, program: &Program, limit: usize) -> Option<PumpingLoop> {
         let psa = Psa::of_heads([(q, Some(symbol))]).saturated(&ActionIndex::new(program), limit).ok()?;
-        let call = psa.on_loops().into_iter().find(|&state| psa.call(state) == Some((q, symbol)))?;
-        Some(psa.show_loop(&psa.loop_through(call), program).shortened(program))
+        let call = psa.loop_states().into_iter().find(|&state| psa.call(state) == Some((q, symbol)))?;
+        Some(psa.pumping_loop(&psa.loop_through(call), program).shortened(program))
     }
 }

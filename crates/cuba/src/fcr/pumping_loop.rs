@@ -1,9 +1,9 @@
-//! Loops: runs of one thread that raise its stack and can be repeated for ever.
+//! Pumping loops: runs of one thread that raise its stack and can be repeated for ever.
 //!
-//! Store automata show them. A transition m –ρ→ s, with m the state made for calls of (q,σ) and s
-//! that for (p,γ), says ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a loop of the automaton from m back to m is a run ⟨q|σ⟩
-//! →⁺ ⟨q|σw⟩ with w ≠ ε; and if there is such a run, and the automaton has what is reached from
-//! ⟨q|σ⟩, there is a loop through m.
+//! A loop of a store automaton is such a run. Let m be the state for the calls that lead to the
+//! head (q,σ), and s the state for (p,γ). A transition m –ρ→ s means ⟨p|γ⟩ →⁺ ⟨q|σρ⟩. So a loop of
+//! the automaton through m is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε. Conversely, if there is such a run,
+//! and the automaton accepts all states that are reachable from ⟨q|σ⟩, there is a loop through m.
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
@@ -15,7 +15,7 @@ use cpds::{Program, SharedState, Stack, Symbol};
 /// A run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PumpingLoop {
-    /// The run; nothing if it is too long to be written out.
+    /// The run; `None` if it is too long to be written out.
     pub run: Option<ThreadRun>,
     /// q.
     pub shared: SharedState,
@@ -25,31 +25,31 @@ pub struct PumpingLoop {
     pub grown: Stack,
 }
 
-/// A loop of more steps than this is not written out.
-const MOST_STEPS: usize = 1 << 16;
+/// The most steps of a loop that is written out.
+const MAX_STEPS: usize = 1 << 16;
 
-/// How many transitions may be looked at for a shortest run.
-const SOON: usize = 1 << 18;
+/// The most transitions of the automaton that finds a shortest run.
+const MAX_TRANSITIONS: usize = 1 << 18;
 
 impl PumpingLoop {
-    /// The same loop with a shortest run, if that is found soon.
+    /// Replaces the run by a shortest one, if that takes little effort.
     #[must_use]
     pub fn shortened(self, program: &Program) -> PumpingLoop {
         let [(q, stack), (_, end)] = self.ends();
         let given = Psa::of_states([(q, &stack)]).with_lengths();
-        match given.saturated(&ActionIndex::new(program), SOON) {
+        match given.saturated(&ActionIndex::new(program), MAX_TRANSITIONS) {
             Ok(psa) => PumpingLoop { run: psa.run(q, &end).and_then(|run| run.if_short(program)).or(self.run), ..self },
             Err(TooLarge) => self,
         }
     }
 
-    /// ⟨q|σ⟩ and ⟨q|σw⟩.
+    /// Returns ⟨q|σ⟩ and ⟨q|σw⟩.
     pub fn ends(&self) -> [(SharedState, Stack); 2] {
         let end = std::iter::once(self.top).chain(self.grown.iter());
         [(self.shared, Stack::from_top([self.top])), (self.shared, Stack::from_top(end))]
     }
 
-    /// Whether its run is one of the program and raises the stack as it says.
+    /// Whether the run is a run of the program from ⟨q|σ⟩ to ⟨q|σw⟩ with w ≠ ε.
     pub fn replays(&self, program: &Program) -> bool {
         let Some(run) = &self.run else { return false };
         let [start, end] = self.ends();
@@ -58,14 +58,14 @@ impl PumpingLoop {
 }
 
 impl Psa {
-    /// The transitions from a state that lead to states made for calls.
+    /// Returns the transitions from a state that lead to states for calls.
     fn to_calls(&self, state: u32) -> impl Iterator<Item = u32> {
         self.out(state).filter(|&t| self.call(self.transitions[t as usize].to).is_some())
     }
 
-    /// The states made for calls through which a loop goes, in order: the strongly connected
-    /// components that have an edge, by Tarjan's algorithm without recursion.
-    pub(crate) fn on_loops(&self) -> Vec<u32> {
+    /// Returns the states for calls that are on a loop, in order. They are in strongly connected
+    /// components that have an edge; Tarjan's algorithm, without recursion, finds these components.
+    pub(crate) fn loop_states(&self) -> Vec<u32> {
         let count = self.node_count();
         let edges: Vec<Vec<u32>> = (0..)
             .take(count)
@@ -74,27 +74,27 @@ impl Psa {
                 None => Vec::new(),
             })
             .collect();
-        // When a state was found, from 1; the first one that it leads back to; whether its
-        // component is complete.
-        let (mut found, mut low, mut is_complete) = (vec![0_u32; count], vec![0_u32; count], vec![false; count]);
-        let (mut last, mut open, mut path, mut on_loops) = (0, Vec::new(), Vec::new(), Vec::new());
+        // For each state: its number in the order of visits, from 1; the least number to which it
+        // leads back; and whether its component is complete.
+        let (mut visited, mut low, mut is_complete) = (vec![0_u32; count], vec![0_u32; count], vec![false; count]);
+        let (mut last, mut open, mut path, mut loop_states) = (0, Vec::new(), Vec::new(), Vec::new());
         for root in (0..).take(count) {
-            if found[root as usize] == 0 {
+            if visited[root as usize] == 0 {
                 path.push((root, 0));
             }
             while let Some((state, next)) = path.last_mut() {
                 let at = *state as usize;
-                if found[at] == 0 {
+                if visited[at] == 0 {
                     last += 1;
-                    (found[at], low[at]) = (last, last);
+                    (visited[at], low[at]) = (last, last);
                     open.push(*state);
                 }
                 if let Some(&to) = edges[at].get(*next) {
                     *next += 1;
-                    if found[to as usize] == 0 {
+                    if visited[to as usize] == 0 {
                         path.push((to, 0));
                     } else if !is_complete[to as usize] {
-                        low[at] = low[at].min(found[to as usize]);
+                        low[at] = low[at].min(visited[to as usize]);
                     }
                     continue;
                 }
@@ -102,32 +102,33 @@ impl Psa {
                 if let Some(&(before, _)) = path.last() {
                     low[before as usize] = low[before as usize].min(low[at]);
                 }
-                if low[at] == found[at] {
+                if low[at] == visited[at] {
                     let start = open.iter().rposition(|&other| other as usize == at).expect("it is open");
                     let component = open.split_off(start);
                     for &state in &component {
                         is_complete[state as usize] = true;
                     }
                     if component.len() > 1 || edges[at].iter().any(|&to| to as usize == at) {
-                        on_loops.extend(component);
+                        loop_states.extend(component);
                     }
                 }
             }
         }
-        on_loops.sort_unstable();
-        on_loops
+        loop_states.sort_unstable();
+        loop_states
     }
 
-    /// A loop, as transitions one after the other: from a state made for calls back to it. From a
-    /// state to itself, if there is one; otherwise as short as any through that state.
+    /// Returns a loop as a list of transitions, from a state for calls back to this state. If a
+    /// transition leads from such a state to itself, the loop is this transition. Otherwise, it is
+    /// a shortest loop through the first state that has one.
     pub(crate) fn find_loop(&self) -> Option<Vec<u32>> {
-        let on_loops = self.on_loops();
+        let loop_states = self.loop_states();
         let is_short = |&&state: &&u32| self.to_calls(state).any(|t| self.transitions[t as usize].to == state);
-        let start = on_loops.iter().find(is_short).or(on_loops.first())?;
+        let start = loop_states.iter().find(is_short).or(loop_states.first())?;
         Some(self.loop_through(*start))
     }
 
-    /// A shortest loop through a state that has one.
+    /// Returns a shortest loop through a state that has one.
     pub(crate) fn loop_through(&self, start: u32) -> Vec<u32> {
         let to = |t: u32| self.transitions[t as usize].to;
         let mut before = vec![None; self.node_count()];
@@ -143,20 +144,20 @@ impl Psa {
                 }
             }
         }
-        let mut found = Vec::new();
+        let mut transitions = Vec::new();
         let mut state = start;
-        while found.is_empty() || state != start {
+        while transitions.is_empty() || state != start {
             let (t, from) = before[state as usize].expect("it was reached");
-            found.push(t);
+            transitions.push(t);
             state = from;
         }
-        found.reverse();
-        found
+        transitions.reverse();
+        transitions
     }
 
-    /// A loop of the automaton as a run of the program. (The transition m –ρ→ s runs from s to m:
-    /// backwards.)
-    pub(crate) fn show_loop(&self, transitions: &[u32], program: &Program) -> PumpingLoop {
+    /// Converts a loop of the automaton to a run of the program. (The transition m –ρ→ s stands for
+    /// a run from s to m.)
+    pub(crate) fn pumping_loop(&self, transitions: &[u32], program: &Program) -> PumpingLoop {
         let head = |state: u32| self.call(state).expect("a loop goes through calls");
         let (shared, symbol) = head(self.transitions[transitions[0] as usize].from);
         let label = |&t: &u32| top(self.transitions[t as usize].label).expect("no ε-edge leads out of a call");
@@ -165,9 +166,10 @@ impl Psa {
         for &t in transitions.iter().rev() {
             let called = self.transitions[t as usize].from;
             let (q, symbol) = head(called);
-            let call = self.find(q, top_number(Some(symbol)), called).expect("every call has one");
+            let call =
+                self.find(q, top_number(Some(symbol)), called).expect("a transition leads to each state for calls");
             rules = rules.and_then(|mut rules: Vec<usize>| {
-                rules.extend(self.undo(&mut vec![t, call], MOST_STEPS - rules.len())?);
+                rules.extend(self.undo(&mut vec![t, call], MAX_STEPS - rules.len())?);
                 Some(rules)
             });
         }
@@ -182,8 +184,8 @@ mod tests {
     use super::*;
     use cpds::Problem;
 
-    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop; what is not a run, or starts, ends or grows otherwise,
-    /// is none.
+    /// ⟨0|a⟩ → ⟨1|b a⟩ → ⟨0|a a⟩ is a loop. It is not a loop without a run, with another start or
+    /// end, or without growth.
     #[test]
     fn only_a_loop_replays() {
         let text = "shared 0 1; init 0|a; thread A { symbols a b; (0,a) -> (1,b a); (1,b) -> (0,a); (0,b) -> (0,b) }";
@@ -195,10 +197,10 @@ mod tests {
             let run = Some(ThreadRun { start, rules: rules.to_vec() });
             PumpingLoop { run, shared: SharedState(0), top, grown: Stack::from_top(grown.iter().copied()) }
         };
-        let found = a_loop(0, &[a], &[0, 1], a, &[a]);
-        assert!(found.replays(program));
+        let valid = a_loop(0, &[a], &[0, 1], a, &[a]);
+        assert!(valid.replays(program));
         let others = [
-            PumpingLoop { run: None, ..found.clone() },
+            PumpingLoop { run: None, ..valid.clone() },
             a_loop(1, &[b, a], &[1], a, &[a]),
             a_loop(0, &[a], &[0, 1], a, &[a, a]),
             a_loop(0, &[a], &[0, 1], a, &[]),
@@ -206,6 +208,6 @@ mod tests {
         ];
         assert_eq!(others.map(|other| other.replays(program)), [false; 5]);
         let psa = Psa::of_states([(SharedState(0), &Stack::from_top([a]))]).post_star(program);
-        assert!(psa.show_loop(&psa.find_loop().unwrap(), program).replays(program));
+        assert!(psa.pumping_loop(&psa.find_loop().unwrap(), program).replays(program));
     }
 }

@@ -5,34 +5,33 @@
 //! (`automata/widening.rs`). A tuple is dropped if another tuple covers it.
 //!
 //! # Why A_d contains every reachable state
-//! The exploration ends when it finds no new tuple. Then every stored tuple has been expanded for
-//! every thread, and a stored tuple covers each successor. So the states of the tuples are closed
-//! under the contexts of every thread. They contain the initial states: widening only adds words,
-//! and a dropped tuple has only states that another tuple has. A thread that has just moved is
-//! expanded too, because a widened language, unlike post*, is not closed under the thread's steps.
+//! The exploration ends when it finds no new tuple. Then each stored tuple has been expanded for
+//! each thread, and a stored tuple covers each successor. So no context leads out of the states of
+//! the tuples. These contain the initial states: widening only adds words, and each state of a
+//! dropped tuple is a state of another tuple. A thread that has just moved is expanded, too,
+//! because a widened language, unlike post*, is not closed under the steps of the thread.
 //!
 //! # Why the exploration ends
 //! For each d there are finitely many widened languages, and so finitely many tuples. There may be
 //! very many tuples, so their number has a limit.
 //!
-//! # What is true of T(A_d), and what is not
-//! - T(R) ⊆ T(A_d) ⊆ Z. A word of a widened language has below its top only symbols that words of
-//!   the language have below their tops.
+//! # Properties of T(A_d)
+//! - T(R) ⊆ T(A_d) ⊆ Z. A symbol below the top of a word of a widened language also lies below the
+//!   top of a word of the language.
 //! - T(A_d) ⊆ T(Z_{d+1}) ⊆ matched-Z for d ≥ 1. States that agree to depth 1 have the same labels.
-//!   So if a symbol lies directly below another one in the widened language, it does so in the
+//!   So if a symbol lies directly below another symbol in the widened language, it does so in the
 //!   language. The start state is never merged, so the top d + 1 symbols are those of a word of the
 //!   language. Z_{d+1} contains all such stacks. So after A_d, Z_{d+1} rules out no further state.
-//! - If widening changes no language, T(A_d) = T(R). If (S_k) collapses, this is so from some d on.
+//! - If widening changes no language, T(A_d) = T(R). If (S_k) collapses, this holds from some d on.
 //! - A_d does not depend on the order of the exploration: each level stores the largest of all
 //!   successors of the level before. So a permutation of the threads changes nothing, and neither
 //!   does symmetry reduction.
-//! - T(A_{d+1}) ⊆ T(A_d) is **not** guaranteed: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone. So
-//!   widening may enlarge a language more if it is smaller in A_{d+1}. (No case was found in 30,000
+//! - T(A_{d+1}) ⊆ T(A_d) is **not** guaranteed: W_{d+1}(L) ⊆ W_d(L), but W_d is not monotone. A
+//!   language may be smaller in A_{d+1}, and its widening larger. (No case was found in 30,000
 //!   random systems.) T(A_0) ⊆ matched-Z is not guaranteed either.
 
 use crate::certificate::tuples::Tuples;
-use crate::limits::TooLarge;
-use crate::limits::Unfinished;
+use crate::limits::{TooLarge, Unfinished};
 use crate::symbolic::levels::{Symbolic, SymbolicOptions};
 use crate::tables::packed_rows::PackedSet;
 use crate::tuning::Tuning;
@@ -45,12 +44,13 @@ use std::ops::ControlFlow;
 /// A completed A_d.
 pub struct Abstraction {
     pub(crate) symmetry: Symmetry,
+    /// T(A_d), sorted.
     pub(crate) visible: PackedSet,
     /// The largest tuples. The set of states that they stand for is closed under every step.
     pub(crate) largest: Tuples,
     /// Whether widening changed no language. Then T(A_d) = T(R).
     pub is_exact: bool,
-    /// The number of stored tuples, with those that other tuples cover.
+    /// The number of stored tuples, with covered ones.
     pub tuples: usize,
     /// The work of the exploration, in the units of [`Symbolic`].
     pub(crate) work: u64,
@@ -91,7 +91,7 @@ impl Abstraction {
         Self::watched(tuples, limits, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The options with which [`Symbolic`] explores A_d.
+    /// Returns the options with which [`Symbolic`] explores A_d.
     pub(crate) fn options(depth: usize, symmetry: bool, limits: AbstractionLimits, tuning: Tuning) -> SymbolicOptions {
         SymbolicOptions { widening: Some(depth), ..SymbolicOptions::exact(symmetry, limits.memory, tuning) }
     }
@@ -122,7 +122,7 @@ impl Abstraction {
             match tuples.advance(&mut check) {
                 Ok(()) => {}
                 Err(Unfinished::Stopped(why)) => return Err(why),
-                // If the caller cancelled the computation, this is the reason to report.
+                // If the caller has cancelled the computation, `check` returns that reason.
                 Err(Unfinished::TooLarge) => {
                     return Err(check(&tuples).break_value().unwrap_or(AbstractionError::TooLarge));
                 }
@@ -141,7 +141,7 @@ impl Abstraction {
         }
     }
 
-    /// The visible states: T(A_d).
+    /// Returns the visible states: T(A_d).
     pub fn states(&self) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
     }
@@ -153,7 +153,7 @@ mod tests {
     use cpds::Problem;
 
     #[test]
-    fn the_limit_on_tuples_is_exact() {
+    fn a_d_exists_exactly_if_the_limit_is_at_least_the_number_of_its_tuples() {
         let problem: Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let within = |limits| {
             let tuples = Symbolic::new(problem.system(), Abstraction::options(1, true, limits, Tuning::SMALL));

@@ -1,8 +1,8 @@
 //! The exploration of M^n: all threads with their stacks cut off, step by step (paper §4.1.3).
 //!
-//! States are packed rows, numbered in the order in which they are found, and one sorted state
-//! stands for its orbit. A row has a word for each thread; for heights above 1, new words may be
-//! found during the exploration, and rows become wider then.
+//! States are packed rows, numbered in the order in which they are found. One sorted state stands
+//! for its orbit. A row has the number of a word for each thread. For heights above 1, the
+//! exploration may find new words, and then rows become wider.
 
 use crate::limits::{Cancel, TooLarge};
 use crate::overapproximation::cut_off_stacks::CutOff;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The progress of an exploration of M^n.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Progress {
+pub(crate) struct ExplorationProgress {
     /// The number of stored states.
     pub(crate) states: usize,
     /// The number of transitions taken.
@@ -38,6 +38,7 @@ pub(crate) struct CutOffExploration<'a> {
     threads: Vec<CutOff<'a>>,
     /// The group at each position.
     group_of: Vec<usize>,
+    /// The states found so far.
     set: PackedSet,
     /// For each state, whether a pop leads to it.
     pub(super) is_pop_target: Vec<bool>,
@@ -51,7 +52,7 @@ pub(crate) struct CutOffExploration<'a> {
     next_check: u64,
     /// The number of transitions at which the next check between two states is due.
     next_check_between_states: u64,
-    /// Whether no state is partly expanded. Only then, the tables can be saved.
+    /// Whether no state is partly expanded. The tables can be saved only then.
     is_between_states: bool,
 }
 
@@ -100,7 +101,7 @@ impl<'a> CutOffExploration<'a> {
         self.is_between_states
     }
 
-    /// An exploration that starts from the cut-off initial states.
+    /// Starts an exploration from the cut-off initial states.
     ///
     /// # Errors
     /// If the sets of emerging symbols take more than `room` bytes.
@@ -181,7 +182,7 @@ impl<'a> CutOffExploration<'a> {
                 if moves.is_empty() {
                     continue;
                 }
-                let left = if summary.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
+                let popped = if summary.pops > 0 { self.threads[group].pop(word) } else { 0..0 };
                 if self.cut.height > 1 {
                     self.make_room();
                 }
@@ -193,8 +194,8 @@ impl<'a> CutOffExploration<'a> {
                 self.check(watch)?;
                 for index in pops..moves.end {
                     let (to, _) = self.threads[group].successor(index);
-                    for i in left.clone() {
-                        self.take((to, self.threads[group].left(i)), true);
+                    for i in popped.clone() {
+                        self.take((to, self.threads[group].word_after_pop(i)), true);
                     }
                     self.check(watch)?;
                 }
@@ -217,23 +218,24 @@ impl<'a> CutOffExploration<'a> {
         explored.is_continue()
     }
 
-    /// The states found so far.
+    /// Returns the states found so far.
     pub(crate) fn set(&self) -> &PackedSet {
         &self.set
     }
 
     /// Takes a transition of the thread for which `successors` was prepared.
     #[inline]
-    fn take(&mut self, to: ThreadState, pop: bool) {
+    fn take(&mut self, to: ThreadState, is_pop: bool) {
         self.transitions += 1;
-        let (target, new) = self.set.insert(self.successors.pack(self.set.layout(), to).0);
-        if new {
-            self.is_pop_target.push(pop);
+        let (target, is_new) = self.set.insert(self.successors.pack(self.set.layout(), to).0);
+        if is_new {
+            self.is_pop_target.push(is_pop);
         } else {
-            self.is_pop_target[target] |= pop;
+            self.is_pop_target[target] |= is_pop;
         }
     }
 
+    /// Calls `watch` if a check is due.
     #[inline]
     fn check<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         if self.transitions < self.next_check {
@@ -243,15 +245,15 @@ impl<'a> CutOffExploration<'a> {
         watch(self)
     }
 
-    /// The progress so far.
-    pub(crate) fn progress(&self) -> Progress {
+    /// Returns the progress so far.
+    pub(crate) fn progress(&self) -> ExplorationProgress {
         let threads: usize = self.threads.iter().map(CutOff::bytes).sum();
         let more = usize::try_from(2 * self.check_interval).unwrap_or(usize::MAX);
         let bytes = self.set.bytes_after(more).saturating_add(2 * self.is_pop_target.len() + threads);
-        Progress { states: self.set.len(), transitions: self.transitions, bytes }
+        ExplorationProgress { states: self.set.len(), transitions: self.transitions, bytes }
     }
 
-    /// The visible states: the tops of every state.
+    /// Returns the visible states: the tops of every state.
     pub(super) fn visible(&self, room: usize) -> Result<PackedSet, TooLarge> {
         let mut visible = PackedSet::new(VisibleLevels::layout(self.system));
         let mut row = vec![0; visible.layout().words()];
@@ -269,7 +271,7 @@ impl<'a> CutOffExploration<'a> {
         Ok(visible)
     }
 
-    /// The states found, without the tables that only the exploration needs.
+    /// Returns the states found, without the tables that only the exploration needs.
     pub(super) fn into_states(self) -> CutOffStates<'a> {
         let CutOffExploration { symmetry, threads, group_of, set, .. } = self;
         CutOffStates { symmetry, threads, group_of, set: Arc::new(set) }

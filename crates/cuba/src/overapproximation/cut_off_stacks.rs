@@ -5,7 +5,7 @@
 //! it has z symbols, further symbols may lie below. So after a pop from a word of z symbols, a
 //! symbol emerges: one that may lie below the last symbol of the word.
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
 use crate::automata::minimal_dfa::Dfa;
 use crate::limits::TooLarge;
 use crate::overapproximation::emerging_symbols::{EmergingSymbols, Returns};
@@ -22,25 +22,28 @@ use std::ops::Range;
 pub(crate) struct CutOff<'a> {
     program: &'a Program,
     z: usize,
-    under: EmergingSymbols,
+    emerging: EmergingSymbols,
     /// The shared states to which pops lead, sorted.
     pops_to: Vec<u32>,
+    /// The words, by number.
     words: Vec<Box<[u32]>>,
     /// The total number of symbols in the words.
     symbols: usize,
+    /// The number of each word.
     numbers: FxHashMap<Box<[u32]>, u32>,
     moves: StepCache<MoveSummary>,
-    /// The words after a pop, as a range of `left`. The key is the word without its top, and the set
-    /// of symbols that may lie below its last symbol.
+    /// The words after a pop, as a range of `words_after_pops`. The key is the word without its
+    /// top, and the set of symbols that may lie below its last symbol.
     pops: FxHashMap<(u32, usize), Range<usize>>,
-    left: Vec<u32>,
+    /// The words after pops.
+    words_after_pops: Vec<u32>,
 }
 
 /// A summary of the transitions from a cut-off state of a thread.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct MoveSummary {
-    /// The number of pops, which are the last transitions. Each pop leads to every word that a pop
-    /// may leave.
+    /// The number of pops, which are the last transitions. A pop leads to several words, one for
+    /// each symbol that may emerge.
     pub(crate) pops: usize,
     /// Whether a pop may lead to this thread-visible state, so that it is in G (Eq. 2).
     pub(crate) is_generator: bool,
@@ -52,11 +55,15 @@ pub(crate) type SavedCutOff =
 
 impl Serialize for CutOff<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.under, &self.words, &self.moves, &self.pops, &self.left).serialize(serializer)
+        (&self.emerging, &self.words, &self.moves, &self.pops, &self.words_after_pops).serialize(serializer)
     }
 }
 
 impl<'a> CutOff<'a> {
+    /// Creates M_i without transitions.
+    ///
+    /// # Errors
+    /// If the sets of emerging symbols take more than `room` bytes.
     pub(crate) fn new(
         system: &'a Cpds,
         thread: ThreadId,
@@ -64,8 +71,8 @@ impl<'a> CutOff<'a> {
         returns: Returns,
         room: usize,
     ) -> Result<Self, TooLarge> {
-        let under = EmergingSymbols::new(system, thread, returns, room)?;
-        let saved = (under, Vec::new(), StepCache::default(), FxHashMap::default(), Vec::new());
+        let emerging = EmergingSymbols::new(system, thread, returns, room)?;
+        let saved = (emerging, Vec::new(), StepCache::default(), FxHashMap::default(), Vec::new());
         let mut cut_off = Self::restored(system, thread, z, saved);
         cut_off.number(&[]);
         for symbol in 0..system.symbol_names().len() {
@@ -81,28 +88,28 @@ impl<'a> CutOff<'a> {
             Action::Pop { to, .. } => Some(to.0),
             _ => None,
         });
-        let (under, words, moves, pops, left) = saved;
+        let (emerging, words, moves, pops, words_after_pops) = saved;
         CutOff {
             program,
             z,
-            under,
+            emerging,
             pops_to: pops_to.collect::<BTreeSet<_>>().into_iter().collect(),
             symbols: words.iter().map(|word| word.len()).sum(),
             numbers: words.iter().cloned().zip(0..).collect(),
             words,
             moves,
             pops,
-            left,
+            words_after_pops,
         }
     }
 
-    /// The number of the word of a stack.
+    /// Returns the number of the word of a stack.
     pub(crate) fn stack(&mut self, stack: &Stack) -> u32 {
         let word: Vec<u32> = stack.iter().map(|symbol| top_number(Some(symbol))).collect();
         self.number(&word)
     }
 
-    /// The number of a word, after it is cut off.
+    /// Returns the number of a word, after it is cut off.
     fn number(&mut self, word: &[u32]) -> u32 {
         let word = &word[..word.len().min(self.z)];
         if let Some(&number) = self.numbers.get(word) {
@@ -115,25 +122,26 @@ impl<'a> CutOff<'a> {
         number
     }
 
-    /// The number of words found so far.
+    /// Returns the number of words found so far.
     pub(crate) fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// The number of the top of a word.
+    /// Returns the number of the top of a word.
     pub(crate) fn top(&self, word: u32) -> u32 {
         self.words[word as usize].first().copied().unwrap_or(0)
     }
 
-    /// The transitions from a shared state and a word.
+    /// Returns the transitions from a shared state and a word.
     #[inline]
     pub(crate) fn moves(&mut self, from: ThreadState) -> (MoveSummary, Range<usize>) {
         match self.moves.get(from) {
-            Some(found) => found,
+            Some(moves) => moves,
             None => self.new_moves(from),
         }
     }
 
+    /// Returns the target of a transition that is not a pop; for a pop, its shared state.
     #[inline]
     pub(crate) fn successor(&self, index: usize) -> ThreadState {
         self.moves.successor(index)
@@ -157,76 +165,78 @@ impl<'a> CutOff<'a> {
                 others.push((to.0, self.number(&stack)));
             }
         }
-        let is_generator = self.pops_to.binary_search(&shared).is_ok() && self.under.may_emerge(symbol);
-        let origin = MoveSummary { pops: pops.len(), is_generator };
-        self.moves.insert((shared, word), origin, others.into_iter().chain(pops))
+        let is_generator = self.pops_to.binary_search(&shared).is_ok() && self.emerging.may_emerge(symbol);
+        let summary = MoveSummary { pops: pops.len(), is_generator };
+        self.moves.insert((shared, word), summary, others.into_iter().chain(pops))
     }
 
-    /// The words after a pop from this word, as a range for [`left`](Self::left).
+    /// Returns the words after a pop from this word, as a range for
+    /// [`word_after_pop`](Self::word_after_pop).
     pub(crate) fn pop(&mut self, word: u32) -> Range<usize> {
         let symbols = &self.words[word as usize];
         let below = symbols.get(1..).unwrap_or_default().to_vec();
         let is_whole = symbols.len() < self.z;
-        let set = symbols.last().filter(|_| !is_whole).map(|&last| self.under.set(last));
+        let set = symbols.last().filter(|_| !is_whole).map(|&last| self.emerging.set(last));
         let rest = self.number(&below);
         // A pop from a whole stack leaves one word; no set has the number usize::MAX.
         if let Some(range) = self.pops.get(&(rest, set.unwrap_or(usize::MAX))) {
             return range.clone();
         }
-        let start = self.left.len();
+        let start = self.words_after_pops.len();
         match set {
-            None => self.left.push(rest),
+            None => self.words_after_pops.push(rest),
             Some(set) => {
-                for i in 0..self.under.get(set).len() {
-                    let emerges = Some(self.under.get(set)[i]).filter(|&symbol| symbol != 0);
+                for i in 0..self.emerging.get(set).len() {
+                    let emerges = Some(self.emerging.get(set)[i]).filter(|&symbol| symbol != 0);
                     let word: Vec<u32> = below.iter().copied().chain(emerges).collect();
                     let number = self.number(&word);
-                    self.left.push(number);
+                    self.words_after_pops.push(number);
                 }
             }
         }
-        let range = start..self.left.len();
+        let range = start..self.words_after_pops.len();
         self.pops.insert((rest, set.unwrap_or(usize::MAX)), range.clone());
         range
     }
 
+    /// Returns a word after a pop.
     #[inline]
-    pub(crate) fn left(&self, index: usize) -> u32 {
-        self.left[index]
+    pub(crate) fn word_after_pop(&self, index: usize) -> u32 {
+        self.words_after_pops[index]
     }
 
-    /// For each word, the language of the stacks that it may be cut off from, as a state of an
-    /// automaton.
+    /// Returns, for each word, the language of the stacks from which it may be cut off, as a state
+    /// of an automaton.
     ///
-    /// Below a word of z symbols may lie any symbol that may lie below its last symbol, below that
-    /// one any symbol that may lie below it, and so on down to ε.
+    /// Below a word of z symbols may lie any symbol that may lie below its last symbol. Below that
+    /// symbol may lie any symbol that may lie below it, and so on, down to ε.
     pub(crate) fn languages(&self, automaton: &mut Dfa) -> Vec<u32> {
         let first = automaton.len();
-        let rest = |symbol: u32| small(first + self.under.set(symbol));
-        for set in 0..self.under.len() {
-            let symbols = self.under.get(set);
-            let emerge = symbols.iter().filter(|&&symbol| symbol != 0);
-            automaton.push(symbols.contains(&0), emerge.map(|&symbol| (symbol, rest(symbol))));
+        let rest = |symbol: u32| to_u32(first + self.emerging.set(symbol));
+        for set in 0..self.emerging.len() {
+            let symbols = self.emerging.get(set);
+            let next = symbols.iter().filter(|&&symbol| symbol != 0);
+            automaton.push(symbols.contains(&0), next.map(|&symbol| (symbol, rest(symbol))));
         }
-        let whole = small(automaton.len());
+        let whole = to_u32(automaton.len());
         automaton.push(true, []);
         let language = |word: &[u32]| {
             let last = word.last().filter(|_| word.len() == self.z);
             let below = last.map_or(whole, |&last| rest(last));
             word.iter().rev().fold(below, |below, &symbol| {
                 automaton.push(false, [(symbol, below)]);
-                small(automaton.len() - 1)
+                to_u32(automaton.len() - 1)
             })
         };
         self.words.iter().map(|word| &**word).map(language).collect()
     }
 
-    /// The approximate memory in use, in bytes.
+    /// Returns the approximate memory in use, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.words.len() * 4 * size_of::<Box<[u32]>>()
             + 2 * self.symbols * size_of::<u32>()
             + self.moves.bytes()
-            + self.left.len() * size_of::<u32>()
+            + self.words_after_pops.len() * size_of::<u32>()
             + self.pops.len() * 64
     }
 }

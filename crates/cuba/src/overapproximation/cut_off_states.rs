@@ -1,6 +1,6 @@
-//! The states of M^n with their cut-off stacks, as a proof for a certificate.
+//! The states of M^n with their cut-off stacks, for a certificate.
 //!
-//! A cut-off stack stands for every stack that it may be cut off from: a regular language. So each
+//! A cut-off stack stands for all stacks from which it may be cut off: a regular language. So each
 //! state of M^n is a tuple of languages, and all tuples together are an inductive invariant.
 
 use crate::automata::minimal_dfa::Dfa;
@@ -20,6 +20,7 @@ pub(crate) struct CutOffStates<'a> {
     pub(super) threads: Vec<CutOff<'a>>,
     /// The group at each position.
     pub(super) group_of: Vec<usize>,
+    /// The states, as packed rows.
     pub(super) set: Arc<PackedSet>,
 }
 
@@ -39,7 +40,7 @@ impl<'a> CutOffStates<'a> {
         CutOffStates { symmetry: symmetry.clone(), threads, group_of: groups(symmetry), set: Arc::new(set) }
     }
 
-    /// Each state as a tuple of languages: the stacks that may be cut off to its words.
+    /// Returns the states as tuples of languages.
     pub(crate) fn tuples(&self) -> Tuples {
         let mut automaton = Dfa::default();
         let languages: Vec<Vec<u32>> = self.threads.iter().map(|thread| thread.languages(&mut automaton)).collect();
@@ -47,19 +48,19 @@ impl<'a> CutOffStates<'a> {
         Tuples::new(&self.symmetry, automaton, self.set.rows(0..self.set.len()), language, true)
     }
 
-    /// The states, as packed rows.
+    /// Returns the states, as packed rows.
     pub(crate) fn set(&self) -> &Arc<PackedSet> {
         &self.set
     }
 
-    /// The memory in use, without a set that is shared with others.
+    /// Returns the memory in use. A set of states that is also stored elsewhere does not count.
     pub(crate) fn bytes(&self) -> usize {
         let set = if Arc::strong_count(&self.set) > 1 { 0 } else { self.set.bytes_after(0) };
         set + self.threads.iter().map(CutOff::bytes).sum::<usize>()
     }
 }
 
-/// The group at each position.
+/// Returns the group at each position.
 pub(super) fn groups(symmetry: &Symmetry) -> Vec<usize> {
     symmetry.groups().enumerate().flat_map(|(i, group)| std::iter::repeat_n(i, group.len())).collect()
 }

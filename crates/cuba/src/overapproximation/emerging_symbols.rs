@@ -1,5 +1,5 @@
-//! Which symbols a pop may reveal: any symbol of E (paper, Alg. 2), or only those below a call that
-//! can end with the popped symbol (matched-Z).
+//! The symbols that a pop may reveal: any symbol of E (paper, Alg. 2), or only the symbols below a
+//! call that can end with the popped symbol (matched-Z).
 //!
 //! # Any returns (paper §4.1.3)
 //! E contains each symbol that a push writes below its callee, each symbol below the top of an
@@ -10,11 +10,11 @@
 //! An initial stack puts each symbol on the next one, and the last symbol on ε. An action on the
 //! empty stack puts its symbol on ε.
 //!
-//! Later steps change the symbol directly above r: an overwrite replaces σ by σ', and a push on σ
+//! Later steps change the symbol directly above r. An overwrite replaces σ by σ'. A push on σ
 //! replaces σ by its return point, below the new callee. These symbols are the *level-mates* of σ.
-//! So until r is popped, the symbol directly above r is always one that a sequence of level-mates
-//! reaches from c. r *may lie below* each of these symbols, and below no other symbol. This ignores
-//! shared states, so it holds whatever other threads do.
+//! So until the call ends, the symbol directly above r is always reachable from c by a sequence of
+//! level-mates. r *may lie below* each of these symbols, and below no other symbol. This ignores
+//! shared states, so it holds for all steps of other threads.
 
 use crate::limits::TooLarge;
 use crate::visible::levels::top_number;
@@ -53,14 +53,16 @@ impl EmergingSymbols {
         }
     }
 
+    /// Computes E.
     fn any(system: &Cpds, thread: ThreadId) -> Self {
         let mut emerging = vec![0];
-        emerging.extend(puts(system, thread).map(|(_, under)| under));
+        emerging.extend(stacked_pairs(system, thread).map(|(_, lower)| lower));
         emerging.sort_unstable();
         emerging.dedup();
         EmergingSymbols { sets: vec![emerging.into()], set_of: HashMap::new() }
     }
 
+    /// Computes the symbols that may lie below each symbol.
     fn matched(system: &Cpds, thread: ThreadId, room: usize) -> Result<Self, TooLarge> {
         let mut level_mates: HashMap<u32, Vec<u32>> = HashMap::new();
         for rule in system.program(thread).rules() {
@@ -73,7 +75,7 @@ impl EmergingSymbols {
             level_mates.entry(top_number(top)).or_default().push(top_number(Some(mate)));
         }
         // A row of bits for each symbol: which of the symbols in `emerging` may lie below it.
-        let mut emerging: Vec<u32> = puts(system, thread).map(|(_, under)| under).collect();
+        let mut emerging: Vec<u32> = stacked_pairs(system, thread).map(|(_, lower)| lower).collect();
         emerging.sort_unstable();
         emerging.dedup();
         let words = emerging.len().div_ceil(64);
@@ -82,18 +84,18 @@ impl EmergingSymbols {
             return Err(TooLarge);
         }
         let mut rows: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-        let mut on_something = Vec::new();
-        for (on, under) in puts(system, thread) {
-            let place = emerging.binary_search(&under).expect("it is in the list");
-            let row = rows.entry(on).or_insert_with(|| {
-                on_something.push(on);
+        let mut uppers = Vec::new();
+        for (upper, lower) in stacked_pairs(system, thread) {
+            let place = emerging.binary_search(&lower).expect("it is in the list");
+            let row = rows.entry(upper).or_insert_with(|| {
+                uppers.push(upper);
                 vec![0; words]
             });
             row[place / 64] |= 1 << (place % 64);
         }
-        // What may lie below a symbol may lie below its level-mates. Without loops, one pass in
-        // this order is enough.
-        let order = callers_first(&on_something, &level_mates);
+        // A symbol that may lie below another symbol may also lie below its level-mates. Without
+        // loops, one pass in this order is enough.
+        let order = predecessors_first(&uppers, &level_mates);
         let mut changed = true;
         while changed {
             changed = false;
@@ -109,30 +111,30 @@ impl EmergingSymbols {
             }
         }
         // A symbol without a row is never above another symbol: its set, the first one, is empty.
-        let mut found = EmergingSymbols { sets: vec![Box::default()], set_of: HashMap::new() };
+        let mut result = EmergingSymbols { sets: vec![Box::default()], set_of: HashMap::new() };
         let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
         for (symbol, row) in rows {
             let set = *numbers.entry(row).or_insert_with_key(|row| {
                 let has = |&(place, _): &(usize, &u32)| row[place / 64] >> (place % 64) & 1 == 1;
-                found.sets.push(emerging.iter().enumerate().filter(has).map(|(_, &symbol)| symbol).collect());
-                found.sets.len() - 1
+                result.sets.push(emerging.iter().enumerate().filter(has).map(|(_, &symbol)| symbol).collect());
+                result.sets.len() - 1
             });
-            found.set_of.insert(symbol, set);
+            result.set_of.insert(symbol, set);
         }
-        Ok(found)
+        Ok(result)
     }
 
-    /// The number of the set of a symbol. Symbols with equal sets have equal numbers.
+    /// Returns the number of the set of a symbol. Symbols with equal sets have equal numbers.
     pub(crate) fn set(&self, symbol: u32) -> usize {
         self.set_of.get(&symbol).copied().unwrap_or(0)
     }
 
-    /// The set with this number, sorted.
+    /// Returns the set with this number, sorted.
     pub(crate) fn get(&self, set: usize) -> &[u32] {
         &self.sets[set]
     }
 
-    /// The number of distinct sets.
+    /// Returns the number of distinct sets.
     pub(crate) fn len(&self) -> usize {
         self.sets.len()
     }
@@ -143,31 +145,32 @@ impl EmergingSymbols {
     }
 }
 
-/// All symbols that are reachable from these. Each symbol precedes its successors, except on loops.
-fn callers_first(from: &[u32], leads_to: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
-    let next = |symbol: u32| leads_to.get(&symbol).map_or(&[][..], Vec::as_slice);
-    let mut seen: HashSet<u32> = HashSet::new();
-    let mut done = Vec::new();
+/// Returns all symbols that are reachable from these. Each symbol precedes its successors, except
+/// on loops.
+fn predecessors_first(from: &[u32], successors: &HashMap<u32, Vec<u32>>) -> Vec<u32> {
+    let next = |symbol: u32| successors.get(&symbol).map_or(&[][..], Vec::as_slice);
+    let mut reached: HashSet<u32> = HashSet::new();
+    let mut order = Vec::new();
     for &start in from {
-        let mut path = if seen.insert(start) { vec![(start, 0)] } else { Vec::new() };
+        let mut path = if reached.insert(start) { vec![(start, 0)] } else { Vec::new() };
         while let Some((symbol, at)) = path.last_mut() {
             if let Some(&to) = next(*symbol).get(*at) {
                 *at += 1;
-                if seen.insert(to) {
+                if reached.insert(to) {
                     path.push((to, 0));
                 }
             } else {
-                done.push(*symbol);
+                order.push(*symbol);
                 path.pop();
             }
         }
     }
-    done.reverse();
-    done
+    order.reverse();
+    order
 }
 
-/// The pairs (upper, lower) in which one symbol is put on another one.
-fn puts(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
+/// Returns the pairs (upper, lower) of symbols such that the upper one is put on the lower one.
+fn stacked_pairs(system: &Cpds, thread: ThreadId) -> impl Iterator<Item = (u32, u32)> {
     let by_action = system.program(thread).rules().iter().filter_map(|rule| match rule.action {
         Action::Push { callee, return_point, .. } => Some((top_number(Some(callee)), top_number(Some(return_point)))),
         Action::EmptyPush { new, .. } => Some((top_number(Some(new)), 0)),
@@ -187,13 +190,13 @@ mod tests {
     use crate::visible::levels::top;
     use cpds::Problem;
 
-    fn under(text: &str, returns: Returns, symbol: &str) -> Vec<String> {
+    fn emerging(text: &str, returns: Returns, symbol: &str) -> Vec<String> {
         let problem: Problem = text.parse().unwrap();
         let system = problem.system();
-        let under = EmergingSymbols::new(system, system.threads().next().unwrap(), returns, usize::MAX).unwrap();
+        let symbols = EmergingSymbols::new(system, system.threads().next().unwrap(), returns, usize::MAX).unwrap();
         let name = |number: u32| top(number).map_or("ε", |symbol| system.symbol_names().name(symbol.0)).to_owned();
         let number = (1..100).find(|&number| name(number) == symbol).unwrap();
-        under.get(under.set(number)).iter().map(|&number| name(number)).collect()
+        symbols.get(symbols.set(number)).iter().map(|&number| name(number)).collect()
     }
 
     /// Two procedures, f and g, are called from different places.
@@ -202,17 +205,17 @@ mod tests {
 
     #[test]
     fn a_procedure_returns_to_where_it_was_called() {
-        assert_eq!(under(CALLS, Returns::Matched, "f2"), ["after"]);
-        assert_eq!(under(CALLS, Returns::Matched, "g"), ["end"]);
-        assert_eq!(under(CALLS, Returns::Matched, "end"), ["ε"], "the bottom of the initial stack, after two calls");
-        assert_eq!(under(CALLS, Returns::Any, "f2"), ["ε", "after", "end"]);
+        assert_eq!(emerging(CALLS, Returns::Matched, "f2"), ["after"]);
+        assert_eq!(emerging(CALLS, Returns::Matched, "g"), ["end"]);
+        assert_eq!(emerging(CALLS, Returns::Matched, "end"), ["ε"], "the bottom of the initial stack, after two calls");
+        assert_eq!(emerging(CALLS, Returns::Any, "f2"), ["ε", "after", "end"]);
     }
 
     /// d is never on top again, because its callee never returns. It still lies on b.
     #[test]
-    fn a_return_point_lies_on_what_its_caller_lay_on() {
+    fn a_symbol_below_a_caller_may_lie_below_its_return_point() {
         let text = "shared 0; init 0|a b; thread A { symbols a b c d; (0,a) -> (0,c d); (0,c) -> (0,c c) }";
-        assert_eq!(under(text, Returns::Matched, "d"), ["b"]);
-        assert_eq!(under(text, Returns::Matched, "c"), ["c", "d"]);
+        assert_eq!(emerging(text, Returns::Matched, "d"), ["b"]);
+        assert_eq!(emerging(text, Returns::Matched, "c"), ["c", "d"]);
     }
 }

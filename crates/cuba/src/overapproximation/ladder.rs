@@ -1,8 +1,8 @@
 //! The ladder of overapproximations of T(R), from cheap to tight.
 //!
-//! Every rung contains T(R), and so does their intersection, the *ceiling*
-//! (`overapproximation/ceiling.rs`). `overapproximation/z.rs` and `overapproximation/abstraction.rs`
-//! explain why each rung contains T(R).
+//! Each rung contains T(R), and so does the intersection of all rungs, the *ceiling*
+//! (`overapproximation/ceiling.rs`). The reasons are in `overapproximation/z.rs` and
+//! `overapproximation/abstraction.rs`.
 
 use crate::overapproximation::z::Cut;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub enum Rung {
 }
 
 impl Rung {
-    /// The cut of Z, matched-Z and Z_z; A_d has none.
+    /// Returns the cut of Z, matched-Z or Z_z; `None` for A_d.
     pub(crate) fn cut(self) -> Option<Cut> {
         match self {
             Rung::Z => Some(Cut::Z),
@@ -46,12 +46,12 @@ impl Display for Rung {
     }
 }
 
-/// The names of rungs, joined by ∩: `A_1`, or `matched-Z ∩ A_1`.
+/// Returns the names of rungs, joined by ∩: `A_1`, or `matched-Z ∩ A_1`.
 pub fn rung_names(rungs: &[Rung]) -> String {
     rungs.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ∩ ")
 }
 
-/// The text does not name a rung.
+/// The error for a text that does not name a rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseRungError;
 
@@ -86,8 +86,8 @@ pub enum Ladder {
 }
 
 impl Ladder {
-    /// The rungs in order, with each A_d up to a depth, and Z_{d+1} after A_d. (Z_{d+1} is skipped
-    /// unless A_d has too many tuples.)
+    /// Returns the rungs in order: each A_d up to a depth, and Z_{d+1} after A_d. (The search skips
+    /// Z_{d+1}, unless A_d has too many tuples.)
     pub(crate) fn rungs(self, max_depth: usize) -> impl Iterator<Item = Rung> {
         let (cuts, only) = match self {
             Ladder::All => (&[Rung::Z, Rung::MatchedZ][..], None),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ladder_goes_up_to_a_depth() {
+    fn the_ladder_ends_at_the_given_depth() {
         let names = |ladder: Ladder, depth| ladder.rungs(depth).map(|rung| rung.to_string()).collect::<Vec<_>>();
         assert_eq!(names(Ladder::All, 2), ["Z", "matched-Z", "A_0", "A_1", "Z_2", "A_2", "Z_3"]);
         assert_eq!(names(Ladder::Abstract, 1), ["A_0", "A_1"]);

@@ -2,11 +2,11 @@
 //! Z, matched-Z, Z_z and A_d (paper §4.1, and beyond it).
 //!
 //! In: a system, and limits. Out: sets of visible states that contain T(R), each with tuples of
-//! stack languages as a proof for a certificate. The *ladder* orders the overapproximations, and
-//! the *ceiling* is the intersection of those that are computed.
+//! stack languages for a certificate. The *ladder* orders the overapproximations. The *ceiling* is
+//! the intersection of the computed ones.
 //!
-//! Z, matched-Z and Z_z cut off each stack at a height and explore the finite system that is left.
-//! A_d explores tuples of languages and widens each language.
+//! Z, matched-Z and Z_z cut off each stack at a height, and explore the resulting finite system.
+//! A_d explores tuples of languages, and widens each language.
 
 pub(crate) mod abstraction;
 pub(crate) mod ceiling;

@@ -1,9 +1,9 @@
-//! Z, and the variants matched-Z and Z_z: overapproximations of T(R) that cut off every stack (paper
-//! §4.1.3, Alg. 2, Lemma 12).
+//! Z, and the variants matched-Z and Z_z: overapproximations of T(R) that cut off every stack
+//! (paper §4.1.3, Alg. 2, Lemma 12).
 //!
 //! The steps of each thread with its cut-off stack form the finite system M_i
-//! (`overapproximation/cut_off_stacks.rs`); all threads together form M^n. A pop may reveal a symbol
-//! that was cut off. M^n then continues with every symbol that may be there
+//! (`overapproximation/cut_off_stacks.rs`); all threads together form M^n. A pop may reveal a
+//! symbol that was cut off. M^n then continues with every symbol that may be there
 //! (`overapproximation/emerging_symbols.rs`). So each step of the system is a step of M^n on the
 //! cut-off stacks, and the states that M^n reaches contain every reachable state, cut off. Their
 //! tops contain T(R). M^n is finite, so its exploration always ends.
@@ -14,7 +14,7 @@
 //! | matched-Z | 1 | a symbol below a call that can end with the popped symbol |
 //! | Z_z | z ≥ 2 | the same, below the z-th symbol |
 //!
-//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z: the steps of each are also steps of the next one.
+//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z: each step of one of them is also a step of the next one.
 
 use crate::limits::Unfinished;
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
@@ -43,7 +43,7 @@ impl Cut {
     /// The cut of Z.
     pub const Z: Cut = Cut { height: 1, returns: Returns::Any };
 
-    /// The cut of matched-Z for height 1, and of Z_z for a greater height z.
+    /// Returns the cut of matched-Z for height 1, and of Z_z for a greater height z.
     pub fn matched(height: usize) -> Self {
         Cut { height, returns: Returns::Matched }
     }
@@ -72,8 +72,8 @@ impl<'a> Overapproximation<'a> {
         let symmetry = Symmetry::new(system, symmetry);
         let exploration = CutOffExploration::new(system, symmetry, cut, usize::MAX, Tuning::SHIPPED);
         let exploration = exploration.expect("no limit");
-        let found = Self::within(exploration, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
-        found.expect("no limit").0
+        let result = Self::within(exploration, usize::MAX, &mut |_| ControlFlow::<()>::Continue(()));
+        result.expect("no limit").0
     }
 
     /// Computes the states that M^n reaches, and the number of transitions to them. Calls `watch`
@@ -103,8 +103,8 @@ impl<'a> Overapproximation<'a> {
         let (visible, generators, pop_targets) = if exploration.cut.height == 1 {
             (None, marked(&exploration.is_generator), marked(&exploration.is_pop_target))
         } else {
-            let others = exploration.progress().bytes;
-            (Some(exploration.visible(memory.saturating_sub(others))?), Vec::new(), Vec::new())
+            let bytes = exploration.progress().bytes;
+            (Some(exploration.visible(memory.saturating_sub(bytes))?), Vec::new(), Vec::new())
         };
         let states = exploration.into_states();
         let visible = visible.map_or_else(|| states.set().clone(), Arc::new);
@@ -112,17 +112,17 @@ impl<'a> Overapproximation<'a> {
         Ok((Overapproximation { symmetry, visible, states, generators, pop_targets }, transitions))
     }
 
-    /// The number of visible states.
+    /// Returns the number of visible states.
     pub fn size(&self) -> Count {
         self.symmetry.sum_of_orbits(self.visible.rows(0..self.visible.len()))
     }
 
-    /// The visible states.
+    /// Returns the visible states.
     pub fn states(&self) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.visible, 0..self.visible.len()).collect()
     }
 
-    /// The visible states, and the cut-off states.
+    /// Returns the visible states, and the cut-off states.
     pub(crate) fn into_states(self) -> (Arc<PackedSet>, CutOffStates<'a>) {
         (self.visible, self.states)
     }
@@ -198,28 +198,28 @@ mod tests {
         thread B { symbols a b c; (1,c) -> (0,a c); (0,a) -> (1,b b); (1,b) -> (0,-) }
         thread C * 29 { symbols a b c }";
 
-    /// There are more words than symbols. With two bits for each thread, a row is full; so rows
-    /// become wider.
+    /// There are more words than symbols. With two bits for each thread, a row is full, so rows
+    /// have to become wider.
     #[test]
     fn rows_become_wider_for_more_words() {
         let (problem, _) = overapproximation(WORDS);
         for height in 1..=4 {
-            let found = Overapproximation::cut_off(problem.system(), Cut::matched(height), true);
-            assert_eq!(found.states(), cut_off(problem.system(), height), "height {height}");
+            let overapproximation = Overapproximation::cut_off(problem.system(), Cut::matched(height), true);
+            assert_eq!(overapproximation.states(), cut_off(problem.system(), height), "height {height}");
         }
     }
 
-    /// Overwrites lead from a to b, to c and back to a. So what lies below c may also lie below a
-    /// and b.
+    /// Overwrites lead from a to b, from b to c, and from c to a. So a symbol that may lie below c
+    /// may also lie below a and b.
     #[test]
     fn symbols_below_a_loop_lie_below_all_of_it() {
         let (problem, _) = overapproximation(
             "shared 0 1; init 0|s
             thread A { symbols s a b c r t; (0,s) -> (0,a r); (0,s) -> (0,c t); (0,a) -> (0,b); (0,b) -> (0,c); (0,c) -> (0,a); (0,b) -> (1,-) }",
         );
-        let found = Overapproximation::cut_off(problem.system(), Cut::matched(1), true).states();
-        assert_eq!(found, cut_off(problem.system(), 1));
-        let tops = found.iter().filter(|state| state.shared.0 == 1).count();
+        let states = Overapproximation::cut_off(problem.system(), Cut::matched(1), true).states();
+        assert_eq!(states, cut_off(problem.system(), 1));
+        let tops = states.iter().filter(|state| state.shared.0 == 1).count();
         assert_eq!(tops, 2, "r and t");
     }
 
@@ -238,9 +238,9 @@ mod tests {
             )
             .unwrap()
         };
-        let mut seen = Vec::new();
+        let mut counts = Vec::new();
         let whole = Overapproximation::within(exploration(), usize::MAX, &mut |exploration| {
-            seen.push(exploration.progress().transitions);
+            counts.push(exploration.progress().transitions);
             ControlFlow::<()>::Continue(())
         });
         let (whole, transitions) = whole.expect("no limit");
@@ -249,8 +249,10 @@ mod tests {
             "{transitions}"
         );
         assert!(
-            seen.is_sorted() && seen[0] == 0 && seen[seen.len() - 1] + 2 * Tuning::SMALL.check_interval > transitions,
-            "{seen:?}"
+            counts.is_sorted()
+                && counts[0] == 0
+                && counts[counts.len() - 1] + 2 * Tuning::SMALL.check_interval > transitions,
+            "{counts:?}"
         );
         let stopped = Overapproximation::within(exploration(), usize::MAX, &mut |exploration| match exploration
             .progress()

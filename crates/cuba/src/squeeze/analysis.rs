@@ -1,4 +1,4 @@
-//! What a search has found: levels, rungs, and a conclusion (paper §3, §4, §6).
+//! The results of a search: levels, rungs, and a conclusion (paper §3, §4, §6).
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
@@ -14,7 +14,7 @@ use cpds::{Trace, VisibleState};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug, Formatter};
 
-/// What a complete level adds.
+/// A complete level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Level {
     /// k.
@@ -23,23 +23,24 @@ pub struct Level {
     pub reachable: Option<Count>,
     /// |R_k \ R_{k-1}|, if states are counted.
     pub new_reachable: Option<Count>,
-    /// How many tuples S_k has that no other one covers, if the level is made of tuples.
+    /// The number of tuples of S_k that no other tuple covers, if the levels are sets of tuples.
     pub tuples: Option<Count>,
     /// |T(R_k)|.
     pub visible: Count,
     /// |T(R_k) \ T(R_{k-1})|.
     pub new_visible: Count,
-    /// Whether R_k or S_k grew. (The tables tell: the numbers may be too large to compare.)
+    /// Whether R_k or S_k grew. (The tables decide this, since numbers may be too large to
+    /// compare.)
     pub(super) grew: bool,
     /// Whether T(R_k) grew.
     pub(super) visible_grew: bool,
-    /// How many visible states were not ruled out when the level was complete, and the last rung
-    /// that ruled one out.
+    /// The number of visible states that remained when the level was complete, and the last rung
+    /// that ruled out a state.
     pub upper: Option<(Count, Rung)>,
 }
 
 impl Level {
-    /// What follows from these levels for (R_k) or (S_k), and for (T(R_k)).
+    /// Returns the sequence (R_k) or (S_k), and the sequence (T(R_k)), for these levels.
     pub fn sequences(levels: &[Level]) -> (ObservationSequence, ObservationSequence) {
         let mut sequences = (ObservationSequence::default(), ObservationSequence::default());
         for level in levels.iter().skip(1) {
@@ -50,26 +51,26 @@ impl Level {
     }
 }
 
-/// What a search has found.
+/// The results of a search.
 pub struct Analysis<'a> {
     /// Each complete level.
     pub levels: Vec<Level>,
-    /// R_k or S_k, and T(R_k); there may be further levels.
+    /// R_k or S_k, and T(R_k). There may be further levels.
     pub level_store: LevelStore<'a>,
-    /// What the levels took.
+    /// The effort for the levels.
     pub statistics: Statistics,
-    /// What is known of finite context reachability; nothing if the memory is too small to find the
+    /// The result for finite context reachability. `None` if the memory is too small to find the
     /// pumping heads.
     pub fcr: Option<Fcr>,
-    /// The rungs that were computed or given up.
+    /// The results of the rungs that were computed or given up.
     pub rungs: Vec<RungResult>,
-    /// For each rung, the proof that it has all that is reachable, if there is one.
+    /// For each rung, the invariant that proves it to contain T(R), if the rung was computed.
     pub(super) invariants: Vec<Option<Invariant<'a>>>,
-    /// What is known of (R_k) or (S_k), which may collapse later.
+    /// The sequence (R_k) or (S_k). (S_k) may collapse later than (R_k).
     pub lower_sequence: ObservationSequence,
-    /// What is known of (T(R_k)).
+    /// The sequence (T(R_k)).
     pub visible_sequence: ObservationSequence,
-    /// Where (R_k) collapses, as far as it is known.
+    /// The k at which (R_k) collapses, if this is decided.
     pub collapse_of_states: Option<usize>,
     /// The visible states that are neither reached nor ruled out, if there is no answer.
     pub between: Option<Between>,
@@ -77,8 +78,7 @@ pub struct Analysis<'a> {
     pub conclusion: Conclusion,
 }
 
-/// What follows from the search. It becomes an answer with its evidence
-/// ([`answer`](crate::answer())).
+/// The conclusion of a search. With evidence, it becomes an answer ([`answer`](crate::answer())).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Conclusion {
@@ -86,16 +86,17 @@ pub enum Conclusion {
     Safe(Proof),
     /// A bad state is reachable; the trace has the least number of contexts.
     Unsafe {
-        /// The path to it.
+        /// The path to a bad state.
         trace: Trace,
-        /// The pattern it fits, as a position in [`Property::bad`](cpds::Property::bad).
+        /// The pattern that the bad state fits, as a position in
+        /// [`Property::bad`](cpds::Property::bad).
         pattern: usize,
     },
     /// The sequence of the question has converged.
     Converged(Proof),
     /// No answer, never a guess.
     Unknown(Reason),
-    /// Two searches contradict each other: there is a mistake in this library.
+    /// Two searches contradict each other, so this library contains a mistake.
     Contradiction(Contradiction),
 }
 
@@ -109,8 +110,8 @@ impl Conclusion {
 /// Why the answer holds for every number of contexts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// What these rungs have in common, mostly one alone, has no bad state; or, if T(R) was asked
-    /// for, it is T(R_k).
+    /// The intersection of these rungs, often only one, has no bad state. If the question is about
+    /// T(R), the intersection is T(R_k).
     Bounded(Vec<Rung>),
     /// R_{k-1} = R_k (Scheme 1), or S_{k-1} = S_k.
     LowerCollapsed,
@@ -126,14 +127,14 @@ pub enum Reason {
     /// A bad state is reachable with this many contexts and no fewer, but its trace is too long to
     /// be written out.
     LongTrace {
-        /// How many contexts.
+        /// The number of contexts.
         contexts: usize,
     },
     /// The caller cancelled the search.
     Interrupted,
-    /// There was no time left.
+    /// The time limit is reached.
     TimeOut,
-    /// Another process that had a share of the states is gone.
+    /// Another process, which stored a share of the states, is lost.
     Lost,
 }
 
@@ -148,19 +149,20 @@ impl From<Halt> for Reason {
     }
 }
 
-/// What two searches contradict each other in.
+/// A contradiction between two searches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Contradiction {
-    /// This state was reached, and ruled out.
+    /// One search has reached a state, and the other search has ruled it out.
     RuledOut {
-        /// Which state.
+        /// The state.
         state: VisibleState,
-        /// What ruled it out.
+        /// The rung that ruled it out.
         rung: Rung,
-        /// The trace to it and the pattern that it fits, if it is a bad state.
+        /// The trace to a bad state and the pattern that it fits, if the lower search has found
+        /// one.
         trace: Option<(Trace, usize)>,
     },
-    /// States and tuples have different visible states for this k.
+    /// The levels of states and the levels of tuples have different visible states for this k.
     Levels {
         /// k.
         k: usize,
@@ -168,12 +170,12 @@ pub enum Contradiction {
 }
 
 impl Analysis<'_> {
-    /// The last level that is complete, and has no bad state if the question is about them.
+    /// Returns the last complete level. If the question is about bad states, it has none.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
     }
 
-    /// Whether there is no answer because new states may still become visible.
+    /// Whether there is no answer because a further level may have new visible states.
     pub fn is_open(&self) -> bool {
         self.conclusion.is_open() && self.visible_sequence.collapse().is_none()
     }

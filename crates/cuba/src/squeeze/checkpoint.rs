@@ -1,40 +1,24 @@
 //! Checkpoints: saves and restores both searches, so that another run can continue.
 //!
-//! Each search saves its own tables, independently of the other one. Its further results depend only
-//! on these tables. Time is work (`squeeze/race.rs`), so the two checkpoints may be of different
-//! times: a run that continues from them has the same answer, with the same numbers, as the first
-//! run would have had.
+//! Each search saves its own tables, independently of the other one. Its further results depend
+//! only on these tables. Time is work (`squeeze/race.rs`), so the two checkpoints may be of
+//! different times: a run that continues from them has the same answer, with the same numbers, as
+//! the first run would have had.
 //!
-//! Data that can be computed from the rest is not saved, such as hash tables and tables of the
-//! system.
+//! This file has the interface for callers, and decides when a search is saved. The saved form of
+//! the searches is in `squeeze/saved_search.rs`.
 
-use crate::certificate::tuples::{SavedTuples, Tuples};
 use crate::distributed::coordinator::Elsewhere;
-use crate::distributed::worker::Failure;
-use crate::encoding::{StorageError, read, write};
-use crate::overapproximation::ceiling::Ceiling;
-use crate::overapproximation::cut_off_exploration::{CutOffExploration, SavedExploration};
-use crate::overapproximation::cut_off_states::{CutOffStates, SavedCutOffStates};
-use crate::squeeze::analysis::{Level, Reason};
-use crate::squeeze::context::{Squeeze, Timestamped};
-use crate::squeeze::level_store::{LevelStore, LevelTables, SavedLevelStore};
-use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
+use crate::encoding::{StorageError, read};
+use crate::squeeze::context::Squeeze;
 use crate::squeeze::race::Side;
-use crate::squeeze::rung_computation::{Invariant, UnfinishedRung};
-use crate::squeeze::rung_order::{RungOrder, RungStep};
-use crate::squeeze::rung_outcome::RungResult;
-use crate::squeeze::upper_search::UpperSearch;
-use crate::statistics::{Engine, Statistics};
-use crate::symbolic::levels::{SavedSymbolic, Symbolic};
-use crate::tables::packed_rows::PackedSet;
-use serde::{Deserialize, Serialize};
+use crate::squeeze::saved_search::{SavedLowerSearch, SavedUpperSearch};
 use std::io::{Read, Write};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Where the caller stores checkpoints, and how often.
 pub trait CheckpointWriter: Sync {
-    /// A search begins, in the thread that calls this.
+    /// Reports that a search begins, in the thread that calls this.
     fn begins(&self, _side: Side) {}
 
     /// Whether a checkpoint of this search is due.
@@ -66,8 +50,8 @@ impl StartPoint {
 }
 
 impl Squeeze<'_, '_> {
-    /// A search begins in this thread.
-    pub(super) fn begins(&self, side: Side) {
+    /// Reports that a search begins in this thread.
+    pub(super) fn report_start(&self, side: Side) {
         if let Some(writer) = self.checkpoint_writer {
             writer.begins(side);
         }
@@ -78,202 +62,18 @@ impl Squeeze<'_, '_> {
         self.checkpoint_writer.is_some_and(|writer| writer.is_due(side) && writer.save(side, write))
     }
 
-    /// A search is over. If the other one still works when a checkpoint is due, saves this one once.
+    /// Saves a search that has ended, once, if a checkpoint is due while the other search still
+    /// works.
     pub(super) fn save_when_over(&self, side: Side, write: &dyn Fn(&mut dyn Write) -> Result<(), StorageError>) {
         let Some(writer) = self.checkpoint_writer else { return };
-        self.race.leaves(side);
-        while self.race.is_at_work(side.other()) {
+        self.race.finish(side);
+        while self.race.is_running(side.other()) {
             if writer.is_due(side) {
                 writer.save(side, write);
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-    }
-}
-
-/// The lower search in the middle of a level, for a checkpoint.
-pub(super) struct LevelInProgress<'e> {
-    pub(super) levels: &'e [Timestamped<(Level, Statistics)>],
-    pub(super) lower: LevelTables<'e>,
-    pub(super) states: Option<&'e LevelStore<'e>>,
-    pub(super) before: u64,
-    pub(super) compared: usize,
-}
-
-/// A level in a checkpoint: its time, its numbers, and the statistics.
-type SavedLevel = (u64, Level, (Engine, [u64; 7]));
-
-/// The lower search, as read from a checkpoint.
-pub(super) type SavedLowerSearch =
-    (Vec<SavedLevel>, SavedLevelStore, Option<SavedLevelStore>, u64, usize, Option<SavedOutcome>);
-
-/// The outcome of the lower search, in a checkpoint that the upper search still needs.
-#[derive(Serialize, Deserialize)]
-pub(super) enum SavedOutcome {
-    Collapsed(u64),
-    Unknown(Reason),
-}
-
-impl LevelInProgress<'_> {
-    pub(super) fn write(&self, out: &mut dyn Write) -> Result<(), StorageError> {
-        let LevelInProgress { levels, lower, states, before, compared } = self;
-        write(&(saved_levels(levels), lower, states, before, compared, None::<SavedOutcome>), out)
-    }
-}
-
-fn saved_levels(levels: &[Timestamped<(Level, Statistics)>]) -> Vec<SavedLevel> {
-    levels.iter().map(|Timestamped { time, what: (level, statistics) }| (*time, *level, statistics.numbers())).collect()
-}
-
-impl LowerOutcome {
-    /// The outcome as it is saved. None if the other search is over, too, and none if the memory was
-    /// too small: a run with more memory continues from an earlier checkpoint.
-    pub(super) fn saved(&self) -> Option<SavedOutcome> {
-        match *self {
-            LowerOutcome::Unknown(Reason::Memory)
-            | LowerOutcome::Unsafe { .. }
-            | LowerOutcome::Halted(_)
-            | LowerOutcome::Disagree(_) => None,
-            LowerOutcome::Collapsed(time) => Some(SavedOutcome::Collapsed(time)),
-            LowerOutcome::Unknown(reason) => Some(SavedOutcome::Unknown(reason)),
-        }
-    }
-}
-
-impl LowerSearch<'_> {
-    /// Writes the search between two levels, or at its end.
-    pub(super) fn write(&self, outcome: Option<&SavedOutcome>, out: &mut dyn Write) -> Result<(), StorageError> {
-        let LowerSearch { levels, level_store, states, before, compared, .. } = self;
-        // The shares of other processes come first, then the level that they belong to.
-        level_store.save_shares()?;
-        write(&(saved_levels(levels), level_store, states, before, compared, outcome), out)
-    }
-}
-
-impl<'a> Squeeze<'a, '_> {
-    /// Restores the lower search.
-    ///
-    /// # Errors
-    /// If the states are in other processes, and one of these has no such checkpoint.
-    pub(super) fn restored_lower(&self, saved: SavedLowerSearch) -> Result<LowerSearch<'a>, Failure> {
-        let (levels, lower, states, before, compared, outcome) = saved;
-        let (options, memory) = (&self.options, self.lower_memory(states.is_some()));
-        let elsewhere = self.elsewhere.as_ref();
-        let restored = |lower| LevelStore::restored(self.system(), options, memory, elsewhere, lower);
-        let level = |(time, level, numbers)| Timestamped { time, what: (level, Statistics::of(numbers)) };
-        let is_over = outcome.is_some();
-        let outcome = match outcome {
-            Some(SavedOutcome::Collapsed(time)) => LowerOutcome::Collapsed(time),
-            Some(SavedOutcome::Unknown(reason)) => LowerOutcome::Unknown(reason),
-            None => LowerOutcome::Unknown(Reason::ContextBound),
-        };
-        Ok(LowerSearch {
-            levels: levels.into_iter().map(level).collect(),
-            level_store: restored(lower)?,
-            states: states.map(restored).transpose()?,
-            before,
-            compared,
-            is_over,
-            outcome,
-            enough: None,
-        })
-    }
-}
-
-/// The tables of an unfinished rung, for a checkpoint.
-#[derive(Clone, Copy, Serialize)]
-pub(super) enum UnfinishedRungTables<'e> {
-    CutOff(&'e CutOffExploration<'e>),
-    Widened(&'e Symbolic<'e>),
-}
-
-#[derive(Deserialize)]
-pub(super) enum SavedUnfinishedRung {
-    CutOff(Box<SavedExploration>),
-    Widened(Box<SavedSymbolic>),
-}
-
-#[derive(Deserialize)]
-pub(super) enum SavedInvariant {
-    CutOff(SavedCutOffStates),
-    Widened(SavedTuples),
-}
-
-/// The states of the ceiling: those of the invariant with this number, or a set of its own.
-#[derive(Serialize)]
-enum CeilingSet<'e> {
-    Of(usize),
-    Own(&'e PackedSet),
-}
-
-#[derive(Deserialize)]
-pub(super) enum SavedCeilingSet {
-    Of(usize),
-    Own(PackedSet),
-}
-
-/// The upper search, as read from a checkpoint.
-pub(super) type SavedUpperSearch = (
-    (Vec<Timestamped<RungResult>>, Vec<Option<SavedInvariant>>, Option<SavedCeilingSet>, Vec<u32>),
-    (Option<usize>, RungOrder, Option<(RungStep, SavedUnfinishedRung)>, bool),
-);
-
-impl UpperSearch<'_> {
-    /// Writes the search, with the unfinished rung, if there is one.
-    pub(super) fn write(
-        &self,
-        unfinished: Option<(RungStep, UnfinishedRungTables<'_>)>,
-        out: &mut dyn Write,
-    ) -> Result<(), StorageError> {
-        let UpperSearch { rungs, invariants, ceiling, safe, order, is_over, .. } = self;
-        let set = ceiling.set().map(|set| {
-            let same = |invariant: &Option<Invariant<'_>>| match invariant {
-                Some(Invariant::CutOff(states)) => Arc::ptr_eq(states.set(), set),
-                _ => false,
-            };
-            invariants.iter().position(same).map_or(CeilingSet::Own(set), CeilingSet::Of)
-        });
-        write(&((rungs, invariants, set, ceiling.marks()), (safe, order, unfinished, is_over)), out)
-    }
-}
-
-impl<'a> Squeeze<'a, '_> {
-    /// Restores the upper search.
-    pub(super) fn restored_upper(&self, saved: SavedUpperSearch) -> UpperSearch<'a> {
-        let symmetry = &self.symmetry;
-        let ((rungs, invariants, set, marks), (safe, order, unfinished, is_over)) = saved;
-        let system = self.system();
-        let cut = |step: Option<&Timestamped<RungResult>>| step.and_then(|step| step.what.rung.cut());
-        let invariant = |(number, invariant): (usize, Option<SavedInvariant>)| match invariant? {
-            SavedInvariant::CutOff(states) => {
-                Some(Invariant::CutOff(CutOffStates::restored(system, symmetry, cut(rungs.get(number))?, states)))
-            }
-            SavedInvariant::Widened(tuples) => Some(Invariant::Widened(Tuples::restored(symmetry, tuples))),
-        };
-        let invariants: Vec<_> = invariants.into_iter().enumerate().map(invariant).collect();
-        let set = set.and_then(|set| match (set, &invariants) {
-            (SavedCeilingSet::Own(set), _) => Some(Arc::new(set)),
-            (SavedCeilingSet::Of(number), all) => match all.get(number) {
-                Some(Some(Invariant::CutOff(states))) => Some(states.set().clone()),
-                _ => None,
-            },
-        });
-        let unfinished = unfinished.and_then(|(step, rung)| {
-            let rung = match rung {
-                SavedUnfinishedRung::CutOff(saved) => UnfinishedRung::CutOff(Box::new(CutOffExploration::restored(
-                    system,
-                    symmetry.clone(),
-                    step.rung.cut()?,
-                    *saved,
-                    self.options.tuning,
-                ))),
-                SavedUnfinishedRung::Widened(saved) => UnfinishedRung::Widened(saved),
-            };
-            Some((step, rung))
-        });
-        let ceiling = Ceiling::restored(symmetry.clone(), set, marks);
-        UpperSearch { rungs, invariants, ceiling, safe, halted: None, order, unfinished, is_over }
     }
 }
 
@@ -285,6 +85,7 @@ mod tests {
     use crate::squeeze::event::Event;
     use crate::squeeze::question::{Control, Options, Question};
     use crate::squeeze::search::{search, search_with};
+    use crate::statistics::Engine;
     use crate::tuning::Tuning;
     use cpds::Problem;
     use cpds_testing::random::{Shape, problem};
@@ -325,31 +126,35 @@ mod tests {
         Control { checkpoint_writer: Some(writer), ..Control::default() }
     }
 
-    /// Everything that is reported, and the proof, as text.
-    fn report(found: &Analysis<'_>) -> String {
-        let proof = match &found.conclusion {
+    /// Returns the report with the proof, as text.
+    fn report(analysis: &Analysis<'_>) -> String {
+        let proof = match &analysis.conclusion {
             Conclusion::Safe(proof @ Proof::Bounded(_)) | Conclusion::Converged(proof @ Proof::Bounded(_)) => {
-                format!("{:?}", found.certificate(proof, usize::MAX, &Cancel::default()).unwrap())
+                format!("{:?}", analysis.certificate(proof, usize::MAX, &Cancel::default()).unwrap())
             }
             _ => String::new(),
         };
-        let engine = found.level_store.engine();
+        let engine = analysis.level_store.engine();
         let Analysis { levels, statistics, rungs, visible_sequence, collapse_of_states, between, conclusion, .. } =
-            found;
+            analysis;
         let sequences = (visible_sequence, collapse_of_states);
         format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}\n{proof}")
     }
 
-    /// Continues from checkpoints of both searches, taken at several times, and compares the reports.
-    /// Returns the number of runs.
-    fn resume_from_everywhere(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
+    /// Continues from checkpoints of both searches, saved at several times, and compares the
+    /// reports. Returns the number of runs.
+    fn resume_from_samples(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
         let writer = DoublingWriter::new(first);
-        let whole = report(&search_with(with_writer(&writer), problem, question, options, |_| ()));
-        assert_eq!(whole, report(&search(problem, question, options, |_| ())), "saving changes nothing");
+        let expected = report(&search_with(with_writer(&writer), problem, question, options, |_| ()));
+        assert_eq!(
+            expected,
+            report(&search(problem, question, options, |_| ())),
+            "checkpoints do not change the report"
+        );
         let [upper, lower] = writer.saved.into_inner().unwrap();
         let sample = |saved: &[Vec<u8>]| -> Vec<Option<Vec<u8>>> {
-            let few = saved.iter().step_by(saved.len().div_ceil(3).max(1)).chain(saved.last());
-            std::iter::once(None).chain(few.cloned().map(Some)).collect()
+            let samples = saved.iter().step_by(saved.len().div_ceil(3).max(1)).chain(saved.last());
+            std::iter::once(None).chain(samples.cloned().map(Some)).collect()
         };
         let mut runs = 0;
         for lower in sample(&lower) {
@@ -372,7 +177,7 @@ mod tests {
                         _ => {}
                     },
                 );
-                assert_eq!(report(&resumed), whole, "{question:?} {options:?}");
+                assert_eq!(report(&resumed), expected, "{question:?} {options:?}");
                 assert!(
                     resumed.levels.iter().all(|level| levels.contains(&level.k)),
                     "restored results are reported again"
@@ -412,13 +217,12 @@ mod tests {
                 ..Options::default()
             };
             for question in [Question::Verify, Question::Visible, Question::Reachable] {
-                runs.set(runs.get() + resume_from_everywhere(&problem, question, &options, first));
+                runs.set(runs.get() + resume_from_samples(&problem, question, &options, first));
             }
         });
         assert!(runs.get() > 500, "only {} runs continued from a checkpoint", runs.get());
     }
 
-    /// A truncated checkpoint is an error.
     #[test]
     fn a_truncated_checkpoint_is_refused() {
         let problem: Problem = include_str!("../../../../models/squeeze/journal.cpds").parse().unwrap();

@@ -1,7 +1,7 @@
-//! The conclusion from the results of both searches.
+//! Draws the conclusion from the results of both searches.
 //!
-//! Whatever was found after the first answer is dropped, so that everything that is reported is the
-//! same in every run.
+//! Results that are later than the first answer are dropped. So all reports are the same in every
+//! run.
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::Halt;
@@ -19,47 +19,49 @@ use crate::squeeze::upper_search::UpperSearch;
 use crate::statistics::Statistics;
 use crate::visible::bad_patterns::BadPatterns;
 
-/// Draws the conclusion from the results of both searches up to the time of the first answer.
+/// Returns the analysis: the results of both searches up to the time of the first answer, and the
+/// conclusion.
 pub(super) fn conclude<'a>(
     squeeze: &Squeeze<'a, '_>,
     fcr: Option<Fcr>,
     upper: UpperSearch<'a>,
     lower: LowerSearch<'a>,
 ) -> Analysis<'a> {
-    let UpperSearch { mut rungs, mut invariants, ceiling, safe, halted, .. } = upper;
-    let LowerSearch { mut levels, level_store: lower, states, outcome, enough, .. } = lower;
-    // Searches that contradict each other do so whichever was first.
+    let UpperSearch { mut rungs, mut invariants, ceiling, safe_after, halted, .. } = upper;
+    let LowerSearch { mut levels, level_store: lower, states, outcome, upper_deadline, .. } = lower;
+    // A contradiction is reported even if one of the results is later than the first answer.
     let contradiction = contradiction(&rungs, &ceiling, &lower, &outcome);
-    // A bad state is reported at once, without anything that the upper search had found by then.
+    // A bad state ends the race at once. By then, the results of the upper search depend on the
+    // schedule of the threads, so they are dropped.
     let is_bad = matches!(outcome, LowerOutcome::Unsafe { .. } | LowerOutcome::Unknown(Reason::LongTrace { .. }));
     let is_in_time = |rung: &&Timestamped<RungResult>| {
-        squeeze.has_unlimited_time(rung.what.rung) || enough.is_none_or(|enough| rung.time <= enough)
+        squeeze.has_unlimited_time(rung.value.rung) || upper_deadline.is_none_or(|deadline| rung.time <= deadline)
     };
     rungs.truncate(if is_bad { 0 } else { rungs.iter().take_while(is_in_time).count() });
-    let met = met(&levels, &rungs);
-    let safe = safe.filter(|&number| number < rungs.len());
+    let meeting_time = meeting_time(&levels, &rungs);
+    let safe_after = safe_after.filter(|&number| number < rungs.len());
     let collapsed = if let LowerOutcome::Collapsed(time) = outcome { Some(time) } else { None };
-    let is_enough = met.filter(|_| squeeze.question == Question::Visible);
-    let first = [safe.map(|number| rungs[number].time), collapsed, is_enough].into_iter().flatten().min();
-    let until = first.into_iter().chain(met).min();
-    rungs.truncate(rungs.partition_point(|rung| until.is_none_or(|until| rung.time <= until)));
+    let exact = meeting_time.filter(|_| squeeze.question == Question::Visible);
+    let first_answer = [safe_after.map(|number| rungs[number].time), collapsed, exact].into_iter().flatten().min();
+    let last_rung_time = first_answer.into_iter().chain(meeting_time).min();
+    rungs.truncate(rungs.partition_point(|rung| last_rung_time.is_none_or(|time| rung.time <= time)));
     invariants.truncate(rungs.len());
-    levels.truncate(levels.partition_point(|level| first.is_none_or(|first| level.time <= first)));
+    levels.truncate(levels.partition_point(|level| first_answer.is_none_or(|time| level.time <= time)));
     let lower = match states {
-        // The tuples have not come further than the states.
+        // The tuples have no more levels than the states.
         Some(states) if !is_bad && levels.len() <= states.k() + 1 => {
             for level in &mut levels {
-                level.what.0.tuples = None;
+                level.value.0.tuples = None;
             }
             states
         }
         _ => lower,
     };
-    let statistics = match (first, levels.last()) {
-        (Some(_), Some(last)) => last.what.1,
+    let statistics = match (first_answer, levels.last()) {
+        (Some(_), Some(last)) => last.value.1,
         _ => lower.statistics(),
     };
-    let findings = Findings { squeeze, rungs: &rungs, ceiling: &ceiling, safe, first, met };
+    let findings = Findings { squeeze, rungs: &rungs, ceiling: &ceiling, safe_after, first_answer, meeting_time };
     let levels: Vec<Level> = levels.iter().map(|level| findings.level(level)).collect();
     let k = levels.len().saturating_sub(1);
     let (lower_sequence, visible_sequence) = findings.sequences(&levels, &outcome);
@@ -71,8 +73,8 @@ pub(super) fn conclude<'a>(
         None => findings.conclusion(outcome, halted, reached),
     };
     let fcr = fcr.map(|mut fcr| {
-        let without = |bad: &BadPatterns| findings.without(bad);
-        fcr.add(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), without);
+        let ruled_out = |heads: &BadPatterns| findings.rungs_without(heads);
+        fcr.decide_by_search(squeeze.system(), &squeeze.symmetry, (lower.visible(), k, is_all), ruled_out);
         fcr
     });
     let between = if conclusion.is_open() && !is_all { findings.between(&lower, reached) } else { None };
@@ -80,7 +82,7 @@ pub(super) fn conclude<'a>(
         level_store: lower,
         statistics,
         fcr,
-        rungs: rungs.into_iter().map(|rung| rung.what).collect(),
+        rungs: rungs.into_iter().map(|rung| rung.value).collect(),
         invariants,
         levels,
         lower_sequence,
@@ -91,21 +93,21 @@ pub(super) fn conclude<'a>(
     }
 }
 
-/// The time from which both searches have the same visible states; none if they do not.
-fn met(levels: &[Timestamped<(Level, Statistics)>], rungs: &[Timestamped<RungResult>]) -> Option<u64> {
+/// Returns the time since when both searches have the same visible states; `None` if they have not.
+fn meeting_time(levels: &[Timestamped<(Level, Statistics)>], rungs: &[Timestamped<RungResult>]) -> Option<u64> {
     let mut meeting = Meeting::default();
-    for Timestamped { time, what } in rungs {
-        if let Some(bound) = what.bound() {
+    for Timestamped { time, value } in rungs {
+        if let Some(bound) = value.bound() {
             meeting.report(Side::Upper, *time, bound.sorted_left);
         }
     }
-    for Timestamped { time, what: (_, statistics) } in levels {
+    for Timestamped { time, value: (_, statistics) } in levels {
         meeting.report(Side::Lower, *time, statistics.visible_kept());
     }
     meeting.time()
 }
 
-/// A state that was reached and ruled out, if there is one.
+/// Returns a contradiction between the searches, if there is one.
 fn contradiction(
     rungs: &[Timestamped<RungResult>],
     ceiling: &Ceiling,
@@ -116,9 +118,9 @@ fn contradiction(
         return Some(Contradiction::Levels { k });
     }
     let (visible, last) = (lower.visible(), rungs.len().checked_sub(1)?);
-    let (state, by) = ceiling.missing(last, visible.set(), visible.kept())?;
-    let first = || rungs.iter().position(|rung| rung.what.bound().is_some());
-    let rung = rungs[by.or_else(first).expect("something was ruled out")].what.rung;
+    let (state, by) = ceiling.ruled_out_but_reached(last, visible.set(), visible.kept())?;
+    let first = || rungs.iter().position(|rung| rung.value.bound().is_some());
+    let rung = rungs[by.or_else(first).expect("a rung has ruled out a state")].value.rung;
     let trace = match outcome {
         LowerOutcome::Unsafe { trace, pattern } => Some((trace.clone(), *pattern)),
         _ => None,
@@ -126,70 +128,74 @@ fn contradiction(
     Some(Contradiction::RuledOut { state, rung, trace })
 }
 
-/// What was found up to the time of the first answer.
+/// The results up to the time of the first answer.
 struct Findings<'f, 'a> {
     squeeze: &'f Squeeze<'a, 'f>,
     rungs: &'f [Timestamped<RungResult>],
     ceiling: &'f Ceiling,
-    /// The rung after which no bad state was left.
-    safe: Option<usize>,
+    /// The number of the rung after which no bad state remained.
+    safe_after: Option<usize>,
     /// The time of the first answer.
-    first: Option<u64>,
-    /// The time when both searches met.
-    met: Option<u64>,
+    first_answer: Option<u64>,
+    /// The time since when both searches have the same visible states.
+    meeting_time: Option<u64>,
 }
 
 impl Findings<'_, '_> {
-    /// A level, with what was left above at its time, and the rung that last ruled something out.
+    /// Returns a level with the number of visible states that remained at its time, and the last
+    /// rung that had ruled out a state.
     fn level(&self, level: &Timestamped<(Level, Statistics)>) -> Level {
         let rungs = self.rungs.iter().filter(|rung| rung.time <= level.time);
-        Level { upper: rungs.fold(None, |upper, rung| rung.what.left_after(upper)), ..level.what.0 }
+        Level { upper: rungs.fold(None, |upper, rung| rung.value.left_after(upper)), ..level.value.0 }
     }
 
-    /// What is known of (R_k) or (S_k), and of (T(R_k)).
+    /// Returns the sequence (R_k) or (S_k), and the sequence (T(R_k)).
     fn sequences(&self, levels: &[Level], outcome: &LowerOutcome) -> (ObservationSequence, ObservationSequence) {
         let (mut lower, mut visible) = Level::sequences(levels);
-        if self.collapsed(outcome) {
+        if self.has_collapsed(outcome) {
             lower.converges();
         }
-        if self.collapsed(outcome) || self.has_met() {
+        if self.has_collapsed(outcome) || self.has_met() {
             visible.converges();
         }
         (lower, visible)
     }
 
-    /// What is neither reached nor ruled out.
+    /// Returns the visible states that are neither reached nor ruled out.
     fn between(&self, lower: &LevelStore<'_>, reached: usize) -> Option<Between> {
         let bad = self.squeeze.bad.as_ref().map(|bad| (bad, self.squeeze.problem.property()));
-        let last = self.rungs.iter().rposition(|rung| rung.what.bound().is_some())?;
+        let last = self.rungs.iter().rposition(|rung| rung.value.bound().is_some())?;
         self.ceiling.between(last, (lower.visible().set(), reached), bad)
     }
 
-    fn is_first(&self, time: u64) -> bool {
-        self.first.is_none_or(|first| time <= first)
+    /// Whether a result of this time is not later than the first answer.
+    fn is_in_time(&self, time: u64) -> bool {
+        self.first_answer.is_none_or(|first| time <= first)
     }
 
+    /// Whether both searches have met in time.
     fn has_met(&self) -> bool {
-        self.met.is_some_and(|time| self.is_first(time))
+        self.meeting_time.is_some_and(|time| self.is_in_time(time))
     }
 
-    fn collapsed(&self, outcome: &LowerOutcome) -> bool {
-        matches!(*outcome, LowerOutcome::Collapsed(time) if self.is_first(time))
+    /// Whether the levels have collapsed in time.
+    fn has_collapsed(&self, outcome: &LowerOutcome) -> bool {
+        matches!(*outcome, LowerOutcome::Collapsed(time) if self.is_in_time(time))
     }
 
-    /// The conclusion, if no searches contradict each other. `reached` is how many sorted visible
-    /// states the last level has.
+    /// Returns the conclusion, if the searches do not contradict each other. `reached` is the
+    /// number of sorted visible states of the last level.
     fn conclusion(&self, outcome: LowerOutcome, halted: Option<Halt>, reached: usize) -> Conclusion {
         let is_verify = self.squeeze.question == Question::Verify;
         let proved = |proof| if is_verify { Conclusion::Safe(proof) } else { Conclusion::Converged(proof) };
-        if let Some(number) = self.safe.filter(|&number| number < self.rungs.len()) {
-            return proved(self.bounded_without_bad(number));
+        if let Some(number) = self.safe_after.filter(|&number| number < self.rungs.len()) {
+            return proved(self.proof_without_bad(number));
         }
-        if self.collapsed(&outcome) {
+        if self.has_collapsed(&outcome) {
             return proved(Proof::LowerCollapsed);
         }
         if self.squeeze.question == Question::Visible && self.has_met() {
-            return proved(self.bounded_by(reached));
+            return proved(self.proof_with_size(reached));
         }
         Conclusion::Unknown(match (outcome, halted) {
             (LowerOutcome::Unsafe { trace, pattern }, _) => return Conclusion::Unsafe { trace, pattern },
@@ -205,48 +211,50 @@ impl Findings<'_, '_> {
         })
     }
 
-    fn named(&self, numbers: impl IntoIterator<Item = usize>) -> Proof {
-        Proof::Bounded(numbers.into_iter().map(|number| self.rungs[number].what.rung).collect())
+    /// Returns the proof by the rungs with these numbers.
+    fn proof_by(&self, numbers: impl IntoIterator<Item = usize>) -> Proof {
+        Proof::Bounded(numbers.into_iter().map(|number| self.rungs[number].value.rung).collect())
     }
 
-    /// The rungs, alone or together, that leave no bad state.
-    fn bounded_without_bad(&self, number: usize) -> Proof {
-        match self.rungs[number].what.outcome {
-            Outcome::Bound(bound) if bound.is_safe => self.named([number]),
+    /// Returns the rung, or the rungs together, after which no bad state remains.
+    fn proof_without_bad(&self, number: usize) -> Proof {
+        match self.rungs[number].value.outcome {
+            Outcome::Bound(bound) if bound.is_safe => self.proof_by([number]),
             _ => {
-                let bad = self.squeeze.bad.as_ref().expect("that was the question");
-                let others = self.ceiling.without_bad(bad, number).expect("it has been found before");
-                self.named(self.first_but_z().into_iter().chain(others))
+                let bad = self.squeeze.bad.as_ref().expect("the question is about bad states");
+                let others = self.ceiling.without_bad(bad, number).expect("no bad state remains after this rung");
+                self.proof_by(self.first_unless_z().into_iter().chain(others))
             }
         }
     }
 
-    /// The first rung, or else the rungs together, that leave just so many states.
-    fn bounded_by(&self, reached: usize) -> Proof {
+    /// Returns the first rung with so many sorted visible states. If there is none, returns the
+    /// rungs that together have so many.
+    fn proof_with_size(&self, reached: usize) -> Proof {
         let bounds = || {
             let numbered = self.rungs.iter().enumerate();
-            numbered.filter_map(|(number, rung)| Some((number, rung.what.bound()?)))
+            numbered.filter_map(|(number, rung)| Some((number, rung.value.bound()?)))
         };
         if let Some((alone, _)) = bounds().find(|(_, bound)| bound.sorted == reached) {
-            return self.named([alone]);
+            return self.proof_by([alone]);
         }
-        self.named(self.first_but_z().into_iter().chain(self.ceiling.helped(self.rungs.len() - 1)))
+        self.proof_by(self.first_unless_z().into_iter().chain(self.ceiling.rungs_that_ruled_out(self.rungs.len() - 1)))
     }
 
-    /// Rungs that have no such state in common, if there are any.
-    fn without(&self, bad: &BadPatterns) -> Option<Vec<Rung>> {
-        let is_bound = |rung: &Timestamped<RungResult>| rung.what.bound().is_some();
+    /// Returns rungs whose intersection has no bad state, if there are any.
+    fn rungs_without(&self, bad: &BadPatterns) -> Option<Vec<Rung>> {
+        let is_bound = |rung: &Timestamped<RungResult>| rung.value.bound().is_some();
         let (first, last) = (self.rungs.iter().position(is_bound)?, self.rungs.iter().rposition(is_bound)?);
         let others = self.ceiling.without_bad(bad, last)?;
-        let first = if others.is_empty() { Some(first) } else { self.first_but_z() };
-        Some(first.into_iter().chain(others).map(|number| self.rungs[number].what.rung).collect())
+        let first = if others.is_empty() { Some(first) } else { self.first_unless_z() };
+        Some(first.into_iter().chain(others).map(|number| self.rungs[number].value.rung).collect())
     }
 
-    /// The rung that the others rule out states of; unless it is Z: everything else is a part of
-    /// that.
-    fn first_but_z(&self) -> Option<usize> {
-        let first = self.rungs.iter().position(|rung| rung.what.bound().is_some());
-        first.filter(|&number| self.rungs[number].what.rung != Rung::Z)
+    /// Returns the number of the first computed rung, unless it is Z. (All other rungs are subsets
+    /// of Z, so the intersection is the same without Z.)
+    fn first_unless_z(&self) -> Option<usize> {
+        let first = self.rungs.iter().position(|rung| rung.value.bound().is_some());
+        first.filter(|&number| self.rungs[number].value.rung != Rung::Z)
     }
 }
 

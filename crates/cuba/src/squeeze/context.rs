@@ -1,8 +1,9 @@
 //! The shared context of both searches, and the numbers that they report to each other.
 //!
-//! Each search reports one number: the lower one how many sorted visible states it has reached, the
-//! upper one how many it has not ruled out (what is *left*). T(R_k) is always a subset of what is
-//! left, so equal numbers are equal sets. Then both searches have met, and T(R) is known.
+//! Each search reports one number of sorted visible states. The lower search reports how many it
+//! has reached: T(R_k). The upper search reports how many *remain*: those that it has not ruled
+//! out. T(R_k) is a subset of the remaining states, so equal numbers are equal sets. Then both
+//! searches have met, and T(R) = T(R_k).
 
 use crate::distributed::Elsewhere;
 use crate::squeeze::checkpoint::CheckpointWriter;
@@ -15,43 +16,45 @@ use cpds::{Cpds, Problem};
 use serde::{Deserialize, Serialize};
 use std::sync::{Mutex, PoisonError};
 
-/// A result, with the time at which a search had it.
+/// A result with the time, in units of work, at which a search had it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Timestamped<T> {
     pub(super) time: u64,
-    pub(super) what: T,
+    pub(super) value: T,
 }
 
-/// The latest numbers of both searches, and since when they are equal.
+/// The latest numbers of both searches.
 #[derive(Default)]
 pub(super) struct Meeting {
-    /// How many sorted visible states are reached, and since when.
+    /// The number of reached states, and the time since when there are so many.
     reached: Option<(u64, usize)>,
-    /// How many are left, and since when.
-    left: Option<(u64, usize)>,
+    /// The number of remaining states, and the time since when there are so many.
+    remaining: Option<(u64, usize)>,
 }
 
 impl Meeting {
-    /// Notes that a search has this many visible states at `time`.
+    /// Stores the number of states that a search reports for `time`.
     pub(super) fn report(&mut self, side: Side, time: u64, states: usize) {
         match side {
             Side::Lower if self.reached.is_none_or(|(_, before)| before < states) => {
                 self.reached = Some((time, states));
             }
-            Side::Upper if self.left.is_none_or(|(_, before)| before > states) => self.left = Some((time, states)),
+            Side::Upper if self.remaining.is_none_or(|(_, before)| before > states) => {
+                self.remaining = Some((time, states));
+            }
             Side::Lower | Side::Upper => {}
         }
     }
 
-    /// Since when both numbers are equal, if they are.
+    /// Returns the time since when both numbers are equal; `None` if they are not equal.
     pub(super) fn time(&self) -> Option<u64> {
-        let ((low, reached), (high, left)) = (self.reached?, self.left?);
-        (reached == left).then_some(low.max(high))
+        let ((reached_since, reached), (remaining_since, remaining)) = (self.reached?, self.remaining?);
+        (reached == remaining).then_some(reached_since.max(remaining_since))
     }
 
-    /// Whether more states are reached than left. Then one of the searches is wrong.
+    /// Whether more states are reached than remain. Then one of the searches is wrong.
     fn is_contradiction(&self) -> bool {
-        self.reached.zip(self.left).is_some_and(|((_, reached), (_, left))| reached > left)
+        self.reached.zip(self.remaining).is_some_and(|((_, reached), (_, remaining))| reached > remaining)
     }
 }
 
@@ -73,6 +76,7 @@ pub(super) struct Squeeze<'a, 'k> {
 }
 
 impl<'a, 'k> Squeeze<'a, 'k> {
+    /// Creates the context. Neither search has begun.
     pub(super) fn new(
         problem: &'a Problem,
         question: Question,
@@ -97,11 +101,12 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         }
     }
 
+    /// Returns the system of the problem.
     pub(super) fn system(&self) -> &'a Cpds {
         self.problem.system()
     }
 
-    /// Notes that a search has this many visible states at `time`. If both searches have met, this
+    /// Reports the number of states that a search has at `time`. If both searches have met, this
     /// answers [`Question::Visible`].
     pub(super) fn report(&self, side: Side, time: u64, states: usize) {
         let mut meeting = self.meeting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,12 +114,13 @@ impl<'a, 'k> Squeeze<'a, 'k> {
         if meeting.is_contradiction() {
             self.race.cancel_both();
         } else if let Some(time) = meeting.time().filter(|_| self.question == Question::Visible) {
-            self.race.concludes(time);
+            self.race.report_answer(time);
         }
     }
 
-    /// Since when both searches have the same visible states, if they have met.
-    pub(super) fn met(&self) -> Option<u64> {
+    /// Returns the time since when both searches have the same visible states; `None` if they have
+    /// not met.
+    pub(super) fn meeting_time(&self) -> Option<u64> {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner).time()
     }
 }

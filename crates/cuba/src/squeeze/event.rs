@@ -1,4 +1,4 @@
-//! Events: what a search reports while it works, as data.
+//! Events: the reports of a running search, as data.
 
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::analysis::Level;
@@ -6,45 +6,46 @@ use crate::squeeze::level_store::LevelSnapshot;
 use crate::squeeze::rung_outcome::RungResult;
 use crate::statistics::Engine;
 
-/// What happened. Events of the two searches come in any order.
+/// An event of a search. Events of the two searches come in any order.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// Whether finite context reachability holds and how that is known, if it is known from the
-    /// start.
+    /// Whether finite context reachability holds, with the reason; `None` if this is not decided
+    /// before the search.
     Fcr(Option<(bool, String)>),
-    /// A rung is being computed, and has so many states or tuples by now.
+    /// The progress of a rung.
     Overapproximating {
-        /// Which one.
+        /// The rung.
         rung: Rung,
-        /// How many.
+        /// The number of its states or tuples so far.
         states: usize,
-        /// The memory in use, including that of the rungs before.
+        /// The memory in use, with that of the rungs before.
         bytes: usize,
     },
-    /// A rung is computed, or given up.
+    /// The result of a rung that is computed or given up.
     Rung(RungResult),
-    /// A level is being computed.
+    /// The progress of a level.
     Exploring(LevelProgress),
-    /// A level is complete.
+    /// A complete level.
     Level(Level),
 }
 
-/// How far a level is.
+/// The progress of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelProgress {
-    /// What it is made of.
+    /// The engine that computes it.
     pub engine: Engine,
     /// The last complete level.
     pub k: usize,
-    /// How many states or tuples are stored.
+    /// The number of stored states or tuples.
     pub kept: usize,
-    /// How many successors were looked up.
+    /// The number of successors looked up.
     pub expansions: u64,
     /// The memory in use.
     pub bytes: usize,
 }
 
 impl LevelProgress {
+    /// Returns the progress in a view of the levels.
     pub(crate) fn of(&LevelSnapshot { engine, k, kept, expansions, bytes, .. }: &LevelSnapshot<'_>) -> Self {
         LevelProgress { engine, k, kept, expansions, bytes }
     }

@@ -1,15 +1,13 @@
 //! The levels of the lower search: R_k as states, in this process or in several, or S_k as tuples.
 
-use crate::certificate::room::Room;
+use crate::certificate::limits::CertificateLimits;
 use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
 use crate::distributed::worker::Failure;
 use crate::encoding::StorageError;
 use crate::explicit::partition::wire_format::Sent;
 use crate::explicit::reachable::{Reachable, SavedReachable};
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
-use crate::limits::Unfinished;
+use crate::limits::{Cancel, TooLarge, Unfinished};
 use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};
@@ -24,18 +22,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// The levels as far as they were computed.
+/// The computed levels.
 #[derive(Serialize)]
 pub enum LevelStore<'a> {
-    /// R_k.
+    /// R_k as states.
     Explicit(Box<Reachable<'a>>),
-    /// S_k.
+    /// S_k as tuples.
     Symbolic(Box<Symbolic<'a>>),
-    /// R_k, with its states in several processes.
+    /// R_k as states in several processes.
     Shares(Box<Shares<'a, Elsewhere>>),
 }
 
-/// Levels, as read from a checkpoint.
+/// Levels read from a checkpoint.
 #[derive(Deserialize)]
 pub(crate) enum SavedLevelStore {
     Explicit(Box<SavedReachable>),
@@ -76,7 +74,7 @@ pub struct LevelSnapshot<'e> {
 }
 
 impl<'a> LevelStore<'a> {
-    /// Level 0.
+    /// Computes level 0.
     pub fn new(system: &'a Cpds, engine: Engine, options: &Options, memory: usize, cancel: &Cancel) -> Self {
         let Options { symmetry, tuning, .. } = *options;
         match engine {
@@ -90,7 +88,10 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// Level 0 of R_k, with the states in several processes.
+    /// Computes level 0 with the states in several processes.
+    ///
+    /// # Errors
+    /// If one of these processes fails.
     pub(crate) fn in_shares(system: &'a Cpds, options: &Options, elsewhere: &Elsewhere) -> Result<Self, Failure> {
         let shares = Shares::new(system, options.symmetry, elsewhere.clone(), options.tuning);
         shares.map(|shares| LevelStore::Shares(Box::new(shares))).inspect_err(|why| elsewhere.give_up(why))
@@ -139,12 +140,13 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
+    /// Sets the token that stops the computation at any time, and the number of threads, which may
+    /// grow.
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: Arc<AtomicUsize>) {
         match self {
             LevelStore::Explicit(reachable) => reachable.use_workers(workers),
             LevelStore::Symbolic(tuples) => tuples.use_workers(cancel, workers),
-            // Shares have their own threads, and stop between supersteps.
+            // Shares have their own threads, and can be stopped between supersteps.
             LevelStore::Shares(_) => {}
         }
     }
@@ -154,14 +156,15 @@ impl<'a> LevelStore<'a> {
         if let LevelStore::Shares(shares) = self { shares.keep() } else { Ok(()) }
     }
 
-    /// The checkpoint is complete: other processes may delete earlier ones.
+    /// Reports that the checkpoint is complete, so that other processes may delete earlier
+    /// checkpoints.
     pub(crate) fn checkpoint_is_complete(&self) {
         if let LevelStore::Shares(shares) = self {
             shares.is_kept();
         }
     }
 
-    /// The kind of level store: states or tuples.
+    /// Returns the kind of level store: states or tuples.
     pub fn engine(&self) -> Engine {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => Engine::Explicit,
@@ -172,19 +175,21 @@ impl<'a> LevelStore<'a> {
     /// Computes the next level. `watch` is called at regular intervals of work, and may stop it.
     ///
     /// # Errors
-    /// If the level is incomplete. Its states found so far stay stored, and no further level can be
+    /// If the level is incomplete. Its states found so far stay stored. No further level can be
     /// computed.
     pub fn advance<B>(
         &mut self,
         watch: &mut impl FnMut(LevelSnapshot<'_>) -> ControlFlow<B>,
     ) -> Result<(), Unfinished<B>> {
         match self {
-            LevelStore::Explicit(reachable) => match reachable.advance(&mut |reachable| watch(explicit(reachable))) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
-            },
-            LevelStore::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic(tuples))),
-            LevelStore::Shares(shares) => match shares.advance(&mut |shares| watch(in_shares(shares))) {
+            LevelStore::Explicit(reachable) => {
+                match reachable.advance(&mut |reachable| watch(explicit_snapshot(reachable))) {
+                    ControlFlow::Continue(()) => Ok(()),
+                    ControlFlow::Break(why) => Err(Unfinished::Stopped(why)),
+                }
+            }
+            LevelStore::Symbolic(tuples) => tuples.advance(&mut |tuples| watch(symbolic_snapshot(tuples))),
+            LevelStore::Shares(shares) => match shares.advance(&mut |shares| watch(shares_snapshot(shares))) {
                 Ok(()) => Ok(()),
                 Err(Interrupted::Stopped(why)) => Err(Unfinished::Stopped(why)),
                 Err(Interrupted::Failed(why)) => {
@@ -195,26 +200,26 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// A view of the present levels.
+    /// Returns a view of the present levels.
     pub fn snapshot(&self) -> LevelSnapshot<'_> {
         match self {
-            LevelStore::Explicit(reachable) => explicit(reachable),
-            LevelStore::Symbolic(tuples) => symbolic(tuples),
-            LevelStore::Shares(shares) => in_shares(shares),
+            LevelStore::Explicit(reachable) => explicit_snapshot(reachable),
+            LevelStore::Symbolic(tuples) => symbolic_snapshot(tuples),
+            LevelStore::Shares(shares) => shares_snapshot(shares),
         }
     }
 
-    /// The last complete level.
+    /// Returns the last complete level.
     pub fn k(&self) -> usize {
         self.snapshot().k
     }
 
-    /// T(R_0) ⊆ … ⊆ T(R_k), then the visible states of an incomplete level.
+    /// Returns T(R_0) ⊆ … ⊆ T(R_k), and the visible states of an incomplete level.
     pub fn visible(&self) -> &VisibleLevels {
         self.snapshot().visible
     }
 
-    /// Whether R_{k-1} ⊊ R_k, or S_k has a tuple that none of S_{k-1} covers.
+    /// Whether R_{k-1} ⊊ R_k, or S_k has a tuple that no tuple of S_{k-1} covers.
     pub fn grew(&self, k: usize) -> bool {
         match self {
             LevelStore::Explicit(reachable) => reachable.has_new_states(k),
@@ -223,7 +228,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// |R_k \ R_{k-1}|, if states are counted.
+    /// Returns |R_k \ R_{k-1}|, if states are counted.
     pub fn new_states(&self, k: usize) -> Option<Count> {
         match self {
             LevelStore::Explicit(reachable) => Some(reachable.new_states(k)),
@@ -232,7 +237,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// R_k \ R_{k-1}, if states are stored one by one.
+    /// Returns R_k \ R_{k-1}, if states are stored one by one.
     pub fn states(&self, k: usize) -> Option<BTreeSet<GlobalState>> {
         match self {
             LevelStore::Explicit(reachable) => Some(reachable.states(k)),
@@ -241,7 +246,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The number of tuples of S_k that no other one covers, if the levels are tuples.
+    /// Returns the number of tuples of S_k that no other tuple covers, if the levels are tuples.
     pub fn tuples(&self, k: usize) -> Option<Count> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => None,
@@ -249,7 +254,7 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// Counters and memory of the levels so far.
+    /// Returns the effort for the levels so far.
     pub fn statistics(&self) -> Statistics {
         match self {
             LevelStore::Explicit(reachable) => Statistics::Explicit {
@@ -274,7 +279,8 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The least k with R_k = R, if the levels collapse at `collapse`. None if that is not known.
+    /// Returns the least k with R_k = R, if the levels collapse at `collapse`; `None` if this is
+    /// not decided.
     pub(super) fn collapse_of_states(&self, collapse: usize) -> Option<usize> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Shares(_) => Some(collapse),
@@ -282,13 +288,13 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The memory in use for these levels in other processes.
+    /// Returns the memory in use for these levels in other processes.
     pub fn bytes_elsewhere(&self) -> usize {
         if let LevelStore::Shares(shares) = self { shares.bytes_elsewhere() } else { 0 }
     }
 
-    /// If the states are in several processes: the number of parts, the number of supersteps, and
-    /// the messages.
+    /// Returns the number of parts, the number of supersteps, and the messages, if the states are
+    /// in several processes.
     pub fn sent(&self) -> Option<(usize, u64, Sent)> {
         match self {
             LevelStore::Explicit(_) | LevelStore::Symbolic(_) => None,
@@ -296,20 +302,20 @@ impl<'a> LevelStore<'a> {
         }
     }
 
-    /// The states of all levels, as tuples of languages.
+    /// Returns the states of all levels, as tuples of languages.
     ///
     /// # Errors
-    /// If they take much more than `room` bytes.
-    pub(crate) fn invariant(&self, room: usize) -> Result<Tuples, TooLarge> {
+    /// If they take much more than `memory` bytes.
+    pub(crate) fn invariant(&self, memory: usize) -> Result<Tuples, TooLarge> {
         match self {
             LevelStore::Explicit(reachable) => Ok(reachable.tuples(reachable.kept())),
-            LevelStore::Symbolic(tuples) => tuples.largest(room),
-            LevelStore::Shares(shares) if shares.bytes_of_tuples() > room => Err(TooLarge),
+            LevelStore::Symbolic(tuples) => tuples.largest(memory),
+            LevelStore::Shares(shares) if shares.bytes_of_tuples() > memory => Err(TooLarge),
             LevelStore::Shares(shares) => reply(shares, shares.tuples(shares.k())).ok_or(TooLarge),
         }
     }
 
-    /// R_k, as tuples of languages.
+    /// Returns R_k as tuples of languages.
     ///
     /// # Errors
     /// If they do not fit into the memory.
@@ -319,12 +325,12 @@ impl<'a> LevelStore<'a> {
             LevelStore::Symbolic(tuples) => tuples.up_to(k)?,
             LevelStore::Shares(shares) => reply(shares, shares.tuples(k)).ok_or(TooLarge)?,
         };
-        tuples.certificate(&Room::new(usize::MAX, &Cancel::default()))
+        tuples.certificate(&CertificateLimits::new(usize::MAX, &Cancel::default()))
     }
 
-    /// A trace to a bad state, up to a permutation of interchangeable threads, with the least number
-    /// of contexts. None if it is too long to be written out. The trace leads to the visible state
-    /// number `visible`, which fits pattern number `pattern`.
+    /// Returns a trace to a bad state, up to a permutation of interchangeable threads, with the
+    /// least number of contexts; `None` if it is too long to be written out. `visible` is the
+    /// number of the bad visible state, and `pattern` the number of the pattern that it fits.
     pub(crate) fn trace(
         &mut self,
         bad: &BadPatterns,
@@ -343,12 +349,13 @@ impl<'a> LevelStore<'a> {
     }
 }
 
-/// The reply of the other processes. None if one of them is lost; then all of them stop.
-fn reply<T>(shares: &Shares<'_, Elsewhere>, answer: Result<T, Failure>) -> Option<T> {
-    answer.inspect_err(|why| shares.give_up(why)).ok()
+/// Returns the reply of the other processes; `None` if one of them is lost. Then all of them stop.
+fn reply<T>(shares: &Shares<'_, Elsewhere>, result: Result<T, Failure>) -> Option<T> {
+    result.inspect_err(|why| shares.give_up(why)).ok()
 }
 
-fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> LevelSnapshot<'e> {
+/// Returns a view of levels in several processes.
+fn shares_snapshot<'e>(shares: &'e Shares<'_, Elsewhere>) -> LevelSnapshot<'e> {
     let total = shares.total();
     LevelSnapshot {
         engine: Engine::Explicit,
@@ -365,7 +372,8 @@ fn in_shares<'e>(shares: &'e Shares<'_, Elsewhere>) -> LevelSnapshot<'e> {
     }
 }
 
-fn explicit<'e>(reachable: &'e Reachable<'_>) -> LevelSnapshot<'e> {
+/// Returns a view of levels of states.
+fn explicit_snapshot<'e>(reachable: &'e Reachable<'_>) -> LevelSnapshot<'e> {
     LevelSnapshot {
         engine: Engine::Explicit,
         k: reachable.k(),
@@ -380,7 +388,8 @@ fn explicit<'e>(reachable: &'e Reachable<'_>) -> LevelSnapshot<'e> {
     }
 }
 
-fn symbolic<'e>(tuples: &'e Symbolic<'_>) -> LevelSnapshot<'e> {
+/// Returns a view of levels of tuples.
+fn symbolic_snapshot<'e>(tuples: &'e Symbolic<'_>) -> LevelSnapshot<'e> {
     LevelSnapshot {
         engine: Engine::Symbolic,
         k: tuples.k(),

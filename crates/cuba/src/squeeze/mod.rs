@@ -1,9 +1,9 @@
 //! The squeeze: T(R_k) grows from below, overapproximations shrink from above (paper, Alg. 3).
 //!
 //! In: a problem, a question, options. Out: an [`Analysis`](analysis::Analysis) with a conclusion.
-//! Two searches work side by side, and the work that each has done decides which was first, so that
-//! every run with the same input reports the same. The lower search computes levels, the upper one
-//! rungs of the ladder; either may answer alone, or both together.
+//! The lower search computes levels, and the upper search computes rungs of the ladder. Either
+//! search may answer alone, or both together. They run side by side. Their amounts of work decide
+//! which search was first, so each run with the same input reports the same.
 
 pub(crate) mod analysis;
 pub mod checkpoint;
@@ -19,6 +19,7 @@ mod race;
 mod rung_computation;
 mod rung_order;
 pub(crate) mod rung_outcome;
+mod saved_search;
 pub(crate) mod search;
 mod upper_search;
 mod work_clock;

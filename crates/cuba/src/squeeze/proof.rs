@@ -1,35 +1,33 @@
-//! From a proof to a certificate, for the independent checker (`cpds-check`).
+//! Makes the certificate of a proof, for the independent checker (`cpds-check`).
 
-use crate::certificate::room::Room;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::certificate::limits::CertificateLimits;
+use crate::limits::{Cancel, TooLarge};
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
 use crate::squeeze::level_store::LevelStore;
 use cpds::Certificate;
 
 impl Analysis<'_> {
-    /// The tuples of languages behind a proof, for a checker. They contain all reachable states. If
-    /// the question is about bad states, they contain none; otherwise, their visible states are
-    /// exactly those that were found.
+    /// Makes the certificate of a proof: tuples of languages that contain all reachable states. If
+    /// the question is about bad states, they contain no bad state. Otherwise, their visible states
+    /// are T(R).
     ///
     /// # Errors
-    /// If it takes more than `memory` bytes, or if it is cancelled.
+    /// If it takes more than `memory` bytes, or if the caller cancels.
     pub fn certificate(&self, proof: &Proof, memory: usize, cancel: &Cancel) -> Result<Certificate, TooLarge> {
-        let room = &Room::new(memory, cancel);
+        let limits = &CertificateLimits::new(memory, cancel);
         let mut certificate = match proof {
-            Proof::LowerCollapsed => self.level_store.invariant(memory)?.certificate(room)?,
+            Proof::LowerCollapsed => self.level_store.invariant(memory)?.certificate(limits)?,
             Proof::Bounded(rungs) => {
                 let invariant = |rung: &Rung| {
-                    let found =
-                        self.rungs.iter().zip(&self.invariants).find_map(|(climbed, invariant)| {
-                            if climbed.rung == *rung { invariant.as_ref() } else { None }
-                        });
-                    found.expect("a rung that proves something is stored").tuples()
+                    let mut attempts =
+                        self.rungs.iter().zip(&self.invariants).filter(|(result, _)| result.rung == *rung);
+                    let invariant = attempts.find_map(|(_, invariant)| invariant.as_ref());
+                    invariant.expect("the invariant of a computed rung is stored").tuples()
                 };
                 let (first, others) = rungs.split_first().expect("a proof names a rung");
                 let mut others = others.iter().map(invariant);
-                others.try_fold(invariant(first), |all, other| all.and(other, room))?.certificate(room)?
+                others.try_fold(invariant(first), |all, other| all.and(other, limits))?.certificate(limits)?
             }
         };
         if let Conclusion::Converged(_) = self.conclusion {
@@ -38,8 +36,8 @@ impl Analysis<'_> {
         Ok(certificate)
     }
 
-    /// What the proof rests on, if there is one: `A_1`, or `matched-Z ∩ A_0`; or `R_k` or `S_k`
-    /// (Scheme 1).
+    /// Returns the name of the proof, if there is one: rungs such as `A_1` or `matched-Z ∩ A_0`; or
+    /// `R_k` or `S_k`, for Scheme 1.
     pub fn proved_by(&self) -> Option<String> {
         match &self.conclusion {
             Conclusion::Safe(Proof::Bounded(rungs)) | Conclusion::Converged(Proof::Bounded(rungs)) => {

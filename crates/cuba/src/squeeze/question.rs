@@ -1,4 +1,4 @@
-//! What to find out, how, and within which limits.
+//! The input of a search: the question, the options with all limits, and the caller's control.
 
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
@@ -7,45 +7,47 @@ use crate::statistics::Engine;
 use crate::tuning::Tuning;
 use std::time::Duration;
 
-/// What to find out.
+/// The question of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
     /// Whether a bad state is reachable.
     Verify,
-    /// T(R): until (T(R_k)) is known to have converged.
+    /// Which visible states are reachable: T(R). The search ends when (T(R_k)) has converged.
     Visible,
-    /// R: until (R_k) has converged, which it may never do.
+    /// Which states are reachable: R. The search ends when (R_k) has converged, which may never
+    /// happen.
     Reachable,
 }
 
-/// How to go about it.
+/// The options of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What the levels are made of. By default, states where finite context reachability holds,
-    /// then tuples if the states do not fit into the memory; otherwise tuples.
+    /// The engine of the lower search. By default, the levels are sets of states if finite context
+    /// reachability holds, and sets of tuples otherwise. If the states do not fit into the memory,
+    /// tuples follow.
     pub engine: Option<Engine>,
-    /// Which overapproximations to try.
+    /// The overapproximations to compute.
     pub ladder: Ladder,
-    /// Whether one state stands for all that differ by interchangeable threads. No answer depends
-    /// on it.
+    /// Whether to use symmetry: one stored state stands for its orbit. No answer depends on it.
     pub symmetry: bool,
     /// The last level k to compute.
     pub max_contexts: Option<usize>,
     /// The last depth d of A_d to compute.
     pub max_depth: Option<usize>,
-    /// How many tuples an A_d may have, or states a Z_z. Without this and the two limits before, k
-    /// and d grow until there is an answer, and rungs that had too many tuples are tried again with
-    /// more. With this limit, no deeper rungs are computed once the initial states alone exceed it.
+    /// The most tuples of an A_d, and the most states of a Z_z. If neither this nor one of the two
+    /// limits before is given, k and d grow until there is an answer, and rungs with too many
+    /// tuples are tried again with a higher limit. If the initial states alone exceed this limit,
+    /// no deeper rungs are computed.
     pub max_tuples: Option<usize>,
-    /// How many bytes the tables may take. Evidence is made within a third of that beyond it.
+    /// The most memory for the tables, in bytes. Evidence may take a third of that in addition.
     pub memory: usize,
-    /// How many threads may work at a time. No answer depends on it.
+    /// The most threads that work at a time. No answer depends on it.
     pub jobs: usize,
-    /// When to give up.
+    /// The time limit.
     pub timeout: Option<Duration>,
-    /// What to do about evidence.
+    /// Whether evidence is made and checked.
     pub evidence: EvidencePolicy,
-    /// How much work is done at a time. No answer depends on it.
+    /// How often limits are checked, and when an optimisation pays off.
     pub tuning: Tuning,
 }
 
@@ -67,24 +69,25 @@ impl Default for Options {
     }
 }
 
-/// What to do about evidence.
+/// Whether evidence is made and checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EvidencePolicy {
-    /// Evidence is made, and has to be accepted by the checker. Without that, there is no answer.
+    /// The library makes the evidence, and the checker has to accept it. Without accepted evidence,
+    /// there is no answer.
     Checked,
-    /// Evidence is made, if the limits allow it, and not checked.
+    /// The library makes the evidence, if the limits allow it. The checker does not check it.
     Unchecked,
-    /// A trace is evidence, not checked; a certificate is not made.
+    /// The library makes no certificate. A trace is evidence, but the checker does not check it.
     TraceOnly,
 }
 
-/// How a caller controls a search.
+/// The caller's control of a search.
 #[derive(Default)]
 pub struct Control<'c> {
-    /// What the search starts with: what another run has saved, or nothing.
+    /// The start of the search: the checkpoints of another run, or the initial states.
     pub start: StartPoint,
-    /// Stops the search.
+    /// The token that stops the search.
     pub cancel: Cancel,
-    /// Saves what the search has, now and then.
+    /// Stores checkpoints of the search.
     pub checkpoint_writer: Option<&'c dyn CheckpointWriter>,
 }

@@ -1,16 +1,17 @@
-//! The race of both ends: the lower and the upper search side by side, and which of them was first.
+//! The race of both ends: the lower and the upper search run side by side, and one of them is
+//! first.
 //!
-//! Time is work: each search counts what it does, and these counts depend on no machine, on no
-//! other process, and on no number of threads. What a search found at time t was *first* if the
-//! other search found nothing before its own time t. So a search that has an answer at t waits
-//! until the other one has come to t, and what was found after t is dropped. Then the answer, and
-//! everything that is reported with it, is the same in every run, and no run takes much longer than
-//! twice the time of the faster search.
+//! Time is work: each search counts its work, and these counts do not depend on the machine, on
+//! other processes, or on the number of threads. An answer of one search at time t is *first* if
+//! the other search has no answer before its own time t. So the other search continues until time
+//! t, and all results after t are dropped. Then the answer, and everything that is reported with
+//! it, is the same in each run, and no run takes much longer than twice the time of the faster
+//! search.
 //!
-//! While both searches work, this module only stops them early. Which answer was first is decided
-//! when both have ended, from what each has found and when (`squeeze/conclude.rs`).
+//! This module only stops the searches early. When both have ended, `squeeze/conclude.rs` decides
+//! from their results and times which answer was first.
 //!
-//! Only a bad state ends the race at once: no answer of the upper search could change it.
+//! Only a bad state ends the race at once, since no answer of the upper search could change it.
 
 use crate::limits::{Cancel, Halt};
 use std::ops::ControlFlow;
@@ -21,48 +22,53 @@ use std::time::Duration;
 /// Which of the two searches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
-    /// The one on the ladder of overapproximations.
+    /// The upper search, on the ladder of overapproximations.
     Upper = 0,
-    /// The one on the levels.
+    /// The lower search, on the levels.
     Lower = 1,
 }
 
 impl Side {
+    /// Returns the other search.
     pub(super) fn other(self) -> Side {
         if self == Side::Upper { Side::Lower } else { Side::Upper }
     }
 }
 
-/// How much more work than the other search a search may do in its turn.
-const TURN: u64 = 1 << 15;
+/// If only one search may work at a time: the work by which a search may be ahead of the other
+/// search.
+const MAX_LEAD: u64 = 1 << 15;
 
 /// The time of a search that is over.
 const DONE: u64 = u64::MAX;
 
-/// Both clocks, and what stops the searches.
+/// The clocks of both searches, and the means to stop them.
 pub(super) struct Race {
+    /// The time of each search.
     time: [AtomicU64; 2],
     /// The time of the first answer.
     first: AtomicU64,
-    /// When the upper search has to stop, answer or not.
-    enough: AtomicU64,
-    /// One for each search.
+    /// The time at which the upper search has to stop without an answer.
+    upper_deadline: AtomicU64,
+    /// The token that stops each search.
     cancels: [Cancel; 2],
-    /// How many threads each search may use: while both work, the upper one has one and the lower
-    /// one the others; a search that works alone has all.
+    /// The number of threads that each search may use. While both work, the upper search has one
+    /// thread and the lower search has the rest. A search that works alone has all threads.
     workers: [Arc<AtomicUsize>; 2],
+    /// The number of all threads.
     jobs: usize,
     /// The search whose turn it is, if only one may work at a time.
     turn: Option<(Mutex<Side>, Condvar)>,
 }
 
 impl Race {
+    /// Starts a race. `cancel` stops both searches.
     pub(super) fn new(jobs: usize, cancel: &Cancel) -> Self {
         let turn = (jobs < 2).then(|| (Mutex::new(Side::Upper), Condvar::new()));
         Race {
             time: [AtomicU64::new(0), AtomicU64::new(0)],
             first: AtomicU64::new(DONE),
-            enough: AtomicU64::new(DONE),
+            upper_deadline: AtomicU64::new(DONE),
             cancels: [cancel.child(None), cancel.child(None)],
             workers: [1, jobs.saturating_sub(1).max(1)].map(|workers| Arc::new(AtomicUsize::new(workers))),
             jobs,
@@ -70,17 +76,18 @@ impl Race {
         }
     }
 
-    /// Sets the clock of a search to `time`, waits for its turn, and says whether it has to stop.
+    /// Sets the clock of a search to `time`, waits for its turn, and returns whether it has to
+    /// stop.
     pub(super) fn tick(&self, side: Side, time: u64) -> ControlFlow<Halt> {
         self.time[side as usize].store(time, Ordering::Relaxed);
-        let ahead = || time > self.time[side.other() as usize].load(Ordering::Relaxed).saturating_add(TURN);
+        let is_ahead = || time > self.time[side.other() as usize].load(Ordering::Relaxed).saturating_add(MAX_LEAD);
         if let Some((turn, changed)) = &self.turn {
             let mut current = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            if ahead() && *current == side {
+            if is_ahead() && *current == side {
                 *current = side.other();
                 changed.notify_all();
             }
-            // A cancelled token wakes no thread, so the wait ends now and then.
+            // A cancelled token wakes no thread, so each wait ends after a short time.
             while *current != side
                 && self.cancel(side).why().is_none()
                 && self.time[side.other() as usize].load(Ordering::Relaxed) != DONE
@@ -100,7 +107,7 @@ impl Race {
         }
     }
 
-    /// The token that stops a search at once.
+    /// Returns the token that stops a search at once.
     pub(super) fn cancel(&self, side: Side) -> &Cancel {
         &self.cancels[side as usize]
     }
@@ -115,31 +122,32 @@ impl Race {
         self.cancel(side.other()).stop(Halt::Superseded);
     }
 
-    /// Notes that a search has an answer at `time`.
-    pub(super) fn concludes(&self, time: u64) {
+    /// Reports that a search has an answer at `time`.
+    pub(super) fn report_answer(&self, time: u64) {
         self.first.fetch_min(time, Ordering::Relaxed);
     }
 
-    /// Notes that the lower search gives up at `time`, without an answer. The upper search may work
-    /// until the same time, and at least until `least`. Returns the later of the two.
-    pub(super) fn gives_up(&self, time: u64, least: u64) -> u64 {
-        let enough = time.max(least);
-        self.enough.store(enough, Ordering::Relaxed);
-        enough
+    /// Reports that the lower search gives up at `time`, without an answer. The upper search may
+    /// work until the same time, and at least until `least`. Returns the later of these two times.
+    pub(super) fn report_giving_up(&self, time: u64, least: u64) -> u64 {
+        let upper_deadline = time.max(least);
+        self.upper_deadline.store(upper_deadline, Ordering::Relaxed);
+        upper_deadline
     }
 
-    /// When the upper search has to stop: never, unless the lower one has given up.
-    pub(super) fn enough(&self) -> u64 {
-        self.enough.load(Ordering::Relaxed)
+    /// Returns the time at which the upper search has to stop: never, unless the lower search has
+    /// given up.
+    pub(super) fn upper_deadline(&self) -> u64 {
+        self.upper_deadline.load(Ordering::Relaxed)
     }
 
-    /// How many threads a search may use at present.
+    /// Returns the number of threads that a search may use. It may grow.
     pub(super) fn workers(&self, side: Side) -> Arc<AtomicUsize> {
         self.workers[side as usize].clone()
     }
 
-    /// Notes that a search is over. The other one no longer waits for it.
-    pub(super) fn leaves(&self, side: Side) {
+    /// Reports that a search has ended. The other search no longer waits for it.
+    pub(super) fn finish(&self, side: Side) {
         self.time[side as usize].store(DONE, Ordering::Relaxed);
         self.workers[side.other() as usize].store(self.jobs, Ordering::Relaxed);
         if let Some((turn, changed)) = &self.turn {
@@ -149,29 +157,30 @@ impl Race {
     }
 
     /// Whether a search still works.
-    pub(super) fn is_at_work(&self, side: Side) -> bool {
+    pub(super) fn is_running(&self, side: Side) -> bool {
         self.time[side as usize].load(Ordering::Relaxed) != DONE
     }
 
-    /// Runs a search. When it ends, the other one no longer waits for it. If it panics, the other
-    /// one stops.
+    /// Runs a search. When it ends, the other search no longer waits for it. If it panics, the
+    /// other search stops.
     pub(super) fn run<T>(&self, side: Side, work: impl FnOnce() -> T) -> T {
-        let _leaves = Leaves { race: self, side };
+        let _guard = FinishGuard { race: self, side };
         work()
     }
 }
 
-struct Leaves<'r> {
+/// Reports the end of a search, even if the search panics.
+struct FinishGuard<'r> {
     race: &'r Race,
     side: Side,
 }
 
-impl Drop for Leaves<'_> {
+impl Drop for FinishGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.race.cancel_both();
         }
-        self.race.leaves(self.side);
+        self.race.finish(self.side);
     }
 }
 
@@ -180,8 +189,8 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// A search that works in steps, with an answer after `answer` units of work.
-    fn finish(race: &Race, side: Side, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
+    /// Runs a search that works in steps, with an answer after `answer` units of work.
+    fn run_in_steps(race: &Race, side: Side, step: u64, answer: Option<u64>) -> (u64, Option<Halt>) {
         race.run(side, || {
             let mut time = 0;
             loop {
@@ -189,7 +198,7 @@ mod tests {
                     return (time, Some(why));
                 }
                 if answer.is_some_and(|answer| time >= answer) {
-                    race.concludes(time);
+                    race.report_answer(time);
                     return (time, None);
                 }
                 time += step;
@@ -197,21 +206,22 @@ mod tests {
         })
     }
 
-    /// The search with less work is first, whatever the schedule of the threads. The other one stops
-    /// just after that time.
+    /// In every schedule of the threads, the search with less work is first. The other search stops
+    /// soon after that time.
     #[test]
-    fn less_work_is_first() {
+    fn the_answer_with_less_work_is_first() {
         for jobs in [1, 2] {
             for _ in 0..50 {
                 let race = Race::new(jobs, &Cancel::default());
                 let (upper, lower) = thread::scope(|scope| {
-                    let upper = scope.spawn(|| finish(&race, Side::Upper, 1000, Some(100_000)));
-                    let lower = scope.spawn(|| finish(&race, Side::Lower, 10, Some(70_000)));
+                    let upper = scope.spawn(|| run_in_steps(&race, Side::Upper, 1000, Some(100_000)));
+                    let lower = scope.spawn(|| run_in_steps(&race, Side::Lower, 10, Some(70_000)));
                     (upper.join().unwrap(), lower.join().unwrap())
                 });
                 assert_eq!(race.first.load(Ordering::Relaxed), 70_000);
                 assert_eq!(lower, (70_000, None));
-                // Its answer may come before it checks the other clock.
+                // The upper search may have its answer before it checks the time of the first
+                // answer.
                 assert!(
                     upper == (100_000, None) || (upper.0 > 70_000 && upper.1 == Some(Halt::Superseded)),
                     "{upper:?}"
@@ -222,12 +232,12 @@ mod tests {
 
     /// No search waits for one that has ended without an answer.
     #[test]
-    fn the_other_one_continues_alone() {
+    fn a_search_continues_alone_after_the_other_one_has_ended() {
         for jobs in [1, 2] {
             let race = Race::new(jobs, &Cancel::default());
             thread::scope(|scope| {
                 scope.spawn(|| race.run(Side::Upper, || ()));
-                let lower = scope.spawn(|| finish(&race, Side::Lower, 1000, Some(10_000_000)));
+                let lower = scope.spawn(|| run_in_steps(&race, Side::Lower, 1000, Some(10_000_000)));
                 assert_eq!(lower.join().unwrap(), (10_000_000, None));
             });
         }
@@ -241,7 +251,7 @@ mod tests {
             thread::scope(|scope| {
                 let searches = [Side::Upper, Side::Lower].map(|side| {
                     let race = &race;
-                    scope.spawn(move || finish(race, side, 1, None))
+                    scope.spawn(move || run_in_steps(race, side, 1, None))
                 });
                 cancel.stop(why);
                 for search in searches {
@@ -250,6 +260,6 @@ mod tests {
             });
         }
         let race = Race::new(2, &Cancel::new().child(Some(Duration::ZERO)));
-        assert_eq!(finish(&race, Side::Lower, 1, None).1, Some(Halt::TimeOut));
+        assert_eq!(run_in_steps(&race, Side::Lower, 1, None).1, Some(Halt::TimeOut));
     }
 }

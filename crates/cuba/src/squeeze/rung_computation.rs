@@ -1,20 +1,20 @@
 //! Computes one rung of the ladder to the end, within limits.
 //!
-//! In: the rung with its limits, or the tables of a rung that a checkpoint has. Out: a set of
-//! visible states that contains T(R), and an invariant that proves it.
+//! In: the rung with its limits, or the tables of an unfinished rung from a checkpoint. Out: a set
+//! of visible states that contains T(R), and an invariant that proves this.
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
 use crate::overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
-use crate::overapproximation::cut_off_exploration::{CutOffExploration, Progress};
+use crate::overapproximation::cut_off_exploration::{CutOffExploration, ExplorationProgress};
 use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::z::Overapproximation;
-use crate::squeeze::checkpoint::UnfinishedRungTables;
 use crate::squeeze::context::Squeeze;
 use crate::squeeze::event::Event;
 use crate::squeeze::race::Side;
 use crate::squeeze::rung_order::RungStep;
+use crate::squeeze::saved_search::UnfinishedRungTables;
 use crate::squeeze::upper_search::UpperSearch;
 use crate::symbolic::levels::{SavedSymbolic, Symbolic};
 use crate::tables::packed_rows::PackedSet;
@@ -37,9 +37,9 @@ pub(super) enum RungTables<'a> {
 }
 
 impl RungTables<'_> {
-    /// The number of tuples or states that the limit applies to. For Z and matched-Z it is zero:
-    /// only memory limits them.
-    pub(super) fn limited(&self, rung: Rung) -> usize {
+    /// Returns the number of tuples or states to which the limit applies. For Z and matched-Z it is
+    /// zero, since only memory limits them.
+    pub(super) fn limited_items(&self, rung: Rung) -> usize {
         match (self, rung) {
             (_, Rung::Z | Rung::MatchedZ) => 0,
             (RungTables::CutOff(exploration), _) => exploration.progress().states,
@@ -67,6 +67,7 @@ pub(super) enum Invariant<'a> {
 }
 
 impl Invariant<'_> {
+    /// Returns the states as tuples of languages.
     pub(super) fn tuples(&self) -> Tuples {
         match self {
             Invariant::CutOff(states) => states.tuples(),
@@ -74,6 +75,7 @@ impl Invariant<'_> {
         }
     }
 
+    /// Returns the memory in use.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Invariant::CutOff(states) => states.bytes(),
@@ -83,7 +85,7 @@ impl Invariant<'_> {
 }
 
 impl<'a> Squeeze<'a, '_> {
-    /// The tables of an unfinished rung, or new ones with the initial states.
+    /// Returns the tables of an unfinished rung, or new tables with the initial states.
     pub(super) fn tables(
         &self,
         rung: Rung,
@@ -106,7 +108,7 @@ impl<'a> Squeeze<'a, '_> {
         })
     }
 
-    /// Explores M^n to the end, within limits. Also returns the transitions that this took.
+    /// Explores M^n to the end, within limits. Also returns the number of transitions.
     pub(super) fn compute_cut_off(
         &self,
         search: &UpperSearch<'a>,
@@ -117,14 +119,14 @@ impl<'a> Squeeze<'a, '_> {
     ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         // Only memory limits Z and matched-Z.
-        let most = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
+        let max_states = if rung.cut().is_some_and(|cut| cut.height > 1) { limits.tuples } else { usize::MAX };
         let mut work = exploration.progress().transitions;
-        let found = Overapproximation::within(exploration, limits.memory, &mut |exploration| {
-            let Progress { states, transitions: taken, bytes } = exploration.progress();
+        let result = Overapproximation::within(exploration, limits.memory, &mut |exploration| {
+            let ExplorationProgress { states, transitions: taken, bytes } = exploration.progress();
             let bytes = self.in_use(limits, bytes);
             let _ = events.send(Event::Overapproximating { rung, states, bytes });
             work = taken;
-            if states > most {
+            if states > max_states {
                 return ControlFlow::Break(AbstractionError::TooManyTuples);
             }
             self.tick(rung, self.time_after(search, rung, work)).map_break(AbstractionError::Stopped)?;
@@ -135,7 +137,7 @@ impl<'a> Squeeze<'a, '_> {
             }
             ControlFlow::Continue(())
         });
-        let found = match found {
+        let result = match result {
             Ok((z, taken)) => {
                 work = taken;
                 let generators = (rung == Rung::Z).then(|| (z.generator_count(), z.pop_target_count()));
@@ -145,10 +147,10 @@ impl<'a> Squeeze<'a, '_> {
             Err(Unfinished::TooLarge) => Err(AbstractionError::TooLarge),
             Err(Unfinished::Stopped(why)) => Err(why),
         };
-        (found, work)
+        (result, work)
     }
 
-    /// Computes A_d to the end, within limits. Also returns the work that this took.
+    /// Computes A_d to the end, within limits. Also returns the work.
     pub(super) fn compute_widened(
         &self,
         search: &UpperSearch<'a>,
@@ -165,7 +167,7 @@ impl<'a> Squeeze<'a, '_> {
             let _ = events.send(Event::Overapproximating { rung, states: tuples.kept(), bytes });
             work = tuples.work();
             self.tick(rung, self.time_after(search, rung, work))?;
-            // The last call may come when the tables are too large to continue.
+            // In the last call, the tables may be too large to continue.
             if tuples.can_continue() {
                 self.save_if_due(Side::Upper, &|out| {
                     search.write(Some((step, UnfinishedRungTables::Widened(tuples))), out)
@@ -173,14 +175,14 @@ impl<'a> Squeeze<'a, '_> {
             }
             ControlFlow::Continue(())
         };
-        let found = Abstraction::watched(tuples, limits, &mut watch);
-        let work = found.as_ref().map_or(work, |found| found.work);
-        let found = found.map(|Abstraction { is_exact, visible, largest, .. }| ComputedRung {
+        let result = Abstraction::watched(tuples, limits, &mut watch);
+        let work = result.as_ref().map_or(work, |abstraction| abstraction.work);
+        let result = result.map(|Abstraction { is_exact, visible, largest, .. }| ComputedRung {
             generators: None,
             is_exact,
             set: Arc::new(visible),
             invariant: Invariant::Widened(largest),
         });
-        (found, work)
+        (result, work)
     }
 }

@@ -1,8 +1,8 @@
 //! The order of the rungs: which rung is next, and how many tuples or states it may have.
 //!
 //! New rungs alternate with rungs that had too many tuples before. Two kinds of rungs are skipped:
-//! after A_d, every Z_z with z ≤ d + 1, which rules out nothing more; and kinds whose initial states
-//! alone exceed the limit ([`InitialOverflow`]).
+//! after A_d, every Z_z with z ≤ d + 1, which rules out nothing more; and kinds whose initial
+//! states alone exceed the limit ([`InitialOverflow`]).
 
 use crate::overapproximation::ladder::{Ladder, Rung};
 use crate::squeeze::question::Options;
@@ -10,12 +10,12 @@ use crate::squeeze::work_clock::WorkClock;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The default limit on the tuples of an A_d and on the states of a Z_z. If the caller sets no limit
-/// at all, a rung that exceeds it is tried again later with a higher limit.
-pub(super) const TUPLES: usize = 100_000;
+/// The default limit on the tuples of an A_d and on the states of a Z_z. If the caller sets no
+/// limit at all, a rung that exceeds it is tried again later with a higher limit.
+pub(super) const DEFAULT_MAX_TUPLES: usize = 100_000;
 
 /// The depth of the last rung if the caller limits only the number of contexts.
-const DEPTH: usize = 4;
+const DEFAULT_MAX_DEPTH: usize = 4;
 
 /// A rung to be computed, with at most this many tuples or states.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -35,19 +35,21 @@ pub(super) struct RungOrder {
     is_new: bool,
     /// The depth of the deepest A_d that is computed.
     deepest: Option<usize>,
-    too_many: InitialOverflow,
+    /// The kinds of rungs with too many initial states.
+    initial_overflow: InitialOverflow,
     /// The work of all rungs so far.
     pub(super) clock: WorkClock,
 }
 
 /// The kinds of rungs whose initial states alone are more than the limit.
 ///
-/// Every A_d begins with the same tuples: each initial state is a tuple of single words, and nothing
-/// is widened or merged before the first step. (In diagrams, nodes are counted; they are the same
-/// for every A_d.) So if there are too many for one A_d, there are too many for all. A Z_z begins
-/// with the initial states cut off at height z, and Z_{z+1} has at least as many. So if there are too
-/// many for one z, there are too many for every higher one. Initial states that differ only near the
-/// bottom are one state of Z_z and several tuples of A_d, so each kind has its own flag.
+/// Every A_d begins with the same tuples: each initial state is a tuple of single words, and
+/// nothing is widened or merged before the first step. (In diagrams, nodes are counted; they are
+/// the same for every A_d.) So if there are too many for one A_d, there are too many for all. A Z_z
+/// begins with the initial states cut off at height z, and Z_{z+1} has at least as many. So if
+/// there are too many for one z, there are too many for every higher one. Initial states that
+/// differ only near the bottom are one state of Z_z and several tuples of A_d, so each kind has its
+/// own flag.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct InitialOverflow {
     abstracts: bool,
@@ -55,6 +57,7 @@ struct InitialOverflow {
 }
 
 impl InitialOverflow {
+    /// Adds the kind of this rung.
     fn add(&mut self, rung: Rung) {
         match rung {
             Rung::Abstract(_) => self.abstracts = true,
@@ -79,14 +82,14 @@ impl InitialOverflow {
 }
 
 impl RungOrder {
-    /// No rung has begun.
+    /// Creates the order before the first rung.
     pub(super) fn new() -> Self {
         RungOrder {
             begun: 0,
             retries: VecDeque::new(),
             is_new: true,
             deepest: None,
-            too_many: InitialOverflow::default(),
+            initial_overflow: InitialOverflow::default(),
             clock: WorkClock::default(),
         }
     }
@@ -96,38 +99,38 @@ impl RungOrder {
         self.begun == 0
     }
 
-    /// The next rung, if there is one.
+    /// Returns the next rung, if there is one.
     pub(super) fn next(&mut self, options: &Options) -> Option<RungStep> {
         let Options { max_contexts, max_depth, max_tuples, ladder, .. } = *options;
-        let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEPTH } else { usize::MAX });
-        while !self.too_many.is_everything(ladder) {
+        let max_depth = max_depth.unwrap_or(if max_contexts.is_some() { DEFAULT_MAX_DEPTH } else { usize::MAX });
+        while !self.initial_overflow.is_everything(ladder) {
             let new =
                 if self.is_new || self.retries.is_empty() { ladder.rungs(max_depth).nth(self.begun) } else { None };
             self.begun += usize::from(new.is_some());
             let step = match new {
-                Some(rung) => RungStep { rung, tuples: max_tuples.unwrap_or(TUPLES) },
+                Some(rung) => RungStep { rung, tuples: max_tuples.unwrap_or(DEFAULT_MAX_TUPLES) },
                 None => self.retries.pop_front()?,
             };
             self.is_new = !self.is_new;
-            // A_d has ruled out everything that this Z_z can rule out.
+            // A_d has ruled out all states that this Z_z can rule out.
             let is_useless = |z: usize| self.deepest.is_some_and(|depth| z <= depth + 1);
-            if !matches!(step.rung, Rung::CutOff(z) if is_useless(z)) && !self.too_many.has(step.rung) {
+            if !matches!(step.rung, Rung::CutOff(z) if is_useless(z)) && !self.initial_overflow.has(step.rung) {
                 return Some(step);
             }
         }
         None
     }
 
-    /// Notes that a rung is computed.
+    /// Reports that a rung is computed.
     pub(super) fn complete(&mut self, rung: Rung) {
         if let Rung::Abstract(depth) = rung {
             self.deepest = self.deepest.max(Some(depth));
         }
     }
 
-    /// Notes that this rung, and every deeper one of its kind, has too many initial states.
+    /// Reports that this rung, and each deeper rung of its kind, has too many initial states.
     pub(super) fn end_kind(&mut self, rung: Rung) {
-        self.too_many.add(rung);
+        self.initial_overflow.add(rung);
     }
 
     /// Queues a rung for another attempt, with four times as many tuples.
@@ -154,6 +157,6 @@ mod tests {
         assert_eq!(next(&mut order, 1), ["A_2 100000"]);
         order.retry(RungStep { rung: Rung::Abstract(2), tuples: 7 });
         assert_eq!(next(&mut order, 3), ["Z_3 100000", "A_2 28", "A_3 100000"]);
-        assert_eq!(next(&mut order, 9), ["Z_4 100000", "A_4 100000", "Z_5 100000"], "no deeper than asked");
+        assert_eq!(next(&mut order, 9), ["Z_4 100000", "A_4 100000", "Z_5 100000"], "no deeper than the default depth");
     }
 }

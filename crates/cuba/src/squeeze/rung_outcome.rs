@@ -31,24 +31,24 @@ pub enum Outcome {
 pub struct Bound {
     /// The number of its visible states.
     pub visible: Count,
-    /// The number of visible states that it is the first rung to rule out.
+    /// The number of visible states that it rules out, and that no rung before it has ruled out.
     pub ruled_out: Count,
-    /// The number of visible states that are left after it.
+    /// The number of visible states that remain after it.
     pub left: Count,
-    /// For Z: |G ∩ Z|, and the number of pop targets in Z, which are a tighter set of generators.
+    /// For Z, |G ∩ Z|, and the number of pop targets in Z, which are a tighter set of generators.
     pub generators: Option<(Count, Count)>,
-    /// Whether it is known to be T(R): no language was widened.
+    /// Whether it is T(R), because widening has changed no language.
     pub is_exact: bool,
     /// The number of its sorted visible states.
     pub(crate) sorted: usize,
-    /// The number of sorted visible states that are left after it.
+    /// The number of sorted visible states that remain after it.
     pub(crate) sorted_left: usize,
-    /// Whether it alone has no bad state, if that is the question.
+    /// Whether it alone has no bad state, if the question is about bad states.
     pub(crate) is_safe: bool,
 }
 
 impl RungResult {
-    /// The bound, if the rung was computed.
+    /// Returns the bound, if the rung was computed.
     pub fn bound(&self) -> Option<&Bound> {
         if let Outcome::Bound(bound) = &self.outcome { Some(bound) } else { None }
     }
@@ -58,8 +58,8 @@ impl RungResult {
         self.bound().is_some_and(|bound| bound.ruled_out != Count::ZERO)
     }
 
-    /// The number of visible states left after this rung, and the last rung that ruled one out.
-    /// `before` is this pair before the rung.
+    /// Returns the number of visible states that remain after this rung, and the last rung that
+    /// ruled out a state. `before` is this pair before the rung.
     #[must_use]
     pub fn left_after(&self, before: Option<(Count, Rung)>) -> Option<(Count, Rung)> {
         match self.bound() {

@@ -1,23 +1,23 @@
-//! The search: the choice of the engine, both searches side by side, and what they conclude (paper
+//! The search: the choice of the engine, both searches side by side, and their conclusion (paper
 //! §3, §4, §6, Alg. 3).
 //!
-//! Two searches work towards each other. The lower one computes R_k for k = 0, 1, …: as states if
-//! finite context reachability holds, and otherwise as S_k, tuples with T(S_k) = T(R_k)
-//! (`squeeze/lower_search.rs`). The upper one computes one rung of the ladder after the other
-//! (`overapproximation/ladder.rs`), and the intersection of all (`squeeze/upper_search.rs`).
+//! The lower search computes R_k for k = 0, 1, …: as states if finite context reachability holds,
+//! and otherwise as S_k, tuples with T(S_k) = T(R_k) (`squeeze/lower_search.rs`). The upper search
+//! computes the rungs of the ladder (`overapproximation/ladder.rs`) one by one, and their
+//! intersection (`squeeze/upper_search.rs`).
 //!
-//! # What each proves
+//! # Conclusions
 //! - A bad state in R_k: **unsafe**, and k is the least number of contexts, since R_{k-1} had none.
 //! - No bad state in the intersection of the rungs: **safe**, for every k.
-//! - R_{k-1} = R_k: R = R_k (Lemma 7, Scheme 1). Likewise if every tuple of S_k is covered by one
-//!   of S_{k-1}.
-//! - T(R_k) is the intersection of the rungs: T(R) = T(R_k). With Z alone, this is when Alg. 3
-//!   converges, only that Alg. 3 waits for the next plateau to notice.
+//! - R_{k-1} = R_k: R = R_k (Lemma 7, Scheme 1). The same holds if tuples of S_{k-1} cover all
+//!   tuples of S_k.
+//! - T(R_k) is the intersection of the rungs: T(R) = T(R_k). With Z alone, Alg. 3 converges at the
+//!   same k, but detects it only at the next plateau.
 //! - Anything else: **unknown**. Safe up to k contexts is not safe.
 //!
-//! # Which one counts, if several hold
-//! The one that was proved with less work; of two with equal work, in this order: the upper search
-//! alone, Scheme 1, both searches together.
+//! # Several conclusions
+//! The conclusion that took the least work counts. If two took equal work, the order is: the upper
+//! search alone, Scheme 1, both searches together.
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::TooLarge;
@@ -35,8 +35,8 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// Searches for the answer to a question. Its conclusion is not checked:
-/// [`answer`](crate::answer()) does that. This is for tests and measurements.
+/// Searches for the answer to a question, without evidence for the conclusion. For tests and
+/// measurements; [`answer`](crate::answer()) also makes and checks the evidence.
 pub fn search<'a>(
     problem: &'a Problem,
     question: Question,
@@ -46,7 +46,8 @@ pub fn search<'a>(
     search_with(Control::default(), problem, question, options, event)
 }
 
-/// The same, under a caller's control.
+/// Searches for the answer to a question under a caller's control, without evidence for the
+/// conclusion.
 pub fn search_with<'a>(
     control: Control<'_>,
     problem: &'a Problem,
@@ -71,11 +72,12 @@ pub fn search_with<'a>(
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {
         let (events, received) = channel();
-        let (squeeze, of_lower) = (&squeeze, events.clone());
+        let (squeeze, lower_events) = (&squeeze, events.clone());
         let upper = scope.spawn(move || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(upper, z, &events)));
-        let lower = scope.spawn(move || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(lower, &of_lower)));
+        let lower =
+            scope.spawn(move || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(lower, &lower_events)));
         received.into_iter().for_each(&mut event);
-        // A panic in one of them continues here.
+        // A panic in one of the searches continues here.
         (
             upper.join().unwrap_or_else(|panic| resume_unwind(panic)),
             lower.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -1,10 +1,11 @@
-//! The upper search: computes rung after rung of the ladder, and maintains the ceiling, the states
-//! that no rung has ruled out.
+//! The upper search: computes the rungs of the ladder one by one, and maintains the ceiling, the
+//! states that no rung has ruled out.
 //!
 //! # Why it always ends if the lower search has an answer
-//! The race compares work (`squeeze/race.rs`). If rungs cost nothing, an endless series of useless
-//! rungs would take no time, and the lower search would never be first. Two rules prevent this:
-//! - Every rung costs some work. Before it begins, the race decides whether the search stops.
+//! The race compares work (`squeeze/race.rs`). If rungs counted no work, an endless series of
+//! useless rungs would take no time, and the lower search would never be first. Two rules prevent
+//! this:
+//! - Each rung counts some work. Before it begins, the race decides whether the search stops.
 //! - If the initial states alone exceed the limit on tuples, no deeper rung of that kind begins
 //!   (`squeeze/rung_order.rs`), since it would exceed the limit, too.
 
@@ -13,7 +14,6 @@ use crate::overapproximation::abstraction::{AbstractionError, AbstractionLimits}
 use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::Rung;
-use crate::squeeze::checkpoint::SavedUpperSearch;
 use crate::squeeze::context::{Squeeze, Timestamped};
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Options, Question};
@@ -21,6 +21,7 @@ use crate::squeeze::race::Side;
 use crate::squeeze::rung_computation::{ComputedRung, Invariant, RungTables, UnfinishedRung};
 use crate::squeeze::rung_order::{RungOrder, RungStep};
 use crate::squeeze::rung_outcome::{Bound, Outcome, RungResult};
+use crate::squeeze::saved_search::SavedUpperSearch;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::symmetry::Symmetry;
 use std::ops::ControlFlow;
@@ -32,9 +33,9 @@ pub(super) struct UpperSearch<'a> {
     /// For each rung, the invariant that proves its set to contain T(R), if it was computed.
     pub(super) invariants: Vec<Option<Invariant<'a>>>,
     pub(super) ceiling: Ceiling,
-    /// The number of the first rung after which no bad state was left, if the question is
+    /// The number of the first rung after which no bad state remained, if the question is
     /// [`Question::Verify`].
-    pub(super) safe: Option<usize>,
+    pub(super) safe_after: Option<usize>,
     /// Why the search stopped before the ladder ended.
     pub(super) halted: Option<Halt>,
     /// Decides which rung is next.
@@ -54,7 +55,7 @@ impl<'a> Squeeze<'a, '_> {
         z: Option<CutOffExploration<'a>>,
         events: &Sender<Event>,
     ) -> UpperSearch<'a> {
-        self.begins(Side::Upper);
+        self.report_start(Side::Upper);
         let mut search = match start {
             Some(saved) => self.restored_upper(saved),
             None => UpperSearch::new(self.symmetry.clone()),
@@ -63,7 +64,7 @@ impl<'a> Squeeze<'a, '_> {
             && search.is_new()
             && self.options.ladder.rungs(0).next() == Some(Rung::Z)
         {
-            let step = search.order.next(&self.options).expect("Z is the first one");
+            let step = search.order.next(&self.options).expect("Z is the first rung");
             search.unfinished = Some((step, UnfinishedRung::CutOff(Box::new(z))));
         }
         self.report_restored_rungs(&search, events);
@@ -79,14 +80,14 @@ impl<'a> Squeeze<'a, '_> {
 
     /// Reports the rungs of a checkpoint again, for the progress display and the race.
     fn report_restored_rungs(&self, search: &UpperSearch<'a>, events: &Sender<Event>) {
-        for Timestamped { time, what } in &search.rungs {
-            let _ = events.send(Event::Rung(what.clone()));
-            if let Some(bound) = what.bound() {
+        for Timestamped { time, value } in &search.rungs {
+            let _ = events.send(Event::Rung(value.clone()));
+            if let Some(bound) = value.bound() {
                 self.report(Side::Upper, *time, bound.sorted_left);
             }
         }
-        if let Some(number) = search.safe {
-            self.race.concludes(search.rungs[number].time);
+        if let Some(number) = search.safe_after {
+            self.race.report_answer(search.rungs[number].time);
         }
     }
 
@@ -135,8 +136,8 @@ impl<'a> Squeeze<'a, '_> {
         let is_new = unfinished.is_none();
         let memory = self.upper_memory().saturating_sub(search.bytes());
         let tables = self.tables(rung, unfinished, AbstractionLimits { tuples: step.tuples, memory });
-        let initial = tables.as_ref().map_or(0, |tables| if is_new { tables.limited(rung) } else { 0 });
-        // The first attempt would fail at once, and the next one would have this limit.
+        let initial = tables.as_ref().map_or(0, |tables| if is_new { tables.limited_items(rung) } else { 0 });
+        // With a lower limit, the first attempt would fail at once.
         while self.is_open_ended() && initial > step.tuples {
             step.tuples = step.tuples.saturating_mul(4);
         }
@@ -147,14 +148,14 @@ impl<'a> Squeeze<'a, '_> {
             Ok(RungTables::Widened(tuples)) => self.compute_widened(search, step, *tuples, limits, events),
         };
         search.order.clock.add(rung, work);
-        let why = match result {
+        let error = match result {
             Ok(result) => {
                 search.order.complete(rung);
                 return Ok(Outcome::Bound(search.add(result, self.bad.as_ref(), &self.symmetry)));
             }
-            Err(why) => why,
+            Err(error) => error,
         };
-        let outcome = match why {
+        let outcome = match error {
             AbstractionError::Stopped(why) => return Err(why),
             AbstractionError::TooLarge => Outcome::TooLarge,
             AbstractionError::TooManyTuples if initial > step.tuples => {
@@ -173,7 +174,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Whether no limit ends the ladder. Then a rung with too many tuples is tried again later,
-    /// with more.
+    /// with a higher limit.
     fn is_open_ended(&self) -> bool {
         let Options { max_contexts, max_depth, max_tuples, .. } = self.options;
         max_contexts.is_none() && max_depth.is_none() && max_tuples.is_none()
@@ -183,34 +184,36 @@ impl<'a> Squeeze<'a, '_> {
     fn is_last(search: &UpperSearch<'a>, rung: Rung, outcome: &Outcome) -> bool {
         let is_deep = |rung| !matches!(rung, Rung::Z | Rung::MatchedZ);
         match outcome {
-            // Nothing is left to rule out.
+            // The bound is T(R), so no other rung rules out a state.
             Outcome::Bound(bound) => bound.is_exact,
-            // After A_d, Z_{d+1} may still fit into the memory. Rungs after both hardly will.
+            // If A_d does not fit into the memory, Z_{d+1} may. If neither fits, deeper rungs
+            // hardly do.
             Outcome::TooLarge => {
-                let before = search.rungs.last().map(|before| &before.what);
-                is_deep(rung) && before.is_some_and(|it| it.outcome == Outcome::TooLarge && is_deep(it.rung))
+                let before = search.rungs.last().map(|before| &before.value);
+                is_deep(rung)
+                    && before.is_some_and(|before| before.outcome == Outcome::TooLarge && is_deep(before.rung))
             }
             Outcome::TooManyTuples(_) | Outcome::TooManyInitial(_) => false,
         }
     }
 
-    /// Stores and reports a rung. Returns whether no bad state is left.
+    /// Stores and reports a rung. Returns whether no bad state remains.
     fn finish_rung(&self, search: &mut UpperSearch<'a>, result: RungResult, events: &Sender<Event>) -> bool {
         let (time, number) = (search.order.clock.time(self.options.tuning.z_head_start), search.rungs.len());
         let _ = events.send(Event::Rung(result.clone()));
-        let left = result.bound().map(|bound| bound.sorted_left);
-        search.rungs.push(Timestamped { time, what: result });
-        let Some(left) = left else { return false };
-        self.report(Side::Upper, time, left);
+        let remaining = result.bound().map(|bound| bound.sorted_left);
+        search.rungs.push(Timestamped { time, value: result });
+        let Some(remaining) = remaining else { return false };
+        self.report(Side::Upper, time, remaining);
         let is_safe = self.bad.as_ref().is_some_and(|bad| search.ceiling.without_bad(bad, number).is_some());
         if is_safe {
-            search.safe = Some(number);
-            self.race.concludes(time);
+            search.safe_after = Some(number);
+            self.race.report_answer(time);
         }
         is_safe
     }
 
-    /// The time of the upper search after more work for a rung.
+    /// Returns the time of the upper search after more work for a rung.
     pub(super) fn time_after(&self, search: &UpperSearch<'_>, rung: Rung, work: u64) -> u64 {
         search.order.clock.after(rung, work, self.options.tuning.z_head_start)
     }
@@ -218,9 +221,9 @@ impl<'a> Squeeze<'a, '_> {
     /// Sets the clock of the upper search, and decides whether to stop.
     pub(super) fn tick(&self, rung: Rung, time: u64) -> ControlFlow<Halt> {
         self.race.tick(Side::Upper, time)?;
-        // When both searches have met, nothing is left to rule out.
-        let is_enough = time > self.race.enough() && !self.has_unlimited_time(rung);
-        let is_over = is_enough || self.met().is_some_and(|met| time > met);
+        // When both searches have met, no rung rules out a state any more.
+        let is_late = time > self.race.upper_deadline() && !self.has_unlimited_time(rung);
+        let is_over = is_late || self.meeting_time().is_some_and(|met| time > met);
         if is_over { ControlFlow::Break(Halt::Superseded) } else { ControlFlow::Continue(()) }
     }
 
@@ -230,26 +233,26 @@ impl<'a> Squeeze<'a, '_> {
         self.question == Question::Verify && matches!(rung, Rung::Z | Rung::MatchedZ)
     }
 
-    /// The number of bytes that the ladder may take.
+    /// Returns the number of bytes that the ladder may take.
     fn upper_memory(&self) -> usize {
         self.options.memory / 4
     }
 
-    /// The memory in use by the ladder: `bytes` of the current rung, whose limits are `left`, and
-    /// the rest of the ladder's memory, which the rungs before have taken.
-    pub(super) fn in_use(&self, left: AbstractionLimits, bytes: usize) -> usize {
-        (self.upper_memory() - left.memory).saturating_add(bytes)
+    /// Returns the memory in use by the ladder: `bytes` of the current rung with these limits, and
+    /// the memory of the rungs before.
+    pub(super) fn in_use(&self, limits: AbstractionLimits, bytes: usize) -> usize {
+        (self.upper_memory() - limits.memory).saturating_add(bytes)
     }
 }
 
 impl<'a> UpperSearch<'a> {
-    /// No rung is computed, and nothing is ruled out.
+    /// Starts the search: no rung is computed, and no state is ruled out.
     fn new(symmetry: Symmetry) -> Self {
         UpperSearch {
             rungs: Vec::new(),
             invariants: Vec::new(),
             ceiling: Ceiling::new(symmetry),
-            safe: None,
+            safe_after: None,
             halted: None,
             order: RungOrder::new(),
             unfinished: None,
@@ -262,14 +265,14 @@ impl<'a> UpperSearch<'a> {
         self.order.is_new() && self.unfinished.is_none() && !self.is_over
     }
 
-    /// The memory in use by the results.
+    /// Returns the memory in use by the results.
     fn bytes(&self) -> usize {
         self.ceiling.bytes() + self.invariants.iter().flatten().map(Invariant::bytes).sum::<usize>()
     }
 
     /// Adds a rung: rules out all states that are not in its set.
-    fn add(&mut self, found: ComputedRung<'a>, bad: Option<&BadPatterns>, symmetry: &Symmetry) -> Bound {
-        let ComputedRung { set, invariant, generators, is_exact } = found;
+    fn add(&mut self, computed: ComputedRung<'a>, bad: Option<&BadPatterns>, symmetry: &Symmetry) -> Bound {
+        let ComputedRung { set, invariant, generators, is_exact } = computed;
         self.invariants.push(Some(invariant));
         let number = self.rungs.len();
         let (sorted, visible) = (set.len(), symmetry.sum_of_orbits(set.rows(0..set.len())));

@@ -1,23 +1,23 @@
-//! The time of the upper search: the work it has done, in expansions of a state.
+//! The time of the upper search: its work, in expansions of states.
 
 use crate::overapproximation::ladder::Rung;
 use crate::symbolic::levels::EXPANSIONS_PER_UNIT;
 use serde::{Deserialize, Serialize};
 
-/// A rung takes some time even if there is nothing to compute.
-pub(super) const RUNG: u64 = 1 << 6;
+/// The least work of a rung, even if there is nothing to compute.
+pub(super) const WORK_PER_RUNG: u64 = 1 << 6;
 
-/// Work so far.
+/// The work so far.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct WorkClock {
-    /// Transitions of M^n for Z and matched-Z.
+    /// The transitions of Z and matched-Z.
     first_rungs: u64,
-    /// All other rungs, in expansions of a state.
+    /// The work of all other rungs.
     rest: u64,
 }
 
 impl WorkClock {
-    /// The time, if so many transitions of the first rungs do not count.
+    /// Returns the time, if so many transitions of the first rungs do not count.
     pub(super) fn time(self, head_start: u64) -> u64 {
         self.first_rungs.saturating_sub(head_start) + self.rest
     }
@@ -26,12 +26,12 @@ impl WorkClock {
     pub(super) fn add(&mut self, rung: Rung, work: u64) {
         match rung {
             Rung::Z | Rung::MatchedZ => self.first_rungs += work,
-            Rung::CutOff(_) => self.rest += RUNG + work,
-            Rung::Abstract(_) => self.rest += RUNG + work * EXPANSIONS_PER_UNIT,
+            Rung::CutOff(_) => self.rest += WORK_PER_RUNG + work,
+            Rung::Abstract(_) => self.rest += WORK_PER_RUNG + work * EXPANSIONS_PER_UNIT,
         }
     }
 
-    /// The time after more work for a rung.
+    /// Returns the time after more work for a rung.
     pub(super) fn after(mut self, rung: Rung, work: u64, head_start: u64) -> u64 {
         self.add(rung, work);
         self.time(head_start)
@@ -51,9 +51,9 @@ mod tests {
             assert_eq!((clock.time(head_start), after(Rung::Z, 5), after(Rung::MatchedZ, 8)), (0, 4, 7));
             clock.add(Rung::MatchedZ, 8);
             clock.add(Rung::CutOff(2), 5);
-            assert_eq!(clock.time(head_start), 7 + RUNG + 5);
+            assert_eq!(clock.time(head_start), 7 + WORK_PER_RUNG + 5);
             clock.add(Rung::Abstract(0), 10);
-            assert_eq!(clock.time(head_start), 7 + 2 * RUNG + 5 + 10 * EXPANSIONS_PER_UNIT);
+            assert_eq!(clock.time(head_start), 7 + 2 * WORK_PER_RUNG + 5 + 10 * EXPANSIONS_PER_UNIT);
         }
     }
 }

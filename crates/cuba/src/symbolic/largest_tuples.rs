@@ -1,10 +1,10 @@
-//! The largest tuples of one shared state: those that no other tuple covers.
+//! The largest tuples of one shared state: the tuples that no other tuple covers.
 //!
-//! For each group of interchangeable threads and each language, a row of bits marks the tuples that
-//! have this language in this group. A tuple that covers another one has, for each language of the
-//! other one, a language that includes it. So the intersection of a few unions of rows leaves few
-//! candidates. For groups of one thread, the candidates are the answer; for larger groups, a
-//! matching decides.
+//! For each group of interchangeable threads and each language, a bit set marks the tuples that
+//! have this language in this group. If a tuple covers another tuple, it has a language that
+//! includes each language of the other tuple. So the intersection of a few unions of bit sets has
+//! only few candidates. For groups of one thread, the candidates are the result. For larger groups,
+//! a matching decides.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::visible::matching::matching;
@@ -15,23 +15,23 @@ use serde::{Deserialize, Serialize};
 /// The largest tuples of one shared state.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LargestTuples {
-    /// The numbers of tuples in the order in which they were added, covered ones included.
+    /// The numbers of the tuples in the order in which they were added, with covered ones.
     ids: Vec<u32>,
     /// Their languages, one tuple after the other.
     tuples: Vec<u32>,
-    /// Marks those that no other one covers.
-    largest: Bits,
-    /// The number of covered ones.
+    /// Marks the tuples that no other tuple covers.
+    largest: BitSet,
+    /// The number of covered tuples.
     covered: usize,
-    /// For each group and language, marks the tuples that have it there.
-    having: Vec<FxHashMap<u32, Bits>>,
+    /// For each group and language, marks the tuples that have this language in this group.
+    tuples_with: Vec<FxHashMap<u32, BitSet>>,
 }
 
 /// A set of small numbers.
 #[derive(Clone, Default, Serialize, Deserialize)]
-struct Bits(Vec<u64>);
+struct BitSet(Vec<u64>);
 
-impl Bits {
+impl BitSet {
     fn set(&mut self, i: usize) {
         if i / 64 >= self.0.len() {
             self.0.resize(i / 64 + 1, 0);
@@ -47,14 +47,14 @@ impl Bits {
         self.0.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 == 1)
     }
 
-    fn add(&mut self, other: &Bits) {
+    fn add(&mut self, other: &BitSet) {
         self.0.resize(self.0.len().max(other.0.len()), 0);
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word |= other;
         }
     }
 
-    fn intersect(&mut self, other: &Bits) {
+    fn intersect(&mut self, other: &BitSet) {
         self.0.truncate(other.0.len());
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= other;
@@ -72,51 +72,51 @@ impl Bits {
 }
 
 impl LargestTuples {
-    /// The numbers of the largest tuples.
+    /// Returns the numbers of the largest tuples.
     pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
         self.largest.iter().map(|i| self.ids[i])
     }
 
-    /// Whether one of them covers a tuple.
-    pub(crate) fn cover(&self, languages: &mut Languages, symmetry: &Symmetry, tuple: &[u32]) -> bool {
-        let left = self.candidates(languages, symmetry, tuple, Languages::including);
-        left.iter().any(|i| covers(languages, symmetry, self.tuple(i, tuple.len()), tuple))
+    /// Whether one of the largest tuples covers a tuple.
+    pub(crate) fn any_covers(&self, languages: &mut Languages, symmetry: &Symmetry, tuple: &[u32]) -> bool {
+        let candidates = self.candidates(languages, symmetry, tuple, Languages::including);
+        candidates.iter().any(|i| covers(languages, symmetry, self.tuple(i, tuple.len()), tuple))
     }
 
-    /// The largest tuples that have, for each language of `tuple`, one of its `others` in the same
-    /// group.
+    /// Returns the largest tuples that have, for each language of `tuple`, one of its `others` in
+    /// the same group.
     fn candidates(
         &self,
         languages: &mut Languages,
         symmetry: &Symmetry,
         tuple: &[u32],
         others: impl Fn(&mut Languages, LanguageId) -> &[LanguageId],
-    ) -> Bits {
-        let mut left = self.largest.clone();
-        for (group, having) in symmetry.groups().zip(&self.having) {
+    ) -> BitSet {
+        let mut candidates = self.largest.clone();
+        for (group, tuples_with) in symmetry.groups().zip(&self.tuples_with) {
             for run in tuple[group].chunk_by(|a, b| a == b) {
-                if left.is_empty() {
-                    return left;
+                if candidates.is_empty() {
+                    return candidates;
                 }
-                let mut any = Bits::default();
+                let mut any = BitSet::default();
                 for other in others(languages, LanguageId(run[0])) {
-                    if let Some(having) = having.get(&other.0) {
-                        any.add(having);
+                    if let Some(tuples) = tuples_with.get(&other.0) {
+                        any.add(tuples);
                     }
                 }
-                left.intersect(&any);
+                candidates.intersect(&any);
             }
         }
-        left
+        candidates
     }
 
-    /// Adds a tuple that none of them covers. With `drop`, those that it covers are no longer among
-    /// the largest.
+    /// Adds a tuple that no largest tuple covers. With `drop`, the tuples that it covers are no
+    /// longer among the largest.
     pub(crate) fn add(&mut self, languages: &mut Languages, symmetry: &Symmetry, id: u32, tuple: &[u32], drop: bool) {
-        self.having.resize_with(symmetry.groups().count(), FxHashMap::default);
+        self.tuples_with.resize_with(symmetry.groups().count(), FxHashMap::default);
         if drop {
-            let left = self.candidates(languages, symmetry, tuple, Languages::included_in);
-            for i in left.iter() {
+            let candidates = self.candidates(languages, symmetry, tuple, Languages::included_in);
+            for i in candidates.iter() {
                 if covers(languages, symmetry, tuple, self.tuple(i, tuple.len())) {
                     self.largest.clear(i);
                     self.covered += 1;
@@ -129,44 +129,46 @@ impl LargestTuples {
         self.push(symmetry, id, tuple);
     }
 
+    /// Appends a tuple.
     fn push(&mut self, symmetry: &Symmetry, id: u32, tuple: &[u32]) {
         let i = self.ids.len();
         self.ids.push(id);
         self.tuples.extend_from_slice(tuple);
         self.largest.set(i);
-        for (group, having) in symmetry.groups().zip(&mut self.having) {
+        for (group, tuples_with) in symmetry.groups().zip(&mut self.tuples_with) {
             for &language in &tuple[group] {
-                having.entry(language).or_default().set(i);
+                tuples_with.entry(language).or_default().set(i);
             }
         }
     }
 
+    /// Removes the covered tuples from the tables.
     fn remove_covered(&mut self, symmetry: &Symmetry, threads: usize) {
         let old = std::mem::take(self);
-        self.having.resize_with(old.having.len(), FxHashMap::default);
+        self.tuples_with.resize_with(old.tuples_with.len(), FxHashMap::default);
         for (i, &id) in old.ids.iter().enumerate().filter(|&(i, _)| old.largest.has(i)) {
             self.push(symmetry, id, old.tuple(i, threads));
         }
     }
 
+    /// Returns the languages of a tuple.
     fn tuple(&self, i: usize, threads: usize) -> &[u32] {
         &self.tuples[i * threads..][..threads]
     }
 
-    /// The memory in use.
+    /// Returns the memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        // A table that has grown to n has room for the next power of two. (A restored table has less
-        // room, but is counted the same.)
-        let rows = self.having.iter().flat_map(FxHashMap::values).map(|bits| bits.0.len().next_power_of_two());
-        let entries = self.having.iter().map(|having| having.len().next_power_of_two());
+        // A table that has grown to n entries has room for the next power of two. (A restored table
+        // has less room, but counts the same.)
+        let rows = self.tuples_with.iter().flat_map(FxHashMap::values).map(|bits| bits.0.len().next_power_of_two());
+        let entries = self.tuples_with.iter().map(|tuples_with| tuples_with.len().next_power_of_two());
         (self.ids.len().next_power_of_two() + self.tuples.len().next_power_of_two()) * size_of::<u32>()
             + rows.sum::<usize>() * size_of::<u64>()
-            + entries.sum::<usize>() * 2 * size_of::<(u32, Bits)>()
+            + entries.sum::<usize>() * 2 * size_of::<(u32, BitSet)>()
     }
 }
 
-/// Whether each component of `small` is included in one of `large`, in some order of
-/// interchangeable threads.
+/// Whether the tuple `large` covers the tuple `small`, in some order of interchangeable threads.
 fn covers(languages: &mut Languages, symmetry: &Symmetry, large: &[u32], small: &[u32]) -> bool {
     let mut included = |small: u32, large: u32| languages.is_included(LanguageId(small), LanguageId(large));
     symmetry.groups().all(|group| {

@@ -1,21 +1,21 @@
 //! S_k and T(S_k): the levels of R_k as tuples of stack languages (paper §6, App. E).
 //!
 //! A symbolic state ⟨q|L₁,…,Lₙ⟩ stands for all ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. One context of thread i
-//! leads from it to ⟨q'|L₁,…,L',…,Lₙ⟩ for each shared state q' that post\* of ⟨q|L_i⟩ reaches, where
-//! L' has the stacks that it reaches with q'.
+//! leads from it to ⟨q'|L₁,…,L',…,Lₙ⟩ for each shared state q' that post\* of ⟨q|L_i⟩ reaches,
+//! where L' has the stacks that it reaches with q'.
 //!
 //! # Covered tuples
-//! A tuple covers another one if its languages include those of the other one, component by
-//! component. Each run from the covered tuple is also a run from the covering one. A tuple that is
-//! covered by one of its own level or of a level before is not expanded. A tuple that is covered by
-//! one of a later level was expanded, and had to be: its successors belong to the level between. So
-//! S_k stands for exactly R_k. Which tuples are the *largest*, those that no other one covers,
-//! depends only on k: on no order, and not on when covered tuples were dropped.
+//! A tuple covers another tuple if its languages include the languages of the other tuple,
+//! component by component. Each run from the covered tuple is also a run from the covering tuple. A
+//! tuple is not expanded if a tuple of its own level or of an earlier level covers it. A tuple that
+//! only a tuple of a later level covers has to be expanded, since its successors belong to the next
+//! level. So S_k stands for exactly R_k. The *largest* tuples are those that no other tuple covers.
+//! They depend only on k, and not on the order of the exploration.
 //!
 //! # What may be concluded when nothing is new
-//! If each successor of the tuples new at level k-1 is covered, then R_{k-1} = R_k = R. The converse
-//! does not hold: several tuples together may cover the states of one, while none of them covers it
-//! alone. `symbolic/state_growth.rs` decides whether R_k has grown.
+//! If each successor of the tuples that are new at level k-1 is covered, then R_{k-1} = R_k = R.
+//! The converse does not hold: several tuples together may cover the states of a tuple, although
+//! none of them covers it alone. `symbolic/state_growth.rs` decides whether R_k has grown.
 
 use crate::automata::language_table::Languages;
 use crate::certificate::tuples::Tuples;
@@ -34,14 +34,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// The sets S_0, …, S_k and T(S_0) ⊆ … ⊆ T(S_k), as far as they were computed.
+/// The computed levels S_0, …, S_k, and T(S_0) ⊆ … ⊆ T(S_k).
 pub struct Symbolic<'a> {
     system: &'a Cpds,
     symmetry: Symmetry,
     options: SymbolicOptions,
     contexts: ThreadContexts,
     store: TupleStore,
-    /// For each level, the number of the largest tuples of all levels up to it.
+    /// For each level k, the number of the largest tuples of all levels up to k.
     counts: Vec<Count>,
     visible: VisibleLevels,
     /// The last level that has begun.
@@ -80,17 +80,17 @@ pub struct SymbolicOptions {
 }
 
 impl SymbolicOptions {
-    /// The options for S_k.
+    /// Returns the options for S_k.
     pub fn exact(symmetry: bool, memory: usize, tuning: Tuning) -> Self {
         SymbolicOptions { symmetry, subsumption: true, widening: None, memory, tuning }
     }
 }
 
-/// A unit of work of this exploration takes about as long as so many expansions of a state.
+/// A unit of work of this exploration takes about as long as so many expansions of states.
 pub(crate) const EXPANSIONS_PER_UNIT: u64 = 4;
 
 impl<'a> Symbolic<'a> {
-    /// S_0.
+    /// Computes S_0.
     pub fn new(system: &'a Cpds, options: SymbolicOptions) -> Self {
         let symmetry = Symmetry::new(system, options.symmetry);
         let SymbolicOptions { widening, memory, tuning, .. } = options;
@@ -143,14 +143,15 @@ impl<'a> Symbolic<'a> {
         symbolic
     }
 
-    /// From now on, `cancel` stops the computation at any time, and it uses this number of threads.
+    /// Sets the token that stops the computation at any time, and the number of threads, which may
+    /// grow.
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: Arc<AtomicUsize>) {
         self.contexts.use_workers(cancel, WorkerPool::new(workers));
         self.store.set_limits(&self.contexts);
     }
 
-    /// Whether the exploration can continue: the last level is complete, or it has begun and no limit
-    /// has ended it.
+    /// Whether the exploration can continue: the last level is complete, or it has begun and no
+    /// limit has ended it.
     pub(crate) fn can_continue(&self) -> bool {
         self.has_incomplete_level() || !self.is_incomplete
     }
@@ -165,7 +166,7 @@ impl<'a> Symbolic<'a> {
         self.contexts.are_exact()
     }
 
-    /// The last complete level.
+    /// Returns the last complete level.
     pub fn k(&self) -> usize {
         self.last_level - usize::from(self.is_incomplete)
     }
@@ -190,6 +191,7 @@ impl<'a> Symbolic<'a> {
         Ok(())
     }
 
+    /// Begins the next level.
     fn start_level(&mut self) {
         self.last_level += 1;
         self.is_incomplete = true;
@@ -199,6 +201,7 @@ impl<'a> Symbolic<'a> {
         self.next_check = self.work() + self.options.tuning.check_interval;
     }
 
+    /// Expands all open tuples of the level.
     fn expand_all<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> Result<(), Unfinished<B>> {
         while self.expand_next()? {
             let work = self.work();
@@ -213,31 +216,32 @@ impl<'a> Symbolic<'a> {
         Ok(())
     }
 
+    /// Takes the next step of the level. Returns false if there is none.
     fn expand_next(&mut self) -> Result<bool, TooLarge> {
         let (store, mut context, ..) = self.parts();
         store.expand_next(&mut context)
     }
 
-    /// Completes the level, as far as it was computed.
+    /// Ends the level, which may be incomplete: counts its tuples, and adds its visible states.
     fn finish_level(&mut self, memory: usize) -> Result<(), TooLarge> {
         let (store, mut context, counts, visible) = self.parts();
         store.finish_level(&mut context, counts, visible, memory)
     }
 
-    /// The store, and the parts of the exploration that it uses.
+    /// Returns the store, and the parts of the exploration that it uses.
     fn parts(&mut self) -> (&mut TupleStore, StoreContext<'_>, &mut Vec<Count>, &mut VisibleLevels) {
         let Symbolic { symmetry, options, contexts, store, counts, visible, .. } = self;
         (store, StoreContext { symmetry, subsumption: options.subsumption, contexts }, counts, visible)
     }
 
-    /// Gives the memory that is left to the computation until the next check.
+    /// Sets the memory for the computation until the next check: the remaining memory.
     fn update_room(&mut self) {
         self.store.drop_caches();
         self.contexts.set_room(self.options.memory.saturating_sub(self.bytes()));
         self.store.set_limits(&self.contexts);
     }
 
-    /// The work so far.
+    /// Returns the work so far.
     pub(crate) fn work(&self) -> u64 {
         self.contexts.work() + self.visible.kept() as u64 / 4 + self.store.work()
     }
@@ -252,7 +256,7 @@ impl<'a> Symbolic<'a> {
         self.store.contains(&self.symmetry, self.languages(), k, state)
     }
 
-    /// The largest tuples of all levels.
+    /// Returns the largest tuples of all levels.
     ///
     /// # Errors
     /// If a list of them takes more than `room` bytes.
@@ -260,59 +264,60 @@ impl<'a> Symbolic<'a> {
         self.store.largest((&self.symmetry, self.languages()), room)
     }
 
-    /// Tuples that stand for R_k.
+    /// Returns tuples that stand for R_k.
     ///
     /// # Errors
-    /// If a list of them takes more than the memory.
+    /// If a list of them takes more than the memory limit.
     pub(crate) fn up_to(&self, k: usize) -> Result<Tuples, TooLarge> {
         self.store.up_to((&self.symmetry, self.languages()), k, self.options.memory)
     }
 
-    /// The number of tuples of S_k that no other one covers.
+    /// Returns the number of tuples of S_k that no other one covers.
     pub fn count(&self, k: usize) -> Count {
         self.counts[k]
     }
 
-    /// T(S_0) ⊆ … ⊆ T(S_k), then the visible states of an incomplete level.
+    /// Returns T(S_0) ⊆ … ⊆ T(S_k), and the visible states of an incomplete level.
     pub fn visible(&self) -> &VisibleLevels {
         &self.visible
     }
 
+    /// Returns all visible states.
     pub(crate) fn into_visible(self) -> PackedSet {
         self.visible.into_set()
     }
 
-    /// The languages of the tuples.
+    /// Returns the languages of the tuples.
     pub fn languages(&self) -> &Languages {
         self.contexts.languages()
     }
 
-    /// The number of stored tuples, covered ones included, or of nodes of diagrams.
+    /// Returns the number of stored tuples, with covered ones, or of nodes of diagrams.
     pub fn kept(&self) -> usize {
         self.store.len()
     }
 
-    /// The number of successors looked up.
+    /// Returns the number of successors looked up.
     pub fn expansions(&self) -> u64 {
         self.contexts.expansions()
     }
 
-    /// The number of computations of post\*.
+    /// Returns the number of computations of post\*.
     pub fn posts(&self) -> usize {
-        self.contexts.computed()
+        self.contexts.computed_starts()
     }
 
-    /// The number of transitions of all store automata.
+    /// Returns the number of transitions of all store automata.
     pub fn transitions(&self) -> u64 {
         self.contexts.transitions()
     }
 
-    /// The memory in use, in bytes.
+    /// Returns the memory in use, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes_after(0)
     }
 
-    /// The most memory that may be in use until the next check, store automata apart.
+    /// Returns the most memory that may be in use until the next check, without store automata.
     pub(crate) fn bytes_at_next_look(&self) -> usize {
         self.bytes_after(usize::try_from(self.options.tuning.check_interval).expect("it is small"))
     }

@@ -1,10 +1,10 @@
 //! Symbolic exploration: S_k and T(S_k), the levels of R_k as tuples of stack languages (paper §6,
 //! App. E).
 //!
-//! In: a system. Out: for each k the tuples ⟨q|L₁,…,Lₙ⟩ that stand for R_k, their visible states,
-//! and a trace to a bad state. `levels.rs` has the exploration. It needs the contexts of one thread
-//! (`thread_contexts.rs`, by post\*) and a place for the tuples (`tuple_store.rs`): a list of tuples
-//! or, for many unlike threads, decision diagrams.
+//! In: a system. Out: for each k, the tuples ⟨q|L₁,…,Lₙ⟩ that stand for R_k, and their visible
+//! states; and a trace to a bad state. `levels.rs` has the exploration. It uses the contexts of one
+//! thread, computed by post\* (`thread_contexts.rs`), and a store for the tuples
+//! (`tuple_store.rs`): a list or, for many unlike threads, decision diagrams.
 //!
 //! With widened languages, the same exploration computes A_d (`overapproximation/abstraction.rs`).
 

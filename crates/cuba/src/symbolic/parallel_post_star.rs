@@ -1,9 +1,9 @@
 //! post\* for several starts at a time, on several cores.
 //!
-//! A level knows in advance which programs, shared states and languages it will need post\* of. post\*
-//! depends only on these. So it is computed for several of them in parallel. When the exploration
-//! needs a result, it takes it, numbers its languages, and checks whether the memory is sufficient.
-//! So the outcome does not depend on what was computed in parallel, or on the number of cores.
+//! The starts of the contexts of a level are given in advance. So post\* is computed for several of
+//! them in parallel. When the exploration needs a result, it takes it, numbers its languages, and
+//! checks whether the memory suffices. So the outcome does not depend on what was computed in
+//! parallel, or on the number of cores.
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::language_table::Languages;
@@ -26,20 +26,22 @@ pub(crate) struct ParallelPostStar {
     used: usize,
 }
 
-/// The number of computations of a batch, for each worker.
+/// The number of computations for each worker in a batch.
 const BATCH: usize = 8;
 
 impl ParallelPostStar {
+    /// Creates the table without results.
     pub(crate) fn new(workers: WorkerPool) -> Self {
         ParallelPostStar { workers, ..ParallelPostStar::default() }
     }
 
-    /// The largest number of computations at a time; 0 if there is only one worker.
+    /// Returns the largest number of computations at a time; 0 if there is only one worker.
     pub(crate) fn batch(&self) -> usize {
         let workers = self.workers.count();
         if workers > 1 { workers * BATCH } else { 0 }
     }
 
+    /// Whether there is a result for a start.
     pub(crate) fn has(&self, start: ProgramStart) -> bool {
         self.results.contains_key(&start)
     }
@@ -57,14 +59,14 @@ impl ParallelPostStar {
         &mut self,
         starts: &[ProgramStart],
         languages: &Languages,
-        programs: &[ActionIndex],
+        action_indexes: &[ActionIndex],
         room: usize,
         cancel: &Cancel,
     ) {
         self.results.clear();
         let room = room / starts.len().max(1);
         let result = |&(program, start): &ProgramStart| {
-            let post_star = PostStar::new(languages, &programs[program], start, room, cancel).ok()?;
+            let post_star = PostStar::new(languages, &action_indexes[program], start, room, cancel).ok()?;
             Some(((program, start), post_star))
         };
         if let Some(pool) = self.workers.pool() {
@@ -73,6 +75,7 @@ impl ParallelPostStar {
         }
     }
 
+    /// Returns the number of results that the exploration has taken.
     #[cfg(test)]
     pub(crate) fn used(&self) -> usize {
         self.used
@@ -92,7 +95,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::AtomicUsize;
 
-    /// All tables at each check, and the number of results that were computed in parallel and used.
+    /// Returns all tables at each check, and the number of results that were computed in parallel
+    /// and used.
     fn snapshots(problem: &Problem, options: SymbolicOptions, workers: usize) -> (Vec<Vec<u8>>, usize) {
         let mut snapshots = Vec::new();
         let mut tuples = Symbolic::new(problem.system(), options);
@@ -110,8 +114,8 @@ mod tests {
         (snapshots, tuples.contexts().used_in_parallel())
     }
 
-    /// All tables are the same with several workers, at each check, also where the memory does not
-    /// suffice.
+    /// At each check, all tables are the same with one and with several workers, even if the memory
+    /// does not suffice.
     #[test]
     fn several_workers_change_nothing() {
         let used = Cell::new(0);

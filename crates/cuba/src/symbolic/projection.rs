@@ -1,25 +1,24 @@
-//! T(S_k): the projection of a symbolic state is {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
+//! T(S_k): projects each symbolic state to {q} × T(L₁) × … × T(Lₙ) (paper App. E, Eq. 4).
 //!
-//! Only sorted visible states are stored. The order of interchangeable threads does not matter. So
-//! the product is computed group by group, and not thread by thread: r threads with the same m tops
-//! have C(r+m-1, r) sorted lists, and not m^r.
+//! Only sorted visible states are stored, since the order of interchangeable threads is irrelevant.
+//! So the product is computed group by group, and not thread by thread: for r threads with the same
+//! m tops, there are only C(r+m-1, r) sorted lists, instead of m^r lists.
 
 use crate::automata::canonical_language::TopsId;
 use crate::automata::language_table::Languages;
-use crate::limits::Cancel;
-use crate::limits::TooLarge;
+use crate::limits::{Cancel, TooLarge};
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The projected tuples, and the parts of products that were computed.
+/// The projected tuples, and the computed products of groups.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Projection {
-    /// Shared states and sets of tops, sorted within groups.
-    done: FxHashSet<(u32, Vec<TopsId>)>,
-    /// For the sorted sets of tops of a group: each sorted list with one top of each set.
+    /// The projected tuples: shared states and sets of tops, sorted within groups.
+    projected: FxHashSet<(u32, Vec<TopsId>)>,
+    /// For the sorted sets of tops of a group, each sorted list with one top of each set.
     products: FxHashMap<Vec<TopsId>, Arc<Lists>>,
     bytes: usize,
 }
@@ -32,10 +31,12 @@ struct Lists {
 }
 
 impl Lists {
+    /// Returns the number of lists.
     fn len(&self) -> usize {
         self.numbers.len() / self.length
     }
 
+    /// Returns the list with this number.
     fn get(&self, i: usize) -> &[u32] {
         &self.numbers[i * self.length..][..self.length]
     }
@@ -56,14 +57,14 @@ impl Projection {
         (room, cancel): (usize, &Cancel),
     ) -> Result<(), TooLarge> {
         symmetry.sort(&mut tops);
-        if !self.done.insert((shared, tops.clone())) {
+        if !self.projected.insert((shared, tops.clone())) {
             return Ok(());
         }
         self.bytes += size_of_val(&*tops) + 2 * size_of::<(u32, Vec<TopsId>)>();
         let mut choices = Vec::new();
         for group in symmetry.groups() {
-            let left = room.checked_sub(self.bytes + visible.set().bytes_after(0)).ok_or(TooLarge)?;
-            choices.push(self.product(languages, &tops[group], left)?);
+            let remaining = room.checked_sub(self.bytes + visible.set().bytes_after(0)).ok_or(TooLarge)?;
+            choices.push(self.product(languages, &tops[group], remaining)?);
         }
         // Counts up. Each group is a digit, and its lists are the values of the digit.
         let mut digits = vec![0; choices.len()];
@@ -88,10 +89,10 @@ impl Projection {
         }
     }
 
-    /// Each sorted list with one top of each set.
+    /// Returns each sorted list with one top of each set.
     fn product(&mut self, languages: &Languages, sets: &[TopsId], room: usize) -> Result<Arc<Lists>, TooLarge> {
-        if let Some(known) = self.products.get(sets) {
-            return Ok(known.clone());
+        if let Some(product) = self.products.get(sets) {
+            return Ok(product.clone());
         }
         let mut product = Lists { length: 0, numbers: Vec::new() };
         for run in sets.chunk_by(|a, b| a == b) {
@@ -104,13 +105,13 @@ impl Projection {
         Ok(product)
     }
 
-    /// The memory in use, without that of the visible states.
+    /// Returns the memory in use, without that of the visible states.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// Each sorted list of `count` of these tops, which may repeat.
+/// Returns each sorted list of `count` of these tops, which may repeat.
 fn multisets(of: &[u32], count: usize, room: usize) -> Result<Lists, TooLarge> {
     let mut lists = Lists { length: count, numbers: Vec::new() };
     let mut digits = vec![0; count];
@@ -125,7 +126,7 @@ fn multisets(of: &[u32], count: usize, room: usize) -> Result<Lists, TooLarge> {
     }
 }
 
-/// Joins each list of `a` with each list of `b`, sorted, each result once.
+/// Joins each list of `a` with each list of `b`, and sorts it. Returns each result once.
 fn joined(a: &Lists, b: &Lists, room: usize) -> Result<Lists, TooLarge> {
     let mut joined: FxHashSet<Vec<u32>> = FxHashSet::default();
     let length = a.length + b.length;

@@ -1,9 +1,9 @@
 //! The contexts of one thread, by post\*: the shared states and languages in which a context ends.
 //!
-//! In: a position, which stands for a thread, and a *start*: a shared state and a language of
-//! stacks. Out: the *ends*, one shared state and language for each shared state that post\* reaches.
-//! They depend only on the program and the start, and not on the stacks of other threads. So post\*
-//! is computed once for each program and start.
+//! In: the position of a thread, and a *start*: a shared state and a language of stacks. Out: the
+//! *ends*: each shared state that post\* reaches, with its language of stacks. The ends depend only
+//! on the program and the start, and not on the stacks of other threads. So post\* is computed once
+//! for each program and start.
 //!
 //! For A_d, each language of an end is widened.
 
@@ -22,7 +22,7 @@ use rustc_hash::FxHashSet;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
-/// The contexts of all threads, as far as they were computed.
+/// The computed contexts of all threads.
 pub(crate) struct ThreadContexts {
     languages: Languages,
     widening: Option<Widening>,
@@ -32,14 +32,14 @@ pub(crate) struct ThreadContexts {
     /// For each position, the number of its program.
     programs: Vec<usize>,
     parallel: ParallelPostStar,
-    /// From this number of transitions on, as an estimate, several post\* are computed in parallel.
+    /// The least estimated number of transitions for which several post\* are computed in parallel.
     parallel_from: u64,
     /// The memory for the next computation of post\*, in bytes.
     room: usize,
     cancel: Cancel,
-    /// The ends that the exploration has looked up.
+    /// The number of ends that the exploration has looked up.
     expansions: u64,
-    /// The transitions of all store automata.
+    /// The number of transitions of all store automata.
     transitions: u64,
 }
 
@@ -54,7 +54,8 @@ impl Serialize for ThreadContexts {
 }
 
 impl ThreadContexts {
-    /// No context yet. With a depth, each language of an end is widened to it.
+    /// Creates the cache without contexts. With a depth, each language of an end is widened to this
+    /// depth.
     pub(crate) fn new(
         system: &Cpds,
         symmetry: &Symmetry,
@@ -85,18 +86,19 @@ impl ThreadContexts {
         }
     }
 
-    /// From now on, `cancel` stops each computation, and several post\* are computed in parallel by
-    /// these workers.
+    /// Sets the token that stops each computation, and the workers that compute several post\* in
+    /// parallel.
     pub(crate) fn use_workers(&mut self, cancel: &Cancel, workers: WorkerPool) {
         self.parallel = ParallelPostStar::new(workers);
         self.cancel = cancel.clone();
-        self.languages.cancelled_by(cancel);
+        self.languages.set_cancel(cancel);
     }
 
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
+    /// Returns the memory for the next computation of post\*, in bytes.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
@@ -114,17 +116,17 @@ impl ThreadContexts {
         &mut self.languages
     }
 
-    /// The language with this word only.
+    /// Returns the language with only this word.
     pub(crate) fn word(&mut self, stack: &Stack) -> u32 {
         self.languages.word(stack).0
     }
 
-    /// The number of the program at a position.
+    /// Returns the number of the program at a position.
     pub(crate) fn program(&self, position: usize) -> usize {
         self.programs[position]
     }
 
-    /// The program at a position, indexed for post\*.
+    /// Returns the program at a position, indexed for post\*.
     pub(crate) fn action_index(&self, position: usize) -> &ActionIndex {
         &self.action_indexes[self.programs[position]]
     }
@@ -139,7 +141,7 @@ impl ThreadContexts {
         self.widening.as_ref().is_none_or(Widening::is_exact)
     }
 
-    /// The ends of a start, as a range for [`end`](Self::end).
+    /// Returns the ends of a start, as a range for [`end`](Self::end).
     pub(crate) fn ends(&mut self, position: usize, start: ThreadState) -> Result<Range<usize>, TooLarge> {
         let ends = match self.ends[self.programs[position]].get(start) {
             Some(((), ends)) => ends,
@@ -149,7 +151,7 @@ impl ThreadContexts {
         Ok(ends)
     }
 
-    /// An end of a thread at this position.
+    /// Returns the end with this index, for a thread at this position.
     pub(crate) fn end(&self, position: usize, index: usize) -> ThreadState {
         self.ends[self.programs[position]].successor(index)
     }
@@ -161,6 +163,7 @@ impl ThreadContexts {
         ends.is_some_and(|((), mut ends)| ends.any(|index| self.end(position, index) == end))
     }
 
+    /// Computes the ends of a start.
     fn compute(&mut self, program: usize, start: ThreadState) -> Result<Range<usize>, TooLarge> {
         let post_star = match self.parallel.take((program, start)) {
             Some(post_star) if post_star.fits(self.room) => post_star,
@@ -196,39 +199,39 @@ impl ThreadContexts {
         let programs = starts.into_iter().map(|(position, start)| (self.programs[position], start));
         let mut wanted: Vec<_> = programs.filter(|&start| distinct.insert(start)).collect();
         wanted.truncate(self.parallel.batch());
-        let transitions = wanted.len() as u64 * self.transitions / self.computed().max(1) as u64;
+        let transitions = wanted.len() as u64 * self.transitions / self.computed_starts().max(1) as u64;
         if wanted.len() > 1 && transitions >= self.parallel_from {
             self.parallel.compute(&wanted, &self.languages, &self.action_indexes, self.room, &self.cancel);
         }
     }
 
-    /// The number of programs and starts whose ends are known.
-    pub(crate) fn computed(&self) -> usize {
+    /// Returns the number of programs and starts whose ends were computed.
+    pub(crate) fn computed_starts(&self) -> usize {
         self.ends.iter().map(StepCache::len).sum()
     }
 
-    /// The ends that the exploration has looked up.
+    /// Returns the number of ends that the exploration has looked up.
     pub(crate) fn expansions(&self) -> u64 {
         self.expansions
     }
 
-    /// The transitions of all store automata.
+    /// Returns the number of transitions of all store automata.
     pub(crate) fn transitions(&self) -> u64 {
         self.transitions
     }
 
-    /// The number of computations that were done in parallel and used.
+    /// Returns the number of computations that were done in parallel and used.
     #[cfg(test)]
     pub(crate) fn used_in_parallel(&self) -> usize {
         self.parallel.used()
     }
 
-    /// The work so far.
+    /// Returns the work so far.
     pub(crate) fn work(&self) -> u64 {
-        self.transitions + self.expansions + self.languages.built() + self.languages.compared() / 64
+        self.transitions + self.expansions + self.languages.built_transitions() + self.languages.compared_pairs() / 64
     }
 
-    /// The memory in use.
+    /// Returns the memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.languages.bytes() + self.ends.iter().map(StepCache::bytes).sum::<usize>()
     }
@@ -261,12 +264,13 @@ impl PostStar {
         Ok(PostStar { transitions: psa.transition_count(), languages })
     }
 
-    /// Whether [`new`](Self::new) succeeds with this room.
+    /// Whether [`new`](Self::new) succeeds with so many bytes.
     fn fits(&self, room: usize) -> bool {
         self.transitions <= most_transitions(room) && self.languages.bytes() <= room / 2
     }
 }
 
+/// Returns the most transitions of a store automaton in so many bytes.
 fn most_transitions(room: usize) -> usize {
     room / 2 / Psa::BYTES_A_TRANSITION
 }

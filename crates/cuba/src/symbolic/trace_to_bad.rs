@@ -1,14 +1,14 @@
 //! A trace to a bad state from the tuples of S_k.
 //!
-//! In: a bad pattern. The first tuple with a state that fits the pattern is found, and the shortest
-//! stacks that fit. Then each context is rebuilt, from the last to the first. The store knows a tuple
-//! of the level before from which one context leads to the tuple, and the thread that moved. The
-//! stacks of the other threads were the same before this context. The stack that changed has a run
-//! in post\* of the language that it had before (`automata/thread_run.rs`), and the run begins with
-//! the stack before the context.
+//! In: a bad pattern. The search takes the first tuple with a state that fits the pattern, and the
+//! shortest stacks that fit. Then it rebuilds each context, from the last to the first. The store
+//! returns a tuple of the level before from which one context leads to the tuple, and the thread
+//! that moved. This context did not change the stacks of the other threads. The store automaton of
+//! post\* of the language before has a run to the stack of the moving thread
+//! (`automata/thread_run.rs`). The run begins with the stack before the context.
 //!
 //! The number of contexts is the level of the tuple. With fewer contexts, the bad state would be in
-//! an earlier level; so no context is empty.
+//! an earlier level. So no context is empty.
 
 use crate::automata::language_table::LanguageId;
 use crate::symbolic::levels::{EXPANSIONS_PER_UNIT, Symbolic};
@@ -20,17 +20,18 @@ use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top;
 use cpds::{Action, GlobalState, Program, SharedState, Stack, ThreadId, Trace};
 
-/// The least and the most work for a trace with fewer steps, in expansions of states. The search
-/// stores as many states as that.
-const LEAST_WORK: u64 = 1 << 14;
-const MOST_WORK: u64 = 1 << 22;
+/// The least work for a trace with fewer steps, in expansions of states.
+const MIN_WORK: u64 = 1 << 14;
+
+/// The most work for a trace with fewer steps, in expansions of states.
+const MAX_WORK: u64 = 1 << 22;
 
 impl Symbolic<'_> {
-    /// A trace to a state that fits a bad pattern, with the least number of contexts. None if there
-    /// is no such state, or if the trace is too long to be written out.
+    /// Returns a trace to a state that fits a bad pattern, with the least number of contexts;
+    /// `None` if there is no such state, or if the trace is too long to be written out.
     pub(crate) fn trace_to_bad(&self, bad: &BadPatterns, pattern: usize, budget: &SearchBudget) -> Option<Trace> {
         let (mut tuple, positions) = self.store().first_bad(self.languages(), bad, pattern)?;
-        // By position in the tuple: the thread, and its stack.
+        // For each position in the tuple, the thread and its stack.
         let mut threads = vec![ThreadId(0); positions.len()];
         let mut stacks = vec![Stack::default(); positions.len()];
         for (place, &position) in positions.iter().enumerate() {
@@ -65,13 +66,13 @@ impl Symbolic<'_> {
         let contexts: Vec<_> = contexts.into_iter().map(with_own_rules).collect();
         let trace = trace_from_rules(self.system(), initial, &contexts)?;
         // About as much work as the search for the tuples.
-        let work = (self.work() * EXPANSIONS_PER_UNIT).clamp(LEAST_WORK, MOST_WORK);
+        let work = (self.work() * EXPANSIONS_PER_UNIT).clamp(MIN_WORK, MAX_WORK);
         let system = (self.system(), self.symmetry());
         Some(with_fewest_steps_by_states(system, bad, (work, self.tuning()), budget, trace))
     }
 
-    /// Threads of a group share one program. For each rule of it, the rule of the thread's own
-    /// program with the same action.
+    /// Returns, for each rule of the common program of a group, the rule with the same action in
+    /// the thread's own program.
     fn own_rules(&self, thread: ThreadId) -> Vec<usize> {
         let position = self.symmetry().threads().iter().position(|&t| t == thread).expect("every thread has one");
         let by_action = |program: &Program| -> Vec<(Action, usize)> {
@@ -79,12 +80,12 @@ impl Symbolic<'_> {
             rules.sort_unstable();
             rules
         };
-        let shown = by_action(&self.system().programs()[self.contexts().program(position)]);
+        let common = by_action(&self.system().programs()[self.contexts().program(position)]);
         let own = by_action(self.system().program(thread));
-        let mut rules = vec![0; shown.len()];
-        for ((action, shown), (same, own)) in shown.into_iter().zip(own) {
+        let mut rules = vec![0; common.len()];
+        for ((action, common), (same, own)) in common.into_iter().zip(own) {
             assert_eq!(action, same, "interchangeable threads have the same actions");
-            rules[shown] = own;
+            rules[common] = own;
         }
         rules
     }

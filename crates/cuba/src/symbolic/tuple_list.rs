@@ -1,13 +1,13 @@
 //! The tuples of all levels as a list of packed rows.
 //!
-//! Rows are sorted within groups of interchangeable threads, and stored once. Levels are ranges of
-//! the list: level k has the tuples that no tuple found before covers. A row that a later one
-//! covers stays in the list, but it is no longer among the *largest* tuples.
+//! Each row is sorted within groups of interchangeable threads, and stored once. A level is a range
+//! of the list: level k has the tuples that no earlier tuple covers. A row that a later row covers
+//! stays in the list, but it is no longer among the *largest* tuples.
 //!
-//! A level expands each pair of a thread and a tuple that is new at the level before and among its
-//! largest tuples. The pair is omitted if this thread's context led to the tuple at that level:
-//! post\* of post\* is post\*. (Widened languages are an exception: there, such pairs are expanded,
-//! too.)
+//! A level expands pairs of a tuple and a thread. The tuple is new at the level before, and still
+//! among the largest tuples. The pair is omitted if a context of this thread led to the tuple at
+//! that level, because post\* of post\* is post\*. (This does not hold for widened languages, so
+//! there no pair is omitted.)
 
 use crate::automata::language_table::LanguageId;
 use crate::limits::TooLarge;
@@ -44,8 +44,8 @@ pub(crate) struct TupleList {
     /// For each row of the last level, the threads whose contexts led to it at that level.
     reached_by: ThreadMasks,
     projection: Projection,
-    /// The state of the level that is being computed.
-    progress: Option<Progress>,
+    /// The progress of an incomplete level.
+    progress: Option<ListLevelProgress>,
     #[serde(skip)]
     successors: Successors,
 }
@@ -59,9 +59,10 @@ struct Origin {
     to: u32,
 }
 
-/// The pairs of a tuple and a thread that a level expands.
+/// The progress of a level: the pairs of a tuple and a thread that it expands.
 #[derive(Serialize, Deserialize)]
-struct Progress {
+struct ListLevelProgress {
+    /// The rows to expand.
     open: Vec<u32>,
     /// The next pair: an index in `open`, and a position.
     next: usize,
@@ -71,13 +72,13 @@ struct Progress {
     first: usize,
 }
 
-/// The number of coming pairs that are examined for starts of post\*.
+/// The number of pairs that are examined in advance for starts of post\*.
 const LOOKAHEAD: usize = 1 << 10;
 
-impl Progress {
-    /// The next pair: a row, a position, and whether to expand it.
-    fn take(&mut self, threads: usize) -> Option<(usize, usize, bool)> {
-        let next = self.coming(threads).next()?;
+impl ListLevelProgress {
+    /// Returns the next pair and removes it: a row, a position, and whether to expand it.
+    fn take_pair(&mut self, threads: usize) -> Option<(usize, usize, bool)> {
+        let next = self.remaining_pairs(threads).next()?;
         self.position += 1;
         if self.position == threads {
             (self.next, self.position) = (self.next + 1, 0);
@@ -85,8 +86,8 @@ impl Progress {
         Some(next)
     }
 
-    /// The next pair and all after it.
-    fn coming(&self, threads: usize) -> impl Iterator<Item = (usize, usize, bool)> {
+    /// Returns the next pair and all pairs after it.
+    fn remaining_pairs(&self, threads: usize) -> impl Iterator<Item = (usize, usize, bool)> {
         let positions = move |n: usize| if n == 0 { self.position..threads } else { 0..threads };
         self.open[self.next..].iter().enumerate().flat_map(move |(n, &id)| {
             let is_reached = move |position| self.reached_by.has(id as usize - self.first, position);
@@ -96,7 +97,7 @@ impl Progress {
 }
 
 impl TupleList {
-    /// An empty list.
+    /// Creates an empty list.
     pub(crate) fn new(shared_states: usize, threads: usize, languages: usize) -> Self {
         TupleList {
             shared_states,
@@ -113,6 +114,7 @@ impl TupleList {
         }
     }
 
+    /// Adds an initial tuple of single words.
     pub(crate) fn add_initial(&mut self, context: &mut StoreContext<'_>, shared: u32, mut languages: Vec<u32>) {
         context.symmetry.sort(&mut languages);
         let mut row = vec![0; self.rows.layout().words()];
@@ -120,21 +122,23 @@ impl TupleList {
         self.add(context, &row, None);
     }
 
+    /// Begins the next level.
     pub(crate) fn start_level(&mut self) {
         let first = self.starts[self.starts.len() - 1];
         self.starts.push(self.rows.len());
         let reached_by = std::mem::replace(&mut self.reached_by, ThreadMasks::new(self.threads));
         self.progress =
-            Some(Progress { open: std::mem::take(&mut self.open), next: 0, position: 0, reached_by, first });
+            Some(ListLevelProgress { open: std::mem::take(&mut self.open), next: 0, position: 0, reached_by, first });
     }
 
+    /// Whether a level has begun and is incomplete.
     pub(crate) fn has_incomplete_level(&self) -> bool {
         self.progress.is_some()
     }
 
     /// Expands the next pair of a tuple and a thread. Returns false if there is none.
     pub(crate) fn expand_next(&mut self, context: &mut StoreContext<'_>) -> Result<bool, TooLarge> {
-        let next = self.progress.as_mut().and_then(|progress| progress.take(self.threads));
+        let next = self.progress.as_mut().and_then(|progress| progress.take_pair(self.threads));
         let Some((id, position, is_wanted)) = next else { return Ok(false) };
         if is_wanted && context.symmetry.stands_for_itself(self.rows.layout(), self.rows.row(id), position) {
             self.prepare_contexts(context.contexts, id, position);
@@ -159,18 +163,20 @@ impl TupleList {
         Ok(())
     }
 
-    /// Has post\* of this thread state computed, together with others that the level will need.
+    /// Computes post\* of this thread state in parallel with others that the level will need, if
+    /// that pays off.
     fn prepare_contexts(&self, contexts: &mut ThreadContexts, id: usize, position: usize) {
         let start = self.thread_state(id, position);
         let Some(progress) = &self.progress else { return };
         if contexts.is_parallel() && !contexts.is_computed(position, start) {
-            let coming = progress.coming(self.threads).take(LOOKAHEAD).filter(|&(.., is_wanted)| is_wanted);
-            let starts = coming.map(|(id, position, _)| (position, self.thread_state(id, position)));
+            let pairs = progress.remaining_pairs(self.threads).take(LOOKAHEAD).filter(|&(.., is_wanted)| is_wanted);
+            let starts = pairs.map(|(id, position, _)| (position, self.thread_state(id, position)));
             let starts = starts.filter(|&(position, start)| !contexts.is_computed(position, start));
             contexts.prepare(std::iter::once((position, start)).chain(starts).collect::<Vec<_>>());
         }
     }
 
+    /// Returns the shared state and the language at a position of a row.
     fn thread_state(&self, id: usize, position: usize) -> ThreadState {
         let (layout, row) = (self.rows.layout(), self.rows.row(id));
         (layout.shared(row), layout.local(row, position))
@@ -200,7 +206,7 @@ impl TupleList {
         let drops_covered = context.subsumption && origin.is_some();
         let largest = self.largest.entry(layout.shared(row)).or_default();
         let languages = context.contexts.languages_mut();
-        if drops_covered && largest.cover(languages, context.symmetry, &tuple) {
+        if drops_covered && largest.any_covers(languages, context.symmetry, &tuple) {
             return;
         }
         let id = u32::try_from(self.rows.len()).expect("the memory ends before");
@@ -210,6 +216,7 @@ impl TupleList {
         self.reached_by.push(reached_at);
     }
 
+    /// Ends the level, which may be incomplete.
     pub(crate) fn finish_level(
         &mut self,
         context: &mut StoreContext<'_>,
@@ -235,16 +242,17 @@ impl TupleList {
         Ok(())
     }
 
-    /// The numbers of the rows of level k.
+    /// Returns the numbers of the rows of level k.
     pub(crate) fn level(&self, k: usize) -> Range<usize> {
         self.starts[k]..self.starts.get(k + 1).copied().unwrap_or(self.rows.len())
     }
 
+    /// Returns the tuples of all levels.
     pub(crate) fn rows(&self) -> &PackedSet {
         &self.rows
     }
 
-    /// The numbers of the largest tuples of all levels, in order.
+    /// Returns the numbers of the largest tuples of all levels, in order.
     pub(crate) fn largest(&self) -> Vec<usize> {
         let mut largest: Vec<usize> =
             self.largest.values().flat_map(LargestTuples::ids).map(|id| id as usize).collect();
@@ -271,20 +279,24 @@ impl TupleList {
         })
     }
 
-    /// All tuples, level by level.
+    /// Returns all tuples, level by level.
     pub(crate) fn tuples(&self) -> impl Iterator<Item = LevelTuple> {
         (0..self.rows.len()).map(|id| self.tuple(id))
     }
 
+    /// Returns the tuple of a row.
     fn tuple(&self, id: usize) -> LevelTuple {
         let (layout, row) = (self.rows.layout(), self.rows.row(id));
         LevelTuple { number: id, shared: layout.shared(row), languages: layout.locals(row).collect() }
     }
 
+    /// Returns the tuples of level k.
     pub(crate) fn tuples_of_level(&self, k: usize) -> Vec<(u32, Vec<u32>)> {
         self.level(k).map(|id| self.tuple(id)).map(|tuple| (tuple.shared, tuple.languages)).collect()
     }
 
+    /// Returns the tuples before level k with this shared state, permuted in each possible way;
+    /// `None` if the budget does not suffice.
     pub(crate) fn orbits_before(
         &self,
         symmetry: &Symmetry,
@@ -301,16 +313,18 @@ impl TupleList {
         Some(all)
     }
 
+    /// Returns the tuple from which the context led to this tuple; `None` for an initial tuple.
     pub(crate) fn previous(&self, tuple: &LevelTuple) -> Option<PreviousTuple> {
         let Origin { parent, from, to } = self.origins[tuple.number]?;
         Some(PreviousTuple { tuple: self.tuple(parent as usize), from: from as usize, to: to as usize })
     }
 
-    /// The number of rows, covered ones included.
+    /// Returns the number of rows, with covered ones.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
+    /// Returns the most memory in use while so many more tuples are added.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
         self.bytes_without_projection(more).saturating_add(self.projection.bytes())
     }

@@ -1,8 +1,8 @@
-//! The place for the tuples of all levels: a list, or decision diagrams.
+//! The store for the tuples of all levels: a list, or decision diagrams.
 //!
-//! Both stores have the same tuples, level by level. A list has each tuple as a row. Diagrams share
-//! what tuples have in common; they pay off for many unlike threads. All other files use this type,
-//! and do not depend on which store there is.
+//! Both kinds of stores have the same tuples, level by level. A list has each tuple as a row. In
+//! diagrams, tuples share common parts; this pays off for many unlike threads. All other files use
+//! this type, and do not depend on the kind.
 
 use crate::automata::language_table::{LanguageId, Languages};
 use crate::automata::minimal_dfa::Dfa;
@@ -24,7 +24,9 @@ use serde::{Deserialize, Serialize};
 /// The tuples of all levels.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum TupleStore {
+    /// A list of tuples.
     List(Box<TupleList>),
+    /// Decision diagrams.
     Diagrams(Box<TupleDiagrams>),
 }
 
@@ -33,6 +35,7 @@ pub(crate) struct StoreContext<'e> {
     pub(crate) symmetry: &'e Symmetry,
     /// Whether to drop tuples that others cover.
     pub(crate) subsumption: bool,
+    /// The contexts of all threads.
     pub(crate) contexts: &'e mut ThreadContexts,
 }
 
@@ -54,7 +57,7 @@ pub(crate) struct PreviousTuple {
 }
 
 impl TupleStore {
-    /// An empty store, which takes the initial tuples next.
+    /// Creates an empty store. The initial tuples have to be added next.
     pub(crate) fn new(shared_states: usize, symmetry: &Symmetry, languages: usize, tuning: Tuning) -> Self {
         if TupleDiagrams::pay_off(symmetry, tuning.diagram_groups) {
             TupleStore::Diagrams(Box::new(TupleDiagrams::new(shared_states, symmetry.threads().len())))
@@ -95,8 +98,8 @@ impl TupleStore {
         }
     }
 
-    /// Completes the level, as far as it was computed: appends the number of its largest tuples to
-    /// `counts`, and its visible states to `visible`.
+    /// Ends the level, which may be incomplete. Appends the number of the largest tuples to
+    /// `counts`, and the visible states of the level to `visible`.
     ///
     /// # Errors
     /// If the tables and the visible states take more than `memory` bytes.
@@ -113,8 +116,8 @@ impl TupleStore {
         }
     }
 
-    /// Drops results that can be computed again, so that an exploration restored from a checkpoint
-    /// counts the same work.
+    /// Drops results that can be computed again. A checkpoint does not have them, so an exploration
+    /// that continues from it computes them again, and counts the same work.
     pub(crate) fn drop_caches(&mut self) {
         match self {
             TupleStore::List(_) => {}
@@ -122,7 +125,7 @@ impl TupleStore {
         }
     }
 
-    /// Sets the limits for the next steps, as far as the store itself checks them.
+    /// Sets the limits that the store itself checks.
     pub(crate) fn set_limits(&mut self, contexts: &ThreadContexts) {
         match self {
             TupleStore::List(_) => {}
@@ -148,7 +151,7 @@ impl TupleStore {
         }
     }
 
-    /// The largest tuples of all levels.
+    /// Returns the largest tuples of all levels.
     ///
     /// # Errors
     /// If a list of them takes more than `room` bytes.
@@ -162,7 +165,7 @@ impl TupleStore {
         }
     }
 
-    /// Tuples that stand for R_k.
+    /// Returns tuples that stand for R_k.
     ///
     /// # Errors
     /// If a list of them takes more than `room` bytes.
@@ -176,7 +179,7 @@ impl TupleStore {
         }
     }
 
-    /// The tuples of level k. None if there are more than `most`; a list has no limit.
+    /// Returns the tuples of level k; `None` if diagrams have more than `most` of them.
     pub(crate) fn tuples_of_level(&self, k: usize, most: usize) -> Option<Vec<(u32, Vec<u32>)>> {
         match self {
             TupleStore::List(list) => Some(list.tuples_of_level(k)),
@@ -184,8 +187,9 @@ impl TupleStore {
         }
     }
 
-    /// The tuples before level k with this shared state, permuted in each possible way. Each of
-    /// their languages costs one unit of `budget`. None if the budget does not suffice.
+    /// Returns the tuples before level k with this shared state, permuted in each possible way.
+    /// Each of their languages costs one unit of `budget`. Returns `None` if the budget does not
+    /// suffice.
     pub(crate) fn orbits_before(
         &self,
         symmetry: &Symmetry,
@@ -199,8 +203,8 @@ impl TupleStore {
         }
     }
 
-    /// The first tuple with a state that fits a bad pattern, level by level. By place in the
-    /// pattern: the position in the tuple.
+    /// Returns the first tuple, level by level, with a state that fits a bad pattern, and for each
+    /// place in the pattern, the position in the tuple.
     pub(crate) fn first_bad(
         &self,
         languages: &Languages,
@@ -224,8 +228,8 @@ impl TupleStore {
         }
     }
 
-    /// A tuple of the level before from which one context leads to this tuple. None for an initial
-    /// tuple.
+    /// Returns a tuple of the level before from which one context leads to this tuple; `None` for
+    /// an initial tuple.
     pub(crate) fn previous(&self, contexts: &ThreadContexts, tuple: &LevelTuple) -> Option<PreviousTuple> {
         match self {
             TupleStore::List(list) => list.previous(tuple),
@@ -233,7 +237,7 @@ impl TupleStore {
         }
     }
 
-    /// The number of tuples in a list, covered ones included, or of nodes in diagrams.
+    /// Returns the number of tuples in a list, with covered ones, or of nodes in diagrams.
     pub(crate) fn len(&self) -> usize {
         match self {
             TupleStore::List(list) => list.len(),
@@ -241,7 +245,7 @@ impl TupleStore {
         }
     }
 
-    /// The work in the store itself.
+    /// Returns the work of the store itself.
     pub(crate) fn work(&self) -> u64 {
         match self {
             TupleStore::List(_) => 0,
@@ -249,7 +253,8 @@ impl TupleStore {
         }
     }
 
-    /// The most memory in use after so many more tuples. Diagrams check their limit themselves.
+    /// Returns the most memory in use while so many more tuples are added. Diagrams check their
+    /// limit themselves.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
         match self {
             TupleStore::List(list) => list.bytes_after(more),
@@ -258,7 +263,7 @@ impl TupleStore {
     }
 }
 
-/// The rows with these numbers, as tuples of languages.
+/// Converts the rows with these numbers to tuples of languages.
 fn tuples(
     (symmetry, languages): (&Symmetry, &Languages),
     rows: &PackedSet,

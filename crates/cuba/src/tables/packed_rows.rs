@@ -1,8 +1,8 @@
 //! Sets of states as packed rows: a few words for each state, all rows in one array.
 //!
 //! A row has the number of the shared state, and then one number for each thread (a stack, or a top
-//! symbol). The [`Layout`] decides how many bits each number has. A [`PackedSet`] stores the rows in
-//! the order of their insertion, so each state has a dense number, and a level is a range of
+//! symbol). The [`Layout`] decides how many bits each number has. A [`PackedSet`] stores the rows
+//! in the order of their insertion, so each state has a dense number, and a level is a range of
 //! numbers.
 
 use hashbrown::HashTable;
@@ -25,8 +25,9 @@ struct Field {
 }
 
 impl Layout {
-    /// The layout for shared states below `shared` and for `threads` numbers below `locals`. It uses
-    /// the fewest words, and gives the bits left in these words to the threads' numbers.
+    /// Creates the layout for shared states below `shared` and for `threads` numbers below
+    /// `locals`. It uses the fewest words, and gives the bits left in these words to the threads'
+    /// numbers.
     pub(crate) fn new(shared: usize, threads: usize, locals: usize) -> Self {
         let shared = bits_for(shared);
         let mut bits = bits_for(locals);
@@ -56,7 +57,7 @@ impl Layout {
         Layout { words: word + 1, fields, bits }
     }
 
-    /// The number of words in a row.
+    /// Returns the number of words in a row.
     #[inline]
     pub(crate) fn words(&self) -> usize {
         self.words
@@ -139,7 +140,7 @@ impl Field {
     }
 }
 
-/// The number of bits for numbers below `count`; at least one.
+/// Returns the number of bits for numbers below `count`; at least one.
 fn bits_for(count: usize) -> u32 {
     (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1)
 }
@@ -198,13 +199,13 @@ impl PackedSet {
         nth_row(&self.rows, self.layout.words, id)
     }
 
-    /// The rows with these numbers.
+    /// Returns the rows with these numbers.
     pub(crate) fn rows(&self, ids: impl Iterator<Item = usize>) -> impl Iterator<Item = (&Layout, &[u64])> {
         ids.map(|id| (&self.layout, self.row(id)))
     }
 
-    /// The number of a row, and whether it is new. The caller ensures that the set never has more
-    /// than [`MAX_LEN`](Self::MAX_LEN) rows.
+    /// Inserts a row. Returns its number, and whether it is new. The caller ensures that the set
+    /// never has more than [`MAX_LEN`](Self::MAX_LEN) rows.
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64]) -> (usize, bool) {
         let hash = hash(row);
@@ -267,8 +268,8 @@ impl PackedSet {
         }
     }
 
-    /// The most memory in use while `more` rows are inserted: while the table grows, the old table
-    /// and the new one exist. `usize::MAX` if there are not enough numbers.
+    /// Returns the most memory in use while `more` rows are inserted: while the table grows, the
+    /// old table and the new one exist. `usize::MAX` if there are not enough numbers.
     pub(crate) fn bytes_after(&self, more: usize) -> usize {
         let len = self.len() + more;
         if len >= Self::MAX_LEN {
@@ -283,26 +284,30 @@ impl PackedSet {
 /// The bytes of a bucket: a number and a control byte.
 const BUCKET_BYTES: usize = size_of::<u32>() + 1;
 
-/// The smallest table, and the factor by which small tables grow. Large tables double.
+/// The number of buckets of the smallest table.
 const FEWEST_BUCKETS: usize = 1 << 7;
-const FACTOR: usize = 1 << 3;
-const LARGE: usize = 1 << 16;
 
-/// The buckets of a table for so many rows.
+/// The factor by which small tables grow.
+const SMALL_TABLE_GROWTH: usize = 1 << 3;
+
+/// From this number of buckets on, a table doubles.
+const LARGE_TABLE: usize = 1 << 16;
+
+/// Returns the number of buckets of a table for so many rows.
 fn buckets_for(rows: usize) -> usize {
     let mut buckets = FEWEST_BUCKETS;
     while rows > capacity(buckets) {
-        buckets *= if buckets < LARGE { FACTOR } else { 2 };
+        buckets *= if buckets < LARGE_TABLE { SMALL_TABLE_GROWTH } else { 2 };
     }
     buckets
 }
 
-/// The buckets of a table before it grew to so many.
+/// Returns the number of buckets that a table of this size had before it last grew.
 fn buckets_before(buckets: usize) -> usize {
-    if buckets == FEWEST_BUCKETS { 0 } else { buckets / if buckets > LARGE { 2 } else { FACTOR } }
+    if buckets == FEWEST_BUCKETS { 0 } else { buckets / if buckets > LARGE_TABLE { 2 } else { SMALL_TABLE_GROWTH } }
 }
 
-/// The rows for which so many buckets have room.
+/// Returns the number of rows for which so many buckets have room.
 fn capacity(buckets: usize) -> usize {
     buckets / 8 * 7
 }
@@ -317,9 +322,10 @@ fn number_of(id: usize) -> u32 {
     u32::try_from(id).expect("a set has at most MAX_LEN rows")
 }
 
-/// The hash of a row. Multiplies each word in, and mixes the upper half of the product into the
-/// lower half. The last multiplication spreads all bits to the upper half, which is then mixed into
-/// the lower half. Packed rows are spread as well as random ones; one multiplication is not enough.
+/// Computes the hash of a row. Multiplies each word in, and mixes the upper half of the product
+/// into the lower half. The last multiplication spreads all bits to the upper half, which is then
+/// mixed into the lower half. Packed rows are spread as well as random ones; one multiplication is
+/// not enough.
 #[inline]
 pub(crate) fn hash(row: &[u64]) -> u64 {
     let mix = |hash: u64, &word: &u64| {
@@ -368,7 +374,7 @@ mod tests {
         #[test]
         fn a_packed_set_is_a_set(rows in prop::collection::vec((0..3_u32, [0..4_u32, 0..4, 0..4]), 0..100)) {
             let mut set = PackedSet::new(Layout::new(3, 3, 4));
-            let mut seen = Vec::new();
+            let mut distinct = Vec::new();
             for (i, (shared, locals)) in rows.iter().enumerate() {
                 if i == rows.len() / 2 {
                     set.set_layout(Layout::new(3, 3, 1 << 30));
@@ -376,15 +382,15 @@ mod tests {
                 }
                 let mut row = vec![0; set.layout().words()];
                 set.layout().pack(&mut row, *shared, locals.iter().copied());
-                let known = seen.iter().position(|other| other == &(*shared, *locals));
-                prop_assert_eq!(set.find(&row), known);
-                prop_assert_eq!(set.insert(&row), (known.unwrap_or(seen.len()), known.is_none()));
-                if known.is_none() {
-                    seen.push((*shared, *locals));
+                let position = distinct.iter().position(|other| other == &(*shared, *locals));
+                prop_assert_eq!(set.find(&row), position);
+                prop_assert_eq!(set.insert(&row), (position.unwrap_or(distinct.len()), position.is_none()));
+                if position.is_none() {
+                    distinct.push((*shared, *locals));
                 }
             }
-            prop_assert_eq!(set.len(), seen.len());
-            for (id, (shared, locals)) in seen.iter().enumerate() {
+            prop_assert_eq!(set.len(), distinct.len());
+            for (id, (shared, locals)) in distinct.iter().enumerate() {
                 prop_assert_eq!(set.layout().shared(set.row(id)), *shared);
                 prop_assert_eq!(set.layout().locals(set.row(id)).collect::<Vec<_>>(), locals.to_vec());
             }

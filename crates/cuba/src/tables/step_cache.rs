@@ -20,6 +20,7 @@ pub(crate) struct StepCache<I = ()> {
     successors: Vec<ThreadState>,
 }
 
+/// The successors of one thread state, as a range of `successors`.
 #[derive(Serialize, Deserialize)]
 struct CachedSteps<I> {
     state: ThreadState,
@@ -44,16 +45,16 @@ struct SavedStepCache<I> {
 impl<I> From<SavedStepCache<I>> for StepCache<I> {
     fn from(SavedStepCache { entries, successors }: SavedStepCache<I>) -> Self {
         let mut table = HashTable::new();
-        for (id, one) in (0..).zip(&entries) {
-            table.insert_unique(hash(one.state), id, |&id: &u32| hash(entries[id as usize].state));
+        for (id, entry) in (0..).zip(&entries) {
+            table.insert_unique(hash(entry.state), id, |&id: &u32| hash(entries[id as usize].state));
         }
         StepCache { entries, table, successors }
     }
 }
 
 impl<I: Copy> StepCache<I> {
-    /// The successors of `state`, as a range for [`successor`](Self::successor), if the cache has
-    /// them.
+    /// Returns the successors of `state`, as a range for [`successor`](Self::successor), if the
+    /// cache has them.
     #[inline]
     pub(crate) fn get(&self, state: ThreadState) -> Option<(I, Range<usize>)> {
         let id = self.table.find(hash(state), |&id| self.entries[id as usize].state == state)?;
@@ -83,12 +84,12 @@ impl<I: Copy> StepCache<I> {
         (info, start..end)
     }
 
-    /// The number of thread states in the cache.
+    /// Returns the number of thread states in the cache.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The memory in use.
+    /// Returns the memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.entries.len() * size_of::<CachedSteps<I>>()
             + self.successors.len() * size_of::<ThreadState>()

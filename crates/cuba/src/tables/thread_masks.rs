@@ -1,5 +1,5 @@
-//! For each state of a level, a bit mask of threads: those that reached it, or that have to run from
-//! it.
+//! For each state of a level, a bit mask of threads: the threads that reached the state, or that
+//! have to run from it.
 
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -36,6 +36,7 @@ impl ThreadMasks {
         &mut self.bits[start..]
     }
 
+    /// Returns the number of bytes for each state.
     pub(crate) fn stride(&self) -> usize {
         self.stride
     }
@@ -54,23 +55,25 @@ impl ThreadMasks {
         }
     }
 
+    /// Whether the mask of a state has a position.
     #[inline]
     pub(crate) fn has(&self, state: usize, position: usize) -> bool {
-        self.some(state * self.stride + position / 8) & (1 << (position % 8)) != 0
+        self.byte(state * self.stride + position / 8) & (1 << (position % 8)) != 0
     }
 
-    /// The first byte of a state's mask; zero if there is no such state.
+    /// Returns the first byte of a state's mask; zero if there is no such state.
     #[inline]
     pub(crate) fn first_of(&self, state: usize) -> u8 {
         self.bits.get(state.wrapping_mul(self.stride)).map_or(0, |byte| byte.load(Ordering::Relaxed))
     }
 
     #[inline]
-    fn some(&self, byte: usize) -> u8 {
-        self.bits[byte].load(Ordering::Relaxed)
+    fn byte(&self, index: usize) -> u8 {
+        self.bits[index].load(Ordering::Relaxed)
     }
 
-    /// Adds a position. Returns whether it is new. No other core may use this state at the same time.
+    /// Adds a position. Returns whether it is new. No other core may use this state at the same
+    /// time.
     #[inline]
     pub(crate) fn add(&self, state: usize, position: usize) -> bool {
         let (byte, bit) = (&self.bits[state * self.stride + position / 8], 1 << (position % 8));
@@ -88,7 +91,7 @@ impl ThreadMasks {
     #[inline]
     pub(crate) fn for_each(&self, state: usize, mut work: impl FnMut(u16)) {
         for (first, byte) in (0..).step_by(8).zip(state * self.stride..(state + 1) * self.stride) {
-            let mut bits = u16::from(self.some(byte));
+            let mut bits = u16::from(self.byte(byte));
             while bits != 0 {
                 // Below eight.
                 #[expect(clippy::cast_possible_truncation)]
@@ -98,7 +101,7 @@ impl ThreadMasks {
         }
     }
 
-    /// The bytes of all masks.
+    /// Returns the bytes of all masks.
     pub(crate) fn bytes_mut(&mut self) -> &mut [AtomicU8] {
         &mut self.bits
     }
@@ -110,14 +113,14 @@ impl ThreadMasks {
         self.bits.extend(bytes.map(AtomicU8::new));
     }
 
-    /// The memory in use.
+    /// Returns the memory in use.
     pub(crate) fn bytes(&self) -> usize {
         self.bits.len()
     }
 }
 
-/// Replaces masks by their complements, restricted to the positions for which `is_wanted` holds. The
-/// bytes are those of the states from `first` on.
+/// Replaces masks by their complements, restricted to the positions for which `is_wanted` holds.
+/// The bytes are those of the states from `first` on.
 pub(crate) fn complement(
     bytes: &mut [AtomicU8],
     first: usize,

@@ -19,13 +19,13 @@ impl WorkerPool {
         WorkerPool { number, ..WorkerPool::default() }
     }
 
-    /// The current number of workers.
+    /// Returns the current number of workers.
     pub(crate) fn count(&self) -> usize {
         self.number.load(Ordering::Relaxed).clamp(1, MAX_WORKERS)
     }
 
-    /// The thread pool. `None` if there is only one worker, or if threads cannot be started: then the
-    /// caller does all the work.
+    /// Returns the thread pool. `None` if there is only one worker, or if threads cannot be
+    /// started: then the caller does all the work.
     pub(crate) fn pool(&mut self) -> Option<Arc<ThreadPool>> {
         let count = self.count();
         if count == 1 {

@@ -2,10 +2,10 @@
 //!
 //! The exploration stores no predecessors of states. (One predecessor for each state would not be
 //! enough: two threads may reach a state at the same level, and the trace continues differently for
-//! each of them.) A state of level k ≥ 1 was reached by a context of some thread i from a state of
-//! level k-1. The two states differ only in the shared state and in the stack of thread i. So for
-//! each thread, one pass over level k-1 finds the states that fit. Then all threads run from their
-//! states in one breadth-first search, until one of them reaches the given state. The result is a
+//! each of them.) A context of some thread i leads from a state of level k-1 to a state of level k
+//! ≥ 1. The two states differ only in the shared state and in the stack of thread i. So for each
+//! thread, one pass over level k-1 finds the possible starts. Then one breadth-first search follows
+//! all threads from their starts, until one of them reaches the given state. The result is a
 //! shortest context. (One search for each thread would not work: if the level is not finished, the
 //! search of a thread that did not reach the state may be infinite.)
 //!
@@ -21,6 +21,7 @@ use crate::tables::step_cache::ThreadState;
 use crate::trace::fewest_steps::{SortedState, with_fewest_steps};
 use crate::trace::last_context::{LastContext, LastContextStart};
 use crate::trace::search_budget::SearchBudget;
+use crate::trace::thread_steps::steps_from;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
@@ -32,16 +33,17 @@ use std::convert::Infallible;
 /// The most stack symbols in all states of a trace together.
 const MAX_SYMBOLS: usize = 1 << 26;
 
-/// The queries about the levels of R_k. The levels are in this process or in shares.
+/// Queries about the levels of R_k. The levels are in this process or in shares.
 pub(crate) trait LevelQueries {
-    /// Why a query has no reply.
+    /// The reason why a query has no reply.
     type Error;
 
-    /// The best end of a trace among the states with this visible state. There is such a state.
+    /// Returns the best end of a trace among the states with this visible state. There is such a
+    /// state.
     fn best(&mut self, visible: &[u64]) -> Result<TraceEnd, Self::Error>;
 
-    /// For each of these threads, its thread states in those states of the level in which the other
-    /// threads have the given stacks; sorted, without duplicates.
+    /// Returns, for each of these threads, its thread states in those states of the level in which
+    /// the other threads have the given stacks. The thread states are sorted, without duplicates.
     fn starts(
         &mut self,
         level: usize,
@@ -49,13 +51,13 @@ pub(crate) trait LevelQueries {
         threads: &[ThreadId],
     ) -> Result<Vec<Vec<ThreadStart>>, Self::Error>;
 
-    /// The stack table to which the stack numbers in the following queries and replies refer. It may
-    /// have more stacks, and the caller may add stacks.
+    /// Returns the stack table to which the stack numbers in the following queries and replies
+    /// refer. It may have more stacks, and the caller may add stacks.
     fn stacks(&self) -> Stacks;
 
-    /// For each group, in order, the thread states of its threads in the states of this level,
-    /// without duplicates. If there are more than `most`, the reply has some of them, more than
-    /// `most`.
+    /// Returns, for each group in order, the thread states of its threads in the states of this
+    /// level, without duplicates. If there are more than `most`, the reply has some of them, more
+    /// than `most`.
     fn thread_states(
         &mut self,
         level: usize,
@@ -63,8 +65,8 @@ pub(crate) trait LevelQueries {
         stacks: &mut Stacks,
     ) -> Result<Vec<Vec<ThreadState>>, Self::Error>;
 
-    /// The states of this level in which one of these last contexts can start. If there are more than
-    /// `most`, the reply has some of them, more than `most`.
+    /// Returns the states of this level in which one of these last contexts can start. If there are
+    /// more than `most`, the reply has some of them, more than `most`.
     fn near(
         &mut self,
         level: usize,
@@ -73,12 +75,12 @@ pub(crate) trait LevelQueries {
         stacks: &mut Stacks,
     ) -> Result<Vec<LastContextStart>, Self::Error>;
 
-    /// The level of each of these states, if the levels contain the state.
+    /// Returns the level of each of these states, if the levels contain the state.
     fn levels_of(&mut self, states: &[&SortedState], stacks: &Stacks) -> Result<Vec<Option<usize>>, Self::Error>;
 }
 
-/// A state to which a trace may lead. The least one is the best: the lowest level, then the fewest
-/// symbols, then the order of the stacks' contents.
+/// A state to which a trace may lead. The best end is the least in this order: by level, by the
+/// number of symbols, and by the contents of the stacks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TraceEnd {
     pub(crate) level: usize,
@@ -106,12 +108,12 @@ struct UnsortedState {
     stacks: Vec<StackId>,
 }
 
-/// The levels in this process.
+/// Queries about levels in this process.
 impl LevelQueries for &Reachable<'_> {
     type Error = Infallible;
 
     fn best(&mut self, visible: &[u64]) -> Result<TraceEnd, Infallible> {
-        Ok(self.best_state(visible).expect("a visible state is that of a state"))
+        Ok(self.best_state(visible).expect("each visible state belongs to a state"))
     }
 
     fn starts(
@@ -123,7 +125,7 @@ impl LevelQueries for &Reachable<'_> {
         Ok(threads.iter().map(|&thread| self.starts_of(level, by_thread, thread)).collect())
     }
 
-    /// A copy of the stack table. No state contains a stack that the caller adds.
+    /// Returns a copy of the stack table. No state contains a stack that the caller adds.
     fn stacks(&self) -> Stacks {
         Reachable::stacks(self).clone()
     }
@@ -153,12 +155,11 @@ impl LevelQueries for &Reachable<'_> {
 }
 
 impl Reachable<'_> {
-    /// A trace with the fewest contexts to a state with this visible state. `None` if its states have
-    /// too many symbols. `arrange` permutes a sorted state with this shared state and these tops: for
-    /// each position, it returns the position from which the stack comes.
+    /// Returns a trace with the fewest contexts to a state with this visible state; `None` if its
+    /// states have too many symbols. `arrange` permutes a sorted state with this shared state and
+    /// these tops: for each position, it returns the position from which the stack comes.
     ///
-    /// Of several states of the first level that has any, the trace leads to the one with the fewest
-    /// symbols, and of these to the first one in the order of their stacks.
+    /// The trace leads to the best end ([`TraceEnd`]).
     pub(crate) fn trace_to_visible(
         &self,
         visible: usize,
@@ -166,18 +167,19 @@ impl Reachable<'_> {
     ) -> Option<Trace> {
         let set = self.visible().set();
         let shared = set.layout().shared(set.row(visible));
-        let way = BackwardSearch {
+        let search = BackwardSearch {
             system: self.system(),
             symmetry: self.symmetry(),
             highest: self.highest(),
             stacks: Stacks::default(),
         };
-        let Ok(trace) = way.trace(&mut &*self, shared, set.row(visible), arrange);
+        let Ok(trace) = search.trace(&mut &*self, shared, set.row(visible), arrange);
         trace
     }
 
-    /// A trace to a bad state with the fewest contexts, and the fewest steps within the budget. The
-    /// first bad state has this visible state and fits this pattern.
+    /// Returns a trace to a bad state with the fewest contexts and, within the budget, the fewest
+    /// steps. `visible` is the number of the first bad visible state, and `pattern` the pattern
+    /// that it fits.
     pub(crate) fn trace_to_bad(
         &self,
         bad: &BadPatterns,
@@ -192,7 +194,7 @@ impl Reachable<'_> {
         Some(trace)
     }
 
-    /// The best end of a trace among the stored states with this visible state.
+    /// Returns the best end of a trace among the stored states with this visible state.
     pub(crate) fn best_state(&self, visible: &[u64]) -> Option<TraceEnd> {
         let (mut tops, mut row) = (Vec::new(), visible.to_vec());
         let mut fits = |id: &usize| {
@@ -211,24 +213,14 @@ impl Reachable<'_> {
         for id in first..self.range(level).end {
             if symbols(id) <= best.0 && fits(&id) {
                 let locals = self.sorted_states().layout().locals(self.sorted_states().row(id));
-                best = best.min((symbols(id), self.in_order_of_content(locals)));
+                best = best.min((symbols(id), sorted_by_content(self.symmetry(), self.stacks(), locals)));
             }
         }
         Some(TraceEnd { level, symbols: best.0, stacks: best.1 })
     }
 
-    /// The stacks of a state, by position, sorted by content within each group of interchangeable
-    /// threads.
-    fn in_order_of_content(&self, locals: impl Iterator<Item = StackId>) -> Vec<Stack> {
-        let mut stacks: Vec<Stack> = locals.map(|id| self.stacks().stack(id)).collect();
-        for group in self.symmetry().groups() {
-            stacks[group].sort_unstable();
-        }
-        stacks
-    }
-
-    /// The thread states of `thread` in those states of the level in which the other threads have the
-    /// given stacks, sorted.
+    /// Returns the thread states of `thread` in those states of the level in which the other
+    /// threads have the given stacks, sorted.
     pub(crate) fn starts_of(&self, level: usize, by_thread: &[Stack], thread: ThreadId) -> Vec<ThreadStart> {
         let position = self.symmetry().position(thread);
         let moving = self.symmetry().group(position);
@@ -247,8 +239,8 @@ impl Reachable<'_> {
         let layout = self.sorted_states().layout();
         let fits = |id| {
             let row = self.sorted_states().row(id);
-            // If the row without one stack of the group equals `others`, that stack is the first one
-            // that differs from `others`.
+            // If the row without one stack of the group equals `others`, that stack is the first
+            // one that differs from `others`.
             let other = |i: usize| others.get(i).copied();
             let left_out = moving
                 .clone()
@@ -267,8 +259,22 @@ impl Reachable<'_> {
     }
 }
 
+/// Returns the contents of the stacks of a state, by position, sorted within each group of
+/// interchangeable threads.
+pub(super) fn sorted_by_content(
+    symmetry: &Symmetry,
+    stacks: &Stacks,
+    by_position: impl Iterator<Item = StackId>,
+) -> Vec<Stack> {
+    let mut contents: Vec<Stack> = by_position.map(|id| stacks.stack(id)).collect();
+    for group in symmetry.groups() {
+        contents[group].sort_unstable();
+    }
+    contents
+}
+
 impl BackwardSearch<'_> {
-    /// A trace to the best state with this shared state and visible state, as in
+    /// Returns a trace to the best state with this shared state and visible state, as in
     /// [`Reachable::trace_to_visible`].
     pub(crate) fn trace<L: LevelQueries>(
         mut self,
@@ -284,16 +290,16 @@ impl BackwardSearch<'_> {
         self.trace_to(levels, level, UnsortedState { shared, stacks })
     }
 
-    /// A trace with k contexts to a state of level k. `None` if its states have too many symbols.
+    /// Returns a trace with k contexts to a state of level k; `None` if its states have too many
+    /// symbols.
     fn trace_to<L: LevelQueries>(
         &mut self,
         levels: &mut L,
         k: usize,
-        state: UnsortedState,
+        mut state: UnsortedState,
     ) -> Result<Option<Trace>, L::Error> {
         let mut contexts = Vec::new();
         let mut symbols = 0;
-        let mut state = state;
         for level in (0..k).rev() {
             let (thread, path) = self.last_context(levels, level, &state)?;
             let mut before = state.clone();
@@ -311,8 +317,8 @@ impl BackwardSearch<'_> {
         Ok(Some(Trace { initial: self.global_state(&state), contexts }))
     }
 
-    /// A thread that reaches `state` from a state of this level with the fewest steps, and its thread
-    /// states on the way.
+    /// Returns a thread that reaches `state` from a state of this level with the fewest steps, and
+    /// its thread states on this path.
     fn last_context<L: LevelQueries>(
         &mut self,
         levels: &mut L,
@@ -357,19 +363,16 @@ impl BackwardSearch<'_> {
         }
     }
 
-    /// The successors of a thread state that are not higher than the highest stack in the levels. So
-    /// the search does not follow an infinite context beyond the explored part.
-    fn thread_successors(&mut self, thread: ThreadId, (shared, stack): ThreadState) -> Vec<ThreadState> {
-        let rules = self.system.program(thread).rules_from(SharedState(shared), self.stacks.top(stack));
-        let successors = rules.map(|(_, rule)| {
-            let (to, written) = rule.action.target();
-            (to.0, self.stacks.replace_top(stack, written))
-        });
-        let mut successors: Vec<_> = successors.collect();
+    /// Returns the successors of a thread state whose stacks are not higher than the highest stack
+    /// in the levels. So the search does not follow an infinite context beyond the explored part.
+    fn thread_successors(&mut self, thread: ThreadId, state: ThreadState) -> Vec<ThreadState> {
+        let steps = steps_from(self.system.program(thread), state, &mut self.stacks);
+        let mut successors: Vec<_> = steps.map(|(_, after)| after).collect();
         successors.retain(|&(_, stack)| self.stacks.height(stack) <= self.highest);
         successors
     }
 
+    /// Returns a state with the contents of its stacks.
     fn global_state(&self, state: &UnsortedState) -> GlobalState {
         GlobalState {
             shared: SharedState(state.shared),
@@ -377,7 +380,7 @@ impl BackwardSearch<'_> {
         }
     }
 
-    /// The context with these thread states, by the step relation.
+    /// Returns the context of a thread with these thread states.
     fn context(&self, thread: ThreadId, start: &UnsortedState, path: &[ThreadState]) -> Context {
         let mut state = self.global_state(start);
         let steps = path[1..].iter().map(|&(shared, stack)| {

@@ -1,13 +1,16 @@
-//! A trace from the rules that fire, by the step relation.
+//! Builds a trace from the rules that fire.
 
 use cpds::{Context, Cpds, GlobalState, ThreadId, Trace, TraceStep};
 
 /// The most stack symbols in all states of a trace together. Each stack counts as
-/// `SYMBOLS_PER_STACK` more.
+/// `SYMBOLS_PER_STACK` more symbols.
 const MAX_SYMBOLS: usize = 1 << 24;
+
+/// The number of symbols that a stack counts for, in addition to its own.
 const SYMBOLS_PER_STACK: usize = 8;
 
-/// The trace in which these threads fire these rules. `None` if its states have too many symbols.
+/// Builds the trace in which these threads fire these rules. Returns `None` if its states have too
+/// many symbols.
 pub(crate) fn trace_from_rules(
     system: &Cpds,
     initial: GlobalState,

@@ -1,20 +1,21 @@
-//! The last context of a trace: the number of steps in which one thread makes a state bad.
+//! The last context of a trace: in how many steps one thread makes a state bad.
 //!
-//! A bad pattern requires some tops of the other threads, which do not move. Whether one thread can
-//! fulfil the rest of the pattern, and in how many steps, depends only on its thread state. There
-//! are far fewer thread states than states, so the steps are counted for thread states: forwards to
-//! all thread states within the allowed number of steps, and then backwards from those that fulfil
-//! the pattern.
+//! A bad pattern requires some tops of the other threads, which do not move. The number of steps in
+//! which the moving thread fulfils the rest of the pattern depends only on its thread state. There
+//! are far fewer thread states than states, so the search counts steps for thread states. It goes
+//! forwards to all thread states within the allowed number of steps, and then backwards from those
+//! that fulfil the pattern.
 
 use crate::explicit::reachable::Reachable;
 use crate::explicit::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::LevelQueries;
 use crate::trace::search_budget::SearchBudget;
-use crate::visible::bad_patterns::{BadPatterns, Shown};
+use crate::trace::thread_steps::steps_from;
+use crate::visible::bad_patterns::{BadPatterns, RequiredTop};
 use crate::visible::levels::top_number;
 use crate::visible::symmetry::Symmetry;
-use cpds::{Cpds, Program, SharedState};
+use cpds::{Cpds, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The contexts of one thread that make a state bad, for the same tops of the other threads.
@@ -22,7 +23,7 @@ pub(crate) struct LastContext {
     /// The first position in the group of the moving thread.
     pub(crate) group: usize,
     /// The tops that the other threads need.
-    pub(crate) others: Vec<Shown>,
+    pub(crate) others: Vec<RequiredTop>,
     /// The thread states in which the context may start, with the number of its steps.
     pub(crate) steps: Vec<(ThreadState, usize)>,
 }
@@ -31,9 +32,9 @@ pub(crate) struct LastContext {
 /// by position.
 pub(crate) type LastContextStart = (usize, u32, Vec<StackId>);
 
-/// All last contexts that may start in states of this level, with at most so many steps. `None` if
-/// the budget is used up.
-pub(crate) fn ways<L: LevelQueries>(
+/// Computes all last contexts of at most so many steps that may start in states of this level.
+/// Returns `None` if the budget is used up.
+pub(super) fn last_contexts<L: LevelQueries>(
     (system, symmetry, bad): (&Cpds, &Symmetry, &BadPatterns),
     (levels, stacks): (&mut L, &mut Stacks),
     level: usize,
@@ -44,7 +45,7 @@ pub(crate) fn ways<L: LevelQueries>(
     if !starts.iter().all(|starts| budget.has_room_for(starts.len())) {
         return Ok(None);
     }
-    let (ends, mut ways, mut work) = (bad.ends(), Vec::new(), 0);
+    let (ends, mut last_contexts, mut work) = (bad.ends(), Vec::new(), 0);
     for (group, starts) in symmetry.groups().zip(starts) {
         let ends = ends.iter().filter(|((of, _), _)| *of == group.start);
         let program = &system.programs()[programs[group.start]];
@@ -62,7 +63,7 @@ pub(crate) fn ways<L: LevelQueries>(
                 let (q, top) = (Some(shared), Some(top_number(stacks.top(stack))));
                 [(q, top), (q, None), (None, top)].iter().any(|end| ends.contains(end))
             };
-            ways.push(LastContext {
+            last_contexts.push(LastContext {
                 group: group.start,
                 others: others.clone(),
                 steps: graph.steps(starts.len(), steps, is_end),
@@ -73,7 +74,7 @@ pub(crate) fn ways<L: LevelQueries>(
             }
         }
     }
-    Ok(Some(ways))
+    Ok(Some(last_contexts))
 }
 
 /// The thread states that one thread reaches alone, with the steps between them.
@@ -85,8 +86,8 @@ struct ThreadGraph {
 }
 
 impl ThreadGraph {
-    /// The graph of the thread states that are reachable from `starts` (without duplicates) in at
-    /// most so many steps. `None` if the budget is used up.
+    /// Builds the graph of the thread states that are reachable from `starts` (without duplicates)
+    /// in at most so many steps. Returns `None` if the budget is used up.
     fn new(
         program: &Program,
         starts: &[ThreadState],
@@ -99,10 +100,7 @@ impl ThreadGraph {
         let mut wave = 0..starts.len();
         for _ in 0..steps {
             for id in wave.clone() {
-                let (shared, stack) = graph.states[id];
-                for (_, rule) in program.rules_from(SharedState(shared), stacks.top(stack)) {
-                    let (to, written) = rule.action.target();
-                    let after = (to.0, stacks.replace_top(stack, written));
+                for (_, after) in steps_from(program, graph.states[id], stacks) {
                     let next = u32::try_from(graph.states.len()).expect("the budget is smaller");
                     let number = *numbers.entry(after).or_insert(next);
                     if number == next {
@@ -123,55 +121,60 @@ impl ThreadGraph {
         Some(graph)
     }
 
-    /// The number of steps from each of the first `starts` thread states to an end, where it is at
-    /// most `most`.
-    fn steps(&self, starts: usize, most: usize, is_end: impl Fn(&ThreadState) -> bool) -> Vec<(ThreadState, usize)> {
-        let mut is_known = vec![false; self.states.len()];
+    /// Returns the number of steps from each of the first `starts` thread states to an end, if it
+    /// is at most `max_steps`.
+    fn steps(
+        &self,
+        starts: usize,
+        max_steps: usize,
+        is_end: impl Fn(&ThreadState) -> bool,
+    ) -> Vec<(ThreadState, usize)> {
+        let mut is_reached = vec![false; self.states.len()];
         let mut wave: Vec<usize> = (0..self.states.len()).filter(|&id| is_end(&self.states[id])).collect();
         for &id in &wave {
-            is_known[id] = true;
+            is_reached[id] = true;
         }
-        let mut found = Vec::new();
-        for steps in 1..=most {
+        let mut steps_of_starts = Vec::new();
+        for steps in 1..=max_steps {
             let mut next = Vec::new();
             for id in wave {
                 for &before in &self.before[id] {
                     let before = before as usize;
-                    if !std::mem::replace(&mut is_known[before], true) {
+                    if !std::mem::replace(&mut is_reached[before], true) {
                         next.push(before);
                         if before < starts {
-                            found.push((self.states[before], steps));
+                            steps_of_starts.push((self.states[before], steps));
                         }
                     }
                 }
             }
             wave = next;
         }
-        found
+        steps_of_starts
     }
 }
 
 impl Reachable<'_> {
-    /// For each group, in order, the thread states of its threads in the states of this level,
-    /// without duplicates. If there are more than `most`, the list ends soon after `most`.
+    /// Returns, for each group in order, the thread states of its threads in the states of this
+    /// level, without duplicates. If there are more than `most`, the list ends soon after `most`.
     pub(crate) fn thread_states(&self, level: usize, most: usize) -> Vec<Vec<ThreadState>> {
         let layout = self.sorted_states().layout();
         let mut groups: Vec<Vec<ThreadState>> = Vec::new();
         for group in self.symmetry().groups() {
-            let mut found: FxHashSet<ThreadState> = FxHashSet::default();
+            let mut distinct: FxHashSet<ThreadState> = FxHashSet::default();
             for row in self.range(level).map(|id| self.sorted_states().row(id)) {
-                found.extend(group.clone().map(|position| (layout.shared(row), layout.local(row, position))));
-                if found.len() > most {
+                distinct.extend(group.clone().map(|position| (layout.shared(row), layout.local(row, position))));
+                if distinct.len() > most {
                     break;
                 }
             }
-            groups.push(found.into_iter().collect());
+            groups.push(distinct.into_iter().collect());
         }
         groups
     }
 
-    /// The states of this level in which one of these last contexts can start, with the fewest steps
-    /// of any of them. If there are more than `most`, the list has one more than `most`.
+    /// Returns the states of this level in which one of these last contexts can start, each with
+    /// the fewest steps. If there are more than `most`, the list has one more than `most`.
     pub(crate) fn near(&self, level: usize, ways: &[LastContext], most: usize) -> Vec<LastContextStart> {
         let mut by_start: FxHashMap<(usize, ThreadState), Vec<(usize, usize)>> = FxHashMap::default();
         for (number, way) in ways.iter().enumerate() {
@@ -185,18 +188,18 @@ impl Reachable<'_> {
         let layout = self.sorted_states().layout();
         let mut near = Vec::new();
         for row in self.range(level).map(|id| self.sorted_states().row(id)) {
-            let shown_by_others = |position: usize, &(group, top, times): &Shown| {
+            let others_have = |position: usize, &(group, top, times): &RequiredTop| {
                 let others = self.symmetry().group(group).filter(|&other| other != position);
                 let tops = others.map(|other| top_number(self.stacks().top(layout.local(row, other))));
                 tops.filter(|&other| other == top).count() >= times
             };
             let steps = |position: usize| {
                 let start = (layout.shared(row), layout.local(row, position));
-                let ways_from = by_start.get(&(self.symmetry().group(position).start, start))?;
+                let last_contexts = by_start.get(&(self.symmetry().group(position).start, start))?;
                 let fits = |&&(_, way): &&(usize, usize)| {
-                    ways[way].others.iter().all(|shown| shown_by_others(position, shown))
+                    ways[way].others.iter().all(|required| others_have(position, required))
                 };
-                ways_from.iter().find(fits).map(|&(steps, _)| steps)
+                last_contexts.iter().find(fits).map(|&(steps, _)| steps)
             };
             let positions =
                 (0..self.system().thread_count()).filter(|&i| self.symmetry().stands_for_itself(layout, row, i));
@@ -210,7 +213,7 @@ impl Reachable<'_> {
         near
     }
 
-    /// The level of this state, if the levels contain it. Its stacks have to be sorted.
+    /// Returns the level of a state, if the levels contain it. Its stacks have to be sorted.
     pub(crate) fn level_of(&self, shared: u32, stacks: &[StackId]) -> Option<usize> {
         if stacks.iter().any(|&stack| stack as usize >= self.stacks().len()) {
             return None;

@@ -1,14 +1,14 @@
 //! Traces: counterexamples (the trace of §2.3, a path with contexts), found from the levels.
 //!
 //! In: the levels of R_k, as a search has stored them, and a visible state or a bad pattern. Out: a
-//! trace from an initial state to such a state with the fewest contexts, and, within a budget, with
-//! the fewest steps. The levels store no predecessors, so the search goes backwards
-//! (design note 004). Finally, the threads of the trace are renumbered.
+//! trace from an initial state to such a state, with the fewest contexts. Within a budget, it also
+//! has the fewest steps. The levels store no predecessors, so the search goes backwards (design
+//! note 004). Finally, the interchangeable threads of the trace are renumbered.
 
 pub(crate) mod backwards;
 pub(crate) mod fewest_steps;
 pub(crate) mod from_rules;
-pub(crate) mod inverse_actions;
 pub(crate) mod last_context;
 pub(crate) mod search_budget;
 pub(crate) mod thread_numbering;
+mod thread_steps;

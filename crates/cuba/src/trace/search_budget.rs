@@ -2,17 +2,17 @@
 
 use crate::limits::Cancel;
 
-/// How much the search may examine.
+/// The number of items that the search may examine.
 pub(crate) struct SearchBudget {
-    /// The most states, the most positions in states, and the most thread states.
+    /// The most states, the most search nodes, and the most thread states.
     pub(crate) max_items: usize,
     cancel: Cancel,
 }
 
-/// The budget is never smaller, whatever the memory limit is.
+/// The least budget, for each memory limit.
 const MIN_ITEMS: usize = 1 << 16;
 
-/// The budget is never larger.
+/// The largest budget, for each memory limit.
 const MAX_ITEMS: usize = 1 << 20;
 
 /// The approximate number of bytes for an item.
@@ -25,18 +25,19 @@ impl Default for SearchBudget {
 }
 
 impl SearchBudget {
-    /// A budget of an eighth of the memory. When `cancel` is set, the search stops.
+    /// Creates a budget of an eighth of the memory. `cancel` stops the search.
     pub(crate) fn within(memory: usize, cancel: &Cancel) -> Self {
         let max_items = (memory / 8 / BYTES_PER_ITEM).clamp(MIN_ITEMS, MAX_ITEMS);
         SearchBudget { max_items, cancel: cancel.clone() }
     }
 
-    /// A budget of exactly so many items.
+    /// Creates a budget of so many items.
     #[cfg(test)]
     pub(crate) fn of_items(max_items: usize) -> Self {
         SearchBudget { max_items, cancel: Cancel::default() }
     }
 
+    /// Whether the caller cancels the search.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.why().is_some()
     }

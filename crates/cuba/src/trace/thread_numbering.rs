@@ -1,19 +1,20 @@
 //! Renumbers the interchangeable threads of a trace in the order in which they first move.
 //!
 //! A permutation of interchangeable threads maps a trace to a trace. But a bad pattern may
-//! distinguish these threads. Then each thread gets the least number with which the trace still ends
-//! in a bad state. If several patterns fit, the first one that gives the least numbers decides.
+//! distinguish these threads. Then each thread gets the least number with which the trace still
+//! ends in a bad state. If several patterns fit, the first one that gives the least numbers
+//! decides.
 
 use cpds::{Context, GlobalState, Pattern, Problem, ThreadId, Trace, TraceStep, Wild};
 
-/// The renumbered trace, and the first bad pattern that its last state fits. `None` if no order of
-/// the interchangeable threads fits a bad pattern.
+/// Returns the renumbered trace, and the first bad pattern that its last state fits; `None` if the
+/// last state fits no bad pattern in any order of the interchangeable threads.
 pub(crate) fn numbered(problem: &Problem, trace: &Trace) -> Option<(Trace, usize)> {
     let system = problem.system();
-    let first = |thread: ThreadId| trace.contexts.iter().position(|context| context.thread == thread);
+    let first_context = |thread: ThreadId| trace.contexts.iter().position(|context| context.thread == thread);
     let in_order = |mut group: Vec<ThreadId>| {
         // Threads that never move come last, in their old order.
-        group.sort_by_key(|&thread| (first(thread).unwrap_or(usize::MAX), thread));
+        group.sort_by_key(|&thread| (first_context(thread).unwrap_or(usize::MAX), thread));
         group
     };
     let groups: Vec<ThreadGroup> = system
@@ -50,13 +51,13 @@ struct ThreadGroup {
 }
 
 impl ThreadGroup {
-    /// Each thread with its new place: the first place that leaves enough threads for the tops that
-    /// the pattern names.
+    /// Returns each thread with its new place: the first place that leaves enough threads for the
+    /// tops that the pattern names.
     fn placed(&self, pattern: &Pattern, last: &GlobalState) -> Option<Vec<(ThreadId, ThreadId)>> {
         let top = |thread: ThreadId| Wild::Is(last.stacks[thread.index()].top());
         let wanted = |place: ThreadId| pattern.tops[place.index()];
         let is_enough = |places: &[ThreadId], threads: &[ThreadId]| {
-            places.iter().map(|&place| wanted(place)).filter(|it| *it != Wild::Any).all(|named| {
+            places.iter().map(|&place| wanted(place)).filter(|top| *top != Wild::Any).all(|named| {
                 let count = places.iter().filter(|&&place| wanted(place) == named).count();
                 threads.iter().filter(|&&thread| top(thread) == named).count() >= count
             })
@@ -78,7 +79,7 @@ impl ThreadGroup {
     }
 }
 
-/// The trace with each thread moved to its new place. The programs of both places have the same
+/// Moves each thread of a trace to its new place. The programs of both places have the same
 /// actions.
 fn permuted(problem: &Problem, trace: &Trace, to: &[ThreadId]) -> Trace {
     let system = problem.system();
@@ -113,7 +114,8 @@ mod tests {
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::search::search;
 
-    /// Renumbers the trace in which thread 3 of four moves first, then thread 1, then thread 3 again.
+    /// Renumbers the trace in which thread 3 of four moves first, then thread 1, then thread 3
+    /// again.
     fn threads(bad: &str) -> (Vec<u32>, usize) {
         let text = format!(
             "shared 0..3; init 0|a,a,a,a; {bad}
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_move_is_the_first() {
+    fn threads_are_numbered_in_the_order_of_their_first_moves() {
         assert_eq!(threads("bad 3|*,*,*,*"), (vec![0, 1, 0], 0));
         assert_eq!(threads("bad 3|b,*,*,c; bad 3|c,b,*,*"), (vec![0, 1, 0], 1));
     }
@@ -144,20 +146,19 @@ mod tests {
     fn a_pattern_may_name_threads() {
         assert_eq!(threads("bad 3|*,c,*,*"), (vec![1, 0, 1], 0));
         assert_eq!(threads("bad 3|a,*,*,b"), (vec![1, 3, 1], 0));
-        assert_eq!(threads("bad 3|b,*,*,c; bad 3|b,*,c,*"), (vec![2, 0, 2], 1), "the better one of both");
+        assert_eq!(threads("bad 3|b,*,*,c; bad 3|b,*,c,*"), (vec![2, 0, 2], 1), "the pattern with the lesser numbers");
     }
 
-    /// No state of the trace is bad.
     #[test]
-    fn no_order_fits() {
+    fn a_state_that_is_not_bad_fits_no_pattern() {
         let problem: Problem =
             "shared 0 1; init 0|a,a; bad 1|*,*; thread T * 2 { symbols a; (0,a) -> (0,a) }".parse().unwrap();
         let trace = Trace { initial: problem.system().initial()[0].clone(), contexts: Vec::new() };
         assert_eq!(numbered(&problem, &trace), None);
     }
 
-    /// Two programs have the same actions in another order. A thread with a new place fires the rule
-    /// of its new program.
+    /// Two programs have the same actions in another order. A thread with a new place fires the
+    /// rule of its new program.
     #[test]
     fn rules_are_those_of_the_new_program() {
         let problem: Problem = "shared 0 1; init 0|a,a; bad 1|*,c
@@ -165,8 +166,8 @@ mod tests {
             thread B { symbols a c; (0,a) -> (0,a); (0,a) -> (1,c) }"
             .parse()
             .unwrap();
-        let found = search(&problem, Question::Verify, &Options::default(), |_| ());
-        let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("it is unsafe") };
+        let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+        let Conclusion::Unsafe { trace, .. } = analysis.conclusion else { panic!("it is unsafe") };
         let context = &trace.contexts[0];
         assert_eq!((context.thread, context.steps[0].rule), (ThreadId(1), 1));
         assert_eq!(trace.replay(problem.system()), Ok(()));

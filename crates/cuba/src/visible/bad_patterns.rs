@@ -1,4 +1,4 @@
-//! Bad patterns against sorted visible states.
+//! Bad patterns: finds the sorted visible states that fit one.
 //!
 //! A sorted state stands for its orbit, and a pattern may name different tops for interchangeable
 //! threads. So a sorted state is bad if *some* member of its orbit fits: within each group, every
@@ -13,31 +13,35 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// The patterns of a property. Those that name one top alone are found by a lookup; the others are
-/// compared one by one, by shared state.
+/// The patterns of a property. A lookup finds a pattern that names only one top. All other patterns
+/// are compared one by one, by shared state.
 pub(crate) struct BadPatterns {
     symmetry: Symmetry,
-    /// For each pattern: the shared state that it names, and the top at each position.
+    /// For each pattern, the shared state and the top at each position that it names.
     patterns: Vec<(Option<u32>, Vec<Option<u32>>)>,
-    /// For each pattern: how often it names which top in which group.
+    /// For each pattern, the tops that it names in each group, and how often.
     wanted: Vec<Vec<(Range<usize>, u32, usize)>>,
-    /// By shared state (or for any), the start of a group, and a top of one of its threads: the
-    /// first pattern that names just this.
+    /// The first pattern that names only this: a shared state or any, and a top in the group with
+    /// this start.
     heads: FxHashMap<(Option<u32>, usize, u32), usize>,
-    named: HashMap<u32, Vec<usize>>,
-    anywhere: Vec<usize>,
+    /// All other patterns that name a shared state, by this shared state.
+    by_shared: HashMap<u32, Vec<usize>>,
+    /// All other patterns that name no shared state.
+    any_shared: Vec<usize>,
 }
 
-/// By the group of the thread that moves, and the tops that the others have: the shared state and
-/// the top that this thread has to reach, where the pattern names them.
-pub(crate) type Ends = BTreeMap<(usize, Vec<Shown>), Vec<(Option<u32>, Option<u32>)>>;
+/// The ends of contexts that make a state bad. The key is the group of the moving thread, and the
+/// tops that the other threads need. The value is the shared state and the top that the moving
+/// thread has to reach, as far as the pattern names them.
+pub(crate) type BadContextEnds = BTreeMap<(usize, Vec<RequiredTop>), Vec<(Option<u32>, Option<u32>)>>;
 
-/// The first position of a group, a top, and how many threads of the group have it at least.
-pub(crate) type Shown = (usize, u32, usize);
+/// The first position of a group, a top, and the least number of threads of the group that need it.
+pub(crate) type RequiredTop = (usize, u32, usize);
 
 impl BadPatterns {
+    /// Prepares the patterns of a property.
     pub(crate) fn new(property: &Property, symmetry: &Symmetry) -> Self {
-        let mut bad = Self::nothing(symmetry);
+        let mut bad = Self::empty(symmetry);
         for (index, Pattern { shared, tops }) in property.bad.iter().enumerate() {
             let tops: Vec<_> =
                 tops.iter().map(|top| if let Wild::Is(top) = top { Some(top_number(*top)) } else { None }).collect();
@@ -50,8 +54,8 @@ impl BadPatterns {
                 ([(group, top)], _) => {
                     bad.heads.entry((shared, group.start, *top)).or_insert(index);
                 }
-                (_, Some(q)) => bad.named.entry(q).or_default().push(index),
-                (_, None) => bad.anywhere.push(index),
+                (_, Some(q)) => bad.by_shared.entry(q).or_default().push(index),
+                (_, None) => bad.any_shared.push(index),
             }
             let runs = named.chunk_by(|a, b| a == b);
             bad.wanted.push(runs.map(|run| (run[0].0.clone(), run[0].1, run.len())).collect());
@@ -60,10 +64,10 @@ impl BadPatterns {
         bad
     }
 
-    /// Heads of a program, as one pattern: a visible state is bad if a thread of the program has
-    /// one of them.
+    /// Prepares heads of a program as one pattern: a visible state is bad if a thread of the
+    /// program has one of these heads.
     pub(crate) fn heads(heads: &[(SharedState, Symbol)], program: usize, system: &Cpds, symmetry: &Symmetry) -> Self {
-        let mut bad = Self::nothing(symmetry);
+        let mut bad = Self::empty(symmetry);
         for thread in system.threads().filter(|&thread| system.program_index(thread) == program) {
             let group = symmetry.group(symmetry.position(thread));
             let head = |&(q, symbol): &(SharedState, Symbol)| ((Some(q.0), group.start, top_number(Some(symbol))), 0);
@@ -72,37 +76,38 @@ impl BadPatterns {
         bad
     }
 
-    /// No patterns.
-    fn nothing(symmetry: &Symmetry) -> Self {
+    /// Creates an empty set of patterns.
+    fn empty(symmetry: &Symmetry) -> Self {
         BadPatterns {
             symmetry: symmetry.clone(),
             patterns: Vec::new(),
             wanted: Vec::new(),
             heads: FxHashMap::default(),
-            named: HashMap::new(),
-            anywhere: Vec::new(),
+            by_shared: HashMap::new(),
+            any_shared: Vec::new(),
         }
     }
 
-    /// The first pattern that a member of the orbit of this visible state fits. The tops are
-    /// sorted.
+    /// Returns the first pattern that fits a member of the orbit of this visible state. The tops
+    /// have to be sorted.
     pub(crate) fn violation(&self, shared: u32, tops: &[u32]) -> Option<usize> {
-        let named = self.named.get(&shared).map_or(&[][..], Vec::as_slice);
+        let by_shared = self.by_shared.get(&shared).map_or(&[][..], Vec::as_slice);
         let first = |patterns: &[usize]| patterns.iter().copied().find(|&pattern| self.fits(pattern, tops));
-        let tried = first(named).into_iter().chain(first(&self.anywhere)).min();
+        let compared = first(by_shared).into_iter().chain(first(&self.any_shared)).min();
         if self.heads.is_empty() {
-            return tried;
+            return compared;
         }
         let head = |(position, &top): (usize, &u32)| {
             let start = self.symmetry.group(position).start;
             let has = |shared| self.heads.get(&(shared, start, top)).copied();
             has(Some(shared)).into_iter().chain(has(None)).min()
         };
-        tops.iter().enumerate().filter_map(head).chain(tried).min()
+        tops.iter().enumerate().filter_map(head).chain(compared).min()
     }
 
-    /// The first bad one of these packed visible states, with its pattern: the one that fits the
-    /// first pattern, and of several the least. The order in which they were found does not matter.
+    /// Returns the number of a bad state among these packed visible states, and its pattern. Of
+    /// several bad states, returns one with the first pattern, and of these the least. So the
+    /// result does not depend on the order of the states.
     pub(crate) fn first_violation(&self, visible: &PackedSet, ids: Range<usize>) -> Option<(usize, usize)> {
         let (layout, mut tops) = (visible.layout(), Vec::new());
         let bad = ids.filter_map(|id| {
@@ -116,32 +121,33 @@ impl BadPatterns {
         })
     }
 
-    /// The ways in which a context of one thread can make a state bad.
-    pub(crate) fn ends(&self) -> Ends {
-        let mut ends = Ends::new();
+    /// Returns the ends of contexts that make a state bad.
+    pub(crate) fn ends(&self) -> BadContextEnds {
+        let mut ends = BadContextEnds::new();
         for ((shared, _), wanted) in self.patterns.iter().zip(&self.wanted) {
-            let shown = |but: Option<usize>| {
+            let required = |except: Option<usize>| {
                 let others = wanted
                     .iter()
                     .enumerate()
-                    .map(|(i, (group, top, times))| (group.start, *top, times - usize::from(but == Some(i))));
-                others.filter(|&(_, _, times)| times > 0).collect::<Vec<Shown>>()
+                    .map(|(i, (group, top, times))| (group.start, *top, times - usize::from(except == Some(i))));
+                others.filter(|&(_, _, times)| times > 0).collect::<Vec<RequiredTop>>()
             };
             for group in self.symmetry.groups() {
                 let of_group = || wanted.iter().enumerate().filter(|(_, named)| named.0 == group);
                 for (i, (_, top, _)) in of_group() {
-                    ends.entry((group.start, shown(Some(i)))).or_default().push((*shared, Some(*top)));
+                    ends.entry((group.start, required(Some(i)))).or_default().push((*shared, Some(*top)));
                 }
-                // The pattern may leave its top open. If it leaves the shared state open, too, the
-                // context changes nothing.
+                // The pattern may name no top for the moving thread. If it names no shared state
+                // either, the state was bad before the context.
                 if shared.is_some() && of_group().map(|(_, named)| named.2).sum::<usize>() < group.len() {
-                    ends.entry((group.start, shown(None))).or_default().push((*shared, None));
+                    ends.entry((group.start, required(None))).or_default().push((*shared, None));
                 }
             }
         }
         ends
     }
 
+    /// Whether a member of the orbit has the tops that a pattern names.
     fn fits(&self, pattern: usize, tops: &[u32]) -> bool {
         self.wanted[pattern].iter().all(|(group, top, times)| {
             let tops = &tops[group.clone()];
@@ -149,8 +155,8 @@ impl BadPatterns {
         })
     }
 
-    /// A permutation after which a state fits a pattern: for each position, the position of its
-    /// thread before. `has` says whether the thread at a position can have a top.
+    /// Returns a permutation after which a state fits a pattern: for each position, the position
+    /// from which its thread comes. `has` tells whether the thread at a position can have a top.
     pub(crate) fn arrange(&self, pattern: usize, shared: u32, has: impl Fn(usize, u32) -> bool) -> Option<Vec<usize>> {
         let (wanted_shared, wanted) = &self.patterns[pattern];
         if wanted_shared.is_some_and(|wanted| wanted != shared) {
@@ -164,7 +170,7 @@ impl BadPatterns {
         Some(from)
     }
 
-    /// The top that a pattern names for a position, if it does.
+    /// Returns the top that a pattern names for a position, if there is one.
     pub(crate) fn wanted_top(&self, pattern: usize, position: usize) -> Option<u32> {
         self.patterns[pattern].1[position]
     }
@@ -183,8 +189,8 @@ mod tests {
     }
 
     proptest! {
-        /// A violation is found exactly if a member of the orbit fits a pattern, and arranging the
-        /// state shows it.
+        /// A state is bad exactly if a member of its orbit fits a pattern. The arranged state fits
+        /// the pattern.
         #[test]
         fn a_state_is_bad_if_a_member_of_its_orbit_is(
             problem in problem(&Shape { copies: 1..=3, bad: 1..=3, height: 0..=1, ..Shape::default() }),

@@ -1,20 +1,20 @@
-//! Numbers of states, exact up to 128 bits.
+//! Numbers of states: exact up to 128 bits.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 use std::iter::Sum;
 use std::ops::Add;
 
-/// An exact number, unless it is too large for 128 bits: one symmetric state may stand for n!
-/// states.
+/// A number of states: exact, unless it has more than 128 bits. (One sorted state may stand for n!
+/// states.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Count(Option<u128>);
 
 impl Count {
-    /// None.
+    /// Zero.
     pub const ZERO: Count = Count(Some(0));
 
-    /// The number, if it has at most 128 bits.
+    /// Returns the number, if it has at most 128 bits.
     pub fn exact(self) -> Option<u128> {
         self.0
     }

@@ -1,4 +1,7 @@
 //! T(R_0) ⊆ … ⊆ T(R_k), level by level, as packed rows of sorted visible states.
+//!
+//! Each visible state is stored once, in the order in which the search has found it. So a level is
+//! a range of numbers.
 
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::visible::count::Count;
@@ -7,17 +10,17 @@ use cpds::{Cpds, SharedState, Symbol, VisibleState};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The number of a top: ε is 0.
+/// Returns the number of a top; 0 for ε.
 pub(crate) fn top_number(top: Option<Symbol>) -> u32 {
     top.map_or(0, |symbol| symbol.0 + 1)
 }
 
-/// The top with this number.
+/// Returns the top with this number.
 pub(crate) fn top(number: u32) -> Option<Symbol> {
     number.checked_sub(1).map(Symbol)
 }
 
-/// The visible states that the sorted ones with these numbers stand for.
+/// Returns the visible states for which the sorted ones with these numbers stand.
 pub(crate) fn visible_states(
     symmetry: &Symmetry,
     set: &PackedSet,
@@ -32,32 +35,35 @@ pub(crate) fn visible_states(
     states.map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
 }
 
-/// T(R_0) ⊆ … ⊆ T(R_k), as sorted states in the order in which they were found: a level is a range.
+/// T(R_0) ⊆ … ⊆ T(R_k), as sorted visible states.
 pub struct VisibleLevels {
     symmetry: Symmetry,
     set: PackedSet,
+    /// The number of the first state of each level.
     levels: Vec<usize>,
+    /// A buffer for a row.
     row: Vec<u64>,
 }
 
 impl VisibleLevels {
-    /// How visible states are packed.
+    /// Returns the layout of the rows of visible states.
     pub(crate) fn layout(system: &Cpds) -> Layout {
         Layout::new(system.shared_names().len(), system.thread_count(), system.symbol_names().len() + 1)
     }
 
+    /// Creates an empty level 0.
     pub(crate) fn new(system: &Cpds, symmetry: &Symmetry) -> Self {
         let layout = Self::layout(system);
         let row = vec![0; layout.words()];
         VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
     }
 
-    /// What a checkpoint saves of them.
+    /// Returns the part that a checkpoint saves.
     pub(crate) fn saved(&self) -> (&PackedSet, &[usize]) {
         (&self.set, &self.levels)
     }
 
-    /// As they were when they were saved.
+    /// Restores saved levels.
     pub(crate) fn restored(symmetry: &Symmetry, (set, levels): (PackedSet, Vec<usize>)) -> Self {
         let row = vec![0; set.layout().words()];
         VisibleLevels { symmetry: symmetry.clone(), set, levels, row }
@@ -68,7 +74,7 @@ impl VisibleLevels {
         self.levels.push(self.set.len());
     }
 
-    /// Adds a visible state, whose tops are sorted first.
+    /// Sorts the tops of a visible state, and adds the state.
     #[inline]
     pub(crate) fn insert(&mut self, shared: u32, tops: &mut [u32]) {
         self.symmetry.sort(tops);
@@ -76,19 +82,20 @@ impl VisibleLevels {
         self.set.insert(&self.row);
     }
 
-    /// Adds visible states that are sorted already.
+    /// Adds sorted visible states.
     pub(crate) fn insert_all(&mut self, others: &PackedSet) {
         for (_, row) in others.rows(0..others.len()) {
             self.set.insert(row);
         }
     }
 
-    /// The row of a visible state, whose tops are sorted first.
+    /// Sorts the tops of a visible state, and writes its row.
     pub(crate) fn pack(&self, shared: u32, tops: &mut [u32], row: &mut [u64]) {
         self.symmetry.sort(tops);
         self.set.layout().pack(row, shared, tops.iter().copied());
     }
 
+    /// Returns the visible states of all levels.
     pub(crate) fn set(&self) -> &PackedSet {
         &self.set
     }
@@ -97,27 +104,28 @@ impl VisibleLevels {
         self.set
     }
 
+    /// Returns the numbers of the states of level k.
     pub(crate) fn range(&self, k: usize) -> Range<usize> {
         self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.set.len())
     }
 
-    /// Whether T(R_k) \ T(R_{k-1}) has any states. BadStates of the table: their number may be beyond
-    /// counting.
+    /// Whether T(R_k) \ T(R_{k-1}) has any states. The table decides this, since the number of
+    /// states may be too large for a [`Count`].
     pub fn grew(&self, k: usize) -> bool {
         !self.range(k).is_empty()
     }
 
-    /// |T(R_k) \ T(R_{k-1})|.
+    /// Returns |T(R_k) \ T(R_{k-1})|.
     pub fn count(&self, k: usize) -> Count {
         self.symmetry.sum_of_orbits(self.set.rows(self.range(k)))
     }
 
-    /// T(R_k) \ T(R_{k-1}).
+    /// Returns T(R_k) \ T(R_{k-1}).
     pub fn states(&self, k: usize) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.set, self.range(k)).collect()
     }
 
-    /// T(R_k), with one state for all that differ by permuting interchangeable threads, sorted.
+    /// Returns T(R_k), sorted, with one state for each orbit.
     pub(crate) fn sorted_states(&self, k: usize) -> Vec<VisibleState> {
         let state = |id: usize| {
             let (layout, row) = (self.set.layout(), self.set.row(id));
@@ -129,7 +137,7 @@ impl VisibleLevels {
         states
     }
 
-    /// How many are kept: one for all that differ by permuting interchangeable threads.
+    /// Returns the number of stored visible states: one for each orbit.
     pub fn kept(&self) -> usize {
         self.set.len()
     }

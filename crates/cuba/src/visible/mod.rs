@@ -1,9 +1,9 @@
 //! Visible states: T, the projection of a state to its shared state and the tops of its stacks
 //! (§2.2).
 //!
-//! T(R_k) level by level; the bad patterns of a property; interchangeable threads, where one sorted
-//! state stands for all that differ from it by permuting these threads; and exact numbers of
-//! states.
+//! In: visible states, as a search reaches them. Out: the levels of (T(R_k)), with exact numbers of
+//! states; and the states that fit a bad pattern. With interchangeable threads, one sorted state
+//! stands for its orbit.
 
 pub(crate) mod bad_patterns;
 pub(crate) mod count;

@@ -4,8 +4,8 @@
 //! The threads have an order, their *positions*, in which each symmetric group is one range. A
 //! state is *sorted* if in each group the numbers of the threads do not decrease. Every state has
 //! one sorted state in its orbit, and only sorted states are stored. R_0 is closed under the
-//! permutations, and permutations respect steps. So R_k is the union of the orbits of its sorted
-//! states, and so are T(R_k) and Z. Without symmetry every group is a single thread, and every
+//! permutations, and a permutation maps a step to a step. So R_k is the union of the orbits of its
+//! sorted states, and so are T(R_k) and Z. Without symmetry, each group has one thread, and each
 //! state is sorted.
 
 use crate::tables::packed_rows::Layout;
@@ -25,12 +25,16 @@ pub(crate) struct Symmetry {
 }
 
 impl Symmetry {
-    /// The system's symmetric groups, or none.
-    pub(crate) fn new(system: &Cpds, wanted: bool) -> Self {
-        Self::of(if wanted { system.symmetric_groups() } else { system.threads().map(|thread| vec![thread]).collect() })
+    /// Computes the symmetric groups of a system. If `is_used` is false, each group has one thread.
+    pub(crate) fn new(system: &Cpds, is_used: bool) -> Self {
+        Self::of(if is_used {
+            system.symmetric_groups()
+        } else {
+            system.threads().map(|thread| vec![thread]).collect()
+        })
     }
 
-    /// From groups of threads.
+    /// Orders the threads by these groups.
     pub(crate) fn of(groups: Vec<Vec<ThreadId>>) -> Self {
         let mut symmetry = Symmetry { threads: Vec::new(), groups: Vec::new(), many: Vec::new() };
         for group in groups {
@@ -44,23 +48,23 @@ impl Symmetry {
         symmetry
     }
 
-    /// The threads, by position.
+    /// Returns the thread at each position.
     pub(crate) fn threads(&self) -> &[ThreadId] {
         &self.threads
     }
 
-    /// The position of a thread.
+    /// Returns the position of a thread.
     pub(crate) fn position(&self, thread: ThreadId) -> usize {
         self.threads.iter().position(|&other| other == thread).expect("every thread has one")
     }
 
-    /// The group at a position.
+    /// Returns the group at a position.
     #[inline]
     pub(crate) fn group(&self, position: usize) -> Range<usize> {
         self.groups[position].clone()
     }
 
-    /// Each group once.
+    /// Returns each group once, in order.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -70,8 +74,8 @@ impl Symmetry {
         })
     }
 
-    /// The program at each position. If threads of a group run several programs with equal actions,
-    /// the first of these.
+    /// Returns the program at each position. If the threads of a group have several programs with
+    /// equal actions, this is the program of the first thread.
     pub(crate) fn programs(&self, system: &Cpds) -> Vec<usize> {
         self.groups.iter().map(|group| system.program_index(self.threads[group.start])).collect()
     }
@@ -81,36 +85,36 @@ impl Symmetry {
         !self.many.is_empty()
     }
 
-    /// From one entry a thread to one entry a position.
+    /// Converts a list with one entry for each thread to a list by position.
     pub(crate) fn placed<T: Clone>(&self, by_thread: &[T]) -> Vec<T> {
         self.threads.iter().map(|thread| by_thread[thread.index()].clone()).collect()
     }
 
-    /// From one entry a position to one entry a thread.
+    /// Converts a list with one entry for each position to a list by thread.
     pub(crate) fn by_thread<T>(&self, placed: impl IntoIterator<Item = T>) -> Vec<T> {
         let mut entries: Vec<_> = self.threads.iter().zip(placed).collect();
         entries.sort_unstable_by_key(|(thread, _)| **thread);
         entries.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Sorts a state.
+    /// Sorts the numbers of the threads within each group.
     pub(crate) fn sort(&self, locals: &mut [u32]) {
         for group in &self.many {
             locals[group.clone()].sort_unstable();
         }
     }
 
-    /// Whether the thread at this position of a sorted state has to be expanded: a thread with the
-    /// same number as its neighbour leads to the same sorted states as the neighbour.
+    /// Whether the thread at this position of a sorted state has to be expanded. If the thread
+    /// before it in the group has the same number, it leads to the same sorted states.
     #[inline]
     pub(crate) fn stands_for_itself(&self, layout: &Layout, row: &[u64], position: usize) -> bool {
         position == self.groups[position].start || layout.local(row, position - 1) != layout.local(row, position)
     }
 
-    /// How many states are in the orbit of a sorted state; `None` if the number has more than 128
+    /// Returns the number of states in the orbit of a sorted state; `None` if it has more than 128
     /// bits.
     ///
-    /// For a group that has its numbers m₁, m₂, … times, that is (m₁+m₂+…)! / (m₁! m₂! …).
+    /// For a group in which the numbers occur m₁, m₂, … times, it is (m₁+m₂+…)! / (m₁! m₂! …).
     pub(crate) fn orbit(&self, locals: &[u32]) -> Option<u128> {
         let mut size: u128 = 1;
         for group in &self.many {
@@ -121,7 +125,7 @@ impl Symmetry {
         Some(size)
     }
 
-    /// How many states these sorted states stand for.
+    /// Returns the number of states for which these sorted states stand.
     pub(crate) fn sum_of_orbits<'s>(&self, states: impl Iterator<Item = (&'s Layout, &'s [u64])>) -> Count {
         if !self.has_groups() {
             return Count::from(states.count());
@@ -136,9 +140,9 @@ impl Symmetry {
             .sum()
     }
 
-    /// Every state in the orbit of a sorted state, by position, one after the other.
+    /// Returns each state in the orbit of a sorted state, by position.
     pub(crate) fn members(&self, sorted: Vec<u32>) -> impl Iterator<Item = Vec<u32>> {
-        // Counting up with the orders of the groups as digits.
+        // Counts up. The order of each group is a digit.
         std::iter::successors(Some(sorted), |member| {
             let mut member = member.clone();
             for group in self.many.iter().rev() {
@@ -183,26 +187,27 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Puts numbers in their next order, lexicographically, if there is one.
+/// Puts numbers into their next order, lexicographically. Returns whether there is one.
 fn next_order(numbers: &mut [u32]) -> bool {
     let Some(pivot) = numbers.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
-    let swap = numbers.iter().rposition(|&n| n > numbers[pivot]).expect("the one after the pivot");
+    let swap = numbers.iter().rposition(|&n| n > numbers[pivot]).expect("the number after the pivot is larger");
     numbers.swap(pivot, swap);
     numbers[pivot + 1..].reverse();
     true
 }
 
-/// The successors of one sorted state by the thread at one position, packed and sorted.
+/// Packs the successors of one sorted state by the thread at one position, as sorted states.
 ///
-/// The part that all of them share is packed once.
+/// The part that all successors share is packed once.
 #[derive(Default)]
 pub(crate) struct Successors {
-    /// The row without its shared state and without the group that moves.
+    /// The row without its shared state and without the group of the moving thread.
     base: Vec<u64>,
-    /// The numbers of the threads of the group that stay.
+    /// The numbers of the other threads of the group.
     others: Vec<u32>,
-    /// Where the group starts.
+    /// The first position of the group.
     start: usize,
+    /// The row of the last successor.
     row: Vec<u64>,
 }
 
@@ -226,8 +231,8 @@ impl Successors {
         }
     }
 
-    /// The successor in which the shared state and the moving thread's number are these, and the
-    /// position that the thread has there: the first with this number.
+    /// Returns the successor with this shared state and this number of the moving thread, and the
+    /// position of the thread in it: the first position with this number.
     #[inline]
     pub(crate) fn pack(&mut self, layout: &Layout, (shared, local): (u32, u32)) -> (&[u64], usize) {
         copy(&mut self.row, &self.base);
@@ -240,7 +245,7 @@ impl Successors {
         (&self.row, self.start + before)
     }
 
-    /// A whole row.
+    /// Packs a whole row.
     pub(crate) fn pack_all(&mut self, layout: &Layout, shared: u32, locals: &[u32]) -> &[u64] {
         self.row.resize(layout.words(), 0);
         layout.pack(&mut self.row, shared, locals.iter().copied());
@@ -248,7 +253,7 @@ impl Successors {
     }
 }
 
-/// Rows have one to three words in most cases: no call to copy memory.
+/// Copies a row. Most rows have one to three words, so a loop is faster than `memcpy`.
 #[inline]
 pub(crate) fn copy(to: &mut [u64], from: &[u64]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -273,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_orbit_has_as_many_members_as_it_is_said_to_have() {
+    fn the_number_of_members_of_an_orbit() {
         let symmetry = symmetry(&[3, 1, 2, 4]);
         for locals in [[0, 0, 0, 9, 1, 1, 2, 2, 2, 2], [0, 1, 2, 9, 1, 3, 2, 2, 4, 5], [0, 0, 1, 0, 0, 0, 1, 1, 2, 2]] {
             let mut members: Vec<_> = symmetry.members(locals.to_vec()).collect();
@@ -289,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn orbits_that_are_too_large_to_count_are_not_counted() {
+    fn an_orbit_with_more_than_128_bits_has_no_number() {
         let symmetry = symmetry(&[40]);
         assert_eq!(symmetry.orbit(&[7; 40]), Some(1));
         assert_eq!(symmetry.orbit(&(0..40).map(|i| i / 20).collect::<Vec<_>>()), Some(137_846_528_820));
@@ -303,12 +308,12 @@ mod tests {
     }
 
     #[test]
-    fn a_successor_is_sorted_and_knows_where_the_thread_went() {
+    fn a_successor_is_sorted_and_has_the_position_of_the_thread() {
         let (symmetry, layout) = (symmetry(&[1, 4]), Layout::new(8, 5, 100));
         let mut row = vec![0; layout.words()];
         layout.pack(&mut row, 5, [50, 10, 20, 20, 40]);
-        let represented: Vec<_> = (0..5).filter(|&p| symmetry.stands_for_itself(&layout, &row, p)).collect();
-        assert_eq!(represented, [0, 1, 2, 4]);
+        let expanded: Vec<_> = (0..5).filter(|&p| symmetry.stands_for_itself(&layout, &row, p)).collect();
+        assert_eq!(expanded, [0, 1, 2, 4]);
         let mut successors = Successors::default();
         let mut moved = |position, to| {
             successors.prepare(&symmetry, &layout, &row, position);

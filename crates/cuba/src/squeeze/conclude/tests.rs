@@ -1,4 +1,4 @@
-//! Conclusions from both searches, in orders and with rungs that no run produces.
+//! Tests of conclusions, with results of both searches that no run produces.
 
 use super::*;
 use crate::limits::Cancel;
@@ -21,11 +21,11 @@ use std::sync::mpsc::channel;
 
 const FIG_1: &str = include_str!("../../../../../models/paper/fig1.cpds");
 
-fn small() -> Options {
+fn small_options() -> Options {
     Options { tuning: Tuning::SMALL, ..Options::default() }
 }
 
-/// A rung that has ruled out so many states, and left so many.
+/// Returns a rung that has ruled out `ruled_out` states, so that `left` states remain.
 fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timestamped<RungResult> {
     let bound = Bound {
         visible: Count::ZERO,
@@ -37,70 +37,77 @@ fn bound(time: u64, rung: Rung, ruled_out: usize, left: usize) -> Timestamped<Ru
         sorted_left: left,
         is_safe: true,
     };
-    Timestamped { time, what: RungResult { rung, outcome: Outcome::Bound(bound) } }
+    Timestamped { time, value: RungResult { rung, outcome: Outcome::Bound(bound) } }
 }
 
-/// A rung without any state is noticed, whichever search is first.
+/// A wrong rung without states is detected as a contradiction.
 #[test]
-fn a_rung_that_is_wrong_is_found_out() {
+fn a_wrong_rung_is_a_contradiction() {
     let problem: Problem = FIG_1.parse().unwrap();
     for question in [Question::Verify, Question::Visible] {
-        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small() };
+        let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small_options() };
         let race = Race::new(2, &Cancel::default());
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
         let (events, _) = channel();
         let lower = squeeze.run_lower_search(None, &events);
         let mut upper = squeeze.run_upper_search(None, None, &events);
-        let nothing = PackedSet::new(VisibleLevels::layout(problem.system()));
+        let empty = PackedSet::new(VisibleLevels::layout(problem.system()));
         for _ in 0..2 {
-            upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(nothing.layout().clone())));
+            upper.ceiling.lower(upper.rungs.len(), Arc::new(PackedSet::new(empty.layout().clone())));
             upper.rungs.push(bound(0, Rung::CutOff(7), 0, 0));
         }
-        let found = conclude(&squeeze, None, upper, lower);
-        let Conclusion::Contradiction(Contradiction::RuledOut { rung, trace, .. }) = found.conclusion else {
-            panic!("{:?}", found.conclusion)
+        let analysis = conclude(&squeeze, None, upper, lower);
+        let Conclusion::Contradiction(Contradiction::RuledOut { rung, trace, .. }) = analysis.conclusion else {
+            panic!("{:?}", analysis.conclusion)
         };
         assert_eq!((rung, trace.is_some()), (Rung::CutOff(7), question == Question::Verify));
     }
 }
 
-/// What was left above when a level was finished is told with the rung that last ruled something
-/// out; a rung of the same time was there.
+/// A level has the number of states that remained at its time, and the last rung that had ruled out
+/// a state. A rung of the same time counts.
 #[test]
-fn a_level_knows_what_was_left_at_its_time() {
+fn a_level_has_the_upper_bound_of_its_time() {
     let problem: Problem = FIG_1.parse().unwrap();
     let race = Race::new(2, &Cancel::default());
-    let options = Options { max_contexts: Some(0), ..small() };
+    let options = Options { max_contexts: Some(0), ..small_options() };
     let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
     let mut level = squeeze.run_lower_search(None, &channel().0).levels.remove(0);
     let too_large = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
-        Timestamped { time: 1, what: too_large },
+        Timestamped { time: 1, value: too_large },
         bound(2, Rung::Z, 0, 10),
         bound(5, Rung::MatchedZ, 0, 10),
         bound(9, Rung::CutOff(2), 4, 6),
         bound(9, Rung::CutOff(3), 0, 6),
     ];
     let ceiling = Ceiling::new(Symmetry::new(problem.system(), true));
-    let found = Findings { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
-    let told = [1, 2, 5, 8, 9].map(|time| {
+    let findings = Findings {
+        squeeze: &squeeze,
+        rungs: &rungs,
+        ceiling: &ceiling,
+        safe_after: None,
+        first_answer: None,
+        meeting_time: None,
+    };
+    let upper_bounds = [1, 2, 5, 8, 9].map(|time| {
         level.time = time;
-        found.level(&level).upper.map(|(left, rung)| (left.to_string(), rung))
+        findings.level(&level).upper.map(|(left, rung)| (left.to_string(), rung))
     });
     let [ten, six] = [("10", Rung::Z), ("6", Rung::CutOff(2))].map(|(left, rung)| Some((left.to_owned(), rung)));
-    assert_eq!(told, [None, ten.clone(), ten.clone(), ten, six]);
+    assert_eq!(upper_bounds, [None, ten.clone(), ten.clone(), ten, six]);
 }
 
-/// A proof names the rung that does it alone; or else those that ruled something out, and the first
-/// one, unless that is Z.
+/// A proof names one rung if that rung alone is enough. Otherwise it names the rungs that ruled out
+/// a state, and the first rung unless that is Z.
 #[test]
-fn a_proof_names_the_rungs_that_it_takes() {
+fn a_proof_names_the_rungs_that_it_needs() {
     let problem: Problem = "shared 0; init 0|a; bad 0|b; bad 0|d; thread P { symbols a b c d e }".parse().unwrap();
     let (system, race) = (problem.system(), Race::new(2, &Cancel::default()));
-    let squeeze = Squeeze::new(&problem, Question::Verify, small(), Engine::Explicit, race, None);
+    let squeeze = Squeeze::new(&problem, Question::Verify, small_options(), Engine::Explicit, race, None);
     let symmetry = Symmetry::new(system, true);
     let mut ceiling = Ceiling::new(symmetry.clone());
-    // The second rung came to nothing, and what comes after the fourth one came too late.
+    // The second rung was given up. The rung with number 4 is not among the results.
     for (number, tops) in [(0, "abcd"), (2, "abce"), (3, "acde"), (4, "a")] {
         let mut visible = VisibleLevels::new(system, &symmetry);
         for top in tops.chars() {
@@ -110,17 +117,23 @@ fn a_proof_names_the_rungs_that_it_takes() {
     }
     let proofs = |first: Rung, is_safe: bool| {
         let too_large =
-            Timestamped { time: 0, what: RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge } };
+            Timestamped { time: 0, value: RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge } };
         let mut rungs =
             [bound(0, first, 0, 4), too_large, bound(0, Rung::CutOff(2), 1, 4), bound(0, Rung::CutOff(3), 1, 4)];
         for rung in &mut rungs {
-            if let Outcome::Bound(bound) = &mut rung.what.outcome {
+            if let Outcome::Bound(bound) = &mut rung.value.outcome {
                 bound.is_safe = is_safe;
             }
         }
-        let found =
-            Findings { squeeze: &squeeze, rungs: &rungs, ceiling: &ceiling, safe: None, first: None, met: None };
-        [found.bounded_without_bad(3), found.bounded_by(2), found.bounded_by(4)]
+        let findings = Findings {
+            squeeze: &squeeze,
+            rungs: &rungs,
+            ceiling: &ceiling,
+            safe_after: None,
+            first_answer: None,
+            meeting_time: None,
+        };
+        [findings.proof_without_bad(3), findings.proof_with_size(2), findings.proof_with_size(4)]
     };
     let [both, alone] = [vec![Rung::CutOff(2), Rung::CutOff(3)], vec![Rung::CutOff(3)]].map(Proof::Bounded);
     let all = Proof::Bounded(vec![Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3)]);
@@ -130,62 +143,62 @@ fn a_proof_names_the_rungs_that_it_takes() {
     assert_eq!(proofs(Rung::Z, true), [alone, both, z]);
 }
 
-/// Where states one by one are too many and tuples come after, what is told is that of whoever got
-/// further: of the states in Fig. 1, of the tuples where two threads have 2^8 stacks each.
+/// If tuples follow states, the results are those with more levels: the states for Fig. 1, and the
+/// tuples for two threads with 2^8 stacks each.
 #[test]
-fn whoever_got_further_is_told() {
+fn the_engine_with_more_levels_is_reported() {
     let push = |i: usize| format!("(0,a{i}) -> (0,a{} b)\n(0,a{i}) -> (0,a{} c)", i + 1, i + 1);
     let (symbols, steps): (Vec<_>, Vec<_>) = (0..8).map(|i| (format!("a{i}"), push(i))).unzip();
     let (symbols, steps) = (symbols.join(" "), steps.join("\n"));
     let pushing = format!("shared 0; init 0|a0,a0\nthread A * 2 {{ symbols {symbols} a8 b c\n{steps}\n}}");
     for (text, engine, step) in [(FIG_1, Engine::Explicit, 2000), (&pushing, Engine::Symbolic, 16_000)] {
         let problem: Problem = text.parse().unwrap();
-        let mut told = 0;
+        let mut count = 0;
         for memory in (1..20).map(|i| step * i) {
-            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small() };
-            let found = search(&problem, Question::Reachable, &options, |_| ());
-            let is_symbolic = found.level_store.engine() == Engine::Symbolic;
-            assert!(found.level_store.k() >= found.k(), "{memory}");
-            assert!(found.levels.iter().all(|level| level.tuples.is_some() == is_symbolic), "{memory}");
-            told += usize::from(found.level_store.engine() == engine);
+            let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small_options() };
+            let analysis = search(&problem, Question::Reachable, &options, |_| ());
+            let is_symbolic = analysis.level_store.engine() == Engine::Symbolic;
+            assert!(analysis.level_store.k() >= analysis.k(), "{memory}");
+            assert!(analysis.levels.iter().all(|level| level.tuples.is_some() == is_symbolic), "{memory}");
+            count += usize::from(analysis.level_store.engine() == engine);
         }
-        assert!(told > 3, "{engine:?}: {told}");
+        assert!(count > 3, "{engine:?}: {count}");
     }
 }
 
-/// Both ends one after the other, in one order or the other: each has done all it can before the
-/// other one begins, as the slowest and the quickest of threads would.
-fn one_after_the_other(problem: &Problem, question: Question, options: &Options, upper_first: bool) -> String {
+/// Runs both searches one after the other, each to its end, and returns the report. No schedule of
+/// two threads is more extreme.
+fn report_in_sequence(problem: &Problem, question: Question, options: &Options, upper_first: bool) -> String {
     let fcr = Fcr::new(problem.system());
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
     let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
     let (events, _) = channel();
-    let above = || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(None, None, &events));
-    let below = || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(None, &events));
+    let run_upper = || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(None, None, &events));
+    let run_lower = || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(None, &events));
     let (upper, lower) = if upper_first {
-        let upper = above();
-        (upper, below())
+        let upper = run_upper();
+        (upper, run_lower())
     } else {
-        let lower = below();
-        (above(), lower)
+        let lower = run_lower();
+        (run_upper(), lower)
     };
-    let found = conclude(&squeeze, Some(fcr), upper, lower);
-    let engine = found.level_store.engine();
-    let Analysis { levels, statistics, rungs, visible_sequence, between, conclusion, .. } = found;
+    let analysis = conclude(&squeeze, Some(fcr), upper, lower);
+    let engine = analysis.level_store.engine();
+    let Analysis { levels, statistics, rungs, visible_sequence, between, conclusion, .. } = analysis;
     format!("{conclusion:?}\n{engine:?} {levels:?}\n{statistics:?}\n{rungs:?}\n{visible_sequence:?}\n{between:?}")
 }
 
-fn either_order_is_the_same(problem: &Problem, options: &Options) {
+fn assert_both_orders_report_the_same(problem: &Problem, options: &Options) {
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
-        let told = one_after_the_other(problem, question, options, true);
-        assert_eq!(told, one_after_the_other(problem, question, options, false), "{question:?}");
+        let report = report_in_sequence(problem, question, options, true);
+        assert_eq!(report, report_in_sequence(problem, question, options, false), "{question:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn it_does_not_matter_who_is_quicker(
+    fn the_schedule_of_the_searches_does_not_change_the_report(
         problem in problem(&Shape { initial: 1..=5, bad: 1..=2, ..Shape::default() }),
         contexts in 0_usize..6,
         memory in prop_oneof![Just(1_usize << 26), 1_usize << 10..1 << 17],
@@ -196,19 +209,18 @@ proptest! {
             max_depth: depth,
             max_tuples: Some(100),
             memory,
-            ..small()
+            ..small_options()
         };
-        either_order_is_the_same(&problem, &options);
+        assert_both_orders_report_the_same(&problem, &options);
     }
 }
 
-/// Z decides before any level but the first is finished; that one takes no time, however many
-/// states it has.
+/// Level 0 takes no time, for any number of initial states. Z decides before level 1 is complete.
 #[test]
-fn many_initial_states() {
+fn many_initial_states_take_no_time() {
     let text = "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
-    either_order_is_the_same(&problem, &Options { max_contexts: Some(3), ..small() });
-    let found = search(&problem, Question::Verify, &Options::default(), |_| ());
-    assert_eq!(found.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
+    assert_both_orders_report_the_same(&problem, &Options { max_contexts: Some(3), ..small_options() });
+    let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+    assert_eq!(analysis.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
 }

@@ -4,8 +4,8 @@ use super::*;
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::race::Race;
-use crate::squeeze::rung_order::TUPLES;
-use crate::squeeze::work_clock::RUNG;
+use crate::squeeze::rung_order::DEFAULT_MAX_TUPLES;
+use crate::squeeze::work_clock::WORK_PER_RUNG;
 use crate::statistics::Engine;
 use crate::tuning::Tuning;
 use cpds::Problem;
@@ -25,42 +25,45 @@ fn run<'a>(squeeze: &Squeeze<'a, '_>) -> UpperSearch<'a> {
 }
 
 fn outcomes(search: &UpperSearch<'_>) -> Vec<(String, Outcome)> {
-    search.rungs.iter().map(|rung| (rung.what.rung.to_string(), rung.what.outcome.clone())).collect()
+    search.rungs.iter().map(|rung| (rung.value.rung.to_string(), rung.value.outcome.clone())).collect()
 }
 
-/// After the lower search has given up, only Z and matched-Z may go on, and only for `Verify`. After
-/// both searches have met, no rung may.
+/// After the lower search has given up, only Z and matched-Z may continue, and only for `Verify`.
+/// After both searches have met, no rung may continue.
 #[test]
 fn rungs_stop_when_they_are_of_no_use() {
     let problem = fig_1();
-    let goes_on = |squeeze: &Squeeze<'_, '_>, rung, time| squeeze.tick(rung, time).is_continue();
+    let may_continue = |squeeze: &Squeeze<'_, '_>, rung, time| squeeze.tick(rung, time).is_continue();
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
         let squeeze = squeeze(&problem, question, Options::default());
-        assert!(goes_on(&squeeze, Rung::Abstract(0), 1 << 40));
-        let enough = squeeze.race.gives_up(100, squeeze.options.tuning.upper_grace);
-        assert!(goes_on(&squeeze, Rung::Abstract(0), enough) && !goes_on(&squeeze, Rung::Abstract(0), enough + 1));
-        assert!(!goes_on(&squeeze, Rung::CutOff(2), 1 << 40));
+        assert!(may_continue(&squeeze, Rung::Abstract(0), 1 << 40));
+        let deadline = squeeze.race.report_giving_up(100, squeeze.options.tuning.upper_grace);
+        assert!(
+            may_continue(&squeeze, Rung::Abstract(0), deadline)
+                && !may_continue(&squeeze, Rung::Abstract(0), deadline + 1)
+        );
+        assert!(!may_continue(&squeeze, Rung::CutOff(2), 1 << 40));
         for rung in [Rung::Z, Rung::MatchedZ] {
-            assert_eq!(goes_on(&squeeze, rung, enough + 1), question == Question::Verify);
+            assert_eq!(may_continue(&squeeze, rung, deadline + 1), question == Question::Verify);
         }
     }
     let squeeze = squeeze(&problem, Question::Reachable, Options::default());
     for (side, time, states) in [(Side::Upper, 5, 9), (Side::Lower, 7, 6), (Side::Upper, 6, 8), (Side::Lower, 9, 8)] {
-        assert_eq!(squeeze.met(), None);
+        assert_eq!(squeeze.meeting_time(), None);
         squeeze.report(side, time, states);
     }
     // Equal numbers later do not change the time at which both met.
     squeeze.report(Side::Lower, 11, 8);
     squeeze.report(Side::Upper, 12, 8);
-    assert_eq!(squeeze.met(), Some(9));
-    assert!(goes_on(&squeeze, Rung::Z, 9) && !goes_on(&squeeze, Rung::Z, 10));
-    // More states are reached than left, which is a contradiction: both stop at once.
+    assert_eq!(squeeze.meeting_time(), Some(9));
+    assert!(may_continue(&squeeze, Rung::Z, 9) && !may_continue(&squeeze, Rung::Z, 10));
+    // More states are reached than remain. This is a contradiction, so both searches stop at once.
     squeeze.report(Side::Lower, 13, 9);
     assert!([Side::Upper, Side::Lower].iter().all(|&side| squeeze.race.cancel(side).why() == Some(Halt::Superseded)));
 }
 
-/// Z and matched-Z have no limit on states; the rungs after them have one. The only initial state is
-/// one state of Z_2, and more than one node of a diagram.
+/// Z and matched-Z have no limit on states; the rungs after them have one. The only initial state
+/// is one state of Z_2, and more than one node of a diagram.
 #[test]
 fn too_many_tuples() {
     let problem = fig_1();
@@ -83,22 +86,23 @@ fn too_many_tuples() {
 }
 
 /// If the initial states exceed the limit, no deeper rung begins, although the ladder has no end.
-/// Each rung still costs some work.
+/// Each rung still counts some work.
 #[test]
 fn initial_states_beyond_the_limit_end_the_search() {
     let problem = fig_1();
     for ladder in [Ladder::All, Ladder::Abstract] {
         let options = Options { max_tuples: Some(0), ladder, ..Options::default() };
         let search = run(&squeeze(&problem, Question::Visible, options));
-        let deep: Vec<String> = search.rungs.iter().map(|rung| rung.what.rung.to_string()).collect();
+        let deep: Vec<String> = search.rungs.iter().map(|rung| rung.value.rung.to_string()).collect();
         let expected = if ladder == Ladder::All { &["Z", "matched-Z", "A_0", "Z_2"][..] } else { &["A_0"] };
         assert_eq!((deep, search.halted), (expected.iter().map(ToString::to_string).collect(), None));
         let times: Vec<u64> = search.rungs.iter().map(|rung| rung.time).collect();
-        assert!(times[times.len() - 1] >= RUNG && times.is_sorted(), "{times:?}");
+        assert!(times[times.len() - 1] >= WORK_PER_RUNG && times.is_sorted(), "{times:?}");
     }
 }
 
-/// The four initial states differ only in their lowest symbols. With stacks cut off, they are equal.
+/// The four initial states differ only in their lowest symbols. With stacks cut off, they are
+/// equal.
 #[test]
 fn each_kind_of_rung_begins_with_its_own_number() {
     let problem: Problem = "shared 0; init 0|a a a a; init 0|a a a b; init 0|a a a c; init 0|a a a d
@@ -120,13 +124,14 @@ fn the_default_limit_admits_all_initial_states() {
     let problem = many_initial_states();
     let search = run(&squeeze(&problem, Question::Visible, Options { ladder: Ladder::Abstract, ..Options::default() }));
     let bound = |outcome: &Outcome| matches!(outcome, Outcome::Bound(bound) if bound.is_exact);
-    assert!(search.rungs.len() == 1 && bound(&search.rungs[0].what.outcome), "{:?}", outcomes(&search));
-    let options = Options { max_tuples: Some(TUPLES), ladder: Ladder::Abstract, ..Options::default() };
+    assert!(search.rungs.len() == 1 && bound(&search.rungs[0].value.outcome), "{:?}", outcomes(&search));
+    let options = Options { max_tuples: Some(DEFAULT_MAX_TUPLES), ladder: Ladder::Abstract, ..Options::default() };
     let search = run(&squeeze(&problem, Question::Visible, options));
-    assert_eq!(outcomes(&search), [("A_0".to_owned(), Outcome::TooManyInitial(TUPLES))]);
+    assert_eq!(outcomes(&search), [("A_0".to_owned(), Outcome::TooManyInitial(DEFAULT_MAX_TUPLES))]);
 }
 
-/// A system with more initial states than the default limit on tuples; no action is enabled.
+/// Returns a system with more initial states than the default limit on tuples; no action is
+/// enabled.
 fn many_initial_states() -> Problem {
     let states = (0..450).flat_map(|a| (0..450).map(move |b| format!("init 0|{a},{b}\n")));
     ("shared 0; thread A * 2 { symbols 0..449 }\n".to_owned() + &states.collect::<String>()).parse().unwrap()
@@ -149,7 +154,7 @@ fn a_limit_from_the_caller_is_final() {
     let problem = fig_1();
     let options = Options { max_tuples: Some(7), ladder: Ladder::Abstract, ..Options::default() };
     let squeeze = squeeze(&problem, Question::Visible, options);
-    squeeze.race.concludes(20 * RUNG);
+    squeeze.race.report_answer(20 * WORK_PER_RUNG);
     let search = run(&squeeze);
     assert_eq!(search.halted, Some(Halt::Superseded));
     let deep = outcomes(&search);
@@ -176,6 +181,6 @@ fn the_memory_in_use() {
     let proofs: Vec<usize> = search.invariants.iter().flatten().map(Invariant::bytes).collect();
     assert!(proofs.len() > 2 && proofs.iter().all(|&bytes| bytes > 16), "{proofs:?}");
     assert_eq!(search.bytes(), search.ceiling.bytes() + proofs.iter().sum::<usize>());
-    let left = AbstractionLimits { tuples: 1, memory: (1 << 22) - 1000 };
-    assert_eq!(squeeze.in_use(left, 24), 1024);
+    let limits = AbstractionLimits { tuples: 1, memory: (1 << 22) - 1000 };
+    assert_eq!(squeeze.in_use(limits, 24), 1024);
 }

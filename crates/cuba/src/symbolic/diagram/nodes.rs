@@ -1,15 +1,15 @@
 //! The nodes of decision diagrams: each set of tuples is one node.
 //!
 //! # Canonical form
-//! Edges are sorted by their numbers, and none leads to the empty set. So by induction on the
-//! length, two nodes that stand for the same set have the same edges.
+//! The edges of a node are sorted by their numbers, and no edge leads to the empty set. By
+//! induction on the length, two nodes that stand for the same set have the same edges.
 //!
 //! # Stored results
-//! Results of operations are stored until [`drop_results`](Diagrams::drop_results). To compute a
-//! result again counts as work. So before diagrams are saved, the results are dropped: then a run
-//! that continues from the file counts the same work.
+//! Results of operations are stored until [`drop_results`](Diagrams::drop_results). A result that
+//! is computed again counts as work again. So the results are dropped before diagrams are saved.
+//! Then a run that continues from the file counts the same work.
 
-use crate::automata::canonical_language::small;
+use crate::automata::canonical_language::to_u32;
 use crate::automata::minimal_dfa::hash;
 use crate::limits::{Cancel, TooLarge, bytes_of_table};
 use crate::symbolic::diagram::operations::Operation;
@@ -33,16 +33,18 @@ impl Node {
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "SavedDiagrams")]
 pub(crate) struct Diagrams {
-    /// For each node, its first edge; they end with the first edge of the next node. A node comes
-    /// after the nodes to which its edges lead.
+    /// For each node, the index of its first edge. Its edges end at the first edge of the next
+    /// node. The edges of a node lead to nodes with smaller numbers.
     starts: Vec<u32>,
     /// For each edge, its number and the node behind it.
     edges: Vec<[u32; 2]>,
     /// The nodes by their edges.
     #[serde(skip)]
     table: HashTable<u32>,
+    /// The stored results of operations.
     #[serde(skip)]
     results: FxHashMap<(Operation, Node, Node), Node>,
+    /// The number of steps so far.
     steps: u64,
     /// The most memory that nodes and results may take, in bytes.
     #[serde(skip)]
@@ -75,9 +77,9 @@ impl TryFrom<SavedDiagrams> for Diagrams {
         if !(2..starts.len() - 1).all(leads_back) {
             return Err("an edge of a diagram leads to a later node");
         }
-        let mut all = Diagrams { starts, edges, steps, ..Diagrams::default() };
-        all.fill_table();
-        Ok(all)
+        let mut diagrams = Diagrams { starts, edges, steps, ..Diagrams::default() };
+        diagrams.fill_table();
+        Ok(diagrams)
     }
 }
 
@@ -97,39 +99,40 @@ impl Default for Diagrams {
 }
 
 impl Diagrams {
-    /// From now on, an operation fails if it needs more memory than this, or is cancelled.
+    /// Sets the memory limit and the cancel token of the operations.
     pub(crate) fn limit(&mut self, most_bytes: usize, cancel: &Cancel) {
         self.most_bytes = most_bytes;
         self.cancel = cancel.clone();
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The indices of a node's edges.
+    /// Returns the indices of a node's edges.
     pub(super) fn range(&self, Node(node): Node) -> Range<usize> {
         self.starts[node as usize] as usize..self.starts[node as usize + 1] as usize
     }
 
-    /// The edge with this index.
+    /// Returns the edge with this index.
     pub(super) fn edge(&self, index: usize) -> [u32; 2] {
         self.edges[index]
     }
 
-    /// The edges of a node: each number with which tuples begin, and the rests behind it.
+    /// Returns the edges of a node: each number with which tuples begin, and the node of the rests.
     pub(crate) fn edges(&self, node: Node) -> impl ExactSizeIterator<Item = (u32, Node)> {
         self.edges[self.range(node)].iter().map(|&[number, to]| (number, Node(to)))
     }
 
-    /// The rests behind a number.
+    /// Returns the rests behind a number.
     pub(crate) fn behind(&self, node: Node, number: u32) -> Node {
         let edges = &self.edges[self.range(node)];
         edges.binary_search_by_key(&number, |edge| edge[0]).map_or(Node::EMPTY, |at| Node(edges[at][1]))
     }
 
-    /// The node with these edges. They are sorted by their numbers, and none leads to the empty set.
+    /// Returns the node with these edges. They have to be sorted by their numbers, and no edge may
+    /// lead to the empty set.
     pub(crate) fn node(&mut self, edges: &[[u32; 2]]) -> Result<Node, TooLarge> {
         if edges.is_empty() {
             return Ok(Node::EMPTY);
@@ -181,7 +184,7 @@ impl Diagrams {
 
     /// Drops the stored results, and all nodes that these sets do not need. The nodes that remain
     /// get new numbers.
-    pub(crate) fn keep_only<'s>(&mut self, sets: impl Iterator<Item = &'s mut Node>) {
+    pub(crate) fn collect_garbage<'s>(&mut self, sets: impl Iterator<Item = &'s mut Node>) {
         self.drop_results();
         let sets: Vec<&mut Node> = sets.collect();
         let mut is_needed = vec![false; self.len()];
@@ -191,7 +194,7 @@ impl Diagrams {
         // Edges lead to nodes with smaller numbers.
         for id in (0..self.len()).rev() {
             if is_needed[id] {
-                for (_, Node(to)) in self.edges(Node(small(id))) {
+                for (_, Node(to)) in self.edges(Node(to_u32(id))) {
                     is_needed[to as usize] = true;
                 }
             }
@@ -199,10 +202,10 @@ impl Diagrams {
         let mut numbers = vec![0; self.len()];
         let (mut starts, mut edges) = (vec![0], Vec::new());
         for id in (0..self.len()).filter(|&id| is_needed[id]) {
-            numbers[id] = small(starts.len() - 1);
+            numbers[id] = to_u32(starts.len() - 1);
             let old = &self.edges[self.starts[id] as usize..self.starts[id + 1] as usize];
             edges.extend(old.iter().map(|&[number, to]| [number, numbers[to as usize]]));
-            starts.push(small(edges.len()));
+            starts.push(to_u32(edges.len()));
         }
         for set in sets {
             set.0 = numbers[set.0 as usize];
@@ -219,17 +222,17 @@ impl Diagrams {
             hash(edges.as_flattened())
         };
         *table = HashTable::new();
-        for id in 2..small(starts.len() - 1) {
+        for id in 2..to_u32(starts.len() - 1) {
             table.insert_unique(hash_of(&id), id, hash_of);
         }
     }
 
-    /// The number of steps so far.
+    /// Returns the number of steps so far.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// The memory in use.
+    /// Returns the memory in use.
     pub(crate) fn bytes(&self) -> usize {
         let results = self.results.len().next_power_of_two() * 2 * size_of::<((Operation, Node, Node), Node)>();
         self.starts.len().next_power_of_two() * size_of::<u32>()

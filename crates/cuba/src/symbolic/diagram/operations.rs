@@ -1,15 +1,16 @@
 //! Operations on sets of tuples: union, difference, coverage, images.
 //!
-//! Each works on the edges of its arguments, and calls itself for the nodes behind them.
+//! Each operation works on the edges of its arguments, and calls itself for the nodes to which they
+//! lead.
 
 use crate::limits::TooLarge;
 use crate::symbolic::diagram::nodes::{Diagrams, Node};
 use std::ops::Range;
 
-/// The order of numbers at the same place. A tuple covers another one if at each place its number is
+/// The order of the numbers at a place. A tuple covers another tuple if at each place its number is
 /// the same or above.
 pub(crate) trait Order {
-    /// The nodes of those pairs whose number is above `number`, and not `number` itself.
+    /// Returns the nodes of those pairs whose number is above `number`, and not `number` itself.
     fn behind_above(&mut self, number: u32, others: impl Iterator<Item = (u32, Node)>) -> Vec<Node>;
 }
 
@@ -24,12 +25,12 @@ pub(super) enum Operation {
 }
 
 impl Diagrams {
-    /// The set of one tuple.
+    /// Returns the set of one tuple.
     pub(crate) fn tuple(&mut self, tuple: &[u32]) -> Result<Node, TooLarge> {
         tuple.iter().rev().try_fold(Node::UNIT, |behind, &number| self.node(&[[number, behind.0]]))
     }
 
-    /// The union of the tuples behind each number. The numbers may come in any order and repeatedly.
+    /// Returns the set with these edges. Their numbers may come in any order and repeatedly.
     pub(crate) fn union_of(&mut self, mut edges: Vec<(u32, Node)>) -> Result<Node, TooLarge> {
         edges.sort_unstable();
         let mut all: Vec<[u32; 2]> = Vec::with_capacity(edges.len());
@@ -42,7 +43,7 @@ impl Diagrams {
         self.node(&all)
     }
 
-    /// a ∪ b.
+    /// Computes a ∪ b.
     pub(crate) fn union(&mut self, a: Node, b: Node) -> Result<Node, TooLarge> {
         if a == b || b == Node::EMPTY {
             return Ok(a);
@@ -77,7 +78,7 @@ impl Diagrams {
         })
     }
 
-    /// a \ b.
+    /// Computes a \ b.
     pub(crate) fn minus(&mut self, a: Node, b: Node) -> Result<Node, TooLarge> {
         if a == b || a == Node::EMPTY {
             return Ok(Node::EMPTY);
@@ -90,13 +91,13 @@ impl Diagrams {
             for at in all.range(a) {
                 let [number, in_a] = all.edge(at);
                 let in_b = all.behind(b, number);
-                edges.extend(left(number, all.minus(Node(in_a), in_b)?));
+                edges.extend(edge_to(number, all.minus(Node(in_a), in_b)?));
             }
             all.node(&edges)
         })
     }
 
-    /// The tuples of `a` that no tuple of `b` covers.
+    /// Returns the tuples of `a` that no tuple of `b` covers.
     pub(crate) fn uncovered(&mut self, order: &mut impl Order, a: Node, b: Node) -> Result<Node, TooLarge> {
         if a == b || a == Node::EMPTY {
             return Ok(Node::EMPTY);
@@ -110,14 +111,14 @@ impl Diagrams {
                 let [number, in_a] = all.edge(at);
                 // The covering tuple begins with this number or one above it.
                 let rest = all.not_covered(order, (number, Node(in_a)), b, true)?;
-                edges.extend(left(number, rest));
+                edges.extend(edge_to(number, rest));
             }
             all.node(&edges)
         })
     }
 
-    /// The tuples of `rest` that, behind `number`, no tuple of `b` covers. Tuples of `b` that begin
-    /// with `number` itself count only with `or_same`.
+    /// Returns the tuples of `rest` that no tuple of `b` covers when `number` comes before them.
+    /// Tuples of `b` that begin with `number` itself count only with `or_same`.
     fn not_covered(
         &mut self,
         order: &mut impl Order,
@@ -136,7 +137,7 @@ impl Diagrams {
         Ok(rest)
     }
 
-    /// The tuples that no other tuple of the set covers.
+    /// Returns the tuples that no other tuple of the set covers.
     pub(crate) fn largest(&mut self, order: &mut impl Order, a: Node) -> Result<Node, TooLarge> {
         if a == Node::EMPTY || a == Node::UNIT {
             return Ok(a);
@@ -150,14 +151,14 @@ impl Diagrams {
             let largest = all.node(&edges)?;
             let mut rest = Vec::new();
             for [number, behind] in edges {
-                rest.extend(left(number, all.not_covered(order, (number, Node(behind)), largest, false)?));
+                rest.extend(edge_to(number, all.not_covered(order, (number, Node(behind)), largest, false)?));
             }
             all.node(&rest)
         })
     }
 
-    /// The tuples that arise if each number is replaced by each of the numbers `others` gives for it.
-    /// `others` must be the same function until the results are dropped.
+    /// Returns the tuples that result if each number is replaced by each of the numbers that
+    /// `others` returns for it. `others` has to be the same function until the results are dropped.
     pub(crate) fn image(&mut self, a: Node, others: &mut impl FnMut(u32) -> Vec<u32>) -> Result<Node, TooLarge> {
         if a == Node::EMPTY || a == Node::UNIT {
             return Ok(a);
@@ -174,7 +175,7 @@ impl Diagrams {
     }
 }
 
-/// An edge, or none if it leads to the empty set.
-fn left(number: u32, behind: Node) -> Option<[u32; 2]> {
+/// Returns an edge; `None` if it would lead to the empty set.
+fn edge_to(number: u32, behind: Node) -> Option<[u32; 2]> {
     (behind != Node::EMPTY).then_some([number, behind.0])
 }

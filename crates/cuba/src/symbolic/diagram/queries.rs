@@ -1,17 +1,17 @@
-//! Queries on sets of tuples: they create no node.
+//! Queries on sets of tuples. They create no nodes.
 
 use crate::symbolic::diagram::nodes::{Diagrams, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
 
 impl Diagrams {
-    /// The numbers at a place of the tuples, each once, in the order of the edges.
+    /// Returns the numbers at a place of the tuples, each once, in the order of the edges.
     pub(crate) fn numbers_at(&self, set: Node, place: usize) -> Vec<u32> {
-        let (mut nodes, mut known) = (vec![set], FxHashSet::default());
+        let (mut nodes, mut reached) = (vec![set], FxHashSet::default());
         for _ in 0..place {
-            known.clear();
+            reached.clear();
             let next = nodes.iter().flat_map(|&node| self.edges(node)).map(|(_, behind)| behind);
-            nodes = next.filter(|&behind| known.insert(behind)).collect();
+            nodes = next.filter(|&behind| reached.insert(behind)).collect();
         }
         let mut numbers = FxHashSet::default();
         nodes
@@ -22,7 +22,7 @@ impl Diagrams {
             .collect()
     }
 
-    /// The first tuple whose numbers all fit their places.
+    /// Returns the first tuple whose numbers all fit their places.
     pub(crate) fn find(&self, set: Node, fits: &impl Fn(usize, u32) -> bool) -> Option<Vec<u32>> {
         let mut failed = FxHashSet::default();
         let mut tuple = Vec::new();
@@ -74,24 +74,24 @@ impl Diagrams {
         ControlFlow::Continue(())
     }
 
-    /// The number of tuples of these sets together. None if it does not fit into a u128.
+    /// Returns the number of tuples of these sets together. `None` if it does not fit into a u128.
     pub(crate) fn count(&self, sets: impl Iterator<Item = Node>) -> Option<u128> {
-        let mut known: FxHashMap<Node, u128> = FxHashMap::default();
-        sets.map(|set| self.count_from(set, &mut known)).try_fold(0_u128, |sum, count| sum.checked_add(count?))
+        let mut counts: FxHashMap<Node, u128> = FxHashMap::default();
+        sets.map(|set| self.count_from(set, &mut counts)).try_fold(0_u128, |sum, count| sum.checked_add(count?))
     }
 
-    fn count_from(&self, node: Node, known: &mut FxHashMap<Node, u128>) -> Option<u128> {
+    fn count_from(&self, node: Node, counts: &mut FxHashMap<Node, u128>) -> Option<u128> {
         if let Node::EMPTY | Node::UNIT = node {
             return Some(u128::from(node == Node::UNIT));
         }
-        if let Some(&known) = known.get(&node) {
-            return Some(known);
+        if let Some(&count) = counts.get(&node) {
+            return Some(count);
         }
         let mut count = 0_u128;
         for (_, behind) in self.edges(node) {
-            count = count.checked_add(self.count_from(behind, known)?)?;
+            count = count.checked_add(self.count_from(behind, counts)?)?;
         }
-        known.insert(node, count);
+        counts.insert(node, count);
         Some(count)
     }
 }

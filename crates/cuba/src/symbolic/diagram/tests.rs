@@ -16,9 +16,9 @@ impl Order for Subsets {
     }
 }
 
-type Tuples = BTreeSet<Vec<u32>>;
+type TupleSet = BTreeSet<Vec<u32>>;
 
-fn set_of(all: &mut Diagrams, tuples: &Tuples) -> Node {
+fn set_of(all: &mut Diagrams, tuples: &TupleSet) -> Node {
     let mut set = Node::EMPTY;
     for tuple in tuples {
         let tuple = all.tuple(tuple).unwrap();
@@ -27,7 +27,7 @@ fn set_of(all: &mut Diagrams, tuples: &Tuples) -> Node {
     set
 }
 
-fn listed(all: &Diagrams, set: Node) -> Tuples {
+fn listed(all: &Diagrams, set: Node) -> TupleSet {
     let mut tuples = Vec::new();
     let _ = all.for_each(set, &mut |tuple| {
         tuples.push(tuple.to_vec());
@@ -42,7 +42,7 @@ fn covers(large: &[u32], small: &[u32]) -> bool {
     small.iter().zip(large).all(|(small, large)| small & !large == 0)
 }
 
-fn tuples() -> impl Strategy<Value = Tuples> {
+fn tuples() -> impl Strategy<Value = TupleSet> {
     prop::collection::btree_set(prop::collection::vec(0_u32..8, 3), 0..12)
 }
 
@@ -54,13 +54,13 @@ proptest! {
         let mut all = Diagrams::default();
         let [x, y] = [&a, &b].map(|tuples| set_of(&mut all, tuples));
         prop_assert_eq!((listed(&all, x), listed(&all, y), x == y), (a.clone(), b.clone(), a == b));
-        let not_covered = |a: &Tuples, b: &Tuples| -> Tuples {
+        let not_covered = |a: &TupleSet, b: &TupleSet| -> TupleSet {
             a.iter().filter(|small| !b.iter().any(|large| covers(large, small))).cloned().collect()
         };
         let is_largest = |small: &&Vec<u32>| !a.iter().any(|large| large != *small && covers(large, small));
         let odd = |number: u32| vec![number | 1, 8];
         let replaced = |tuple: &Vec<u32>| {
-            (0..8).map(|way| tuple.iter().enumerate().map(|(i, &n)| odd(n)[way >> i & 1]).collect()).collect::<Tuples>()
+            (0..8).map(|way| tuple.iter().enumerate().map(|(i, &n)| odd(n)[way >> i & 1]).collect()).collect::<TupleSet>()
         };
         let results = [
             (all.union(x, y).unwrap(), a.union(&b).cloned().collect()),
@@ -75,10 +75,10 @@ proptest! {
         }
         let first = all.find(x, &|place, number| number % 2 == 0 || place == 1);
         prop_assert_eq!(first.as_ref(), a.iter().find(|tuple| tuple[0] % 2 == 0 && tuple[2] % 2 == 0));
-        // Needed nodes stand for the same sets under their new numbers, and no others are left;
-            // also after they were saved and restored.
+        // Needed nodes stand for the same sets under their new numbers, and there are no other
+        // nodes. So do restored nodes.
         let mut needed = [x, results[2].0];
-        all.keep_only(needed.iter_mut());
+        all.collect_garbage(needed.iter_mut());
         let saved = postcard::to_allocvec(&all).unwrap();
         let mut restored: Diagrams = postcard::from_bytes(&saved).unwrap();
         prop_assert_eq!((restored.len(), restored.bytes()), (all.len(), all.bytes()));

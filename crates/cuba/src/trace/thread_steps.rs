@@ -1,15 +1,29 @@
-//! One step of a thread backwards: the thread states from which an action leads to a given one.
+//! One step of a thread, forwards and backwards.
 
 use crate::explicit::stack_table::Stacks;
 use crate::tables::step_cache::ThreadState;
 use cpds::{Program, SharedState, Symbol};
 use rustc_hash::FxHashMap;
 
+/// Returns the steps from a thread state: the positions of the rules that are enabled, and the
+/// thread states to which they lead.
+pub(super) fn steps_from(
+    program: &Program,
+    (shared, stack): ThreadState,
+    stacks: &mut Stacks,
+) -> impl Iterator<Item = (usize, ThreadState)> {
+    program.rules_from(SharedState(shared), stacks.top(stack)).map(move |(position, rule)| {
+        let (to, written) = rule.action.target();
+        (position, (to.0, stacks.replace_top(stack, written)))
+    })
+}
+
 /// The actions of a program, by the shared state to which they lead and the top that they write, if
 /// any.
 pub(super) struct ActionsByTarget(FxHashMap<(SharedState, Option<Symbol>), Vec<usize>>);
 
 impl ActionsByTarget {
+    /// Indexes the actions of a program.
     pub(super) fn new(program: &Program) -> Self {
         let mut rules: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for (rule, action) in program.rules().iter().map(|rule| rule.action).enumerate() {
@@ -19,7 +33,7 @@ impl ActionsByTarget {
         ActionsByTarget(rules)
     }
 
-    /// The thread states from which one step of the program leads to this one.
+    /// Returns the thread states from which one step of the program leads to this one.
     pub(super) fn predecessors(
         &self,
         program: &Program,
