@@ -2,12 +2,12 @@
 //! programs: `cargo bench -p cuba --bench symbolic`.
 //!
 //! Counters are exact, and the same in each run; times are the best and the median of several runs.
-//! A time is that of the whole analysis, until T(S_k) is known to be all of T(R), by Z or because
+//! A time is that of the whole analysis, until T(S_k) is system to be all of T(R), by Z or because
 //! (S_k) has collapsed, or for so many contexts.
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
-use cpds_testing::artifact::KNOWN;
+use cpds_testing::artifact::SYSTEMS;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
 use cuba::{ActionIndex, Cancel, Engine, Ladder, Languages, Psa, PumpingHeads, Rung, Statistics};
@@ -21,9 +21,9 @@ fn main() {
         &["best ms", "median ms", "KiB"],
     );
     if let Some(folder) = artifact("the paper's programs") {
-        for known in &KNOWN {
-            let name = known.file.rsplit('/').next().expect("a name");
-            measure(&mut table, name, &known.read(&folder), Question::Visible, 100);
+        for system in &SYSTEMS {
+            let name = system.file.rsplit('/').next().expect("a name");
+            measure(&mut table, name, &system.read(&folder), Question::Visible, 100);
         }
     }
     for threads in [2, 4, 8, 16, 32, 64] {
