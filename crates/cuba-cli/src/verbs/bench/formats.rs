@@ -105,26 +105,27 @@ pub(super) fn markdown(bench: &BenchJson, folder: Option<&str>, command: &str) -
         Some(folder) => format!("# Results: {folder}\n\n"),
         None => "# Results\n\n".to_owned(),
     };
-    let _ = write!(
-        out,
-        "\
-What `cuba {}` says of each model, each run in a process of its own. This page is written by
-`{command}`.
-For `unsafe`, k is the least number of contexts that reaches a bad state; otherwise it is how far R_k had been computed when there
-was an answer, which may have come from elsewhere. Time and memory are those of the whole process, measured once, on a machine that
-has other things to do; everything else is the same each time, unless a run runs out of time.
-",
+    let introduction = format!(
+        "The answers of `cuba {}` for each model, with a process for each run. This page is written by `{command}`. \
+         For `unsafe`, k is the least number of contexts that reaches a bad state. For other verdicts, k is the last \
+         level of R_k that was computed; the verdict may have another reason. Time and memory are those of the whole \
+         process, measured once, on a machine with other work. All other values are the same in each run, unless a run \
+         exceeds its time limit.",
         bench.question
     );
+    out += &filled(&introduction, "");
     let is_published = bench.runs.iter().any(|run| run.published.is_some());
     let has_notes = bench.runs.iter().any(|run| run.note.is_some());
     let mut header: Vec<(&str, bool)> = columns(bench).to_vec();
     if is_published {
-        out += "\
-R_k and T(R_k) are where these sequences collapse, ∞ if never; in brackets, what is expected, where the run had an answer without finding
-out. ● says that finite context reachability holds, ○ that it does not. The columns *in italics* have what is published: Table 2 of the
-paper, as it is printed there. The system behind it may be another one than the model; where that matters, a note says how.
-";
+        out += "\n";
+        out += &filled(
+            "R_k and T(R_k) are the k at which these sequences collapse, ∞ if they diverge. A value in brackets is the \
+             expected one, if the run had an answer before it found the value. ● means that finite context reachability \
+             holds, ○ that it does not. The columns *in italics* have the published values: Table 2 of the paper, as \
+             printed there. The published system may differ from the model. If this matters, a note explains it.",
+            "",
+        );
         header.extend([("FCR", false), ("R_k", true), ("T(R_k)", true), ("*Table 2*", false), ("*threads*", false)]);
         header.extend([("*verdict*", false), ("*FCR*", false), ("*R_k*", true), ("*T(R_k)*", true)]);
         header.extend([("*time, s*", true), ("*memory, MB*", true)]);
@@ -155,9 +156,53 @@ paper, as it is printed there. The system behind it may be another one than the 
     }
     for (number, (model, instances, note)) in (1..).zip(notes) {
         let instances = instances.map_or(String::new(), |instances| format!(" {instances}"));
-        let _ = writeln!(out, "{number}. {model}{instances}: {}.", on_one_line(note));
+        out += &filled(&format!("{model}{instances}: {note}."), &format!("{number}. "));
     }
     out + "\n" + &last_line(bench)
+}
+
+/// The length of the longest line of prose on a page, in characters.
+const WIDTH: usize = 100;
+
+/// Fills lines with the words of a text. The first line begins with `marker`, and the other ones
+/// are indented to the same column.
+///
+/// No line begins with a word that Markdown reads as a marker, and code is not broken over lines.
+fn filled(text: &str, marker: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(last) if is_code || is_marker(word) => *last += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+        is_code ^= word.matches('`').count() % 2 == 1;
+    }
+    let indent = " ".repeat(marker.chars().count());
+    let (mut lines, mut line) = (String::new(), marker.to_owned());
+    let mut is_empty = true;
+    for word in words {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &line;
+            lines.push('\n');
+            (line, is_empty) = (indent.clone(), true);
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line += &word;
+        is_empty = false;
+    }
+    lines + &line + "\n"
+}
+
+/// Whether Markdown reads a word at the beginning of a line as a marker, such as that of a list.
+fn is_marker(word: &str) -> bool {
+    let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    matches!(word, "-" | "+" | "*" | "=")
+        || word.starts_with(['#', '>', '|'])
+        || word.starts_with("---")
+        || word.strip_suffix(['.', ')']).is_some_and(is_number)
 }
 
 /// A row of a table in Markdown.
@@ -268,6 +313,21 @@ fn record(values: &[impl AsRef<str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_has_short_lines() {
+        let text = "ab ".repeat(40);
+        let lines = filled(&text, "12. ");
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.iter().map(|line| line.chars().count()).collect::<Vec<_>>(), [99, 27]);
+        assert!(lines[0].starts_with("12. ab ab") && lines[1].starts_with("    ab ab"), "{lines:?}");
+        // No line begins with a marker, and code is not broken.
+        let text = format!("{} 5. {} `a b c` d", "x".repeat(97), "y".repeat(94));
+        let expected = format!("{} 5.\n{}\n`a b c` d\n", "x".repeat(97), "y".repeat(94));
+        assert_eq!(filled(&text, ""), expected);
+        // A word that is too long has a line of its own.
+        assert_eq!(filled(&format!("a {} b", "x".repeat(120)), ""), format!("a\n{}\nb\n", "x".repeat(120)));
+    }
 
     #[test]
     fn values_are_quoted_where_they_have_to_be() {
