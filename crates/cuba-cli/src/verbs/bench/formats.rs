@@ -173,7 +173,7 @@ fn filled(text: &str, marker: &str) -> String {
     let mut is_code = false;
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(last) if is_code || is_marker(word) => *last += &format!(" {word}"),
+            Some(last) if is_code || is_marker(word) => last.extend([" ", word]),
             _ => words.push(word.to_owned()),
         }
         is_code ^= word.matches('`').count() % 2 == 1;
