@@ -17,7 +17,7 @@ bless:
     UPDATE_SCHEMAS=1 cargo test -p cuba-cli --lib json
     cargo insta test --workspace --accept
 
-# Write docs/table2.md, the page about the paper's Table 2, again
+# Write docs/table2.md, the page about the paper's Table 2
 table2:
     cargo run --release --bin cuba -- bench models/table2 --format markdown -o docs/table2.md
 

@@ -1,4 +1,4 @@
-//! What a run has kept.
+//! Fuzzes the reader of checkpoints.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::checkpoint(bytes));

@@ -1,4 +1,4 @@
-//! A trace that was one once.
+//! Fuzzes the checker with changed traces.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| cuba_fuzz::trace(bytes));

@@ -1,9 +1,11 @@
-//! A certificate of a small system, as the engines make it, with changes to it, and to the system.
-//! If the checker accepts it, the naive oracle does, and nothing that is soon reachable is missing
-//! in it; and the other way round.
+//! Certificates with changes: the engines make a certificate of a small system, then the
+//! certificate and the system are changed.
+//!
+//! The checker must accept the result exactly if the naive test of the conditions accepts it. An
+//! accepted certificate must contain all states that the oracle finds.
 
 use super::changes::{Choices, Draft, limits, without_property};
-use super::evidence::has_what_is_reachable;
+use super::evidence::lists_reachable_states;
 use cpds::{Automaton, Certificate, Problem, Symbol};
 use cpds_check::{Claim, Condition, Evidence, Rejected, check, read};
 use cpds_testing::certificates::{contains, is_invariant};
@@ -11,12 +13,12 @@ use cpds_testing::oracle;
 use cuba::{Cancel, Engine, Ladder};
 use cuba::{Conclusion, Options, Question, search};
 
-/// Choices of a system, of a way to prove something of it, and of changes.
+/// The bytes choose a system, the options of the proof, and the changes.
 pub fn certificate(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let mut draft = Draft::new(&mut choices);
     let problem = draft.problem();
-    let Some(certificate) = made(&problem, &mut choices) else { return };
+    let Some(certificate) = engine_certificate(&problem, &mut choices) else { return };
     for _ in 0..choices.below(3) {
         draft.grow(&mut choices);
     }
@@ -27,12 +29,13 @@ pub fn certificate(bytes: &[u8]) {
     }
     let certificate = parts.certificate();
     for claim in [Claim::Verdict, Claim::Exact] {
-        is_right(&problem, &certificate, claim);
+        check_decision(&problem, &certificate, claim);
     }
 }
 
-/// A certificate of one of the engines; accepted, and the same after it was written and read.
-fn made(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
+/// Makes a certificate with one of the engines, if there is a proof. Checks that the checker
+/// accepts it, and that writing and reading it gives the same certificate.
+fn engine_certificate(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
     let limits = limits();
     let options = match choices.below(4) {
         0 => limits,
@@ -57,7 +60,7 @@ fn made(problem: &Problem, choices: &mut Choices<'_>) -> Option<Certificate> {
     Some(certificate)
 }
 
-/// A certificate that can be changed.
+/// The parts of a certificate, for changes.
 struct Parts {
     certificate: Certificate,
     states: Vec<(bool, Vec<(Symbol, u32)>)>,
@@ -82,7 +85,7 @@ impl Parts {
         Certificate { automaton, tuples: self.tuples.concat(), ..self.certificate }
     }
 
-    /// One change, which may make it malformed.
+    /// Makes one change. The result may be malformed.
     fn change(&mut self, problem: &Problem, choices: &mut Choices<'_>) {
         let narrow = |number: usize| u32::try_from(number).expect("small");
         let (system, states) = (problem.system(), self.states.len());
@@ -145,8 +148,8 @@ impl Parts {
     }
 }
 
-/// Whether the checker is right about a certificate.
-fn is_right(problem: &Problem, certificate: &Certificate, claim: Claim) {
+/// Checks that the checker decides correctly about a certificate.
+fn check_decision(problem: &Problem, certificate: &Certificate, claim: Claim) {
     let checked = check(problem, &Evidence::Certificate(certificate.clone()), claim, &|steps| steps < 1_000_000);
     let conditions = [Condition::Initial, Condition::Step, Condition::Bad];
     let is_accepted = match &checked {
@@ -154,15 +157,15 @@ fn is_right(problem: &Problem, certificate: &Certificate, claim: Claim) {
         Err(Rejected::Violated(condition, _)) if conditions.contains(condition) => false,
         Err(_) => return,
     };
-    let asked = if claim == Claim::Verdict { problem.clone() } else { without_property(problem) };
-    assert_eq!(is_invariant(&asked, certificate), is_accepted, "{checked:?}: {certificate:?}");
+    let judged = if claim == Claim::Verdict { problem.clone() } else { without_property(problem) };
+    assert_eq!(is_invariant(&judged, certificate), is_accepted, "{checked:?}: {certificate:?}");
     if is_accepted {
         let levels = oracle::levels(problem.system(), 3, 2);
         let reached = levels.reachable.last().expect("the initial states at least");
-        assert!(!reached.iter().any(|state| asked.is_bad(state)), "accepted, and a bad state is reachable");
+        assert!(!reached.iter().any(|state| judged.is_bad(state)), "accepted, and a bad state is reachable");
         assert!(reached.iter().take(50).all(|state| contains(certificate, state)));
         if claim == Claim::Exact {
-            has_what_is_reachable(problem, certificate);
+            lists_reachable_states(problem, certificate);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Bytes as choices: a small system, and what else to change.
+//! Bytes as choices: makes and changes small systems.
 
 use cpds::{Problem, Property};
 use cuba::Options;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What the engines may take for evidence: little, and always the same.
+/// Returns the limits of the engines: low ones, without a timeout, so that runs are repeatable.
 pub(super) fn limits() -> Options {
     Options {
         max_contexts: Some(5),
@@ -17,18 +17,18 @@ pub(super) fn limits() -> Options {
     }
 }
 
-/// Choices, one byte each; the first ones when there are no more.
+/// Choices, one byte each. After the last byte, every choice is 0.
 pub(super) struct Choices<'b>(pub(super) &'b [u8]);
 
 impl Choices<'_> {
-    /// One of `n`; 0 if there are none.
+    /// Returns a number less than `n`; 0 if `n` is 0.
     pub(super) fn below(&mut self, n: usize) -> usize {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         usize::from(first).checked_rem(n).unwrap_or(0)
     }
 
-    /// One of these, if there are any.
+    /// Returns one of these items, if there are any.
     pub(super) fn one_of<'i, T>(&mut self, items: &'i mut [T]) -> Option<&'i mut T> {
         let at = self.below(items.len());
         items.get_mut(at)
@@ -43,7 +43,7 @@ impl Choices<'_> {
 #[derive(Clone)]
 pub(super) struct Draft {
     shared: usize,
-    /// Symbols, copies, actions.
+    /// For each program: the number of symbols, the number of copies, and the actions.
     programs: Vec<(usize, usize, BTreeSet<String>)>,
     initial: BTreeSet<String>,
     bad: BTreeSet<String>,
@@ -70,7 +70,7 @@ impl Draft {
         draft
     }
 
-    /// Adds something: an action, an initial state or a bad pattern.
+    /// Adds an action, an initial state or a bad pattern.
     pub(super) fn grow(&mut self, choices: &mut Choices<'_>) {
         match choices.below(4) {
             0 => self.add_initial(choices),
@@ -130,14 +130,14 @@ impl Draft {
     }
 }
 
-/// At most so many symbols, top first.
+/// Makes a word of at most `longest` symbols, top first.
 fn word(symbols: usize, choices: &mut Choices<'_>, longest: usize) -> String {
     let length = if symbols == 0 { 0 } else { choices.below(longest + 1) };
     let names: Vec<String> = (0..length).map(|_| format!("s{}", choices.below(symbols))).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(" ") }
 }
 
-/// The same system, in which nothing is bad.
+/// Returns the problem without its bad patterns.
 pub(super) fn without_property(problem: &Problem) -> Problem {
     Problem::new(problem.system().clone(), Property::default()).expect("no patterns")
 }

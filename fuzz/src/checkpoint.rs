@@ -1,13 +1,15 @@
-//! What a run has kept.
+//! Checkpoints.
 
 use cuba::Side;
 use cuba::checkpoint::StartPoint;
 
-/// A letter for the end of the search, `u`pper or lower, and what it has kept. It is read, or
-/// refused. Nobody goes on from it: a checksum says whether a checkpoint is as it was written, and
-/// who forges one can make a run believe anything, except for an answer without evidence.
+/// The first byte chooses the search: `u` for the upper search, any other byte for the lower one.
+/// The other bytes are its saved state, which is read or refused.
+///
+/// No search continues from it. A changed checkpoint has a wrong checksum. A forged checkpoint with
+/// a right checksum can mislead a run, but the run still checks the evidence of its answer.
 pub fn checkpoint(bytes: &[u8]) {
-    let Some((&end, mut kept)) = bytes.split_first() else { return };
-    let end = if end == b'u' { Side::Upper } else { Side::Lower };
-    let _ = StartPoint::default().read(end, &mut kept);
+    let Some((&side, mut saved)) = bytes.split_first() else { return };
+    let side = if side == b'u' { Side::Upper } else { Side::Lower };
+    let _ = StartPoint::default().read(side, &mut saved);
 }

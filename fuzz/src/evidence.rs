@@ -1,10 +1,10 @@
-//! A file with evidence, as `cpds-check` reads it, for a few models whose answers are known.
+//! Evidence in JSON, for a few models with known answers.
 
 use cpds::{Certificate, Problem};
 use cpds_check::{Claim, Evidence, Rejected, check, read};
 use cpds_testing::oracle;
 
-/// Each model, and whether it is safe. The last one has threads that may be permuted.
+/// Each model, and whether it is safe. The last model has interchangeable threads.
 const MODELS: [(&str, bool); 4] = [
     (include_str!("../../models/paper/fig1.cpds"), false),
     (include_str!("../../models/paper/fig2.cpds"), true),
@@ -15,7 +15,7 @@ const MODELS: [(&str, bool); 4] = [
     ),
 ];
 
-/// Evidence as JSON, with `MODEL` for the hash of the model.
+/// The bytes are evidence in JSON, with `MODEL` in place of the hash of the model.
 pub fn evidence(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     for (model, is_safe) in MODELS {
@@ -34,7 +34,7 @@ pub fn evidence(bytes: &[u8]) {
                 }
                 (Ok(()), Evidence::Certificate(_), Claim::Verdict) => assert!(is_safe),
                 (Ok(()), Evidence::Certificate(certificate), Claim::Exact) => {
-                    has_what_is_reachable(&problem, certificate);
+                    lists_reachable_states(&problem, certificate);
                 }
                 (Err(rejected), ..) => assert!(matches!(rejected, Rejected::Stopped) || rejected.to_string() != ""),
             }
@@ -42,8 +42,8 @@ pub fn evidence(bytes: &[u8]) {
     }
 }
 
-/// Whether every visible state that is soon reachable is among those that a certificate lists.
-pub(super) fn has_what_is_reachable(problem: &Problem, certificate: &Certificate) {
+/// Checks that a certificate lists all visible states that the oracle finds.
+pub(super) fn lists_reachable_states(problem: &Problem, certificate: &Certificate) {
     let sorted = |state: &cpds::VisibleState| {
         let tops = |group: &Vec<cpds::ThreadId>| {
             let mut tops: Vec<_> = group.iter().map(|thread| state.tops[thread.index()]).collect();

@@ -1,7 +1,7 @@
-//! What the fuzz targets do with their bytes. The tests of `cuba` take the kept corpora through the
-//! same functions, without a fuzzer.
+//! The bodies of the fuzz targets: functions that test the parsers and the checker with any bytes.
+//! The tests of `cuba-cli` run them on the stored corpora, without a fuzzer.
 //!
-//! A panic is a finding, and so is too much time or memory, which the fuzzer watches over.
+//! A panic is a finding. The fuzzer also reports inputs that need too much time or memory.
 
 mod certificate;
 mod changes;
@@ -16,7 +16,7 @@ pub use evidence::evidence;
 pub use texts::{bp, cpds, patterns, pds, toml};
 pub use trace::trace;
 
-/// What is done with bytes.
+/// The body of a fuzz target.
 pub type Target = fn(&[u8]);
 
 /// The targets by name.

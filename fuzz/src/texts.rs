@@ -1,21 +1,22 @@
-//! Texts: each is read, or refused with errors that can be shown; what was read is printed, and
-//! read back as the same.
+//! Texts: each is read, or refused with printable errors. Printing a model and reading the printed
+//! text must give the same model.
 
 use boolprog::BadStates;
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
 use cuba_cli::text::diagnostics;
 
-/// Larger systems are not printed: it takes longer, and shows no more.
+/// Systems with more shared states and symbols than this are not printed, because it takes too
+/// long.
 const SMALL: usize = 5_000;
 
-/// A `.cpds` text.
+/// The bytes are a `.cpds` text.
 pub fn cpds(bytes: &[u8]) {
     if let Some(text) = decoded("fuzz.cpds", bytes) {
-        is_read_back(Reader::cpds(text).finish());
+        prints_and_reads(Reader::cpds(text).finish());
     }
 }
 
-/// A `.pds` text, a `.init` and a `.spec`, with bytes 0 between them.
+/// The bytes are a `.pds` text, a `.init` text and a `.spec` text, separated by 0 bytes.
 pub fn pds(bytes: &[u8]) {
     let mut parts = bytes.splitn(3, |byte| *byte == 0);
     let mut part = |name| parts.next().map(|bytes| decoded(name, bytes));
@@ -31,10 +32,10 @@ pub fn pds(bytes: &[u8]) {
         Some(None) => return,
         Some(Some(spec)) => reader.spec_file(spec),
     }
-    is_read_back(reader.finish());
+    prints_and_reads(reader.finish());
 }
 
-/// A Boolean program.
+/// The bytes are a Boolean program.
 pub fn bp(bytes: &[u8]) {
     let Some(text) = decoded("fuzz.bp", bytes) else { return };
     let (program, diagnostics) = boolprog::parse(&text);
@@ -43,22 +44,22 @@ pub fn bp(bytes: &[u8]) {
         let (again, diagnostics) = boolprog::parse(&Source::from(&*printed));
         assert!(diagnostics.is_ok() && again == program, "{printed}");
     }
-    // With many variables it may be worth the time that it takes.
+    // Lowering a program with many variables takes too long.
     let locals = program.functions.iter().map(|function| function.parameters.len() + function.locals.len());
     if program.variables.len() + locals.max().unwrap_or(0) <= 8 {
         lowered(text, Vec::new(), BadStates::Errors);
     }
 }
 
-/// Expected answers.
+/// The bytes are a TOML text with expected answers.
 pub fn toml(bytes: &[u8]) {
     if let Some(text) = decoded("fuzz.toml", bytes) {
-        answered(cpds_models::read(text));
+        without_errors(cpds_models::read(text));
     }
 }
 
-/// What options of the command line say of a fixed system or program; the first byte says which
-/// option it is.
+/// The bytes are an option and its value, for a fixed system or program. The first byte selects the
+/// option.
 pub fn patterns(bytes: &[u8]) {
     const SYSTEM: &str = "shared 0..2 x; init 0|a,b; bad 1|a,*\nthread A { symbols a b 7; (0,a) -> (1,a b) }\n\
         thread B { symbols b c; (1,b) -> (0,-) }";
@@ -73,7 +74,7 @@ pub fn patterns(bytes: &[u8]) {
         b't' => return lowered(PROGRAM.into(), Vec::new(), BadStates::Targets(vec![text])),
         b'l' => return lowered(PROGRAM.into(), Vec::new(), BadStates::Labels(vec![text.text])),
         b'n' => {
-            // Hundreds of copies, all written out, take the fuzzer seconds; too many are refused.
+            // Printing hundreds of copies takes seconds. More than 1024 copies are refused.
             let is_quick = |&number: &u32| !(50..=1024).contains(&number);
             let instance = |text: &str| {
                 let (function, number) = text.split_once('=')?;
@@ -84,23 +85,23 @@ pub fn patterns(bytes: &[u8]) {
         }
         _ => return,
     }
-    is_read_back(system.finish());
+    prints_and_reads(system.finish());
 }
 
 fn lowered(text: Source, instances: Vec<(String, u32)>, bad_states: BadStates) {
     let options = boolprog::Options { instances, threads: Some(2), bad_states, memory: 256 << 20 };
-    if let Some(lowered) = answered(boolprog::read(text, &options)) {
-        is_read_back(Ok(lowered.reading));
+    if let Some(lowered) = without_errors(boolprog::read(text, &options)) {
+        prints_and_reads(Ok(lowered.reading));
     }
 }
 
-/// The text, if it is UTF-8.
+/// Decodes the bytes, if they are UTF-8.
 fn decoded(name: &str, bytes: &[u8]) -> Option<Source> {
-    answered(Source::decode(name, bytes.to_vec()))
+    without_errors(Source::decode(name, bytes.to_vec()))
 }
 
-/// What was read, or nothing if there are errors, which can be shown.
-fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
+/// Returns the result, if there are no errors. Checks that errors are printable.
+fn without_errors<T>(read: Result<T, ReadError>) -> Option<T> {
     read.map_err(|error| {
         assert_ne!(diagnostics::errors(&error.sources, &error.diagnostics), "");
         assert_ne!(error.to_string(), "");
@@ -108,8 +109,9 @@ fn answered<T>(read: Result<T, ReadError>) -> Option<T> {
     .ok()
 }
 
-fn is_read_back(read: Result<Reading, ReadError>) {
-    let Some(Reading { problem, sources, diagnostics }) = answered(read) else { return };
+/// Checks that printing a model and reading the printed text gives the same model.
+fn prints_and_reads(read: Result<Reading, ReadError>) {
+    let Some(Reading { problem, sources, diagnostics }) = without_errors(read) else { return };
     assert_eq!(diagnostics::errors(&sources, &diagnostics), "");
     assert_eq!(diagnostics::warnings(&sources, &diagnostics).is_empty(), diagnostics.warnings() == 0);
     let system = problem.system();
@@ -120,7 +122,7 @@ fn is_read_back(read: Result<Reading, ReadError>) {
     let through_cpds =
         |problem: &Problem| print_cpds(problem).parse::<Problem>().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(through_cpds(&problem), problem);
-    // Names become numbers there, and are kept from then on.
+    // The first pass replaces names by numbers. The second pass changes nothing.
     let numbered = through_pds(&problem);
     assert_eq!(through_pds(&through_cpds(&numbered)), numbered);
 }

@@ -1,6 +1,8 @@
-//! A trace of a small system, as the engines find it, with changes to it, and to the system. The
-//! checker accepts what is a trace by the step relation of the vocabulary and leads to a bad state,
-//! and nothing else.
+//! Traces with changes: the engines find a trace of a small system, then the trace and the system
+//! are changed.
+//!
+//! The checker must accept the result exactly if it is a trace by the step relation of `cpds` and
+//! leads to a bad state.
 
 use super::changes::{Choices, Draft, limits};
 use cpds::{Problem, SharedState, Stack, Symbol, ThreadId, Trace};
@@ -8,7 +10,7 @@ use cpds_check::{Claim, Evidence, check};
 use cpds_testing::oracle;
 use cuba::{Conclusion, Question, search};
 
-/// Choices of a system and of changes.
+/// The bytes choose a system and the changes.
 pub fn trace(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let mut draft = Draft::new(&mut choices);
@@ -25,14 +27,14 @@ pub fn trace(bytes: &[u8]) {
     while !choices.is_over() {
         change(&problem, &mut trace, &mut contexts, &mut choices);
     }
-    let is_one =
+    let is_trace =
         contexts == trace.contexts.len() && trace.replay(problem.system()).is_ok() && problem.is_bad(trace.last());
     let checked = accepted(&problem, &trace, contexts);
-    assert_eq!(checked.is_ok(), is_one, "{checked:?}: {trace:?}");
+    assert_eq!(checked.is_ok(), is_trace, "{checked:?}: {trace:?}");
     let states =
         trace.contexts.iter().flat_map(|context| &context.steps).map(|step| &step.state).chain([&trace.initial]);
     let highest = states.flat_map(|state| &state.stacks).map(Stack::height).max().unwrap_or(0);
-    if is_one && contexts <= 3 && highest <= 2 {
+    if is_trace && contexts <= 3 && highest <= 2 {
         assert!(
             oracle::levels(problem.system(), contexts, highest)
                 .first_violation(&problem)
@@ -45,7 +47,7 @@ fn accepted(problem: &Problem, trace: &Trace, contexts: usize) -> Result<(), cpd
     check(problem, &Evidence::Trace { trace: trace.clone(), contexts }, Claim::Verdict, &|_| true)
 }
 
-/// One change.
+/// Makes one change.
 fn change(problem: &Problem, trace: &mut Trace, contexts: &mut usize, choices: &mut Choices<'_>) {
     let system = problem.system();
     let kind = choices.below(9);

@@ -1,5 +1,5 @@
-//! Every way to an answer: each question, engine and rung, with symmetry and without, with one
-//! thread and with two.
+//! Compares the answers to one problem: each question, by each engine and each rung, with and
+//! without symmetry, with one worker and with two.
 
 use crate::judge::{Agreed, Answer, judge};
 use crate::tally::Tally;
@@ -9,7 +9,7 @@ use cpds::Problem;
 use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, Tuning, search};
 use cuba::{Engine, Ladder, Rung};
 
-/// So that each run ends soon.
+/// Limits with which each run ends soon.
 pub const LIMITS: Options = Options {
     evidence: EvidencePolicy::Checked,
     engine: None,
@@ -24,48 +24,50 @@ pub const LIMITS: Options = Options {
     tuning: Tuning::SHIPPED,
 };
 
-/// How many of the ways are taken with one turn; the next ones with the next turn.
-const AT_A_TIME: usize = 3;
+/// The number of configurations that one turn runs. The next turn runs the next ones.
+const CONFIGURATIONS_PER_TURN: usize = 3;
 
-/// As many turns as it takes to go through all ways, each with and without symmetry, and with each
+/// The number of turns that run all configurations, each with and without symmetry, and with each
 /// question.
 pub const ALL_TURNS: u64 = 20;
 
-/// The same, with no more contexts than there is something to compare with, and a few more.
+/// Returns [`LIMITS`] with at most two contexts more than the oracle's levels.
 pub fn limits(truth: &Truth) -> Options {
     Options { max_contexts: Some((truth.levels.k() + 2).min(8)), ..LIMITS }
 }
 
 const QUESTIONS: [Question; 3] = [Question::Verify, Question::Visible, Question::Reachable];
 
-/// Each way by its name; the usual one is not among them.
-pub fn ways(limits: Options) -> Vec<(String, Options)> {
-    let mut ways = Vec::new();
+/// Returns all configurations except the default one, each with its name.
+pub fn configurations(limits: Options) -> Vec<(String, Options)> {
+    let mut configurations = Vec::new();
     for (name, engine) in [("explicit", Engine::Explicit), ("symbolic", Engine::Symbolic)] {
-        // Where a context is infinite, states one by one go on until there is no room.
+        // If a context is infinite, the explicit engine runs until its memory is full.
         let memory = if engine == Engine::Explicit { 1 << 21 } else { limits.memory };
-        ways.push((name.to_owned(), Options { engine: Some(engine), ladder: Ladder::None, memory, ..limits }));
+        configurations
+            .push((name.to_owned(), Options { engine: Some(engine), ladder: Ladder::None, memory, ..limits }));
     }
-    ways.push(("abstract".to_owned(), Options { ladder: Ladder::Abstract, ..limits }));
+    configurations.push(("abstract".to_owned(), Options { ladder: Ladder::Abstract, ..limits }));
     let cuts = [Rung::Z, Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3)];
     let rungs = cuts.into_iter().chain([0, 1, 2].map(Rung::Abstract));
-    ways.extend(rungs.map(|rung| (rung.to_string(), Options { ladder: Ladder::Only(rung), ..limits })));
-    ways
+    configurations.extend(rungs.map(|rung| (rung.to_string(), Options { ladder: Ladder::Only(rung), ..limits })));
+    configurations
 }
 
-/// Asks in every way; what is definite is the same everywhere.
+/// Checks the answers of the default configuration and of some others, and that all definite
+/// answers are the same.
 pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> Result<Agreed, crate::Disagreement> {
     let mut agreed = Agreed::default();
     for question in QUESTIONS {
-        the_same_is_told(problem, question, truth, turn, &mut agreed, tally)?;
+        check_default(problem, question, truth, turn, &mut agreed, tally)?;
     }
-    let ways = ways(limits(truth));
+    let configurations = configurations(limits(truth));
     let is_finite = !truth.finite.then_infinite;
-    let first = usize::try_from(turn % ways.len() as u64).expect("below their number");
-    for (name, options) in ways.iter().cycle().skip(first).take(AT_A_TIME) {
+    let first = usize::try_from(turn % configurations.len() as u64).expect("less than their number");
+    for (name, options) in configurations.iter().cycle().skip(first).take(CONFIGURATIONS_PER_TURN) {
         if options.engine == Some(Engine::Explicit) && !is_finite && !turn.is_multiple_of(4) {
-            // States one by one go on until there is no room, which takes as long as everything
-            // else.
+            // Here the explicit engine runs until its memory is full, which takes as long as all
+            // other configurations together.
             continue;
         }
         let other = if turn.is_multiple_of(2) { Question::Visible } else { Question::Reachable };
@@ -75,15 +77,15 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
             let found = search(problem, question, &options, |_| ());
             let answer = answered(problem, question, name, options, &found, truth, &mut agreed)?;
             evidence::check(problem, &answer, &found, truth, None, tally)?;
-            tally.count("answers, by way", name);
+            tally.count("answers, by configuration", name);
         }
     }
     Ok(agreed)
 }
 
-/// The usual way, with one thread and with two, and again: everything is the same. And without
-/// symmetry.
-fn the_same_is_told(
+/// Checks the answer of the default configuration: that it is the same with any number of workers
+/// and in each run, and that it holds without symmetry too.
+fn check_default(
     problem: &Problem,
     question: Question,
     truth: &Truth,
@@ -97,24 +99,23 @@ fn the_same_is_told(
     let jobs: &[usize] = if turn.is_multiple_of(8) { &[2, 1, 2] } else { &[2] };
     for &jobs in jobs {
         let again = search(problem, question, &Options { jobs, ..usual }, |_| ());
-        let detail = || format!("{question:?}, jobs {jobs}:\n{}\n{}", told(&first), told(&again));
-        ensure("same-told", told(&first) == told(&again), detail)?;
+        let detail = || format!("{question:?}, jobs {jobs}:\n{}\n{}", complete_text(&first), complete_text(&again));
+        ensure("same-output", complete_text(&first) == complete_text(&again), detail)?;
     }
     evidence::check(problem, &answer, &first, truth, Some(turn >> 16), tally)?;
     if has_symmetry(problem) {
         let options = Options { symmetry: false, ..usual };
         let without = search(problem, question, &options, |_| ());
         answered(problem, question, "auto", options, &without, truth, agreed)?;
-        tally.count("answers, by way", "auto, without symmetry");
+        tally.count("answers, by configuration", "auto, without symmetry");
     }
-    tally.add("answers, by way", "auto", 1 + jobs.len());
+    tally.add("answers, by configuration", "auto", 1 + jobs.len());
     tally.count(heading(question), kind(&first));
-    tally.highest("k of a level that was asked for", first.levels.len().saturating_sub(1));
+    tally.highest("k of a computed level", first.levels.len().saturating_sub(1));
     Ok(())
 }
 
-/// Whether there are interchangeable threads: otherwise it does not matter whether they are treated
-/// as such.
+/// Whether some threads are interchangeable. If not, symmetry makes no difference.
 pub fn has_symmetry(problem: &Problem) -> bool {
     problem.system().symmetric_groups().len() < problem.system().thread_count()
 }
@@ -127,7 +128,7 @@ fn heading(question: Question) -> &'static str {
     }
 }
 
-/// One answer, judged.
+/// Makes an answer of an analysis, and compares it with the truth and with the other answers.
 pub fn answered(
     problem: &Problem,
     question: Question,
@@ -137,14 +138,14 @@ pub fn answered(
     truth: &Truth,
     agreed: &mut Agreed,
 ) -> Result<Answer, crate::Disagreement> {
-    let way = format!("{name}, symmetry {}, jobs {}", options.symmetry, options.jobs);
-    let answer = Answer::of(way, question, found);
+    let configuration = format!("{name}, symmetry {}, jobs {}", options.symmetry, options.jobs);
+    let answer = Answer::of(configuration, question, found);
     judge(problem, truth, &answer)?;
     agreed.with(&answer)?;
     Ok(answer)
 }
 
-/// The verdict in a few words.
+/// Returns the conclusion in a few words.
 fn kind(found: &Analysis<'_>) -> String {
     let by = found.proved_by().unwrap_or_default();
     match &found.conclusion {
@@ -156,8 +157,8 @@ fn kind(found: &Analysis<'_>) -> String {
     }
 }
 
-/// Everything that is told.
-fn told(found: &Analysis<'_>) -> String {
+/// Returns everything that the analysis reports, as text.
+fn complete_text(found: &Analysis<'_>) -> String {
     let sequences = (&found.lower_sequence, &found.visible_sequence, found.collapse_of_states);
     let (levels, rungs, between) = (&found.levels, &found.rungs, &found.between);
     format!("{:?}\n{levels:?}\n{:?}\n{rungs:?}\n{sequences:?}\n{between:?}", found.conclusion, found.statistics)

@@ -1,7 +1,7 @@
-//! A case: a system or a program that a seed and a number stand for.
+//! A case: a random system or program, made from a seed and a number.
 //!
-//! Each has its own random numbers, drawn from the seed and its number alone. So one can be
-//! repeated without the others.
+//! The random numbers of a case depend only on the seed and on the number of the case. So a case
+//! can be repeated without the others.
 
 use crate::shapes::{self, Kind};
 use crate::system::Oracle;
@@ -18,12 +18,12 @@ use std::fmt::{self, Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
-/// How often something smaller is tried.
+/// The largest number of attempts to shrink a case.
 const SHRINKS: usize = 1500;
 
-/// What a case is.
+/// The kind of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Of {
+pub enum CaseKind {
     /// A system.
     System,
     /// A Boolean program.
@@ -35,15 +35,15 @@ pub enum Of {
 pub struct Case {
     /// The seed of the campaign.
     pub seed: u64,
-    /// Which of them.
+    /// The number of the case.
     pub number: u64,
     /// System or program.
-    pub of: Of,
+    pub kind: CaseKind,
 }
 
 impl Display for Case {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let p = if self.of == Of::Program { "p" } else { "" };
+        let p = if self.kind == CaseKind::Program { "p" } else { "" };
         write!(f, "{}:{p}{}", self.seed, self.number)
     }
 }
@@ -54,23 +54,24 @@ impl FromStr for Case {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "a case is SEED:NUMBER, or SEED:pNUMBER for a program".to_owned();
         let (seed, number) = text.split_once(':').ok_or_else(wrong)?;
-        let (of, number) = number.strip_prefix('p').map_or((Of::System, number), |number| (Of::Program, number));
-        Ok(Case { seed: seed.parse().map_err(|_| wrong())?, number: number.parse().map_err(|_| wrong())?, of })
+        let (kind, number) =
+            number.strip_prefix('p').map_or((CaseKind::System, number), |number| (CaseKind::Program, number));
+        Ok(Case { seed: seed.parse().map_err(|_| wrong())?, number: number.parse().map_err(|_| wrong())?, kind })
     }
 }
 
-/// Something that failed, made small.
+/// A case that violates a law, shrunk.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Which case.
+    /// The case.
     pub case: Case,
-    /// What does not hold.
+    /// The violated law.
     pub disagreement: Disagreement,
-    /// The smallest model that was found to have it.
+    /// The smallest model that violates the same law, as text.
     pub text: String,
 }
 
-/// Everything that cases are drawn from.
+/// The kinds of systems and programs from which cases are generated.
 pub struct Kinds {
     systems: Vec<Kind<Problem>>,
     programs: Vec<Kind<Program>>,
@@ -83,17 +84,17 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// Draws a case and checks it; if it fails, makes it small.
+    /// Generates a case and checks it. If it violates a law, shrinks it.
     pub fn run(&self, case: Case, tally: &mut Tally) -> Result<(), Box<Finding>> {
         let (mut runner, turn) = random(case);
         let oracle: Oracle<'_> = &Truth::of;
-        match case.of {
-            Of::System => {
+        match case.kind {
+            CaseKind::System => {
                 let kind = pick(&self.systems, turn);
                 tally.count("systems", kind.name);
                 run_system(case, &kind.strategy, &mut runner, oracle, turn, tally)
             }
-            Of::Program => {
+            CaseKind::Program => {
                 let kind = pick(&self.programs, turn);
                 tally.count("programs, by kind", kind.name);
                 let check = |program: &Program, tally: &mut Tally| {
@@ -111,46 +112,46 @@ impl Kinds {
 }
 
 impl Kinds {
-    /// The system that a case stands for.
+    /// Generates the system of a case.
     pub fn system(&self, case: Case) -> Problem {
         let (mut runner, turn) = random(case);
-        drawn(&pick(&self.systems, turn).strategy, &mut runner)
+        generated(&pick(&self.systems, turn).strategy, &mut runner)
     }
 
-    /// The program that a case stands for, and how it is started.
+    /// Generates the program of a case, with the options that start it.
     pub fn program(&self, case: Case) -> (Program, boolprog::Options) {
         let (mut runner, turn) = random(case);
-        let program = drawn(&pick(&self.programs, turn).strategy, &mut runner);
+        let program = generated(&pick(&self.programs, turn).strategy, &mut runner);
         let options = start(&program, turn);
         (program, options)
     }
 
-    /// What a case stands for, as text.
+    /// Returns the system or program of a case as text.
     pub fn text(&self, case: Case) -> String {
-        match case.of {
-            Of::System => print_cpds(&self.system(case)),
-            Of::Program => with_start(&self.program(case)),
+        match case.kind {
+            CaseKind::System => print_cpds(&self.system(case)),
+            CaseKind::Program => with_start(&self.program(case)),
         }
     }
 }
 
-/// A program, with a remark on how it is started.
+/// Returns the text of a program, with its options as a comment.
 fn with_start((program, options): &(Program, boolprog::Options)) -> String {
     format!("// {:?}\n{}", options, print(program))
 }
 
-fn drawn<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
-    strategy.new_tree(runner).expect("nothing is refused").current()
+fn generated<S: Strategy>(strategy: &S, runner: &mut TestRunner) -> S::Value {
+    strategy.new_tree(runner).expect("the strategy rejects no value").current()
 }
 
-/// One of the ways to start a program.
+/// Selects one of the ways to start a program.
 fn start(program: &Program, turn: u64) -> boolprog::Options {
     let starts = program::starts(program);
-    let number = usize::try_from((turn >> 8) % starts.len() as u64).expect("below their number");
+    let number = usize::try_from((turn >> 8) % starts.len() as u64).expect("less than their number");
     starts[number].clone()
 }
 
-/// Draws a system and checks it against a truth; if it fails, makes it small.
+/// Generates a system and checks it against an oracle. If it violates a law, shrinks it.
 pub fn run_system(
     case: Case,
     strategy: &impl Strategy<Value = Problem>,
@@ -161,7 +162,7 @@ pub fn run_system(
 ) -> Result<(), Box<Finding>> {
     let check = |problem: &Problem, tally: &mut Tally| system::check(problem, oracle, turn, tally);
     let Some((mut small, mut disagreement)) = fails(strategy, runner, check, tally) else { return Ok(()) };
-    // What the generator cannot take away.
+    // Parts that the generator cannot remove.
     while let Some((smaller, found)) = mutated::smaller(&small).into_iter().find_map(|smaller| {
         let found = caught(|| check(&smaller, &mut Tally::default())).err()?;
         (found.law == disagreement.law).then_some((smaller, found))
@@ -171,10 +172,10 @@ pub fn run_system(
     Err(Box::new(Finding { case, disagreement, text: print_cpds(&small) }))
 }
 
-/// The random numbers of a case, and a number for what is chosen in turns.
+/// Returns the random numbers of a case, and its turn: a number that selects among configurations.
 pub fn random(case: Case) -> (TestRunner, u64) {
     let mut seed = [0; 32];
-    let words = [case.seed, case.number, u64::from(case.of == Of::Program), 0x0063_616d_7061_6967];
+    let words = [case.seed, case.number, u64::from(case.kind == CaseKind::Program), 0x0063_616d_7061_6967];
     for (bytes, word) in seed.chunks_exact_mut(8).zip(words) {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
@@ -186,23 +187,24 @@ pub fn random(case: Case) -> (TestRunner, u64) {
 
 fn pick<T>(kinds: &[Kind<T>], turn: u64) -> &Kind<T> {
     let all: u32 = kinds.iter().map(|kind| kind.weight).sum();
-    let mut left = u32::try_from((turn >> 32) % u64::from(all)).expect("below the sum");
+    let mut left = u32::try_from((turn >> 32) % u64::from(all)).expect("less than the sum");
     let is_it = |kind: &&Kind<T>| {
         let is_it = left < kind.weight;
         left = left.saturating_sub(kind.weight);
         is_it
     };
-    kinds.iter().find(is_it).expect("below the sum")
+    kinds.iter().find(is_it).expect("the number is less than the sum of the weights")
 }
 
-/// Draws something and checks it. If that fails, the smallest value that fails in the same way.
+/// Generates a value and checks it. If it violates a law, returns the smallest value found that
+/// violates the same law.
 fn fails<S: Strategy>(
     strategy: &S,
     runner: &mut TestRunner,
     check: impl Fn(&S::Value, &mut Tally) -> Checked,
     tally: &mut Tally,
 ) -> Option<(S::Value, Disagreement)> {
-    let mut tree = strategy.new_tree(runner).expect("nothing is refused");
+    let mut tree = strategy.new_tree(runner).expect("the strategy rejects no value");
     let first = tree.current();
     let disagreement = caught(|| check(&first, tally)).err()?;
     let mut smallest = (first, disagreement);
@@ -223,12 +225,12 @@ fn fails<S: Strategy>(
     Some(smallest)
 }
 
-/// A panic is a disagreement, too.
+/// Runs a check, and turns a panic into a disagreement.
 fn caught(check: impl FnOnce() -> Checked) -> Checked {
-    let said = |panic: Box<dyn Any + Send>| {
+    let message = |panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_else(|| "a panic".to_owned())
     };
     catch_unwind(AssertUnwindSafe(check))
-        .unwrap_or_else(|panic| Err(Disagreement { law: "panic", detail: said(panic) }))
+        .unwrap_or_else(|panic| Err(Disagreement { law: "panic", detail: message(panic) }))
 }

@@ -1,5 +1,5 @@
-//! Finite context reachability: pumping heads, what is known at once, and what the squeeze answers,
-//! against the oracle.
+//! Compares the answers about finite context reachability with the oracle: pumping heads, the
+//! answer without a search, and the answer of the squeeze.
 
 use crate::tally::Tally;
 use crate::truth::Truth;
@@ -8,22 +8,22 @@ use cpds::Problem;
 use cuba::Fcr;
 use cuba::{Conclusion, Options, Question, search};
 
-/// How many contexts are enough.
+/// The limit on contexts.
 const CONTEXTS: usize = 8;
 
-/// Nothing contradicts the oracle; every loop is one; and what a pumping head refutes is infinite
-/// by the next context.
+/// Checks that no answer contradicts the oracle, and that every reported loop is a loop. If a
+/// pumping head is reached with k contexts, R_k or R_{k+1} must be the first infinite one.
 pub fn check(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> Checked {
     let (system, pumping) = (problem.system(), &fcr.pumping);
-    let by = fcr.by().unwrap_or_else(|| "not at once".to_owned());
-    tally.count("finite context reachability", format!("known at once: {by}"));
+    let by = fcr.by().unwrap_or_else(|| "none".to_owned());
+    tally.count("finite context reachability", format!("reason without a search: {by}"));
     ensure("pumping", truth.theorem_17.is_none_or(|holds| holds == pumping.is_empty()), || format!("{pumping:?}"))?;
     for (number, program) in system.programs().iter().enumerate() {
         let is_loop = pumping.a_loop(number).is_none_or(|found| found.run.is_none() || found.replays(program));
         ensure("fcr-loop", is_loop, || format!("{:?}", pumping.a_loop(number)))?;
     }
     let known = fcr.holds().is_none_or(|holds| truth.may_be_finite(holds));
-    ensure("fcr-at-once", known, || format!("{:?}, by the oracle {:?}", fcr.programs, truth.finite))?;
+    ensure("fcr-without-search", known, || format!("{:?}, by the oracle {:?}", fcr.programs, truth.finite))?;
     let programs: Vec<usize> = (0..system.programs().len()).collect();
     let question = pumping.question(system, &programs).expect("few heads");
     let options = Options { max_contexts: Some(CONTEXTS), jobs: 1, ..Options::default() };
@@ -33,7 +33,7 @@ pub fn check(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> 
         Conclusion::Safe(_) => ("holds", truth.may_be_finite(true)),
         Conclusion::Unsafe { trace, .. } => {
             let k = trace.contexts.len();
-            // The context that gets to a head may go on from it, or the next one.
+            // The pumping starts in the context that reaches the head, or in the next one.
             let is_first = truth.finite.infinite().is_none_or(|first| first == k || first == k + 1);
             ("refuted", truth.may_be_finite(false) && is_first && truth.finite.up_to <= k)
         }
@@ -41,7 +41,7 @@ pub fn check(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> 
     };
     ensure("fcr-squeeze", is_right, detail)?;
     let is_same = fcr.holds().is_none_or(|holds| answer == if holds { "holds" } else { "refuted" });
-    ensure("fcr-squeeze", is_same, || format!("{:?} at once; {}", fcr.programs, detail()))?;
+    ensure("fcr-squeeze", is_same, || format!("{:?} without a search; {}", fcr.programs, detail()))?;
     let compared = truth.finite.is_all || truth.finite.then_infinite;
     tally.count("finite context reachability", answer);
     tally

@@ -1,4 +1,5 @@
-//! Evidence is accepted by the checker; what was changed since is rejected, or is still evidence.
+//! Tests the checker: it must accept the evidence of each answer, and it must accept changed
+//! evidence only if this is still valid.
 
 use crate::judge::Answer;
 use crate::tally::Tally;
@@ -10,19 +11,20 @@ use cpds_testing::certificates::{CHANGES, changed, changed_traces, first_lost, i
 use cuba::{Analysis, Conclusion};
 use cuba::{Cancel, Engine};
 
-/// What a check may take.
+/// The limit on steps of the checker.
 const STEPS: u64 = 1_000_000_000;
 
-/// What making a certificate may take, in bytes.
-const ROOM: usize = 1 << 28;
+/// The limit on memory for making a certificate, in bytes.
+const MEMORY: usize = 1 << 28;
 
-/// The most tuples of a certificate that is changed: the conditions are then checked literally.
+/// The largest number of tuples of a certificate that is changed. The naive test of the conditions
+/// is slow.
 const SMALL: usize = 30;
 
-/// How many reachable states are looked up in a certificate.
+/// The number of reachable states that are looked up in a certificate.
 const LOOKED_UP: usize = 100;
 
-/// Checks what there is for an answer; and, if a place is given, changes it there.
+/// Checks the evidence of an answer. If `change_at` is given, also checks changed evidence.
 pub fn check(
     problem: &Problem,
     answer: &Answer,
@@ -40,16 +42,16 @@ pub fn check(
         }
         _ => return Ok(()),
     };
-    let Ok(certificate) = found.certificate(proof, ROOM, &Cancel::default()) else {
-        return ensure("certificate-made", false, || format!("{}: there is room for it", answer.way));
+    let Ok(certificate) = found.certificate(proof, MEMORY, &Cancel::default()) else {
+        return ensure("certificate-made", false, || format!("{}: no certificate", answer.configuration));
     };
     let accepted = accept(problem, &Evidence::Certificate(certificate.clone()), claim);
-    ensure("certificate", accepted.is_ok(), || format!("{}: {accepted:?} for {proof:?}", answer.way))?;
+    ensure("certificate", accepted.is_ok(), || format!("{}: {accepted:?} for {proof:?}", answer.configuration))?;
     tally.count("evidence", "certificates accepted");
     let Some(at) = change_at.filter(|_| certificate.tuples().len() <= SMALL) else { return Ok(()) };
     let lost = first_lost(&certificate, truth.levels.new.iter().flatten().take(LOOKED_UP));
-    ensure("certificate-has-everything", lost.is_none(), || format!("{}: {lost:?}", answer.way))?;
-    // A third of the changes at a time, each at another place.
+    ensure("certificate-has-everything", lost.is_none(), || format!("{}: {lost:?}", answer.configuration))?;
+    // A third of the changes, each at another place.
     let at = usize::try_from(at % (1 << 31)).expect("31 bits");
     for (number, what) in CHANGES.into_iter().enumerate().skip(at % 3).step_by(3) {
         if let Some(changed) = changed(&certificate, what, at / (number + 1)) {
@@ -63,7 +65,7 @@ fn accept(problem: &Problem, evidence: &Evidence, claim: Claim) -> Result<(), Re
     cpds_check::check(problem, evidence, claim, &|steps| steps < STEPS)
 }
 
-/// A certificate that was changed is accepted exactly if it is one.
+/// Checks that the checker accepts a changed certificate exactly if it is still an invariant.
 fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certificate, tally: &mut Tally) -> Checked {
     let accepted = accept(problem, &Evidence::Certificate(changed.clone()), Claim::Verdict);
     let is_one = || is_invariant(problem, changed);
@@ -72,22 +74,24 @@ fn check_changed(problem: &Problem, truth: &Truth, what: &str, changed: &Certifi
             let lost = first_lost(changed, truth.levels.new.iter().flatten().take(LOOKED_UP));
             let is_true = truth.bad.is_none() && lost.is_none() && is_one();
             ensure("changed-certificate", is_true, || format!("{what}: accepted, and {lost:?} is lost"))?;
-            tally.count("evidence", "changed certificates accepted, and still true");
+            tally.count("evidence", "changed certificates accepted, and still invariants");
         }
-        // What is no automaton, or has no such groups, has no literal meaning.
+        // The naive test needs a well-formed automaton and valid groups.
         Err(Rejected::Malformed(_) | Rejected::Violated(Condition::Groups, _)) => {
             tally.count("evidence", "changed certificates rejected");
         }
         Err(_) => {
-            ensure("changed-certificate", !is_one(), || format!("{what}: {accepted:?}, but it is still one"))?;
+            ensure("changed-certificate", !is_one(), || format!("{what}: {accepted:?}, but it is still an invariant"))?;
             tally.count("evidence", "changed certificates rejected");
         }
     }
     Ok(())
 }
 
-/// A trace has the fewest steps of those with as many contexts; by tuples, at most twice as many.
-/// Where contexts are infinite, it may have more.
+/// Checks the number of steps of a trace against the shortest trace with as many contexts.
+///
+/// The explicit engine finds a shortest trace. The symbolic engine finds one that is at most twice
+/// as long. If a context is infinite, a trace may be longer.
 fn is_short(answer: &Answer, found: &Analysis<'_>, truth: &Truth, trace: &Trace, tally: &mut Tally) -> Checked {
     let Some(fewest) = truth.steps.filter(|_| truth.bad == Some(trace.contexts.len())) else { return Ok(()) };
     let steps: usize = trace.contexts.iter().map(|context| context.steps.len()).sum();
@@ -96,7 +100,7 @@ fn is_short(answer: &Answer, found: &Analysis<'_>, truth: &Truth, trace: &Trace,
         Engine::Explicit => fewest,
         Engine::Symbolic => 2 * fewest,
     };
-    let detail = || format!("{}: {steps} steps, and {fewest} are enough: {trace:?}", answer.way);
+    let detail = || format!("{}: {steps} steps, but a shortest trace has {fewest}: {trace:?}", answer.configuration);
     ensure("fewest-steps", (fewest..=most).contains(&steps), detail)?;
     tally.count("evidence", if steps == fewest { "traces with the fewest steps" } else { "traces with more steps" });
     Ok(())
@@ -113,7 +117,7 @@ fn check_trace(
         accept(problem, &Evidence::Trace { trace: trace.clone(), contexts: trace.contexts.len() }, Claim::Verdict)
     };
     let accepted = accept(trace);
-    ensure("trace", accepted.is_ok(), || format!("{}: {accepted:?}", answer.way))?;
+    ensure("trace", accepted.is_ok(), || format!("{}: {accepted:?}", answer.configuration))?;
     tally.count("evidence", "traces accepted");
     if change_at.is_none() {
         return Ok(());

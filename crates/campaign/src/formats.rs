@@ -1,4 +1,4 @@
-//! What is printed and read again, or put under other numbers, gives the same answers.
+//! Checks that a problem gives the same answers after printing and reading, and after renumbering.
 
 use crate::answers::limits;
 use crate::judge::{Answer, Verdict};
@@ -9,7 +9,8 @@ use cpds::{Problem, Reader, Source, print_cpds, print_pds};
 use cpds_testing::renaming::renamed;
 use cuba::{Question, search};
 
-/// Our own format; and in turns the other one, or other names and orders.
+/// Prints the problem as `.cpds` and reads it; then, depending on the turn, either the same with
+/// `.pds`, or with other numbers and orders.
 pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> Checked {
     let text = print_cpds(problem);
     match text.parse::<Problem>() {
@@ -48,9 +49,11 @@ fn other_numbers(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked
     Ok(())
 }
 
-/// What does not depend on names and numbers: the verdict, and how many states each level has. What
-/// takes how much work may depend on them, and so may whether there is an answer within limits, and
-/// how many levels were finished by then.
+/// The results that do not depend on names and numbers: the verdict, and the number of states of
+/// each level.
+///
+/// The work may depend on names and numbers. So, within limits, a verdict may be missing and the
+/// number of finished levels may differ.
 #[derive(Debug)]
 struct Summary {
     verdict: Option<Verdict>,

@@ -1,4 +1,4 @@
-//! An answer against the truth, and against other answers.
+//! Compares an answer with the oracle and with other answers.
 
 use crate::truth::Truth;
 use crate::{Checked, ensure};
@@ -10,29 +10,29 @@ use std::collections::BTreeSet;
 /// An answer, as data.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Which way it was found.
-    pub way: String,
-    /// What was asked.
+    /// The configuration that gave the answer.
+    pub configuration: String,
+    /// The question.
     pub question: Question,
-    /// The answer itself.
+    /// The conclusion.
     pub conclusion: Conclusion,
-    /// |R_k|, if states were counted, and |T(R_k)|, for each level that was finished.
+    /// For each finished level |R_k|, if states were counted, and |T(R_k)|.
     pub levels: Vec<(Option<u128>, Option<u128>)>,
-    /// What was left above at each level.
+    /// For each level the upper bound of |T(R)|.
     pub upper: Vec<Option<u128>>,
-    /// T(R_k) for the last one, unless only a verdict was asked for.
+    /// T(R_k) of the last finished level; empty if the question is the verdict.
     pub visible: BTreeSet<VisibleState>,
-    /// Where (R_k) collapses.
+    /// The k at which (R_k) collapses.
     pub collapse_of_states: Option<usize>,
-    /// Where (T(R_k)) collapses.
+    /// The k at which (T(R_k)) collapses.
     pub collapse_of_visible: Option<usize>,
-    /// What is neither reached nor ruled out, if that is known.
+    /// The visible states that are neither reached nor ruled out, if they are listed.
     pub between: Option<BTreeSet<VisibleState>>,
     /// Whether finite context reachability holds.
     pub fcr: Option<bool>,
 }
 
-/// Safe, or unsafe with so many contexts and no fewer.
+/// Safe; or unsafe, with the least number of contexts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Verdict {
@@ -41,18 +41,18 @@ pub enum Verdict {
 }
 
 impl Answer {
-    /// What an analysis says.
-    pub fn of(way: String, question: Question, found: &Analysis<'_>) -> Answer {
+    /// Makes an answer of an analysis.
+    pub fn of(configuration: String, question: Question, found: &Analysis<'_>) -> Answer {
         let between = found.between.as_ref();
-        let levels_told = if question == Question::Verify { 0 } else { found.levels.len() };
+        let compared_levels = if question == Question::Verify { 0 } else { found.levels.len() };
         let all = between.filter(|between| between.count.exact() == Some(between.states.len() as u128));
         Answer {
-            way,
+            configuration,
             question,
             conclusion: found.conclusion.clone(),
             levels: found.levels.iter().map(|it| (it.reachable.and_then(Count::exact), it.visible.exact())).collect(),
             upper: found.levels.iter().map(|level| level.upper.and_then(|(count, _)| count.exact())).collect(),
-            visible: (0..levels_told).flat_map(|k| found.level_store.visible().states(k)).collect(),
+            visible: (0..compared_levels).flat_map(|k| found.level_store.visible().states(k)).collect(),
             collapse_of_states: found.collapse_of_states,
             collapse_of_visible: found.visible_sequence.collapse(),
             between: all.map(|between| between.states.clone()),
@@ -60,12 +60,12 @@ impl Answer {
         }
     }
 
-    /// The last k that was finished.
+    /// Returns the number of the last finished level.
     fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
     }
 
-    /// The verdict, if there is one.
+    /// Returns the verdict, if the answer has one.
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.conclusion {
             Conclusion::Safe(_) => Some(Verdict::Safe),
@@ -77,42 +77,44 @@ impl Answer {
     fn detail(&self, what: &str) -> String {
         let mut conclusion = format!("{:?}", self.conclusion);
         conclusion.truncate(conclusion.char_indices().nth(300).map_or(conclusion.len(), |(at, _)| at));
-        format!("{:?} {}: {what}; {conclusion}", self.question, self.way)
+        format!("{:?} {}: {what}; {conclusion}", self.question, self.configuration)
     }
 }
 
-/// Whether an answer can be true.
+/// Checks that an answer does not contradict the oracle.
 pub fn judge(problem: &Problem, truth: &Truth, answer: &Answer) -> Checked {
     levels(truth, answer)?;
     let bad = truth.bad;
-    let seen = |what: &str| answer.detail(&format!("{what}; the oracle has a bad state at {bad:?}"));
+    let with_oracle = |what: &str| answer.detail(&format!("{what}; the oracle has a bad state at {bad:?}"));
     match &answer.conclusion {
         Conclusion::Unsafe { trace, pattern } => {
             let contexts = trace.contexts.len();
             let is_bad = problem.property().bad.get(*pattern).is_some_and(|it| it.matches(&trace.last().visible()));
             let is_run = trace.replay(problem.system()) == Ok(()) && is_bad;
-            ensure("unsafe-trace", is_run, || answer.detail("the trace is none"))?;
-            ensure("unsafe-contexts", truth.may_be_first_bad(contexts), || seen("not so many contexts"))?;
+            ensure("unsafe-trace", is_run, || answer.detail("the trace is not valid"))?;
+            let is_least = truth.may_be_first_bad(contexts);
+            ensure("unsafe-contexts", is_least, || with_oracle("wrong number of contexts"))?;
         }
         Conclusion::Unknown(Reason::LongTrace { contexts }) => {
-            ensure("unsafe-contexts", truth.may_be_first_bad(*contexts), || seen("not so many contexts"))?;
+            let is_least = truth.may_be_first_bad(*contexts);
+            ensure("unsafe-contexts", is_least, || with_oracle("wrong number of contexts"))?;
         }
-        Conclusion::Safe(_) => ensure("safe", bad.is_none(), || seen("it is not safe"))?,
+        Conclusion::Safe(_) => ensure("safe", bad.is_none(), || with_oracle("the system is not safe"))?,
         Conclusion::Converged(_) => {
             let lost = truth.visible().find(|state| !answer.visible.contains(*state));
-            ensure("converged", lost.is_none(), || answer.detail(&format!("{lost:?} is reachable, too")))?;
+            ensure("converged", lost.is_none(), || answer.detail(&format!("{lost:?} is missing")))?;
             if truth.levels.collapse().is_some() {
                 let all = truth.levels.visible_count(truth.levels.k());
-                ensure("converged", answer.visible.len() == all, || answer.detail("there are others"))?;
+                ensure("converged", answer.visible.len() == all, || answer.detail("there are other states"))?;
             }
         }
         Conclusion::Unknown(_) => {
             let is_safe = answer.question != Question::Verify || bad.is_none_or(|bad| bad > answer.k());
-            ensure("safe-up-to", is_safe, || seen("it is not safe so far"))?;
+            ensure("safe-up-to", is_safe, || with_oracle("a finished level has a bad state"))?;
             if let Some(between) = answer.between.as_ref().filter(|_| answer.question == Question::Visible) {
                 let is_open = between.is_disjoint(&answer.visible);
                 let lost = truth.visible().find(|state| !answer.visible.contains(*state) && !between.contains(*state));
-                let detail = || answer.detail(&format!("{lost:?} is ruled out, and reachable"));
+                let detail = || answer.detail(&format!("{lost:?} is ruled out, but reachable"));
                 ensure("between", is_open && lost.is_none(), detail)?;
             }
         }
@@ -123,15 +125,15 @@ pub fn judge(problem: &Problem, truth: &Truth, answer: &Answer) -> Checked {
     Ok(())
 }
 
-/// The numbers of every level that was finished.
+/// Checks the figures of every finished level.
 fn levels(truth: &Truth, answer: &Answer) -> Checked {
     let fcr = answer.fcr.is_none_or(|holds| truth.may_be_finite(holds));
     ensure("fcr", fcr, || answer.detail("finite context reachability"))?;
     let total = truth.levels.visible_count(truth.levels.k()) as u128;
     for (k, &(reachable, visible)) in answer.levels.iter().enumerate() {
         let low = answer.upper.get(k).is_some_and(|upper| upper.is_some_and(|upper| upper < total));
-        ensure("upper", !low, || answer.detail(&format!("k = {k}: fewer states left above than there are, {total}")))?;
-        // Where nothing is new any more, the last level goes on.
+        ensure("upper", !low, || answer.detail(&format!("k = {k}: the upper bound is less than |T(R)|, {total}")))?;
+        // After a level without new states, the counts stay the same.
         let at = k.min(truth.levels.k());
         if k > at && truth.levels.collapse().is_none() {
             continue;
@@ -148,20 +150,20 @@ fn levels(truth: &Truth, answer: &Answer) -> Checked {
     }
     if let Some(found) = answer.collapse_of_visible {
         let later = truth.levels.new_visible.iter().skip(found + 1).position(|new| !new.is_empty());
-        // A part of R_k may show late what R_k showed before.
+        // If level k is only a part of R_k, it may miss states of T(R_k) that a later level has.
         let is_late = later.is_some_and(|later| truth.levels.is_exact(found + 1 + later));
-        ensure("collapse-of-visible", !is_late, || answer.detail(&format!("collapse at {found}, and more later")))?;
+        ensure("collapse-of-visible", !is_late, || answer.detail(&format!("collapse at {found}, but growth later")))?;
         let is_early = truth.levels.is_exact(found)
             && found > 0
             && truth.levels.new_visible.get(found).is_some_and(BTreeSet::is_empty);
         ensure("collapse-of-visible", !is_early, || {
-            answer.detail(&format!("collapse at {found}, and nothing is new there"))
+            answer.detail(&format!("collapse at {found}, but no growth at this level"))
         })?;
     }
     Ok(())
 }
 
-/// What all definite answers agree on.
+/// The definite answers so far, each with its configuration. All later answers must be equal.
 #[derive(Clone, Debug, Default)]
 pub struct Agreed {
     verdict: Option<(Verdict, String)>,
@@ -171,7 +173,7 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// One more answer.
+    /// Compares an answer with the earlier ones, and adds it.
     pub fn with(&mut self, answer: &Answer) -> Checked {
         same("same-verdict", &mut self.verdict, answer.verdict(), answer)?;
         let converged = matches!(answer.conclusion, Conclusion::Converged(_)).then(|| answer.visible.clone());
@@ -190,11 +192,11 @@ fn same<T: PartialEq + std::fmt::Debug>(
     match (found, &agreed) {
         (None, _) => Ok(()),
         (Some(found), None) => {
-            *agreed = Some((found, format!("{:?} {}", answer.question, answer.way)));
+            *agreed = Some((found, format!("{:?} {}", answer.question, answer.configuration)));
             Ok(())
         }
         (Some(found), Some((known, by))) => {
-            ensure(law, *known == found, || answer.detail(&format!("{found:?}, but {by} says {known:?}")))
+            ensure(law, *known == found, || answer.detail(&format!("{found:?}, but {by} has {known:?}")))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! R_k and T(R_k) of both engines against the oracle, level by level, with symmetry and without.
+//! Compares R_k and T(R_k) of both engines with the oracle, level by level, with and without
+//! symmetry.
 
 use crate::answers::has_symmetry;
 use crate::tally::Tally;
@@ -10,13 +11,13 @@ use cuba::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions, Tun
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// How many states or tuples are enough.
-const ENOUGH: usize = 2500;
+/// The limit on states or tuples.
+const LIMIT: usize = 2500;
 
-/// How many states of a level are looked up in tuples.
+/// The number of states of a level that are looked up in tuples.
 const LOOKED_UP: usize = 50;
 
-/// Both engines.
+/// Compares the levels of both engines with the oracle.
 pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
     let fcr = Fcr::new(problem.system());
     contexts::check(problem, &fcr, truth, tally)?;
@@ -24,7 +25,7 @@ pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
         if fcr.holds() == Some(true) {
             explicit(problem, symmetry, truth, tally)?;
         }
-        // Tuples one by one, and as diagrams.
+        // First tuples in a list, then in diagrams.
         for diagram_groups in [usize::MAX, 1] {
             symbolic(problem, (symmetry, diagram_groups), truth, tally)?;
         }
@@ -32,10 +33,10 @@ pub fn check(problem: &Problem, truth: &Truth, tally: &mut Tally) -> Checked {
     Ok(())
 }
 
-/// States that one has, and the other one has not.
+/// Describes the difference of two sets: for each set, the first state that only it has.
 fn difference<T: Ord + std::fmt::Debug>(found: &BTreeSet<T>, expected: &BTreeSet<T>) -> String {
     let first = |a: &BTreeSet<T>, b: &BTreeSet<T>| format!("{:?}", a.difference(b).next());
-    format!("the engine alone has {}, the oracle alone {}", first(found, expected), first(expected, found))
+    format!("only the engine has {}, only the oracle has {}", first(found, expected), first(expected, found))
 }
 
 fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally) -> Checked {
@@ -43,7 +44,7 @@ fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally)
     let (mut states, mut visible) = (BTreeSet::new(), BTreeSet::new());
     for k in 0..=truth.levels.k() {
         let enough = &mut |reachable: &Reachable<'_>| match reachable.kept() {
-            ..ENOUGH => ControlFlow::Continue(()),
+            ..LIMIT => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
         if k > 0 && reachable.advance(enough).is_break() {
@@ -60,7 +61,7 @@ fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally)
             let detail = |what: String| format!("k = {k}, symmetry {symmetry}: {what}");
             ensure("explicit-states", new == *expected.0, || detail(difference(&new, expected.0)))?;
             ensure("explicit-visible", new_visible == *expected.1, || detail(difference(&new_visible, expected.1)))?;
-            tally.count("levels", "explicit, the same");
+            tally.count("levels", "explicit, equal");
         } else {
             states.extend(new);
             visible.extend(new_visible);
@@ -68,7 +69,7 @@ fn explicit(problem: &Problem, symmetry: bool, truth: &Truth, tally: &mut Tally)
                 |state: &&GlobalState| truth.levels.new[..truth.levels.exact].iter().any(|it| it.contains(*state));
             let lost = truth.levels.new[k].iter().find(|state| !states.contains(*state) && !has(state));
             ensure("explicit-states", lost.is_none(), || format!("k = {k}, symmetry {symmetry}: lost {lost:?}"))?;
-            tally.count("levels", "explicit, no less");
+            tally.count("levels", "explicit, a superset");
         }
     }
     Ok(())
@@ -81,7 +82,7 @@ fn symbolic(problem: &Problem, (symmetry, diagram_groups): (bool, usize), truth:
     let (mut seen, mut expected): (BTreeSet<VisibleState>, BTreeSet<VisibleState>) = Default::default();
     for k in 0..=truth.levels.k() {
         let enough = &mut |tuples: &Symbolic<'_>| match tuples.kept() {
-            ..ENOUGH => ControlFlow::Continue(()),
+            ..LIMIT => ControlFlow::Continue(()),
             _ => ControlFlow::Break(()),
         };
         if k > 0 && tuples.advance(enough).is_err() {
@@ -106,7 +107,7 @@ fn symbolic(problem: &Problem, (symmetry, diagram_groups): (bool, usize), truth:
             let detail = || format!("k = {k}, symmetry {symmetry}: {state:?}, new {is_new}");
             ensure("symbolic-states", is_new && tuples.contains(k, state), detail)?;
         }
-        tally.count("levels", if is_exact { "symbolic, the same" } else { "symbolic, no less" });
+        tally.count("levels", if is_exact { "symbolic, equal" } else { "symbolic, a superset" });
         if let Some(state) = extra.filter(|_| !is_exact && symmetry) {
             is_reachable(problem, &state, k, tally)?;
         }
@@ -121,7 +122,7 @@ fn symbolic(problem: &Problem, (symmetry, diagram_groups): (bool, usize), truth:
     Ok(())
 }
 
-/// What the oracle has not seen has a trace, with as many contexts as the level says.
+/// Checks that a visible state that the oracle did not find has a trace with k contexts.
 fn is_reachable(problem: &Problem, state: &VisibleState, k: usize, tally: &mut Tally) -> Checked {
     let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
     let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
@@ -141,6 +142,6 @@ fn is_reachable(problem: &Problem, state: &VisibleState, k: usize, tally: &mut T
         }
         _ => false,
     };
-    tally.count("levels", "higher stacks than the oracle's, by a trace");
+    tally.count("levels", "states with higher stacks than the oracle's, each with a trace");
     ensure("symbolic-trace", is_trace, || format!("k = {k}: {state:?} is visible, but {:?}", found.conclusion))
 }

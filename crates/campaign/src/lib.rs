@@ -1,17 +1,18 @@
-//! A campaign against ourselves: random systems and programs through every engine, against the
-//! oracle and against each other.
+//! A campaign of random tests: compares the answers of all engines on random systems and programs
+//! with the oracle and with each other.
 //!
-//! - [`case`] names a case by a seed and a number, draws it, checks it, and shrinks it if it fails.
-//! - [`shapes`] says what systems and programs look like; [`mutated`] changes models of the
+//! - [`case`] generates a case from a seed and a number, checks it, and shrinks it if it violates a
+//!   law.
+//! - [`shapes`] has the kinds of random systems and programs; [`mutated`] changes models of the
 //!   collection.
-//! - [`truth`] is what the oracle knows of a system.
-//! - [`system`] puts a system to every test: [`levels`], [`rungs`], [`answers`] with [`judge`],
+//! - [`truth`] has the results of the oracle for a system.
+//! - [`system`] checks a system: [`levels`], [`contexts`], [`rungs`], [`answers`] with [`judge`],
 //!   [`evidence`], [`limits`], [`formats`].
-//! - [`program`] puts a Boolean program to the test, and then its system.
+//! - [`program`] checks a Boolean program and its system.
 //! - [`suite`] writes models with known answers, for `cuba bench`.
-//! - [`tally`] counts what was tried; [`regression`] keeps what was found.
+//! - [`tally`] counts the checks; [`regression`] stores findings as files.
 //!
-//! Everything is the same in each run with the same seed, apart from times.
+//! A run with the same seed gives the same results, except for times.
 
 pub mod answers;
 pub mod case;
@@ -31,19 +32,19 @@ pub mod system;
 pub mod tally;
 pub mod truth;
 
-/// Two sides say what cannot both be true.
+/// Two results that contradict each other: a violated law.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Disagreement {
-    /// What should hold, in a few words; a name for the file that keeps it.
+    /// The name of the law, which is also a part of the name of the regression file.
     pub law: &'static str,
-    /// What was found instead.
+    /// The results that violate the law.
     pub detail: String,
 }
 
-/// Nothing, or a disagreement.
+/// The result of a check: `Ok`, or a disagreement.
 pub type Checked = Result<(), Disagreement>;
 
-/// That something holds.
+/// Returns a disagreement unless the law holds.
 pub(crate) fn ensure(law: &'static str, holds: bool, detail: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(Disagreement { law, detail: detail() }) }
 }

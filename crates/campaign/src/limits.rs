@@ -1,4 +1,5 @@
-//! With hardly any room or time, the answer is the same or none.
+//! Checks that tight limits on contexts, memory or time do not change an answer: it is the same, or
+//! there is none.
 
 use crate::Checked;
 use crate::answers::{answered, limits};
@@ -9,7 +10,8 @@ use cpds::Problem;
 use cuba::{Cancel, Control, Engine, Halt, Options, Question, search_with};
 use std::time::Duration;
 
-/// Few contexts, little memory, stopped in the middle, no time.
+/// Runs the search with few contexts, with little memory, with an interruption, and with little
+/// time.
 pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally: &mut Tally) -> Checked {
     let usual = limits(truth);
     let question =
@@ -23,19 +25,19 @@ pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally
         ("stopped", question, Options { jobs: 1 + contexts % 2, engine, ..usual }),
         ("no time", Question::Verify, Options { timeout: Some(Duration::from_micros(turn % 200)), ..usual }),
     ];
-    // Two of them at a time.
+    // Each turn runs two of them.
     for (name, question, options) in limited.into_iter().skip(usize::try_from(turn / 9 % 2).expect("small")).step_by(2)
     {
-        let mut heard = 0;
+        let mut events = 0;
         let cancel = Cancel::new();
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let found = search_with(control, problem, question, &options, |_| {
-            heard += 1;
-            if heard > contexts && name == "stopped" {
+            events += 1;
+            if events > contexts && name == "stopped" {
                 cancel.stop(Halt::Interrupted);
             }
         });
-        // It need not be the first answer, nor is it one that others have to agree with.
+        // The answer is not recorded: later answers are not compared with it.
         answered(problem, question, name, options, &found, truth, &mut agreed.clone())?;
         tally.count("limited runs, the same answer or none", name);
     }

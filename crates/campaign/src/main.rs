@@ -1,8 +1,8 @@
-//! `campaign N SEED`: so many random systems, and a tenth as many programs, through everything that
-//! can answer.
+//! `campaign N SEED`: compares the answers of all engines on N random systems and N/10 random
+//! programs.
 
 use clap::{Parser, Subcommand};
-use cpds_campaign::case::{Case, Finding, Kinds, Of};
+use cpds_campaign::case::{Case, CaseKind, Finding, Kinds};
 use cpds_campaign::tally::Tally;
 use cpds_campaign::{regression, suite};
 use std::path::PathBuf;
@@ -12,56 +12,57 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Random systems and programs through every engine, against the oracle and against each other
+/// Compare all engines on random systems and programs with the oracle and with each other
 ///
-/// Exit codes: 0 nothing was found, 1 something disagrees (and is kept as a regression), 2 usage.
+/// Exit codes: 0 no disagreement, 1 a disagreement (which is stored as a regression), 2 usage.
 #[derive(Parser, Debug)]
 #[command(name = "campaign", args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Option<Other>,
-    /// How many systems
+    command: Option<Command>,
+    /// The number of systems
     #[arg(default_value_t = 1000)]
     systems: u64,
-    /// Where the random numbers start
+    /// The seed of the random numbers
     #[arg(default_value_t = 0)]
     seed: u64,
-    /// How many programs [default: a tenth as many]
+    /// The number of programs [default: a tenth of the systems]
     #[arg(long)]
     programs: Option<u64>,
-    /// How many cases at a time
+    /// The number of parallel workers
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Start no further case after so many seconds
+    /// Start no further case after this number of seconds
     #[arg(long)]
     seconds: Option<u64>,
-    /// This one case alone, as it was named: SEED:NUMBER, or SEED:pNUMBER for a program
+    /// Run only this case: SEED:NUMBER, or SEED:pNUMBER for a program
     #[arg(long)]
     case: Option<Case>,
-    /// Where findings are kept
+    /// The folder for findings
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions"))]
     regressions: PathBuf,
 }
 
-/// No case takes a tenth of this, on a machine that has time for it.
+/// A case that runs longer than this is reported. On an idle machine a case takes less than a tenth
+/// of it.
 const TOO_LONG: Duration = Duration::from_secs(120);
 
 #[derive(Subcommand, Debug)]
-enum Other {
+enum Command {
     /// Write models with known answers, for `cuba bench`
     Suite {
-        /// Where to
+        /// The folder to write to
         folder: PathBuf,
-        /// How many
+        /// The number of models
         models: u64,
-        /// Where the random numbers start
+        /// The seed of the random numbers
         seed: u64,
     },
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if let Some(Other::Suite { folder, models, seed }) = &arguments.command {
+    if let Some(Command::Suite { folder, models, seed }) = &arguments.command {
         return match suite::write(folder, *models, *seed) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -70,7 +71,7 @@ fn main() -> ExitCode {
             }
         };
     }
-    // A panic is a finding, and told as such.
+    // A panic in a case is reported as a finding.
     std::panic::set_hook(Box::new(|_| ()));
     let cases = match arguments.case {
         Some(case) => vec![case],
@@ -81,7 +82,7 @@ fn main() -> ExitCode {
     }
     let start = Instant::now();
     let (tally, mut findings) = arguments.run(&cases, start);
-    findings.sort_by_key(|finding| (finding.case.of == Of::Program, finding.case.number));
+    findings.sort_by_key(|finding| (finding.case.kind == CaseKind::Program, finding.case.number));
     print!("{tally}");
     eprintln!("{:.1} s", start.elapsed().as_secs_f64());
     println!("{} of {} cases disagree", findings.len(), tally.of("cases", "done"));
@@ -89,12 +90,12 @@ fn main() -> ExitCode {
 }
 
 impl Arguments {
-    /// The cases, programs among systems.
+    /// Returns the names of all cases: systems, then programs.
     fn cases(&self) -> Vec<Case> {
         let programs = self.programs.unwrap_or(self.systems / 10);
-        let case = |of| move |number| Case { seed: self.seed, number, of };
-        let systems = (0..self.systems).map(case(Of::System));
-        systems.chain((0..programs).map(case(Of::Program))).collect()
+        let case = |kind| move |number| Case { seed: self.seed, number, kind };
+        let systems = (0..self.systems).map(case(CaseKind::System));
+        systems.chain((0..programs).map(case(CaseKind::Program))).collect()
     }
 
     fn run(&self, cases: &[Case], start: Instant) -> (Tally, Vec<Finding>) {
@@ -105,45 +106,45 @@ impl Arguments {
         let work = |at: &Mutex<Option<(Case, Instant)>>| {
             let (kinds, mut tally) = (Kinds::default(), Tally::default());
             while let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !is_over()) {
-                *at.lock().expect("nobody panics") = Some((case, Instant::now()));
+                *at.lock().expect("no worker panics") = Some((case, Instant::now()));
                 if let Err(finding) = kinds.run(case, &mut tally) {
-                    self.tell(&finding);
-                    total.lock().expect("nobody panics").1.push(*finding);
+                    self.report(&finding);
+                    total.lock().expect("no worker panics").1.push(*finding);
                 }
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 if done.is_multiple_of(1000) {
                     eprintln!("{done} cases, {:.0} s", start.elapsed().as_secs_f64());
                 }
             }
-            *at.lock().expect("nobody panics") = None;
-            total.lock().expect("nobody panics").0.merge(tally);
+            *at.lock().expect("no worker panics") = None;
+            total.lock().expect("no worker panics").0.merge(tally);
         };
         thread::scope(|scope| {
             let running: Vec<_> = workers.iter().map(|at| scope.spawn(|| work(at))).collect();
-            let mut told: Option<Case> = None;
+            let mut reported: Option<Case> = None;
             while running.iter().any(|worker| !worker.is_finished()) {
                 thread::sleep(Duration::from_millis(20));
-                // Whatever a case does is limited in work. One that goes on all the same cannot be
-                // stopped, but named.
-                for (case, since) in workers.iter().filter_map(|at| *at.lock().expect("nobody panics")) {
-                    if since.elapsed() > TOO_LONG && told != Some(case) {
+                // The work of each case is limited. A case that runs for too long anyway is
+                // reported, but cannot be stopped.
+                for (case, since) in workers.iter().filter_map(|at| *at.lock().expect("no worker panics")) {
+                    if since.elapsed() > TOO_LONG && reported != Some(case) {
                         eprintln!("case {case} has not ended after {} s", TOO_LONG.as_secs());
-                        told = Some(case);
+                        reported = Some(case);
                     }
                 }
             }
         });
-        let (mut tally, findings) = total.into_inner().expect("nobody panics");
+        let (mut tally, findings) = total.into_inner().expect("no worker panics");
         tally.add("cases", "done", done.into_inner());
         (tally, findings)
     }
 
-    fn tell(&self, finding: &Finding) {
+    fn report(&self, finding: &Finding) {
         let Finding { case, disagreement, text } = finding;
         eprintln!("case {case}: {}\n{}\n{text}", disagreement.law, disagreement.detail);
         match regression::save(&self.regressions, finding) {
-            Ok(path) => eprintln!("kept in {}", path.display()),
-            Err(error) => eprintln!("cannot be kept: {error}"),
+            Ok(path) => eprintln!("stored in {}", path.display()),
+            Err(error) => eprintln!("cannot be stored: {error}"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Models of the collection with an action dropped, added or changed, and then: any system with a
-//! part left out.
+//! Changed systems: models of the collection with an action removed, added or changed, and any
+//! system with one part removed.
 
 use cpds::{Action, Cpds, GlobalState, Problem, Program, Property, Rule, SharedState, Symbol};
 use cpds_testing::corpus::{files, repository};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use std::fs;
 
-/// The systems of the collection that the oracle can do much with.
+/// Reads the systems of the collection that are small enough for the oracle.
 fn small_models() -> Vec<Problem> {
     let texts =
         files(&repository().join("models"), "cpds").into_iter().map(|path| fs::read_to_string(path).expect("a model"));
@@ -16,10 +16,10 @@ fn small_models() -> Vec<Problem> {
     problems.filter(|problem| problem.system().thread_count() <= 4).collect()
 }
 
-/// What is changed: in which program, at which action, how, and the new numbers.
+/// A change: the program, the action, the kind of change, and the new numbers.
 type Edit = (Index, Index, u8, [Index; 5]);
 
-/// A model of the collection, with a few changes.
+/// Generates a model of the collection with a few changes.
 pub fn models() -> impl Strategy<Value = Problem> {
     let edit = (any::<Index>(), any::<Index>(), 0_u8..6, any::<[Index; 5]>());
     (select(small_models()), vec(edit, 1..=3)).prop_map(|(problem, edits)| {
@@ -52,7 +52,7 @@ fn changed(problem: &Problem, (program, at, how, numbers): &Edit) -> Option<Prob
         4 => Some(action(shared(a), top, to, &written)?),
         _ => Some(action(from, symbol(b), to, &written)?),
     };
-    // The first two leave an action out, or add one; the others change one.
+    // 0 removes an action, 1 adds one, and the others change one.
     if *how != 1 && !rules.is_empty() {
         rules.remove(at.index(rules.len()));
     }
@@ -61,7 +61,7 @@ fn changed(problem: &Problem, (program, at, how, numbers): &Edit) -> Option<Prob
     with(problem, programs, system.initial().to_vec(), problem.property().clone())
 }
 
-/// The same with other actions, initial states and bad patterns, if that is a problem.
+/// Returns the problem with these actions, initial states and bad patterns, if it is well-formed.
 fn with(problem: &Problem, rules: Vec<Vec<Rule>>, initial: Vec<GlobalState>, property: Property) -> Option<Problem> {
     let system = problem.system();
     let program = |(program, rules): (&Program, Vec<Rule>)| {
@@ -72,15 +72,14 @@ fn with(problem: &Problem, rules: Vec<Vec<Rule>>, initial: Vec<GlobalState>, pro
     Problem::new(system, property).ok()
 }
 
-/// The same without the bad patterns that an initial state fits, so that there is something to find
-/// out.
+/// Removes the bad patterns that fit an initial state, because with them the answer is trivial.
 pub fn good_at_first(problem: &Problem) -> Problem {
     let (system, mut property) = (problem.system(), problem.property().clone());
     property.bad.retain(|pattern| !system.initial().iter().any(|state| pattern.matches(&state.visible())));
     Problem::new(system.clone(), property).expect("fewer patterns")
 }
 
-/// The same without one action, initial state or bad pattern, each in turn.
+/// Returns all problems that have one action, one initial state or one bad pattern less.
 pub fn smaller(problem: &Problem) -> Vec<Problem> {
     let system = problem.system();
     let rules: Vec<Vec<Rule>> = system.programs().iter().map(|program| program.rules().to_vec()).collect();

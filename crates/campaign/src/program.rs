@@ -1,5 +1,5 @@
-//! A Boolean program, put to every test: the interpreter against the lowering, printing and
-//! reading, and then its system.
+//! Checks a Boolean program: compares the interpreter with the lowering, prints and reads the
+//! program, and checks its system.
 
 use crate::system::{self, Oracle};
 use crate::tally::Tally;
@@ -11,15 +11,15 @@ use cpds_testing::interpreter::{self, Limits};
 use cpds_testing::lowering::{compare, replay};
 use cuba::{Conclusion, Question, search};
 
-/// How far the interpreter goes.
+/// The limits of the interpreter.
 pub const LIMITS: Limits = Limits { contexts: 3, height: 3, states: 600 };
 
-/// Above so many actions the system itself is left out: programs have much more of them than random
-/// systems.
+/// A system with more actions than this is not checked itself. Systems of programs have many more
+/// actions than random systems.
 const ACTIONS: usize = 250;
 
-/// The ways to start a program: with places for one or two created threads, and with instances of
-/// its functions.
+/// Returns the ways to start a program: with slots for one or two created threads, or with
+/// instances of its functions.
 pub fn starts(program: &Program) -> Vec<Options> {
     let threads = [1, 2].map(|threads| Options { threads: Some(threads), ..Options::default() });
     let name = |index: usize| program.functions[index].name.text.clone();
@@ -29,7 +29,7 @@ pub fn starts(program: &Program) -> Vec<Options> {
     threads.into_iter().chain(instances).collect()
 }
 
-/// Every comparison there is, for one way to start it.
+/// Makes every comparison, for one way to start the program.
 pub fn check(program: &Program, options: &Options, oracle: Oracle<'_>, turn: u64, tally: &mut Tally) -> Checked {
     let text = print(program);
     let lowered = match read(Source::new("random.bp", text.clone()), options) {
@@ -58,14 +58,15 @@ pub fn check(program: &Program, options: &Options, oracle: Oracle<'_>, turn: u64
     system::check(problem, oracle, turn, tally)
 }
 
-/// The least k with a state that is an error.
-pub fn first_error(run: &interpreter::Levels) -> Option<usize> {
+/// Returns the least k with an error state.
+pub fn first_error(run: &interpreter::ProgramLevels) -> Option<usize> {
     let is_error = |state: &interpreter::State| state.projection().error.is_some();
     run.reachable.iter().position(|states| states.iter().any(is_error))
 }
 
-/// The verdict is that of the interpreter, as far as it goes; and a trace is a run of the program.
-fn verdict(lowered: &Lowered, run: Option<&interpreter::Levels>, tally: &mut Tally) -> Checked {
+/// Checks that the verdict does not contradict the interpreter, and that a trace is a run of the
+/// program.
+fn verdict(lowered: &Lowered, run: Option<&interpreter::ProgramLevels>, tally: &mut Tally) -> Checked {
     let problem = &lowered.reading.problem;
     let found = search(problem, Question::Verify, &crate::answers::LIMITS, |_| ());
     let bad = run.and_then(first_error);
@@ -77,21 +78,21 @@ fn verdict(lowered: &Lowered, run: Option<&interpreter::Levels>, tally: &mut Tal
             let contexts = trace.contexts.len();
             let least = bad.is_none_or(|bad| contexts <= bad)
                 && (!is_exact || contexts > LIMITS.contexts || bad == Some(contexts));
-            ensure("program-contexts", least, || detail("not so many contexts"))?;
+            ensure("program-contexts", least, || detail("wrong number of contexts"))?;
             let replayed = replay(lowered, trace);
             ensure("program-trace", replayed.is_ok(), || detail(&format!("{replayed:?}")))?;
             tally.count("programs", "unsafe, with a trace that the interpreter can follow");
         }
         Conclusion::Safe(_) => {
-            ensure("program-safe", bad.is_none(), || detail("it is not safe"))?;
+            ensure("program-safe", bad.is_none(), || detail("the program is not safe"))?;
             tally.count("programs", "safe");
         }
         Conclusion::Unknown(_) => {
             let is_safe = bad.is_none_or(|bad| bad >= found.levels.len());
-            ensure("program-safe-up-to", is_safe, || detail("it is not safe so far"))?;
+            ensure("program-safe-up-to", is_safe, || detail("a finished level has an error"))?;
             tally.count("programs", "unknown");
         }
-        _ => ensure("program-verdict", false, || detail("no such answer"))?,
+        _ => ensure("program-verdict", false, || detail("unexpected conclusion"))?,
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! The rungs of the ladder: each has everything that is reachable, and what is known of their
-//! order.
+//! Checks the rungs of the ladder: each contains all reachable visible states, and the inclusions
+//! between rungs hold.
 //!
-//! T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. What is not to
-//! be relied on, and only counted: T(A_{d+1}) ⊆ T(A_d).
+//! The inclusions are T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z, T(A_d) ⊆ Z, and T(A_d) ⊆ T(Z_{d+1}) for
+//! d ≥ 1. The inclusion T(A_{d+1}) ⊆ T(A_d) need not hold; it is only counted.
 
 use crate::answers::has_symmetry;
 use crate::tally::Tally;
@@ -15,15 +15,15 @@ use std::collections::BTreeSet;
 
 const LIMITS: AbstractionLimits = AbstractionLimits { tuples: 150, memory: 1 << 24 };
 
-/// Above so many states, stacks that are cut off higher are left out.
-const ENOUGH: usize = 400;
+/// If Z_z has more states than this, Z_{z+1} is not computed.
+const LIMIT: usize = 400;
 
-/// Every rung, with symmetry and without.
+/// Checks every rung, with and without symmetry.
 pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> Checked {
     let (system, is_symmetric) = (problem.system(), has_symmetry(problem));
     let mut cuts: Vec<BTreeSet<VisibleState>> = Vec::new();
     for (height, cut) in [Cut::Z, Cut::matched(1), Cut::matched(2), Cut::matched(3)].into_iter().enumerate() {
-        if cuts.last().is_some_and(|before| before.len() > ENOUGH) {
+        if cuts.last().is_some_and(|before| before.len() > LIMIT) {
             break;
         }
         let found = Overapproximation::cut_off(system, cut, true).states();
@@ -32,10 +32,10 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
             ensure("cut-symmetry", found == other, || format!("height {height}"))?;
         }
         if height == 0 {
-            ensure("z-definition", found == truth.z, || "Z is another one".to_owned())?;
+            ensure("z-definition", found == truth.z, || "Z differs from its definition".to_owned())?;
         } else if (turn + height as u64).is_multiple_of(4) && truth.z.len() <= 60 {
             ensure("cut-definition", found == cut_off(system, height), || format!("height {height}"))?;
-            tally.count("rungs", "cut off as defined");
+            tally.count("rungs", "cut off, equal to the definition");
         }
         if let Some(before) = cuts.last() {
             ensure("cut-order", found.is_subset(before), || format!("height {height}"))?;
@@ -55,17 +55,17 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
             ensure("a-symmetry", states == other.states(), || format!("A_{depth}"))?;
         }
         has_everything(&states, truth, &format!("A_{depth}"))?;
-        ensure("a-order", states.is_subset(&cuts[0]), || format!("A_{depth} is no part of Z"))?;
+        ensure("a-order", states.is_subset(&cuts[0]), || format!("A_{depth} is not a subset of Z"))?;
         if let Some(cut) = cuts.get(depth + 1).filter(|_| depth > 0) {
-            ensure("a-order", states.is_subset(cut), || format!("A_{depth} is no part of Z_{}", depth + 1))?;
+            ensure("a-order", states.is_subset(cut), || format!("A_{depth} is not a subset of Z_{}", depth + 1))?;
         }
         if found.is_exact && truth.levels.collapse().is_some() {
             let visible: BTreeSet<_> = truth.visible().cloned().collect();
-            ensure("a-exact", states == visible, || format!("A_{depth} is said to be exact"))?;
+            ensure("a-exact", states == visible, || format!("A_{depth} is not exact"))?;
             tally.count("rungs", "widened, exact");
         }
         let is_tighter = before.is_none_or(|before| states.is_subset(&before));
-        tally.count("rungs", if is_tighter { "widened" } else { "widened, not below the one before" });
+        tally.count("rungs", if is_tighter { "widened" } else { "widened, not a subset of the rung before" });
         before = Some(states);
     }
     Ok(())
@@ -79,7 +79,7 @@ fn has_everything(rung: &BTreeSet<VisibleState>, truth: &Truth, name: &str) -> C
 fn widened(problem: &Problem, depth: usize, symmetry: bool) -> Result<Option<Abstraction>, crate::Disagreement> {
     match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
         Ok(found) => Ok(Some(found)),
-        // Few tuples may have languages that take all of the memory.
+        // Even few tuples may have languages that need all the memory.
         Err(AbstractionError::TooManyTuples | AbstractionError::TooLarge) => Ok(None),
         Err(other) => {
             ensure("a-limits", false, || format!("A_{depth}: {other:?}"))?;

@@ -1,4 +1,4 @@
-//! What systems and programs look like.
+//! The kinds of random systems and programs.
 
 use crate::mutated;
 use boolprog::syntax::{Dialect, Program};
@@ -9,17 +9,17 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// Systems or programs of one kind.
+/// A kind of systems or programs.
 pub struct Kind<T> {
-    /// What it is called.
+    /// The name, for the tally.
     pub name: &'static str,
-    /// How often it comes up, compared with the others.
+    /// The weight, compared with other kinds.
     pub weight: u32,
-    /// How it is generated.
+    /// The strategy that generates the systems or programs.
     pub strategy: BoxedStrategy<T>,
 }
 
-/// The kinds of systems.
+/// Returns the kinds of systems.
 pub fn systems() -> Vec<Kind<Problem>> {
     let kind = |name, weight, shape: Shape| {
         let strategy = problem(&shape).prop_map(|problem| mutated::good_at_first(&problem)).boxed();
@@ -31,8 +31,12 @@ pub fn systems() -> Vec<Kind<Problem>> {
     vec![
         kind("tiny and dense", 24, Shape { programs: 1..=2, ..tiny.clone() }),
         kind("tiny and dense, three threads", 6, Shape { programs: 3..=3, actions: 2..=6, ..tiny.clone() }),
-        kind("a little of everything", 8, Shape::default()),
-        kind("busy", 6, Shape { programs: 2..=2, actions: 6..=14, symbols: 2..=5, bad: 1..=1, ..alone.clone() }),
+        kind("all kinds of actions", 8, Shape::default()),
+        kind(
+            "many actions",
+            6,
+            Shape { programs: 2..=2, actions: 6..=14, symbols: 2..=5, bad: 1..=1, ..alone.clone() },
+        ),
         kind("no pushes", 6, Shape { written: 0..=1, height: 2..=6, actions: 3..=10, symbols: 1..=4, ..alone.clone() }),
         kind("no pops", 5, Shape { written: 1..=2, symbols: 1..=3, actions: 2..=6, ..alone.clone() }),
         kind("recursive", 6, Shape { shared: 1..=2, symbols: 2..=3, actions: 5..=10, programs: 1..=2, ..tiny.clone() }),
@@ -54,14 +58,14 @@ pub fn systems() -> Vec<Kind<Problem>> {
         ),
         kind("several initial states", 4, Shape { initial: 3..=6, programs: 1..=2, ..tiny.clone() }),
         kind("many bad patterns", 3, Shape { bad: 3..=6, copies: 1..=2, programs: 1..=2, ..tiny }),
-        Kind { name: "bad from the start, or not", weight: 2, strategy: problem(&Shape::default()).boxed() },
+        Kind { name: "initial states may be bad", weight: 2, strategy: problem(&Shape::default()).boxed() },
         Kind { name: "in turns", weight: 8, strategy: turns().boxed() },
         Kind { name: "changed models", weight: 12, strategy: mutated::models().boxed() },
     ]
 }
 
-/// Threads that act in turns, so that every step is a context: R_k grows for long, and T(R_k)
-/// pauses.
+/// Generates threads that take turns, so that every step is a context. R_k grows for many k, and
+/// T(R_k) has plateaus.
 fn turns() -> impl Strategy<Value = Problem> {
     let action = (0_u32..9, 0_u32..3, vec(0_u32..3, 0..=2), 0_u32..8);
     (2_u32..=3, 3_u32..=8, vec(action, 4..=14), vec(vec(0_u32..3, 1..=4), 3), vec(0_u32..8, 1..=2)).prop_map(
@@ -83,7 +87,7 @@ fn turns() -> impl Strategy<Value = Problem> {
                 let mut known = Vec::new();
                 for (q, top, written, jump) in &actions {
                     let from = q % shared;
-                    // Mostly to the next shared state, where it is another thread's turn.
+                    // Most actions lead to the next shared state, in which another thread acts.
                     let to = if *jump == 0 { q / 2 % shared } else { (from + 1) % shared };
                     let action = format!("  ({from},s{top}) -> ({to},{})", word(written));
                     if from % threads == thread && !known.contains(&action) {
@@ -98,20 +102,27 @@ fn turns() -> impl Strategy<Value = Problem> {
     )
 }
 
-/// The kinds of programs.
+/// Returns the kinds of programs.
 pub fn programs() -> Vec<Kind<Program>> {
-    let kind =
-        |name, weight, shape: programs::Shape| Kind { name, weight, strategy: programs::program(&shape).boxed() };
-    let all = programs::Shape::default();
-    let calls = programs::Shape { creation: false, locks: false, atomic: false, statements: 7, ..all.clone() };
+    let kind = |name, weight, shape: programs::ProgramShape| Kind {
+        name,
+        weight,
+        strategy: programs::program(&shape).boxed(),
+    };
+    let all = programs::ProgramShape::default();
+    let calls = programs::ProgramShape { creation: false, locks: false, atomic: false, statements: 7, ..all.clone() };
     vec![
-        kind("a little of everything", 5, all.clone()),
-        kind("the paper's dialect", 2, programs::Shape { dialect: Some(Dialect::Paper), ..all.clone() }),
-        kind("SLAM's dialect", 2, programs::Shape { dialect: Some(Dialect::Slam), ..all.clone() }),
-        kind("few statements", 6, programs::Shape { statements: 5, functions: 1..=1, ..all.clone() }),
+        kind("all constructs", 5, all.clone()),
+        kind("the paper's dialect", 2, programs::ProgramShape { dialect: Some(Dialect::Paper), ..all.clone() }),
+        kind("SLAM's dialect", 2, programs::ProgramShape { dialect: Some(Dialect::Slam), ..all.clone() }),
+        kind("few statements", 6, programs::ProgramShape { statements: 5, functions: 1..=1, ..all.clone() }),
         kind("calls", 4, calls.clone()),
-        kind("calls with results", 2, programs::Shape { results: 1..=2, parameters: 1..=1, ..calls }),
-        kind("locks and sections", 3, programs::Shape { calls: false, gotos: false, shared: 1..=1, ..all.clone() }),
-        kind("no locks", 2, programs::Shape { locks: false, atomic: false, ..all }),
+        kind("calls with results", 2, programs::ProgramShape { results: 1..=2, parameters: 1..=1, ..calls }),
+        kind(
+            "locks and sections",
+            3,
+            programs::ProgramShape { calls: false, gotos: false, shared: 1..=1, ..all.clone() },
+        ),
+        kind("no locks", 2, programs::ProgramShape { locks: false, atomic: false, ..all }),
     ]
 }

@@ -1,10 +1,10 @@
-//! A collection of models for `cuba bench`, with the answers that are expected of them.
+//! Writes a collection of models for `cuba bench`, with their expected answers.
 //!
-//! What is expected comes from the oracle, from the interpreter, or from how a model is built;
-//! never from an engine. Where none of them knows, nothing is expected. A few models take more time
-//! or memory than anybody has: then there is no answer, but never a wrong one.
+//! The expected answers come from the oracle, from the interpreter, or from the construction of a
+//! model; never from an engine. If none of these gives an answer, the model has no expected answer.
+//! A few models are too large: for them `cuba` may give no answer, but never a wrong one.
 
-use crate::case::{Case, Kinds, Of};
+use crate::case::{Case, CaseKind, Kinds};
 use crate::program::{self, LIMITS};
 use crate::truth::Truth;
 use boolprog::{Options, print, read};
@@ -17,23 +17,23 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-/// How far the oracle goes here.
+/// The limits of the oracle.
 const BOUNDS: Bounds = Bounds { contexts: 16, height: 12, states: 3000 };
 
-/// Writes so many models; the same seed gives the same ones.
+/// Writes this number of models. The same seed gives the same models.
 pub fn write(folder: &Path, models: u64, seed: u64) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let kinds = Kinds::default();
-    // Programs of which nothing is known are passed over.
-    let mut programs = (0..).filter_map(|number| program(&kinds, Case { seed, number, of: Of::Program }));
+    // Programs without an expected answer are skipped.
+    let mut programs = (0..).filter_map(|number| program(&kinds, Case { seed, number, kind: CaseKind::Program }));
     for number in 0..models {
         let name = folder.join(format!("m{number:05}"));
         let (text, expected, extension) = match number % 40 {
-            // Every 40th is large.
+            // Every 40th model is large.
             39 => large(number / 40),
             30..39 => family(number / 40 * 9 + number % 40 - 30),
-            20..30 => programs.next().expect("there are always more"),
-            _ => system(&kinds, Case { seed, number, of: Of::System }),
+            20..30 => programs.next().expect("the iterator is infinite"),
+            _ => system(&kinds, Case { seed, number, kind: CaseKind::System }),
         };
         fs::write(name.with_extension(extension), text)?;
         if let Some(expected) = expected {
@@ -43,10 +43,10 @@ pub fn write(folder: &Path, models: u64, seed: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// A text, what is expected of it, and the end of its name.
+/// The text of a model, its expected answers, and its file extension.
 type Model = (String, Option<String>, &'static str);
 
-/// A verdict as it stands beside a model.
+/// Returns a verdict in the format of the TOML file beside a model.
 fn verdict(found_by: &str, verdict: &str, contexts: Option<usize>) -> String {
     let mut text = format!("found_by = \"{found_by}\"\nverdict = \"{verdict}\"\n");
     if let Some(contexts) = contexts {
@@ -55,39 +55,39 @@ fn verdict(found_by: &str, verdict: &str, contexts: Option<usize>) -> String {
     text
 }
 
-/// What the oracle knows.
-fn known(problem: &Problem) -> Option<String> {
+/// Returns the expected answers by the oracle, if it decides the problem.
+fn expected_by_oracle(problem: &Problem) -> Option<String> {
     let truth = Truth::within(problem, BOUNDS);
-    let is_left = |state| problem.property().violation(state).is_some();
+    let is_bad = |state| problem.property().violation(state).is_some();
     match truth.bad {
         Some(k) => Some(verdict("the oracle", "unsafe", truth.levels.is_exact(k).then_some(k))),
         None if truth.levels.collapse().is_some() => Some(verdict("the oracle, which has all of R", "safe", None)),
-        None if !truth.z.iter().any(is_left) => Some(verdict("Z by its definition", "safe", None)),
+        None if !truth.z.iter().any(is_bad) => Some(verdict("Z by its definition", "safe", None)),
         None => None,
     }
 }
 
 fn system(kinds: &Kinds, case: Case) -> Model {
     let problem = with_something_bad(kinds.system(case));
-    (print_cpds(&problem), known(&problem), "cpds")
+    (print_cpds(&problem), expected_by_oracle(&problem), "cpds")
 }
 
-/// BadStates for the empty stack of the first thread, if nothing is bad.
+/// Adds a bad pattern, the empty stack of the first thread, if the problem has no bad pattern.
 fn with_something_bad(problem: Problem) -> Problem {
     if !problem.property().bad.is_empty() {
         return problem;
     }
     let mut tops = vec![Wild::Any; problem.system().thread_count()];
     tops[0] = Wild::Is(None);
-    asked(&problem, tops)
+    with_bad_tops(&problem, tops)
 }
 
-fn asked(problem: &Problem, tops: Vec<Wild<Option<cpds::Symbol>>>) -> Problem {
+fn with_bad_tops(problem: &Problem, tops: Vec<Wild<Option<cpds::Symbol>>>) -> Problem {
     let bad = vec![Pattern { shared: Wild::Any, tops }];
     Problem::new(problem.system().clone(), Property { bad }).expect("it fits")
 }
 
-/// A program, if something is known of it.
+/// Generates a program, if it has an expected answer.
 fn program(kinds: &Kinds, case: Case) -> Option<Model> {
     let (program, options) = kinds.program(case);
     let text = print(&program);
@@ -105,7 +105,7 @@ fn program(kinds: &Kinds, case: Case) -> Option<Model> {
             None => is_all.then(|| verdict("the interpreter, which has all states", "safe", None)),
         }
     });
-    let expected = by_run.or_else(|| known(problem))?;
+    let expected = by_run.or_else(|| expected_by_oracle(problem))?;
     Some((text, Some(format!("{}{expected}", started(&options))), "bp"))
 }
 
@@ -121,8 +121,8 @@ fn started(options: &Options) -> String {
     text
 }
 
-/// A family with a known answer: all stacks of all threads can be emptied, each in a context of its
-/// own, and not with fewer.
+/// Makes a member of a family with a known answer. The state in which all stacks are empty is bad.
+/// Each thread needs one context to empty its stack.
 fn family(number: u64) -> Model {
     let size = u32::try_from(number % 7).expect("small");
     let problem = match number % 3 {
@@ -135,11 +135,12 @@ fn family(number: u64) -> Model {
 
 fn emptied(problem: &Problem) -> Model {
     let threads = problem.system().thread_count();
-    let problem = asked(problem, vec![Wild::Is(None); threads]);
+    let problem = with_bad_tops(problem, vec![Wild::Is(None); threads]);
     (print_cpds(&problem), Some(verdict("by construction", "unsafe", Some(threads))), "cpds")
 }
 
-/// Too large for a few seconds, or for a few hundred megabytes; or without an end.
+/// Makes a model that needs more than a few seconds or more than a few hundred megabytes, or for
+/// which no analysis ends.
 fn large(number: u64) -> Model {
     let model = |name: &str| fs::read_to_string(repository().join("models").join(name)).expect("a model");
     let size = u32::try_from(number % 4).expect("small");

@@ -1,10 +1,10 @@
-//! What was tried, counted.
+//! Counts of checks, and highest values, for the summary of a campaign.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-/// Numbers by heading and name. Of two tallies, the sum; of what has a highest value, the higher
-/// one.
+/// Counts by heading and name, and highest values by name. Merging adds the counts, and takes the
+/// maximum of the highest values.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     counts: BTreeMap<(&'static str, String), u64>,
@@ -12,28 +12,28 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts one.
+    /// Adds 1 to a count.
     pub fn count(&mut self, heading: &'static str, name: impl Into<String>) {
         self.add(heading, name, 1);
     }
 
-    /// Counts several.
+    /// Adds a number to a count.
     pub fn add(&mut self, heading: &'static str, name: impl Into<String>, number: usize) {
         *self.counts.entry((heading, name.into())).or_default() += number as u64;
     }
 
-    /// Keeps the highest.
+    /// Raises a highest value.
     pub fn highest(&mut self, name: &'static str, value: usize) {
         let highest = self.highest.entry(name).or_default();
         *highest = (*highest).max(value as u64);
     }
 
-    /// How many there are of one.
+    /// Returns a count.
     pub fn of(&self, heading: &'static str, name: &str) -> u64 {
         self.counts.get(&(heading, name.to_owned())).copied().unwrap_or(0)
     }
 
-    /// Takes over what another has counted.
+    /// Merges another tally into this one.
     pub fn merge(&mut self, other: Tally) {
         for (name, number) in other.counts {
             *self.counts.entry(name).or_default() += number;

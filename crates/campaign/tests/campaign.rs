@@ -1,9 +1,9 @@
-//! The campaign itself: that it notices what is wrong, makes it small, and keeps it; and what it
-//! has kept.
+//! Tests of the campaign: it finds wrong answers, shrinks the case and stores it. All stored
+//! regressions pass.
 
 use cpds::{Problem, TraceStep, VisibleState};
 use cpds_campaign::answers::LIMITS;
-use cpds_campaign::case::{Case, Finding, Kinds, Of, random, run_system};
+use cpds_campaign::case::{Case, CaseKind, Finding, Kinds, random, run_system};
 use cpds_campaign::judge::{Agreed, Answer, judge};
 use cpds_campaign::mutated::smaller;
 use cpds_campaign::tally::Tally;
@@ -21,9 +21,9 @@ fn models(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn every_regression_is_passed() {
+fn every_regression_passes() {
     let models = models(&Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions"));
-    assert!(models.len() >= 5, "the classics are there");
+    assert!(models.len() >= 5, "the folder has only {} regressions", models.len());
     for path in models {
         let mut tally = Tally::default();
         if let Err(Disagreement { law, detail }) = regression::check(&path, &mut tally) {
@@ -32,14 +32,14 @@ fn every_regression_is_passed() {
     }
 }
 
-/// Some cases of each kind. The real campaign has many more.
+/// A small campaign, in two different orders.
 #[test]
-fn a_few_cases_agree_and_are_the_same_again() {
+fn a_few_cases_have_no_disagreement_and_do_not_depend_on_their_order() {
     let run = |numbers: std::ops::Range<u64>| {
         let (kinds, mut tally) = (Kinds::default(), Tally::default());
         for number in numbers {
-            for of in [Of::System, Of::Program].into_iter().take(1 + usize::from(number % 8 == 0)) {
-                let case = Case { seed: 1, number, of };
+            for kind in [CaseKind::System, CaseKind::Program].into_iter().take(1 + usize::from(number % 8 == 0)) {
+                let case = Case { seed: 1, number, kind };
                 if let Err(finding) = kinds.run(case, &mut tally) {
                     panic!("{case}: {:?}\n{}", finding.disagreement, finding.text);
                 }
@@ -50,15 +50,15 @@ fn a_few_cases_agree_and_are_the_same_again() {
     let together = run(0..60);
     let mut apart = run(40..60);
     apart.merge(run(0..40));
-    assert_eq!(together, apart, "a case does not depend on those before it");
-    assert!(together.of("levels", "symbolic, the same") > 50, "{together}");
+    assert_eq!(together, apart, "a case does not depend on earlier cases");
+    assert!(together.of("levels", "symbolic, equal") > 50, "{together}");
     assert!(together.of("evidence", "certificates accepted") > 50, "{together}");
     assert!(together.of("evidence", "changed certificates rejected") > 50, "{together}");
 }
 
-/// An oracle that does not know of an action: the engines are then wrong, as it were.
+/// The oracle here ignores an action, so that the engines seem to be wrong.
 #[test]
-fn what_is_wrong_is_noticed_and_made_small() {
+fn a_disagreement_is_found_and_shrunk() {
     let without_an_action = |problem: &Problem| {
         let actions = |problem: &Problem| problem.system().programs().iter().map(|it| it.rules().len()).sum::<usize>();
         let fewer = smaller(problem).into_iter().find(|it| actions(it) < actions(problem));
@@ -67,7 +67,7 @@ fn what_is_wrong_is_noticed_and_made_small() {
     let kinds = shapes::systems();
     let mut found: Vec<Finding> = Vec::new();
     for number in 0..12 {
-        let case = Case { seed: 3, number, of: Of::System };
+        let case = Case { seed: 3, number, kind: CaseKind::System };
         let (mut runner, turn) = random(case);
         let result = run_system(case, &kinds[0].strategy, &mut runner, &without_an_action, turn, &mut Tally::default());
         found.extend(result.err().map(|finding| *finding));
@@ -76,15 +76,19 @@ fn what_is_wrong_is_noticed_and_made_small() {
     for finding in &found {
         let small: Problem = finding.text.parse().expect("a system");
         let again = system::check(&small, &without_an_action, random(finding.case).1, &mut Tally::default());
-        assert_eq!(again.map_err(|it| it.law), Err(finding.disagreement.law), "what is left still fails");
+        assert_eq!(again.map_err(|it| it.law), Err(finding.disagreement.law), "the shrunk case still fails");
         let actions: usize = small.system().programs().iter().map(|program| program.rules().len()).sum();
         assert!(actions <= 3, "{}", finding.text);
-        assert_eq!(system::check(&small, &Truth::of, 0, &mut Tally::default()), Ok(()), "and nothing is wrong with it");
+        assert_eq!(
+            system::check(&small, &Truth::of, 0, &mut Tally::default()),
+            Ok(()),
+            "with the right oracle, it passes"
+        );
     }
 }
 
 #[test]
-fn what_was_found_is_kept() {
+fn a_finding_is_stored_and_checked() {
     let folder = tempfile::tempdir().unwrap();
     let disagreement = Disagreement { law: "unsafe-contexts", detail: "one\ntwo".to_owned() };
     let system = "shared 0\ninit 0|a\nbad 0|-\nthread A { symbols a; (0,a) -> (0,-) }\n";
@@ -108,12 +112,12 @@ fn what_was_found_is_kept() {
 const FIG_1: &str = include_str!("../../../models/paper/fig1.cpds");
 
 fn answer(problem: &Problem, question: Question) -> Answer {
-    Answer::of("as usual".to_owned(), question, &search(problem, question, &LIMITS, |_| ()))
+    Answer::of("default".to_owned(), question, &search(problem, question, &LIMITS, |_| ()))
 }
 
-/// Whatever is said wrongly of Fig. 1 is noticed.
+/// Each part of a right answer about Fig. 1 is replaced by a wrong one.
 #[test]
-fn a_false_answer_is_noticed() {
+fn a_wrong_answer_is_found() {
     let problem: Problem = FIG_1.parse().unwrap();
     let truth = Truth::of(&problem);
     let law = |answer: &Answer| judge(&problem, &truth, answer).map_err(|it| it.law);
@@ -141,8 +145,8 @@ fn a_false_answer_is_noticed() {
     let lost: VisibleState = fewer.pop_last().unwrap();
     assert_eq!(law(&Answer { visible: fewer, ..visible.clone() }), Err("converged"), "{lost:?}");
     for (collapse, wrong) in [(4, true), (5, false), (6, true)] {
-        let told = law(&Answer { collapse_of_visible: Some(collapse), ..visible.clone() });
-        assert_eq!(told, if wrong { Err("collapse-of-visible") } else { Ok(()) }, "{collapse}");
+        let found = law(&Answer { collapse_of_visible: Some(collapse), ..visible.clone() });
+        assert_eq!(found, if wrong { Err("collapse-of-visible") } else { Ok(()) }, "{collapse}");
     }
     assert_eq!(
         law(&Answer { upper: vec![Some(7)], levels: visible.levels[..1].to_vec(), ..visible.clone() }),
@@ -151,9 +155,9 @@ fn a_false_answer_is_noticed() {
     assert_eq!(law(&Answer { fcr: Some(false), ..visible.clone() }), Err("fcr"));
 }
 
-/// A trace that goes round once more than it has to.
+/// The trace goes through a cycle that it does not need.
 #[test]
-fn a_detour_is_noticed() {
+fn a_trace_with_a_detour_is_found() {
     let problem: Problem =
         "shared 0..2; init 0|a; bad 2|*; thread A { symbols a; (0,a) -> (1,a); (1,a) -> (0,a); (1,a) -> (2,a) }"
             .parse()
@@ -162,7 +166,7 @@ fn a_detour_is_noticed() {
     assert_eq!((truth.bad, truth.steps), (Some(1), Some(2)));
     let mut found = search(&problem, Question::Verify, &LIMITS, |_| ());
     let law = |found: &Analysis<'_>| {
-        let answer = Answer::of("as usual".to_owned(), Question::Verify, found);
+        let answer = Answer::of("default".to_owned(), Question::Verify, found);
         evidence::check(&problem, &answer, found, &truth, None, &mut Tally::default()).map_err(|it| it.law)
     };
     assert_eq!(law(&found), Ok(()));
@@ -173,9 +177,9 @@ fn a_detour_is_noticed() {
     assert_eq!(law(&found), Err("fewest-steps"));
 }
 
-/// A bad state that is said to need more contexts than it does, or fewer.
+/// The oracle has the bad state with other numbers of contexts than the answer.
 #[test]
-fn a_false_number_of_contexts_is_noticed() {
+fn a_wrong_number_of_contexts_is_found() {
     let problem: Problem = FIG_1.parse().unwrap();
     let truth = Truth::of(&problem);
     assert_eq!((truth.bad, truth.may_be_first_bad(4)), (Some(4), true));
@@ -188,7 +192,7 @@ fn a_false_number_of_contexts_is_noticed() {
 }
 
 #[test]
-fn answers_that_differ_are_noticed() {
+fn answers_that_differ_are_found() {
     let problem: Problem = FIG_1.parse().unwrap();
     let mut agreed = Agreed::default();
     let (verify, visible) = (answer(&problem, Question::Verify), answer(&problem, Question::Visible));
@@ -203,9 +207,9 @@ fn answers_that_differ_are_noticed() {
     assert_eq!(agreed.with(&later).unwrap_err().law, "same-collapse-of-visible");
 }
 
-/// The models can be read, and what is expected of them, too; a second time they are the same.
+/// The models and their expected answers can be read. Writing the suite again gives the same files.
 #[test]
-fn a_suite_is_written() {
+fn a_suite_is_written_and_is_the_same_again() {
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     for folder in &folders {
         suite::write(folder.path(), 40, 5).unwrap();
@@ -221,9 +225,9 @@ fn a_suite_is_written() {
     assert!(expected >= 30, "{expected}");
 }
 
-/// A trace of the system is a run of the program; another order of its contexts is none.
+/// A trace of the system is a run of the program. With two contexts exchanged, it is not.
 #[test]
-fn a_trace_that_the_program_cannot_follow_is_noticed() {
+fn a_trace_that_the_program_cannot_follow_is_found() {
     let text = "decl x = 0; void f() { x := 1; } void g() { assume(x); assert(!x); } \
                 void main() { start_thread f(); start_thread g(); }";
     let lowered = boolprog::read(cpds::Source::from(text), &boolprog::Options::default()).unwrap();

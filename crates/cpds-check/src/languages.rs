@@ -19,8 +19,8 @@ pub(crate) struct Languages<'c> {
     meter: WorkMeter<'c>,
 }
 
-/// The most entries of a table. A cache that would exceed this is cleared. A search that would exceed
-/// this ends the check.
+/// The largest number of entries of a table. A cache that would exceed it is cleared. A search that
+/// would exceed it ends the check.
 pub(crate) const TABLE_LIMIT: usize = 1 << 23;
 
 /// The number of the empty language. It is a subset of every language, and no other language is a
@@ -69,7 +69,7 @@ impl<'c> Languages<'c> {
         }
     }
 
-    /// Counts some steps.
+    /// Counts steps.
     ///
     /// # Errors
     /// If the check has to end.
@@ -88,7 +88,7 @@ impl<'c> Languages<'c> {
         if (language as usize) < given { self.given.is_accepting(language) } else { language as usize == given }
     }
 
-    /// For each first symbol of a word: the symbol, and the language of the rest.
+    /// Returns for each first symbol of a word the symbol, and the language of the rest.
     pub(crate) fn out(&self, language: u32) -> &[(Symbol, u32)] {
         match (language as usize).checked_sub(self.given.len()) {
             None => self.given.out(language),
@@ -102,7 +102,7 @@ impl<'c> Languages<'c> {
         out.binary_search_by_key(&symbol, |&(symbol, _)| symbol).ok().map(|place| out[place].1)
     }
 
-    /// The language w·L.
+    /// Returns the number of the language w·L.
     pub(crate) fn prepend(&mut self, word: impl DoubleEndedIterator<Item = Symbol>, language: u32) -> u32 {
         word.rev().fold(language, |rest, symbol| {
             let next = self.given.len() + 1 + self.derived.len();
@@ -188,7 +188,7 @@ impl<'c> Languages<'c> {
     }
 }
 
-/// A state from which no accepting state can be reached.
+/// Returns a state that leads to no accepting state, if there is one.
 fn dead_state(given: &Automaton, count: u32) -> Option<u32> {
     let mut into: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
     for state in 0..count {
@@ -213,8 +213,8 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Often enough that a check ends soon after its limit, and rarely enough that the calls cost
-    /// nothing.
+    /// The calls are frequent enough that a check ends soon after its limit, and rare enough that
+    /// they take no noticeable time.
     #[test]
     fn the_meter_calls_go_on_regularly() {
         let calls = RefCell::new(Vec::new());

@@ -1,11 +1,11 @@
 //! An independent checker of evidence about concurrent pushdown systems.
 //!
 //! Evidence is either a **trace**, the steps from an initial state to a bad one, or a
-//! **certificate**, an inductive invariant without bad states, written as tuples of stack languages.
-//! `docs/evidence.md` describes the file formats.
+//! **certificate**, an inductive invariant without bad states, written as tuples of stack
+//! languages. `docs/evidence.md` describes the file formats.
 //!
-//! This crate depends on `cpds` for what a system is, and on no code that finds evidence. It has its
-//! own step relation, written from §2.1 of the paper, and its own automata. The front file of
+//! This crate depends on `cpds` for what a system is, and on no code that finds evidence. It has
+//! its own step relation, written from §2.1 of the paper, and its own automata. The front file of
 //! `certificate/` states the certificate's conditions, and `replay.rs` checks traces. Evidence in
 //! files is untrusted: `json.rs` reads it within the limits of `limited_text.rs`.
 
@@ -24,45 +24,45 @@ use cpds::{Certificate, Problem, Trace};
 use languages::WorkMeter;
 use std::fmt::{self, Display, Formatter};
 
-/// What the checker accepts or rejects.
+/// Evidence, which the checker accepts or rejects.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Evidence {
-    /// Shows that a bad state is reachable.
+    /// Evidence that a bad state is reachable.
     Trace {
         /// The steps to the bad state.
         trace: Trace,
         /// The number of contexts that the evidence claims.
         contexts: usize,
     },
-    /// The same, from a file. The states are parsed during the check.
+    /// A trace from a file. Its states are parsed during the check.
     UnparsedTrace {
         /// The steps to the bad state.
         trace: UnparsedTrace,
         /// The number of contexts that the evidence claims.
         contexts: usize,
     },
-    /// Shows that no bad state is reachable.
+    /// Evidence that no bad state is reachable.
     Certificate(Certificate),
 }
 
-/// What the evidence has to show.
+/// The statement that the evidence has to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
-    /// For a trace, that a bad state is reachable. For a certificate, that none is.
+    /// For a trace: a bad state is reachable. For a certificate: no bad state is reachable.
     Verdict,
     /// Only for a certificate: it lists exactly the visible states of its tuples. So no other
     /// visible state is reachable.
     Exact,
 }
 
-/// Why evidence is not accepted.
+/// The reason why evidence is rejected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Rejected {
     /// It does not have the form of evidence.
     Malformed(String),
     /// It belongs to another model, or to the same model with another question.
     OtherProblem(String),
-    /// It does not show what it has to show.
+    /// It violates a condition.
     Violated(Condition, String),
     /// The check exceeds its limit of steps or memory.
     Stopped,
@@ -108,11 +108,13 @@ impl Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// Checks evidence. The check regularly calls `go_on` with the number of steps so far, and ends if
-/// the result is false.
+/// Checks evidence.
+///
+/// The check regularly calls `go_on` with the number of steps so far. If `go_on` returns false, the
+/// check ends.
 ///
 /// # Errors
-/// If the evidence does not show the claim: the first condition that is violated.
+/// The first violated condition, if the evidence does not show the claim.
 pub fn check(
     problem: &Problem,
     evidence: &Evidence,

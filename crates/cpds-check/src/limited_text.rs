@@ -1,23 +1,23 @@
-//! Limits for the text of evidence: its length, and the length of each string and list in it. So no
-//! text fills the memory.
+//! Limits on the text of evidence: its length, and the length of each string and list in it. They
+//! prevent that a text fills the memory.
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use std::fmt::{self, Formatter};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 
-/// The most bytes of a text.
+/// The largest number of bytes of a text.
 const MOST_BYTES: u64 = 1 << 30;
-/// The most bytes of a string. A state with the highest possible stacks is shorter.
+/// The largest number of bytes of a string. A state with the highest possible stacks is shorter.
 const MOST_STRING_BYTES: u64 = 1 << 24;
-/// The most consecutive blanks.
+/// The largest number of consecutive blanks.
 const MOST_BLANKS: u64 = 1 << 20;
-/// The most numbers, and the most lists, in a member that consists of lists of numbers.
+/// The largest number of numbers, and of lists, in a member that consists of lists of numbers.
 const MOST_NUMBERS: usize = 1 << 26;
-/// The most names in a list. No model has more.
+/// The largest number of names in a list. No model has more.
 const MOST_NAMES: usize = 1 << 21;
 
-/// Passes a JSON text on; an error if it exceeds a limit.
+/// Reads a JSON text, and returns an error if the text exceeds a limit.
 pub(crate) struct LimitedReader<R> {
     text: R,
     bytes: u64,

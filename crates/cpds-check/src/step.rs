@@ -25,8 +25,8 @@ impl Effect {
         }
     }
 
-    /// The state to which the action of a thread leads, if it is enabled: either w is the top of
-    /// the stack, or both w and the stack are empty.
+    /// Returns the state after the action of a thread, if the action is enabled: either w is the
+    /// top of the stack, or both w and the stack are empty.
     pub(crate) fn apply(&self, state: &GlobalState, thread: usize) -> Option<GlobalState> {
         let stack: Vec<Symbol> = state.stacks[thread].iter().collect();
         if state.shared != self.q || stack.first().copied() != self.read {

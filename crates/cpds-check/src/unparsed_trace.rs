@@ -1,8 +1,8 @@
-//! A trace that was read from a file: its states stay texts until the replay.
+//! A trace from a file, whose states are stored as texts until the replay.
 //!
 //! A few characters can describe a thousand equal stacks, and every step has a state. So the replay
-//! ([`replay`](crate::replay)) parses one state at a time. The trace takes no more memory than its
-//! text, up to a small factor.
+//! ([`replay`](crate::replay)) parses one state at a time. The memory of the trace is proportional
+//! to its text.
 
 use cpds::{GlobalState, ThreadId};
 
@@ -23,8 +23,8 @@ pub(crate) struct UnparsedContext {
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct UnparsedStep {
-    /// The rule that it fires, as its position in [`Program::rules`](cpds::Program::rules).
+    /// The position of the rule in [`Program::rules`](cpds::Program::rules).
     pub(crate) rule: usize,
-    /// The state that it leads to.
+    /// The state after the step.
     pub(crate) state: Box<str>,
 }

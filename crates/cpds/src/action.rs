@@ -1,10 +1,10 @@
-//! Actions (paper §2.1): what a thread may do to the shared state and the top of its stack.
+//! Actions (paper §2.1): how a thread may change the shared state and the top of its stack.
 
 use crate::{SharedState, Stack, Symbol};
 
 /// An action (q,w) → (q',w') ∈ Δ_i.
 ///
-/// The first three apply to a non-empty stack whose top is `top` (§2.1(a)), the last two to the
+/// The first three variants apply to a stack with the top `top` (§2.1(a)), the last two to the
 /// empty stack (§2.1(b)).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Action {
@@ -38,7 +38,7 @@ pub enum Action {
         to: SharedState,
         /// ρ₀, the new top.
         callee: Symbol,
-        /// ρ₁, which overwrites σ and emerges when the callee has returned.
+        /// ρ₁, which overwrites σ and is on top again when the callee has returned.
         return_point: Symbol,
     },
     /// (q,ε) → (q',ε): only the shared state changes.
@@ -59,7 +59,7 @@ pub enum Action {
     },
 }
 
-/// The kinds of actions, for counting and for words.
+/// The kinds of actions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[expect(missing_docs, reason = "the variants of `Action`, without their fields")]
 pub enum ActionKind {
@@ -75,7 +75,7 @@ impl ActionKind {
     pub const ALL: [ActionKind; 5] =
         [ActionKind::Pop, ActionKind::Overwrite, ActionKind::Push, ActionKind::EmptyOverwrite, ActionKind::EmptyPush];
 
-    /// The kind in words.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             ActionKind::Pop => "pop",
@@ -87,7 +87,7 @@ impl ActionKind {
     }
 }
 
-/// Why a pair ((q,w),(q',w')) is not an action.
+/// The reason why a pair ((q,w),(q',w')) is not an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotAnAction {
     /// |w| > 1.
@@ -102,7 +102,8 @@ pub enum NotAnAction {
 }
 
 impl NotAnAction {
-    /// Why there is no action with |w| = `read` and |w'| = `written`, if that is so.
+    /// Returns the reason why no action has |w| = `read` and |w'| = `written`; `None` if there are
+    /// such actions.
     pub fn because(read: usize, written: usize) -> Option<NotAnAction> {
         match (read, written) {
             (2.., _) => Some(NotAnAction::ReadsBelowTop),
@@ -114,7 +115,7 @@ impl NotAnAction {
 }
 
 impl Action {
-    /// The action (q,w) → (q',w'), both words written top first.
+    /// Makes the action (q,w) → (q',w'). Both words are written top first.
     ///
     /// ```
     /// use cpds::{Action, NotAnAction, SharedState, Symbol};
@@ -132,11 +133,11 @@ impl Action {
             (&[top], &[callee, return_point]) => Ok(Action::Push { from, top, to, callee, return_point }),
             ([], []) => Ok(Action::EmptyOverwrite { from, to }),
             ([], &[new]) => Ok(Action::EmptyPush { from, to, new }),
-            _ => Err(NotAnAction::because(read.len(), written.len()).expect("every other shape is above")),
+            _ => Err(NotAnAction::because(read.len(), written.len()).expect("the cases above are all actions")),
         }
     }
 
-    /// The thread-visible state (q, T(w)) in which the action is enabled.
+    /// Returns the thread-visible state (q, T(w)) in which the action is enabled.
     pub fn source(&self) -> (SharedState, Option<Symbol>) {
         match *self {
             Action::Pop { from, top, .. } | Action::Overwrite { from, top, .. } | Action::Push { from, top, .. } => {
@@ -146,7 +147,7 @@ impl Action {
         }
     }
 
-    /// (q', w'): the new shared state and what replaces the symbol read, top first.
+    /// Returns (q', w'): the new shared state, and the symbols that replace the old top, top first.
     pub fn target(&self) -> (SharedState, impl DoubleEndedIterator<Item = Symbol> + Clone + use<>) {
         let (to, written) = match *self {
             Action::Pop { to, .. } | Action::EmptyOverwrite { to, .. } => (to, [None, None]),
@@ -156,12 +157,12 @@ impl Action {
         (to, written.into_iter().flatten())
     }
 
-    /// Every symbol the action mentions.
+    /// Returns all symbols of the action.
     pub fn symbols(&self) -> impl Iterator<Item = Symbol> {
         self.source().1.into_iter().chain(self.target().1)
     }
 
-    /// What kind of action this is.
+    /// Returns the kind of the action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Action::Pop { .. } => ActionKind::Pop,
@@ -172,13 +173,14 @@ impl Action {
         }
     }
 
-    /// The step ⟨q|w⟩ → ⟨q'|w'⟩ of a sequential pushdown system, if the action is enabled in ⟨q|w⟩.
+    /// Returns the step ⟨q|w⟩ → ⟨q'|w'⟩ of a sequential pushdown system, if the action is enabled
+    /// in ⟨q|w⟩.
     pub fn apply(&self, shared: SharedState, stack: &Stack) -> Option<(SharedState, Stack)> {
         if self.source() != (shared, stack.top()) {
             return None;
         }
         let mut stack = stack.clone();
-        stack.pop(); // nothing to pop from the empty stack: w' is then all there is
+        stack.pop(); // an empty stack stays empty, and w' becomes the whole stack
         let (to, written) = self.target();
         for symbol in written.rev() {
             stack.push(symbol);
@@ -221,13 +223,13 @@ mod tests {
     #[test]
     fn an_action_is_enabled_by_shared_state_and_top_alone() {
         assert_eq!(step(&[A], &[], &[B, A]), None, "another top");
-        assert_eq!(step(&[A], &[], &[]), None, "nothing to pop");
+        assert_eq!(step(&[A], &[], &[]), None, "the stack is empty");
         assert_eq!(step(&[], &[A], &[A]), None, "the stack is not empty");
         let pop = Action::Pop { from: Q[1], top: A, to: Q[1] };
         assert_eq!(pop.apply(Q[0], &Stack::from_top([A])), None, "another shared state");
     }
 
-    /// The words that traces are written with.
+    /// Traces use these words.
     #[test]
     fn kinds_have_words() {
         let words = ActionKind::ALL.map(ActionKind::word);
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_action() {
+    fn pairs_that_are_not_actions() {
         let new = |read: &[Symbol], written: &[Symbol]| Action::new((Q[0], read), (Q[1], written)).unwrap_err();
         assert_eq!(new(&[A, A], &[]), NotAnAction::ReadsBelowTop);
         assert_eq!(new(&[A], &[A, A, A]), NotAnAction::WritesTooMuch);

@@ -1,72 +1,72 @@
-//! Certificates: inductive invariants, as evidence that nothing else is reachable.
+//! Certificates: inductive invariants, as evidence that no other states are reachable.
 //!
-//! A certificate is a set of tuples ⟨q|L₁,…,Lₙ⟩, each of a shared state and a regular language of
-//! stacks for each thread. A tuple stands for every state ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. If the
-//! initial states are among these, and every step from one of them leads to one of them, then they
-//! are all that is reachable. Whether that is so is for a checker to find out; nothing here makes
-//! it true.
+//! A certificate is a set of tuples ⟨q|L₁,…,Lₙ⟩. Each has a shared state and, for each thread, a
+//! regular language of stacks. A tuple stands for all states ⟨q|w₁,…,wₙ⟩ with w_i ∈ L_i. If the
+//! initial states are among these states, and no step leaves them, then all reachable states are
+//! among them. The types here do not ensure this; a checker has to check it.
 
 use crate::{SharedState, Symbol, ThreadId, VisibleState};
 
-/// A deterministic automaton that has no start: each of its states stands for a language, the words
-/// that lead from it to an accepting state. A word is a stack, top first.
+/// A deterministic automaton without an initial state.
+///
+/// Each state stands for a language: the words that lead from this state to an accepting state. A
+/// word is a stack, top first.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Automaton {
     accepting: Vec<bool>,
-    /// Where the transitions of each state end.
+    /// For each state, the end of its transitions in the list of all transitions.
     ends: Vec<usize>,
     transitions: Vec<(Symbol, u32)>,
 }
 
-#[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+#[expect(clippy::len_without_is_empty, reason = "no caller needs `is_empty`")]
 impl Automaton {
-    /// How many states it has.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.accepting.len()
     }
 
-    /// Adds a state with its transitions, which may lead to states that are yet to come.
+    /// Adds a state with its transitions. They may lead to states that are added later.
     pub fn push(&mut self, accepting: bool, transitions: impl IntoIterator<Item = (Symbol, u32)>) {
         self.accepting.push(accepting);
         self.transitions.extend(transitions);
         self.ends.push(self.transitions.len());
     }
 
-    /// Whether a word may end here.
+    /// Whether a state is accepting.
     pub fn is_accepting(&self, state: u32) -> bool {
         self.accepting[state as usize]
     }
 
-    /// The transitions from a state: symbol and target.
+    /// Returns the transitions from a state: symbol and target.
     pub fn out(&self, state: u32) -> &[(Symbol, u32)] {
         let state = state as usize;
         let start = if state == 0 { 0 } else { self.ends[state - 1] };
         &self.transitions[start..self.ends[state]]
     }
 
-    /// How many transitions it has.
+    /// Returns the number of transitions.
     pub fn transition_count(&self) -> usize {
         self.transitions.len()
     }
 }
 
-/// Tuples of languages, for a checker.
+/// Tuples of languages, as evidence for a checker.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Certificate {
-    /// The threads, in groups. Within a group the languages of a tuple may be permuted: a tuple
-    /// stands for all of these.
+    /// The threads, in groups. A tuple stands also for all tuples that result from permuting its
+    /// languages within groups.
     pub groups: Vec<Vec<ThreadId>>,
     /// The languages of the tuples.
     pub automaton: Automaton,
     /// The tuples, each with its shared state and then, for each thread, a state of the automaton.
     pub tuples: Vec<u32>,
-    /// The visible states that the tuples have, as far as they do not differ by permutations, if
-    /// that is claimed.
+    /// If the certificate claims T(R): the visible states of the tuples, one of each orbit.
     pub visible: Option<Vec<VisibleState>>,
 }
 
 impl Certificate {
-    /// The tuples: q, and the states of the automaton for L₁,…,Lₙ.
+    /// Returns the tuples: q, and the states of the automaton for L₁,…,Lₙ.
     pub fn tuples(&self) -> impl ExactSizeIterator<Item = (SharedState, &[u32])> {
         let threads: usize = self.groups.iter().map(Vec::len).sum();
         self.tuples.chunks_exact(1 + threads).map(|tuple| (SharedState(tuple[0]), &tuple[1..]))
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn states_keep_their_transitions_and_tuples_their_languages() {
+    fn states_have_their_transitions_and_tuples_their_languages() {
         let [a, b] = [0, 1].map(Symbol);
         let mut automaton = Automaton::default();
         assert_eq!((automaton.len(), automaton.transition_count()), (0, 0));

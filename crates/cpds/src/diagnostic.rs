@@ -1,23 +1,23 @@
-//! Diagnostics: what is wrong with a text, where, and what to do about it.
+//! Diagnostics: a mistake in a text, its place, and how to correct it.
 //!
-//! Plain data. Turning them into underlined text is the command line's business; [`ReadError`]
-//! prints one line each, for everybody else.
+//! Diagnostics are plain data. The command line prints them with the underlined text. [`ReadError`]
+//! prints one line for each, for other programs.
 
 pub use crate::format::words::{nearest, shortened};
 use crate::names::is_invisible;
 use std::fmt;
 
-/// A text with the name under which the user knows it.
+/// A text with its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// A file name, or what else the user calls it, such as an option of a command line.
+    /// The name for messages: a file name, or for example an option of a command line.
     pub name: String,
     /// The text.
     pub text: String,
 }
 
 impl Source {
-    /// A text and its name. A byte order mark is not part of the text.
+    /// Makes a source. A byte order mark is not part of the text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let mut text = text.into();
         if text.starts_with('\u{feff}') {
@@ -26,7 +26,7 @@ impl Source {
         Source { name: name.into(), text }
     }
 
-    /// The text that these bytes are, if they are UTF-8.
+    /// Decodes bytes as UTF-8.
     pub fn decode(name: impl Into<String>, mut bytes: Vec<u8>) -> Result<Self, ReadError> {
         if bytes.starts_with("\u{feff}".as_bytes()) {
             bytes.drain(..3);
@@ -36,7 +36,7 @@ impl Source {
             Err(error) => (error.utf8_error(), error.into_bytes()),
         };
         let (start, byte) = (error.valid_up_to(), bytes[error.valid_up_to()]);
-        // What comes after the mistake is not shown: it may be long, and becomes longer here.
+        // The text after the mistake is not shown, because it may be long.
         let shown = &bytes[..bytes.len().min(start + 100)];
         let lossy = Source { name: name.into(), text: String::from_utf8_lossy(shown).into_owned() };
         let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
@@ -51,7 +51,7 @@ impl Source {
         Err(ReadError::new(vec![lossy], error))
     }
 
-    /// Line and column of a place, both counted from 1; columns count characters.
+    /// Returns the line and the column of a place, both counted from 1. Columns count characters.
     pub fn position(&self, offset: u32) -> (usize, usize) {
         let before = self.text.get(..offset as usize).unwrap_or(&self.text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -69,7 +69,7 @@ impl From<&str> for Source {
 /// A part of a source: bytes `start..end`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Span {
-    /// Which source, as its position in [`Reading::sources`](crate::Reading::sources).
+    /// The number of the source in [`Reading::sources`](crate::Reading::sources).
     pub source: u32,
     /// First byte.
     pub start: u32,
@@ -78,22 +78,22 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of this to the end of the other.
+    /// Returns the span from the start of this span to the end of the other one.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.start), ..self }
     }
 }
 
-/// Whether a character can be seen, and no terminal or browser obeys it.
+/// Whether a character is visible and has no effect on a terminal or a browser.
 pub fn is_printable(c: char) -> bool {
     !is_invisible(c)
 }
 
-/// A text with nothing in it that a terminal would obey, or that cannot be seen.
+/// Escapes all characters that are invisible or that control a terminal.
 ///
-/// All text that comes from a file or from the command line passes through here, or through
-/// [`printable_lines`], before it is shown.
+/// All text from a file or from the command line goes through this function or through
+/// [`printable_lines`] before it is printed.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -102,7 +102,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// The same for a text of several lines: the ends of lines stay, and so do tabs.
+/// Like [`printable`], but keeps ends of lines and tabs.
 pub fn printable_lines(text: &str) -> String {
     if text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t')) {
         return text.to_owned(); // nearly always
@@ -118,91 +118,91 @@ pub fn printable_lines(text: &str) -> String {
     shown
 }
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The text has no meaning.
+    /// The text is not valid.
     Error,
-    /// The text has a meaning, but perhaps not the one that was meant.
+    /// The text is valid, but perhaps not as intended.
     Warning,
 }
 
-/// A part of a question that the text of the model does not have. Diagnostics name it like this; a
-/// command line names its option for it.
+/// An input that is not in the text of the model. Diagnostics contain this value; the command line
+/// prints the name of its option.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Setting {
-    /// Initial states, in place of those of the model.
+    /// Initial states that replace those of the model.
     Initial,
-    /// Bad states, in place of those of the model.
+    /// Bad patterns that replace those of the model.
     Target,
-    /// Labels of a program; it is bad to stand there.
+    /// Labels of a program that are bad.
     Label,
-    /// The functions of a program that threads start with, and how many of each.
+    /// The functions in which threads start, and the number of threads for each.
     Instances,
-    /// How many threads a program may create.
+    /// The limit on threads that a program creates.
     Threads,
 }
 
-/// One thing to tell the user.
+/// A message about a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, in one line, lower case.
+    /// The mistake, in one line, in lower case.
     pub message: String,
-    /// The place, and what to say there.
+    /// The place, and the text at the place.
     pub label: Option<(Span, String)>,
-    /// A second place that explains the first.
+    /// A second place that explains the first one.
     pub related: Option<(Span, String)>,
-    /// What to do about it.
+    /// How to correct it.
     pub help: Option<String>,
-    /// The setting that is wrong, or that changes nothing.
+    /// The setting that is wrong or has no effect.
     pub about: Option<Setting>,
-    /// The settings that help, some with an example of a value.
+    /// The settings that correct it, some with an example of a value.
     pub settings: Vec<(Setting, Option<&'static str>)>,
 }
 
 impl Diagnostic {
-    /// An error, so far without a place.
+    /// Makes an error without a place.
     pub fn error(message: impl Into<String>) -> Self {
         let (severity, message) = (Severity::Error, message.into());
         Diagnostic { severity, message, label: None, related: None, help: None, about: None, settings: Vec::new() }
     }
 
-    /// A warning, so far without a place.
+    /// Makes a warning without a place.
     pub fn warning(message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(message) }
     }
 
-    /// Points at a place.
+    /// Sets the place.
     #[must_use]
     pub fn at(mut self, span: Span, label: impl Into<String>) -> Self {
         self.label = Some((span, label.into()));
         self
     }
 
-    /// Points at a second place.
+    /// Sets the second place.
     #[must_use]
     pub fn see(mut self, span: Span, label: impl Into<String>) -> Self {
         self.related = Some((span, label.into()));
         self
     }
 
-    /// Says what to do.
+    /// Sets the help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Says which setting it is about.
+    /// Sets the wrong setting.
     #[must_use]
     pub fn about(mut self, setting: Setting) -> Self {
         self.about = Some(setting);
         self
     }
 
-    /// Adds a setting that helps, with an example of a value.
+    /// Adds a setting that corrects the mistake, with an example of a value.
     #[must_use]
     pub fn setting(mut self, setting: Setting, example: impl Into<Option<&'static str>>) -> Self {
         self.settings.push((setting, example.into()));
@@ -211,7 +211,7 @@ impl Diagnostic {
 }
 
 /// The diagnostics of one reading. Only the first hundred errors and the first hundred warnings are
-/// kept; the rest are counted.
+/// stored. The others are only counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -220,25 +220,25 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    const KEEP: usize = 100;
-    /// After so many errors nobody reads on.
+    const STORED: usize = 100;
+    /// After this number of errors, reading stops.
     const MANY: usize = 10_000;
 
-    /// Adds an error. It is made only if it will be kept, so that a file of nothing but mistakes
-    /// stays cheap.
+    /// Adds an error. `make` is called only if the error is stored, so that a file with very many
+    /// mistakes takes little time.
     pub fn error(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.errors += 1;
-        if self.errors <= Self::KEEP {
+        if self.errors <= Self::STORED {
             let diagnostic = make();
             debug_assert_eq!(diagnostic.severity, Severity::Error);
             self.kept.push(diagnostic);
         }
     }
 
-    /// Adds a warning, in the same way.
+    /// Adds a warning, like [`Diagnostics::error`].
     pub fn warning(&mut self, make: impl FnOnce() -> Diagnostic) {
         self.warnings += 1;
-        if self.warnings <= Self::KEEP {
+        if self.warnings <= Self::STORED {
             let diagnostic = make();
             debug_assert_eq!(diagnostic.severity, Severity::Warning);
             self.kept.push(diagnostic);
@@ -250,43 +250,43 @@ impl Diagnostics {
         self.errors == 0
     }
 
-    /// Whether there are so many errors that looking for more is of no use.
+    /// Whether there are so many errors that reading should stop.
     pub fn are_many(&self) -> bool {
         self.errors >= Self::MANY
     }
 
-    /// Those that were kept, in the order of the text; errors first.
+    /// Returns the stored diagnostics, errors first, each in the order of the text.
     pub fn kept(&self) -> &[Diagnostic] {
         &self.kept
     }
 
-    /// How many errors there were.
+    /// Returns the number of errors.
     pub fn errors(&self) -> usize {
         self.errors
     }
 
-    /// How many warnings there were.
+    /// Returns the number of warnings.
     pub fn warnings(&self) -> usize {
         self.warnings
     }
 
-    /// Puts them into the order of the text; errors first.
+    /// Sorts the stored diagnostics: errors first, each in the order of the text.
     pub fn sort(&mut self) {
         self.kept.sort_by_key(|d| (d.severity, d.label.as_ref().map(|(span, _)| *span)));
     }
 }
 
-/// The text was not understood; prints as `file:line:column: error: …`, one line each.
+/// The errors of a text that is not valid. Each prints as a line `file:line:column: error: …`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
     /// The texts.
     pub sources: Vec<Source>,
-    /// What there is to say about them; at least one error.
+    /// The diagnostics; at least one error.
     pub diagnostics: Diagnostics,
 }
 
 impl ReadError {
-    /// A single error.
+    /// Makes a `ReadError` with a single error.
     pub fn new(sources: Vec<Source>, error: Diagnostic) -> Self {
         let mut diagnostics = Diagnostics::default();
         diagnostics.error(|| error);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_counted_but_not_kept() {
+    fn only_the_first_diagnostics_are_stored_but_all_are_counted() {
         let mut diagnostics = Diagnostics::default();
         for _ in 0..1000 {
             diagnostics.warning(|| Diagnostic::warning("x"));
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(diagnostics.warnings(), 1000);
     }
 
-    /// Errors first, and each in the order of the text.
+    /// Errors come first, each in the order of the text.
     #[test]
     fn one_line_each() {
         let at = |start, end| Span { source: 0, start, end };
@@ -359,10 +359,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text() {
+    fn bytes_that_are_not_utf_8() {
         let told = |bytes: &[u8]| {
             let error = Source::decode("x", bytes.to_vec()).unwrap_err();
-            let [diagnostic] = error.diagnostics.kept() else { panic!("one is enough") };
+            let [diagnostic] = error.diagnostics.kept() else { panic!("one diagnostic") };
             let (span, label) = diagnostic.label.clone().unwrap();
             (span.start, span.end, label, diagnostic.help.clone().unwrap())
         };
@@ -374,12 +374,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
+    fn characters_that_control_a_terminal_are_escaped() {
         assert_eq!(printable("aε\u{1b}[1m\u{202e}b"), "aε\\u{1b}[1m\\u{202e}b");
         assert_eq!(printable("a\r\n\tb"), "a\\r\\n\\tb");
         assert_eq!(printable_lines("a\r\n\tb\u{2066}\n\rc"), "a\n\tb\\u{2066}\n\\rc");
         assert_eq!(printable_lines("a\r\n"), "a\n");
-        // A few of each block of the category Cf, the separators, and others that cannot be seen.
+        // Some of each block of the category Cf, the separators, and other invisible characters.
         let unseen = "\u{0}\u{7f}\u{9b}\u{ad}\u{600}\u{61c}\u{6dd}\u{70f}\u{891}\u{8e2}\u{180e}\u{200b}\u{200d}\u{200f}\u{2028}\u{2029}\u{202a}\
             \u{202e}\u{2060}\u{2066}\u{2069}\u{206f}\u{feff}\u{fff9}\u{fffb}\u{110bd}\u{110cd}\u{13430}\u{1bca0}\u{1d173}\u{e0001}\u{e007f}\
             \u{34f}\u{115f}\u{17b5}\u{3164}\u{fe0f}";

@@ -3,19 +3,19 @@
 //! Threads with recursion that share memory are modelled as pushdown systems with a common set of
 //! shared states (§2 of *CUBA: Interprocedural Context-UnBounded Analysis of Concurrent Programs*,
 //! Liu and Wahl, PLDI 2018). This crate has the model, its step relation and its file formats, in
-//! the paper's words. It has no analysis: engines and checkers are built on it, and cannot disagree
-//! about what a system is.
+//! the paper's words. It has no analysis. Engines and checkers use it, so they have the same
+//! definition of a system.
 //!
-//! This page works through the paper's first example.
+//! This page uses the paper's first example.
 //!
-//! # Writing a system down
+//! # Writing a system
 //!
 //! Fig. 1 has four shared states, 0 to 3, and two threads. Thread 1 has the stack symbols 1 and 2,
-//! thread 2 the symbols 4, 5 and 6. An **action** (q,σ) → (q',w) says: if the shared state is q and
-//! σ is on top of my stack, make the shared state q' and put w in place of σ. If w is empty that is
-//! a **pop**, a procedure that returns; if it is one symbol, an **overwrite**, a local step; if it
-//! is two, a **push**, a call: the callee on top, the point to return to below. In our text format,
-//! with `-` for the empty word ε, the system reads almost as in the paper:
+//! thread 2 the symbols 4, 5 and 6. An **action** (q,σ) → (q',w) is enabled if the shared state is
+//! q and σ is on top of the thread's stack. It changes the shared state to q' and replaces σ by w.
+//! If w is empty, the action is a **pop**: a procedure returns. If w is a single symbol, it is an
+//! **overwrite**: a local step. If w has two symbols, it is a **push**: a call, with the callee on
+//! top and the return point below. In our text format, `-` is the empty word ε:
 //!
 //! ```
 //! use cpds::Problem;
@@ -45,9 +45,9 @@
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! A [`Problem`] is a system and a property. The [`Cpds`] inside is known to be well-formed: a
-//! mistake in the text, say a symbol that the thread does not declare, is reported with its place,
-//! and there is no system.
+//! A [`Problem`] is a system and a property. Its [`Cpds`] is well-formed. A mistake in the text,
+//! such as a symbol that the thread does not declare, is reported with its place, and there is no
+//! system.
 //!
 //! ```
 //! let error = "shared 0\n init 0|a\n thread P { symbols b }".parse::<cpds::Problem>().unwrap_err();
@@ -69,24 +69,24 @@
 //! assert_eq!(system.paper(start).to_string(), "⟨0|1,4⟩");
 //!
 //! let mut steps = system.steps(start);
-//! let first = steps.next().expect("P1 can move");
+//! let first = steps.next().expect("P1 has a step");
 //! assert_eq!(system.thread_name(first.thread), "P1");
 //! assert_eq!(system.paper(&first.rule.action).to_string(), "(0,1) → (1,2)");
 //! assert_eq!(system.paper(&first.state).to_string(), "⟨1|2,4⟩");
 //!
-//! let second = steps.next().expect("so can P2");
+//! let second = steps.next().expect("P2 has a step");
 //! assert_eq!(system.paper(&second.rule.action).to_string(), "(0,4) → (0,ε)");
 //! assert_eq!(system.paper(&second.state).to_string(), "⟨0|1,ε⟩");
 //! # assert!(steps.next().is_none());
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! # What is visible
+//! # Visible states
 //!
-//! Consecutive steps of one thread are a **context**. In three contexts, P1, then P2 twice, then P1
-//! again, the system returns to where it was, but for one thing: P2's stack has grown. The other
-//! thread cannot see that. What can be seen of a state s is its **visible state** T(s), the shared
-//! state and the top of each stack, and that is the same as at the start:
+//! Consecutive steps of one thread are a **context**. After three contexts, P1, then P2 twice, then
+//! P1 again, the system is in its initial state again, except that P2's stack has grown. The
+//! **visible state** T(s) of a state s is the shared state and the top of each stack. Here it is
+//! the same as at the start:
 //!
 //! ```
 //! # let text = "shared 0..3; init 0|1,4; bad 0|1,6
@@ -100,14 +100,14 @@
 //! let (p1, p2) = (ThreadId(0), ThreadId(1));
 //! let mut state = start.clone();
 //! for thread in [p1, p2, p2, p1] {
-//!     let step = system.steps_of(thread, &state).next().expect("it has one");
+//!     let step = system.steps_of(thread, &state).next().expect("the thread has a step");
 //!     state = step.state;
 //! }
 //! assert_eq!(system.paper(&state).to_string(), "⟨0|1,4 6⟩");
 //! assert_ne!(&state, start);
 //! assert_eq!(state.visible(), start.visible());
 //!
-//! // A fourth context pops the 4. The 6 below it emerges, and that is the bad state.
+//! // A fourth context pops the 4. This reveals the 6 below it, which is the bad state.
 //! let last = system.steps_of(p2, &state).next().expect("b1").state;
 //! assert_eq!(system.paper(&last.visible()).to_string(), "⟨0|1,6⟩");
 //! assert!(fig1.is_bad(&last));
@@ -115,11 +115,11 @@
 //! # Ok::<(), cpds::ReadError>(())
 //! ```
 //!
-//! This is the difficulty that the paper is about. Between the second and the fourth context
-//! nothing new is visible, and yet the stacks have changed, and something new will be. When can
-//! nothing new appear any more? That is for the engines.
+//! This is the difficulty that the paper solves. Between the second and the fourth context no new
+//! visible state is reached, but the stacks change, and a new visible state follows later. The
+//! engines find out when no further visible state can follow.
 //!
-//! # Where the paper's definitions are
+//! # The paper's definitions in this crate
 //!
 //! | paper | here |
 //! |---|---|
@@ -129,12 +129,12 @@
 //! | ⟨q\|w₁,…,wₙ⟩, T (§2.2, Eq. 1) | [`GlobalState`], [`VisibleState`], [`GlobalState::visible`] |
 //! | 𝒫ⁿ and its steps (§2.2) | [`Cpds`], [`Cpds::steps`] |
 //! | property C over visible states | [`Property`], [`Pattern`] |
-//! | evidence that a state is reachable, or that none else is | [`Trace`], [`Certificate`] |
+//! | evidence that a state is reachable, or that no others are | [`Trace`], [`Certificate`] |
 //!
-//! Two departures: a system may have several initial states, each with stacks of any height, where
-//! the paper has one with empty stacks; and an action that is not enabled is no step, where the
-//! paper has a step that changes nothing. The second makes no difference to what is reachable, and
-//! nothing in the paper depends on the first.
+//! The crate departs from the paper in two ways. First, a system may have several initial states,
+//! each with stacks of any height; the paper has one, with empty stacks. No result of the paper
+//! depends on this. Second, an action that is not enabled gives no step; in the paper, it gives a
+//! step that changes nothing. The reachable states are the same.
 
 mod action;
 mod certificate;

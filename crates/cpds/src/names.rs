@@ -1,30 +1,30 @@
-//! Names: what the user calls a shared state or a stack symbol.
+//! The names of shared states and stack symbols.
 //!
-//! The model works with dense numbers; a [`Names`] table turns them back into the user's words.
-//! Numbers are names too: `shared 0..3` declares the four names `0`, `1`, `2`, `3`.
+//! The model uses dense numbers. A [`Names`] table maps them to the names in the text. A number is
+//! a name too: `shared 0..3` declares the four names `0`, `1`, `2`, `3`.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::fmt;
 use std::hash::Hasher;
 
-/// The longest name, in bytes.
+/// The length of the longest name, in bytes.
 pub const MAX_NAME: usize = 255;
 
 /// Distinct names in order of first insertion, each with its number.
 ///
-/// All names lie in one buffer, so a million of them cost about as much as their text.
+/// All names are in one buffer, so they need little more memory than their text.
 #[derive(Clone, Default)]
 pub struct Names {
     text: String,
-    /// `ends[i]` is where name `i` ends in `text`; it starts where its predecessor ends.
+    /// `ends[i]` is the end of name `i` in `text`. It starts at the end of the name before.
     ends: Vec<u32>,
     /// Numbers of names, hashed by their text.
     table: HashTable<u32>,
 }
 
 impl Names {
-    /// The number of `name`, which is added at the end if it is new.
+    /// Returns the number of `name`. A new name is added at the end.
     pub fn insert(&mut self, name: &str) -> u32 {
         if let Some(number) = self.get(name) {
             return number;
@@ -37,20 +37,20 @@ impl Names {
         number
     }
 
-    /// The number of `name`, if it is there.
+    /// Returns the number of `name`, if the table has it.
     pub fn get(&self, name: &str) -> Option<u32> {
         self.table.find(hash(name), |&other| slice(&self.text, &self.ends, other) == name).copied()
     }
 
-    /// The name with this number.
+    /// Returns the name with this number.
     ///
     /// # Panics
-    /// If there is no such number.
+    /// If no name has this number.
     pub fn name(&self, number: u32) -> &str {
         slice(&self.text, &self.ends, number)
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -60,7 +60,7 @@ impl Names {
         self.ends.is_empty()
     }
 
-    /// All names, in order.
+    /// Returns all names, in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
         (0..).zip(&self.ends).map(|(number, _)| self.name(number))
     }
@@ -104,19 +104,21 @@ fn hash(name: &str) -> u64 {
     hasher.finish()
 }
 
-/// Whether `c` may stand in a name: anything visible that the formats do not use as punctuation.
+/// Whether `c` may be in a name: it is visible, and no format uses it as punctuation.
 pub(crate) fn is_name_char(c: char) -> bool {
     if c.is_ascii_alphanumeric() {
-        return true; // nearly always
+        return true; // the fast path, for nearly all names
     }
     let bracket = matches!(c, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '⟨' | '⟩');
     let mark = matches!(c, '|' | ',' | ';' | ':' | '*' | '#' | '"' | '`' | '-' | '→' | 'ε');
     !bracket && !mark && !c.is_whitespace() && !is_invisible(c)
 }
 
-/// Control and formatting characters, and others that have no width: in a name, two that look the
-/// same could differ; in a message, the terminal would obey them. These are the categories Cc, Cf,
-/// Zl and Zp of Unicode, and whatever else it calls default-ignorable.
+/// Whether a character is invisible: a control or formatting character, or one without width.
+///
+/// With such characters, different names could look the same, and a message could control the
+/// terminal. These are the categories Cc, Cf, Zl and Zp of Unicode, and its default-ignorable
+/// characters.
 pub(crate) fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
@@ -143,7 +145,7 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name_char) && !has_range
 }
 
-/// The number that `name` is, if it is a number written the plain way (`7`, not `07`).
+/// Returns the value of `name` if it is a number without leading zeros (`7`, not `07`).
 pub(crate) fn plain_number(name: &str) -> Option<u32> {
     let plain = name == "0" || name.starts_with(|c: char| ('1'..='9').contains(&c));
     if plain && name.bytes().all(|b| b.is_ascii_digit()) { name.parse().ok() } else { None }
@@ -154,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_keep_their_order_and_their_numbers() {
+    fn names_have_the_order_and_numbers_of_their_insertion() {
         let mut names = Names::default();
         assert_eq!((names.insert("b"), names.insert("a"), names.insert("b")), (0, 1, 0));
         assert_eq!(names.iter().collect::<Vec<_>>(), ["b", "a"]);
@@ -163,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_grows_finds_everything_again() {
+    fn a_table_that_grows_finds_all_names_again() {
         let names: Names = (0..5000).map(|i| i.to_string()).collect();
         assert!((0..5000).all(|i| names.get(&i.to_string()) == Some(i)));
     }
 
     #[test]
-    fn what_is_a_name() {
+    fn names_and_texts_that_are_not_names() {
         let longest = "a".repeat(MAX_NAME);
         for name in ["17", "main.3", "⊥", "a.", ".", &longest] {
             assert!(is_name(name), "{name}");

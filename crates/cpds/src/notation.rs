@@ -1,17 +1,17 @@
-//! Writing states, actions and patterns: as the paper does, or as our files do.
+//! Writes states, actions and patterns in the notation of the paper or of our files.
 //!
 //! | | paper | text |
 //! |---|---|---|
 //! | state | `⟨3\|2,4 6⟩` | `3\|2,4 6` |
 //! | pop | `(0,4) → (0,ε)` | `(0,4) -> (0,-)` |
 //!
-//! Stacks are written top first, their symbols separated by a blank. Both notations can be read
-//! back.
+//! Stacks are written top first, with blanks between symbols. States in both notations can be
+//! parsed.
 
 use crate::{Action, Cpds, GlobalState, Pattern, SharedState, Stack, Symbol, VisibleState, Wild};
 use std::fmt::{self, Display, Formatter};
 
-/// Something together with the system whose names it is written in.
+/// An item together with the system that has its names.
 #[derive(Clone, Copy)]
 pub struct Notation<'a, T> {
     system: &'a Cpds,
@@ -20,22 +20,23 @@ pub struct Notation<'a, T> {
 }
 
 impl Cpds {
-    /// `item` in the paper's notation: ⟨q|w₁,…,wₙ⟩, (q,w) → (q',w'), ε.
+    /// Writes `item` in the paper's notation: ⟨q|w₁,…,wₙ⟩, (q,w) → (q',w'), ε.
     pub fn paper<'a, T>(&'a self, item: &'a T) -> Notation<'a, T> {
         Notation { system: self, item, paper: true }
     }
 
-    /// `item` as our files and the command line write it: `q|w1,…,wn`, `(q,w) -> (q',w')`, `-`.
+    /// Writes `item` in the notation of our files and of the command line: `q|w1,…,wn`, `(q,w) ->
+    /// (q',w')`, `-`.
     pub fn text<'a, T>(&'a self, item: &'a T) -> Notation<'a, T> {
         Notation { system: self, item, paper: false }
     }
 
-    /// The name of a shared state.
+    /// Returns the name of a shared state.
     pub fn shared_name(&self, q: SharedState) -> &str {
         self.shared_names().name(q.0)
     }
 
-    /// The name of a stack symbol.
+    /// Returns the name of a stack symbol.
     pub fn symbol_name(&self, symbol: Symbol) -> &str {
         self.symbol_names().name(symbol.0)
     }

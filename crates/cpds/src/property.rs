@@ -1,16 +1,16 @@
-//! Properties: bad patterns, which say which visible states are bad.
+//! Properties: bad patterns, which describe the bad visible states.
 
 use crate::system::limits;
 use crate::{Cpds, GlobalState, ModelError, SharedState, Symbol, ThreadId, VisibleState};
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 
-/// Either anything (`*`) or one particular value.
+/// Any value (`*`), or a given one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Wild<T> {
     /// `*`
     Any,
-    /// This value and no other.
+    /// Only this value.
     Is(T),
 }
 
@@ -26,9 +26,9 @@ impl<T: PartialEq> Wild<T> {
 /// A pattern `q|s1,…,sn` of visible states, with `*` for anything and `-` for ε.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Pattern {
-    /// Which shared states.
+    /// The shared state.
     pub shared: Wild<SharedState>,
-    /// Which top for each thread; `Is(None)` is the empty stack.
+    /// The top for each thread; `Is(None)` is the empty stack.
     pub tops: Vec<Wild<Option<Symbol>>>,
 }
 
@@ -39,7 +39,8 @@ impl Pattern {
         self.shared.matches(&state.shared) && self.tops.iter().zip(&state.tops).all(|(p, top)| p.matches(top))
     }
 
-    /// Whether the pattern has one top for each thread, and names only what is declared.
+    /// Whether the pattern has a top for each thread, and has only declared shared states and
+    /// symbols.
     fn fits(&self, system: &Cpds) -> bool {
         let has_top = |(top, thread): (&Wild<Option<Symbol>>, ThreadId)| match top {
             Wild::Is(Some(symbol)) => system.program(thread).alphabet().contains(*symbol),
@@ -53,22 +54,21 @@ impl Pattern {
     }
 }
 
-/// A safety property: none of these patterns is ever reached.
+/// A safety property: no reachable state fits one of these patterns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Property {
-    /// The bad patterns. None at all: everything is allowed.
+    /// The bad patterns. Without any, no state is bad.
     pub bad: Vec<Pattern>,
 }
 
 impl Property {
-    /// The first pattern that this visible state fits, if it is bad.
+    /// Returns the first pattern that this visible state fits, if it is bad.
     pub fn violation(&self, state: &VisibleState) -> Option<&Pattern> {
         self.bad.iter().find(|pattern| pattern.matches(state))
     }
 }
 
-/// A system and the property it should have: what a file says. The patterns of the property fit the
-/// system.
+/// A system and its property: the content of a model. The patterns of the property fit the system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     system: Cpds,
@@ -76,7 +76,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem, if each pattern fits the system. A repeated pattern counts once.
+    /// Makes a problem, if each pattern fits the system. A repeated pattern counts once.
     pub fn new(system: Cpds, mut property: Property) -> Result<Problem, ModelError> {
         if !property.bad.iter().all(|pattern| pattern.fits(&system)) {
             return Err(ModelError::PatternDoesNotFit);
@@ -93,18 +93,18 @@ impl Problem {
         Ok(Problem { system, property })
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &Cpds {
         &self.system
     }
 
-    /// The property.
+    /// Returns the property.
     pub fn property(&self) -> &Property {
         &self.property
     }
 
-    /// What the problem is called in evidence for it: a hash of the text that
-    /// [`print_cpds`](crate::print_cpds) gives, which has everything but comments and layout.
+    /// Returns the name of the problem in evidence: a hash of the text of
+    /// [`print_cpds`](crate::print_cpds), which does not depend on comments and layout.
     pub fn fingerprint(&self) -> String {
         let digest = Sha256::digest(crate::print_cpds(self));
         digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_matches_what_it_names_and_leaves_the_rest_open() {
+    fn a_pattern_matches_given_values_and_any_values() {
         use Wild::{Any, Is};
         let state = problem().system.initial()[0].visible();
         for yes in [pattern(Any, &[Any, Any]), pattern(Is(0), &[Is(Some(0)), Is(None)])] {
@@ -173,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_of_the_problem_not_of_its_layout() {
+    fn a_fingerprint_does_not_depend_on_comments_and_layout() {
         let bad = |bad| Problem::new(problem().system, Property { bad }).unwrap().fingerprint();
         let text = "# the same\nshared 0 1\ninit 0|a,-\nthread A {\n symbols a }\nthread B { symbols b }";
         assert_eq!(text.parse::<Problem>().unwrap().fingerprint(), problem().fingerprint());
         assert_ne!(bad(vec![pattern(Wild::Any, &[Wild::Any, Wild::Any])]), problem().fingerprint());
         let of_text = Sha256::digest(b"abc");
-        assert_eq!(of_text[..4], [0xba, 0x78, 0x16, 0xbf], "the hash that everybody has");
+        assert_eq!(of_text[..4], [0xba, 0x78, 0x16, 0xbf], "the SHA-256 of `abc`");
         assert_eq!(problem().fingerprint().len(), "sha256:".len() + 64);
     }
 

@@ -6,18 +6,18 @@ pub struct SharedState(pub u32);
 
 /// A stack symbol σ, as its number in [`Cpds::symbol_names`](crate::Cpds::symbol_names).
 ///
-/// One table numbers the symbols of all threads: a name used by two threads is the same symbol, so
-/// that threads running the same program have literally equal stacks. Which symbols belong to Σ_i
-/// is kept per thread. `Option<Symbol>` is Σ_i^{≤1}; `None` is ε.
+/// One table numbers the symbols of all threads. A name in two threads is the same symbol, so
+/// threads with the same program can have equal stacks. Each thread has its own alphabet Σ_i of
+/// these symbols. `Option<Symbol>` is Σ_i^{≤1}; `None` is ε.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Symbol(pub u32);
 
-/// A thread's place in the system: thread `i` of the paper is `ThreadId(i - 1)`.
+/// The number of a thread: thread `i` of the paper is `ThreadId(i - 1)`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
-    /// This thread's position in a list with one entry per thread.
+    /// Returns the thread's position in a list with one entry for each thread.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -31,24 +31,24 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// A stack from its symbols, top first, as the paper writes it.
+    /// Makes a stack of these symbols, top first, as in the paper.
     pub fn from_top(symbols: impl IntoIterator<Item = Symbol>) -> Self {
         let mut bottom_up: Vec<_> = symbols.into_iter().collect();
         bottom_up.reverse();
         Stack { bottom_up }
     }
 
-    /// T(w): the top symbol, or ε (Eq. 1).
+    /// Returns T(w): the top symbol, or ε (Eq. 1).
     pub fn top(&self) -> Option<Symbol> {
         self.bottom_up.last().copied()
     }
 
-    /// |w|.
+    /// Returns |w|.
     pub fn height(&self) -> usize {
         self.bottom_up.len()
     }
 
-    /// The symbols from top to bottom.
+    /// Returns the symbols from top to bottom.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Symbol> + '_ {
         self.bottom_up.iter().rev().copied()
     }
@@ -78,7 +78,7 @@ pub struct GlobalState {
 }
 
 impl GlobalState {
-    /// T(s): the shared state and the top of each stack.
+    /// Returns T(s): the shared state and the top of each stack.
     pub fn visible(&self) -> VisibleState {
         VisibleState { shared: self.shared, tops: self.stacks.iter().map(Stack::top).collect() }
     }

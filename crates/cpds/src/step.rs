@@ -2,25 +2,24 @@
 
 use crate::{Cpds, GlobalState, Rule, ThreadId};
 
-/// A step s → s' triggered by one thread.
+/// A step s → s' of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step<'a> {
-    /// The thread that triggers it.
+    /// The thread.
     pub thread: ThreadId,
-    /// Which rule of the thread's program it fires, as its position in
-    /// [`Program::rules`](crate::Program::rules).
+    /// The position of the rule in [`Program::rules`](crate::Program::rules).
     pub index: usize,
-    /// That rule.
+    /// The rule.
     pub rule: &'a Rule,
     /// s'.
     pub state: GlobalState,
 }
 
 impl Cpds {
-    /// Every step that `thread` can take from `state`, in the order of its program.
+    /// Returns all steps of `thread` from `state`, in the order of its program.
     ///
-    /// An action that is not enabled gives no step. (The paper calls that a no-op; as a step from a
-    /// state to itself it would reach nothing.)
+    /// An action that is not enabled gives no step. (In the paper it gives a step from the state to
+    /// itself, which reaches no new state.)
     pub fn steps_of<'s>(&'s self, thread: ThreadId, state: &GlobalState) -> impl Iterator<Item = Step<'s>> {
         let stack = &state.stacks[thread.index()];
         self.program(thread).rules_from(state.shared, stack.top()).map(move |(index, rule)| {
@@ -31,7 +30,7 @@ impl Cpds {
         })
     }
 
-    /// Every step from `state`, by thread.
+    /// Returns all steps from `state`, thread by thread.
     pub fn steps<'s>(&'s self, state: &GlobalState) -> impl Iterator<Item = Step<'s>> {
         self.threads().flat_map(move |thread| self.steps_of(thread, state))
     }

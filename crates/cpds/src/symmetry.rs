@@ -4,29 +4,29 @@ use crate::{Action, Cpds, GlobalState, ThreadId};
 use std::collections::{BTreeMap, HashSet};
 
 impl Cpds {
-    /// The threads, split into groups that may be permuted freely: swapping two threads of a group
-    /// changes neither the step relation nor the set of initial states. So the set R_k is closed
-    /// under such swaps, for every k.
+    /// Divides the threads into groups of interchangeable threads: swapping two threads of a group
+    /// changes neither the step relation nor the set of initial states. So for every k, the set R_k
+    /// is closed under such swaps.
     ///
-    /// The groups are as large as can be, unless it would take swapping millions of stacks to find
-    /// out; then a group may come in several parts.
+    /// The groups are the largest possible ones, unless this needs millions of comparisons of
+    /// stacks. Then a group may be split into several.
     ///
-    /// This is a property of the system alone. A bad pattern need not be symmetric: `20|23,19,-`
-    /// can tell two adders apart.
+    /// The groups depend only on the system. A bad pattern need not be symmetric: `20|23,19,-`
+    /// distinguishes two adders.
     pub fn symmetric_groups(&self) -> Vec<Vec<ThreadId>> {
         let actions: Vec<Vec<Action>> = self.programs().iter().map(sorted_actions).collect();
         let initial: HashSet<&GlobalState> = self.initial().iter().collect();
         let mut budget = (1 << 23) / self.thread_count();
 
-        // Two threads can be swapped only if they have the same actions and the same stacks in the
-        // initial states taken together. This key makes the exact test below rare.
+        // Two threads can be swapped only if they have the same actions, and the same multiset of
+        // stacks in the initial states. With this key, the exact test below is rarely necessary.
         let mut alike: BTreeMap<_, Vec<Vec<ThreadId>>> = BTreeMap::new();
         for thread in self.threads() {
             let mut stacks: Vec<_> = self.initial().iter().map(|s| (s.shared, &s.stacks[thread.index()])).collect();
             stacks.sort_unstable();
             let groups = alike.entry((&actions[self.program_index(thread)], stacks)).or_default();
-            // Being swappable is an equivalence: (i k) = (i j)(j k)(i j). So one member stands for
-            // its group.
+            // Being interchangeable is an equivalence: (i k) = (i j)(j k)(i j). So it is enough to
+            // compare with one thread of each group.
             match groups.iter_mut().find(|group| self.can_swap(&initial, group[0], thread, &mut budget)) {
                 Some(group) => group.push(thread),
                 None => groups.push(vec![thread]),
@@ -37,8 +37,8 @@ impl Cpds {
         groups
     }
 
-    /// Whether swapping `a` and `b` keeps the set of initial states; `false` as well when `budget`
-    /// is used up.
+    /// Whether swapping `a` and `b` keeps the set of initial states. Also `false` if `budget` is
+    /// used up.
     fn can_swap(&self, initial: &HashSet<&GlobalState>, a: ThreadId, b: ThreadId, budget: &mut usize) -> bool {
         self.initial().iter().all(|state| {
             if state.stacks[a.index()] == state.stacks[b.index()] {
@@ -95,11 +95,11 @@ mod tests {
         assert_eq!(groups(&text), [(0..10).collect::<Vec<_>>()]);
     }
 
-    /// 252 threads whose stacks over the ten initial states are the balanced words of length ten:
-    /// no two can be swapped, and to find out for all pairs takes more than there is time for.
-    /// Giving up must not make a group.
+    /// The 252 threads have in the ten initial states the stacks of the balanced words of length
+    /// ten. No two threads can be swapped, and the comparison of all pairs exceeds the budget. A
+    /// pair that is not compared must not be in one group.
     #[test]
-    fn giving_up_keeps_threads_apart() {
+    fn threads_that_are_not_compared_are_in_different_groups() {
         let words: Vec<u32> = (0..1024_u32).filter(|bits| bits.count_ones() == 5).collect();
         let state = |k| words.iter().map(|&word| column(word, k)).collect::<Vec<_>>().join(",");
         let states: Vec<_> = (0..10).map(|k| format!("init 0|{}", state(k))).collect();
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn initial_states_that_are_swapped_images_keep_it() {
         assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,b,a\n init 0|b,a,b,a")), [vec![0, 1], vec![2], vec![3]]);
-        // Each of the first three has the stacks a and b once, but swapping the first two leads out
-        // of the set.
+        // Each of the first three threads has the stacks a and b once, but swapping the first two
+        // changes the set of initial states.
         assert_eq!(groups(&format!("{SAME_PROGRAM} init 0|a,b,a,a\n init 0|b,a,b,a")), [vec![0, 2], vec![1], vec![3]]);
     }
 }

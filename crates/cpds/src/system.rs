@@ -6,58 +6,60 @@ use crate::{Action, ActionKind, GlobalState, Names, SharedState, Stack, Symbol, 
 use rustc_hash::FxHashSet;
 use std::collections::HashSet;
 
-/// What a system may have. Where a large one is made, memory is the limit that counts.
+/// The limits on a system.
 pub mod limits {
     /// Shared states.
     pub const SHARED_STATES: u64 = 1 << 26;
-    /// Stack symbols, added up over the threads; a thread without symbols counts as one.
+    /// Stack symbols, the sum over all threads; a thread without symbols counts as one symbol.
     pub const SYMBOLS: u64 = 1 << 24;
-    /// Actions, added up over the threads.
+    /// Actions, the sum over all threads.
     pub const ACTIONS: u64 = 1 << 28;
-    /// Threads, copies counted.
+    /// Threads, with all copies.
     pub const THREADS: u64 = 1 << 10;
-    /// Stacks of initial states, plus the symbols on them. Bad patterns have the same limit.
+    /// The number of stacks in initial states plus the number of symbols on them. Bad patterns have
+    /// the same limit.
     pub const STACK_CELLS: u64 = 1 << 20;
 
-    /// What a system that is read from a text may have: less, so that a short text cannot ask for a
-    /// lot of memory.
+    /// The limits on a system that is read from a text. They are lower, so that a short text cannot
+    /// need much memory.
     pub mod of_text {
         /// Shared states.
         pub const SHARED_STATES: u64 = 1 << 20;
-        /// Stack symbols, counted as above.
+        /// Stack symbols, the sum over all threads.
         pub const SYMBOLS: u64 = 1 << 20;
-        /// Actions, counted as above.
+        /// Actions, the sum over all threads.
         pub const ACTIONS: u64 = 1 << 23;
     }
 }
 
 /// A concurrent pushdown system 𝒫ⁿ.
 ///
-/// Built by reading a file or by [`Cpds::new`], which checks it; so a `Cpds` is always well-formed:
-/// every number is in its table, every symbol a thread mentions is in its alphabet Σ_i, and there
-/// is at least one thread and one initial state.
+/// A `Cpds` comes from a file or from [`Cpds::new`], which checks it, so it is always well-formed.
+/// Each number is in its table, the symbols of each thread are in its alphabet Σ_i, and there are
+/// at least one thread and one initial state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cpds {
     shared: Names,
     symbols: Names,
     programs: Vec<Program>,
-    /// Which program each thread runs: all copies of the first, then all of the second, and so on.
+    /// The program of each thread: first all copies of the first program, then all copies of the
+    /// second program, and so on.
     threads: Vec<u32>,
     initial: Vec<GlobalState>,
 }
 
-/// A pushdown program with its alphabet, as declared once and run by one or more threads.
+/// A pushdown program with its alphabet. One or more threads run it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     name: String,
     copies: u32,
     alphabet: Alphabet,
     rules: Vec<Rule>,
-    /// Positions in `rules`, sorted by the source of their action (and then by position).
+    /// Positions in `rules`, sorted by the source of the action, then by position.
     by_source: Vec<u32>,
 }
 
-/// An action of Δ_i and, where the user gave one, its label, such as the paper's f₁.
+/// An action of Δ_i, with its label if it has one, such as the paper's f₁.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rule {
     /// The label, if it has one. Several rules may share a label.
@@ -73,7 +75,7 @@ pub struct Alphabet {
     sorted: Vec<Symbol>,
 }
 
-/// A system that is not well-formed.
+/// The reason why a system is not well-formed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ModelError {
@@ -100,7 +102,7 @@ pub enum ModelError {
 }
 
 impl Alphabet {
-    /// An alphabet from its symbols; a repeated one counts once.
+    /// Makes an alphabet of these symbols. A repeated symbol counts once.
     pub fn new(symbols: impl IntoIterator<Item = Symbol>) -> Self {
         let mut seen = FxHashSet::default();
         let ordered: Vec<_> = symbols.into_iter().filter(|&s| seen.insert(s)).collect();
@@ -109,12 +111,12 @@ impl Alphabet {
         Alphabet { ordered, sorted }
     }
 
-    /// Whether the symbol belongs to it.
+    /// Whether the alphabet has this symbol.
     pub fn contains(&self, symbol: Symbol) -> bool {
         self.sorted.binary_search(&symbol).is_ok()
     }
 
-    /// |Σ_i|.
+    /// Returns |Σ_i|.
     pub fn len(&self) -> usize {
         self.ordered.len()
     }
@@ -124,14 +126,14 @@ impl Alphabet {
         self.ordered.is_empty()
     }
 
-    /// Its symbols in the order of their declaration.
+    /// Returns the symbols in the order of their declaration.
     pub fn iter(&self) -> impl Iterator<Item = Symbol> + Clone + '_ {
         self.ordered.iter().copied()
     }
 }
 
 impl Program {
-    /// A program run by `copies` threads. Δ is a set: no two rules have the same action.
+    /// Makes a program that `copies` threads run. Δ is a set: no two rules have the same action.
     pub fn new(name: &str, copies: u32, alphabet: Alphabet, rules: Vec<Rule>) -> Result<Self, ModelError> {
         let count = u32::try_from(rules.len()).expect("fewer than 2^32 actions");
         let mut by_source: Vec<u32> = (0..count).collect();
@@ -144,28 +146,28 @@ impl Program {
         Ok(Program { name: name.to_owned(), copies, alphabet, rules, by_source })
     }
 
-    /// What the program is called.
+    /// Returns the name of the program.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many threads run it.
+    /// Returns the number of threads that run the program.
     pub fn copies(&self) -> u32 {
         self.copies
     }
 
-    /// Σ_i.
+    /// Returns Σ_i.
     pub fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
 
-    /// Δ_i in the order of the text, without repetitions.
+    /// Returns Δ_i in the order of the text, without repetitions.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The rules enabled in the thread-visible state (q, σ), with their positions, in the order of
-    /// the text.
+    /// Returns the rules that are enabled in the thread-visible state (q, σ), with their positions,
+    /// in the order of the text.
     pub fn rules_from(&self, q: SharedState, top: Option<Symbol>) -> impl Iterator<Item = (usize, &Rule)> {
         let source = |i: u32| self.rules[i as usize].action.source();
         let start = self.by_source.partition_point(|&i| source(i) < (q, top));
@@ -173,13 +175,13 @@ impl Program {
         enabled.map(|i| (i as usize, &self.rules[i as usize]))
     }
 
-    /// How many actions of this kind Δ_i has.
+    /// Returns the number of actions of this kind in Δ_i.
     pub fn count(&self, kind: ActionKind) -> usize {
         self.rules.iter().filter(|rule| rule.action.kind() == kind).count()
     }
 }
 
-/// Whether no two actions are equal. Mostly there are few.
+/// Whether no two actions are equal. Most programs have few actions, which are compared pairwise.
 fn are_distinct<'a>(actions: impl ExactSizeIterator<Item = &'a Action> + Clone) -> bool {
     if actions.len() > 16 {
         let mut seen = FxHashSet::default();
@@ -188,12 +190,12 @@ fn are_distinct<'a>(actions: impl ExactSizeIterator<Item = &'a Action> + Clone) 
     actions.clone().enumerate().all(|(i, action)| actions.clone().take(i).all(|other| other != action))
 }
 
-/// An error if there are too many of something.
+/// Returns an error if a count exceeds its limit.
 fn within(what: &'static str, count: u64, limit: u64) -> Result<(), ModelError> {
     if count > limit { Err(ModelError::TooLarge { what, limit }) } else { Ok(()) }
 }
 
-/// How many symbols and actions all threads have together.
+/// Returns the numbers of symbols and of actions of all threads together.
 fn sizes(programs: &[Program]) -> (u64, u64) {
     let over_threads = |count: fn(&Program) -> usize| {
         programs.iter().map(|p| u64::from(p.copies) * count(p) as u64).fold(0, u64::saturating_add)
@@ -205,7 +207,7 @@ const SYMBOLS: &str = "stack symbols, all threads together";
 const ACTIONS: &str = "actions, all threads together";
 
 impl Cpds {
-    /// A system from its parts, checked. A repeated initial state counts once.
+    /// Makes a system of its parts, and checks it. A repeated initial state counts once.
     pub fn new(
         shared: Names,
         symbols: Names,
@@ -234,7 +236,8 @@ impl Cpds {
             return Err(ModelError::DuplicateThread(twice.name.clone()));
         }
 
-        // So that the text determines the numbers: printing and reading back gives the same system.
+        // The order is fixed so that the text determines the numbers: printing and reading gives
+        // the same system.
         let mut next = 0;
         for symbol in programs.iter().flat_map(|p| p.alphabet.iter()) {
             if symbol.0 > next {
@@ -275,7 +278,7 @@ impl Cpds {
         Ok(Cpds { shared, symbols, programs, threads, initial })
     }
 
-    /// Whether a text may have this system.
+    /// Returns the system if it is within the limits of a system that is read from a text.
     pub(crate) fn fits_a_text(self) -> Result<Self, ModelError> {
         let (symbol_count, action_count) = sizes(&self.programs);
         within(SYMBOLS, symbol_count, limits::of_text::SYMBOLS)?;
@@ -283,53 +286,53 @@ impl Cpds {
         Ok(self)
     }
 
-    /// The names of the shared states; their number is |Q|.
+    /// Returns the names of the shared states; their number is |Q|.
     pub fn shared_names(&self) -> &Names {
         &self.shared
     }
 
-    /// The names of the symbols of all threads.
+    /// Returns the names of the symbols of all threads.
     pub fn symbol_names(&self) -> &Names {
         &self.symbols
     }
 
-    /// The programs, as declared.
+    /// Returns the programs in the order of their declaration.
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
-    /// The initial states, in the order of the text; R₀.
+    /// Returns the initial states in the order of the text: R₀.
     pub fn initial(&self) -> &[GlobalState] {
         &self.initial
     }
 
-    /// n.
+    /// Returns n.
     pub fn thread_count(&self) -> usize {
         self.threads.len()
     }
 
-    /// All threads, in order.
+    /// Returns all threads, in order.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + use<> {
         (0..u32::try_from(self.threads.len()).expect("limited")).map(ThreadId)
     }
 
-    /// The program that a thread runs.
+    /// Returns the program of a thread.
     pub fn program(&self, thread: ThreadId) -> &Program {
         &self.programs[self.program_index(thread)]
     }
 
-    /// Which program each thread runs, as positions in [`Cpds::programs`].
+    /// Returns for each thread the position of its program in [`Cpds::programs`].
     pub fn thread_programs(&self) -> &[u32] {
         &self.threads
     }
 
-    /// The position of a thread's program in [`Cpds::programs`].
+    /// Returns the position of a thread's program in [`Cpds::programs`].
     pub fn program_index(&self, thread: ThreadId) -> usize {
         self.threads[thread.index()] as usize
     }
 
-    /// What a thread is called: its program's name, with `#1`, `#2`, … where the program has
-    /// copies.
+    /// Returns the name of a thread: its program's name, followed by `#1`, `#2`, … if several
+    /// threads run the program.
     pub fn thread_name(&self, thread: ThreadId) -> String {
         let program = self.program(thread);
         if program.copies == 1 {
@@ -366,7 +369,11 @@ mod tests {
         assert_eq!(system(vec![program(0, &[0, 1], &[]).unwrap(), two()], &[&[]]), Err(ModelError::Incomplete));
         assert_eq!(system(vec![two(), two()], &[&[], &[]]), Err(ModelError::DuplicateThread("P".to_owned())));
         assert_eq!(system(vec![program(1, &[1, 0], &[]).unwrap()], &[&[]]), Err(ModelError::SymbolOrder));
-        assert_eq!(system(vec![program(1, &[0], &[]).unwrap()], &[&[]]), Err(ModelError::SymbolOrder), "b is nobody's");
+        assert_eq!(
+            system(vec![program(1, &[0], &[]).unwrap()], &[&[]]),
+            Err(ModelError::SymbolOrder),
+            "no alphabet has b"
+        );
         for action in [pop(0, 2), pop(1, 0)] {
             let undeclared = ModelError::UndeclaredInAction("P".to_owned());
             assert_eq!(system(vec![program(1, &[0, 1], &[action]).unwrap()], &[&[]]), Err(undeclared));
@@ -380,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_asked_of_a_program() {
+    fn a_program_finds_its_rules_and_counts_its_actions() {
         let pop = |top| Action::Pop { from: Q, top: Symbol(top), to: Q };
         let program = program(2, &[0, 1, 0], &[pop(0), pop(1), Action::EmptyOverwrite { from: Q, to: Q }]).unwrap();
         let count = ActionKind::ALL.map(|kind| program.count(kind));

@@ -3,26 +3,26 @@
 
 use crate::{Cpds, GlobalState, Rule, ThreadId};
 
-/// A path from an initial state, with as many contexts as it has entries.
+/// A path from an initial state, as a list of contexts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// Where it starts.
+    /// The first state.
     pub initial: GlobalState,
-    /// Its contexts.
+    /// The contexts.
     pub contexts: Vec<Context>,
 }
 
 /// Consecutive steps of one thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Context {
-    /// The thread that triggers them.
+    /// The thread.
     pub thread: ThreadId,
     /// The steps; at least one.
     pub steps: Vec<TraceStep>,
 }
 
 impl Context {
-    /// The rule that one of its steps fires.
+    /// Returns the rule of one of the steps.
     pub fn rule<'s>(&self, system: &'s Cpds, step: &TraceStep) -> &'s Rule {
         &system.program(self.thread).rules()[step.rule]
     }
@@ -31,13 +31,13 @@ impl Context {
 /// A step of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceStep {
-    /// Which rule it fires, as its position in [`Program::rules`](crate::Program::rules).
+    /// The position of the rule in [`Program::rules`](crate::Program::rules).
     pub rule: usize,
-    /// The state it leads to.
+    /// The state after the step.
     pub state: GlobalState,
 }
 
-/// Why something is not a trace of a system. Contexts and steps are counted from 1.
+/// The reason why a path is not a trace of a system. Contexts and steps are counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum NotATrace {
@@ -52,13 +52,14 @@ pub enum NotATrace {
 }
 
 impl Trace {
-    /// The state it ends in.
+    /// Returns the last state.
     pub fn last(&self) -> &GlobalState {
         let steps = self.contexts.iter().flat_map(|context| &context.steps);
         steps.last().map_or(&self.initial, |step| &step.state)
     }
 
-    /// Checks each step by the step relation, and that the contexts are contexts.
+    /// Checks that each step is in the step relation, and that each context has steps and another
+    /// thread than the context before.
     pub fn replay(&self, system: &Cpds) -> Result<(), NotATrace> {
         if !system.initial().contains(&self.initial) {
             return Err(NotATrace::NotInitial);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_trace() {
+    fn paths_that_are_not_traces() {
         let (problem, trace) = fig_1();
         let wrong = |change: fn(&mut Trace)| {
             let mut trace = trace.clone();

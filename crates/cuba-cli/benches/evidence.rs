@@ -6,7 +6,7 @@
 
 use cpds::Problem;
 use cpds_check::{Claim, Evidence, check};
-use cpds_testing::artifact::KNOWN;
+use cpds_testing::artifact::SYSTEMS;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cuba::{Cancel, Engine, Ladder};
@@ -22,9 +22,9 @@ fn main() {
     table.add_row(heading.into_iter().chain(figures));
     table.align_right(3..11);
     if let Some(folder) = artifact("the paper's programs") {
-        for known in &KNOWN {
-            let problem = known.read(&folder);
-            let name = known.file.rsplit('/').next().expect("a name");
+        for system in &SYSTEMS {
+            let problem = system.read(&folder);
+            let name = system.file.rsplit('/').next().expect("a name");
             for question in [Question::Verify, Question::Visible] {
                 measure(&mut table, name, &problem, question, Options::default());
             }

@@ -1,14 +1,14 @@
 //! Runs the fuzz targets on their stored corpora, without a fuzzer.
 
 #[path = "../../../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, reason = "there it is a crate of its own")]
+#[allow(unreachable_pub, reason = "the file belongs to another crate")]
 mod fuzz;
 
 use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_stored_input_is_answered() {
+fn every_stored_input_passes_its_target() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for (target, run) in fuzz::TARGETS {
         let folder = corpora.join(target);

@@ -6,7 +6,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
-use cpds_testing::artifact::KNOWN;
+use cpds_testing::artifact::SYSTEMS;
 use cpds_testing::corpus::artifact;
 use cpds_testing::families::Recursion;
 use cuba::{Ladder, Options, Question, search};
@@ -22,9 +22,9 @@ fn main() {
         column.set_cell_alignment(CellAlignment::Right);
     }
     if let Some(folder) = artifact("the paper's programs") {
-        for known in KNOWN.iter().filter(|known| known.fcr) {
-            let problem = known.read(&folder);
-            let name = known.file.rsplit('/').next().expect("a name");
+        for system in SYSTEMS.iter().filter(|system| system.fcr) {
+            let problem = system.read(&folder);
+            let name = system.file.rsplit('/').next().expect("a name");
             measure(&mut table, name, &problem, true);
             if problem.system().symmetric_groups().len() < problem.system().thread_count() {
                 measure(&mut table, name, &problem, false);

@@ -7,7 +7,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use cpds::Problem;
-use cpds_testing::artifact::KNOWN;
+use cpds_testing::artifact::SYSTEMS;
 use cpds_testing::corpus::{artifact, models};
 use cpds_testing::families::{Pile, random_system, stefan};
 use cuba::{
@@ -22,9 +22,9 @@ fn main() {
         &["best ms", "median ms", "KiB"],
     );
     if let Some(folder) = artifact("the paper's programs") {
-        for known in &KNOWN {
-            let name = known.file.rsplit('/').next().expect("a name");
-            measure(&mut table, name, &known.read(&folder), Question::Visible, 100);
+        for system in &SYSTEMS {
+            let name = system.file.rsplit('/').next().expect("a name");
+            measure(&mut table, name, &system.read(&folder), Question::Visible, 100);
         }
     }
     for threads in [2, 4, 8, 16, 32, 64] {

@@ -1,94 +1,94 @@
-//! What is expected of a model.
+//! The expected answers of a model, and a check that they do not contradict each other.
 
 use serde::{Deserialize, Serialize};
 
-/// One way to start a model, with what is known of it then.
+/// A way to start a model, with its expected answers.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Run {
-    /// Of a Boolean program, the functions to start instead of `main`: `f=1,g=2`.
+    /// For a Boolean program, the functions to start instead of `main`: `f=1,g=2`.
     pub instances: Option<String>,
-    /// Of a Boolean program, how many threads that it creates may be there at a time.
+    /// For a Boolean program, the limit on created threads that exist at the same time.
     pub threads: Option<u32>,
-    /// Where the paper says something else, and why.
+    /// The differences from the paper, with the reasons.
     pub note: Option<String>,
-    /// What the paper says of it.
+    /// The paper's figures.
     pub published: Option<Published>,
-    /// The expected answers, if there are any.
+    /// The expected answers, if the model has any.
     pub expected: Option<Expected>,
 }
 
-/// A row of the paper's Table 2, as it is printed there.
+/// A row of the paper's Table 2, as printed there.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Its number and its name: `1/Bluetooth-1`.
+    /// The number and name: `1/Bluetooth-1`.
     pub program: String,
-    /// How many threads of each kind: `1 + 2`; • is a kind that does not recurse.
+    /// The number of threads of each kind: `1 + 2`; • is a kind that does not recurse.
     pub threads: String,
     /// Whether finite context reachability holds: `●` or `○`.
     pub fcr: String,
     /// Whether the assertion holds: `✓`, `✗`, or `–` for no answer.
     pub safe: String,
-    /// Where (R_k) collapses; `≥` if it was not waited for.
+    /// The k at which (R_k) collapses; `≥` if the run ended before.
     pub reachable: String,
-    /// Where (T(R_k)) collapses and, in parentheses, with how many contexts the error is found.
+    /// The k at which (T(R_k)) collapses and, in parentheses, the number of contexts of the error.
     pub visible: String,
-    /// Seconds; `–` if it was not finished.
+    /// Seconds; `–` if the run did not finish.
     pub time: String,
-    /// Megabytes; `OOM` if there were not enough.
+    /// Megabytes; `OOM` if the memory was full.
     pub memory: String,
 }
 
-/// The answers expected of one run of a model.
+/// The expected answers of one run of a model.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
     /// What the model shows.
     #[serde(default)]
     pub shows: String,
-    /// Where it comes from.
+    /// The source of the model.
     #[serde(default)]
     pub source: String,
-    /// How the answers were found.
+    /// The method by which the answers were found.
     #[serde(default)]
     pub found_by: String,
     /// Safe or unsafe.
     pub verdict: Verdict,
-    /// For safe: what proves it if nothing is asked for by name, `Z` or `matched-Z ∩ A_0`, or `R_k`
-    /// or `S_k` (Scheme 1).
+    /// For safe: the set that proves it with default options, such as `Z` or `matched-Z ∩ A_0`, or
+    /// `R_k` or `S_k` (Scheme 1).
     pub proved_by: Option<String>,
-    /// Why no engine can decide it, where none can. The verdict is the truth all the same, found by
+    /// The reason why no engine can decide the model. The verdict is still true: it was found by
     /// hand.
     pub undecided: Option<String>,
-    /// Why the tests of the engines leave it out, if they do: then only some of what follows is
-    /// known.
+    /// The reason why the tests of the engines skip the model. Then some of the following keys may
+    /// be missing.
     pub too_large: Option<String>,
     /// For unsafe: the least number of contexts that reaches a bad state.
     pub contexts: Option<usize>,
     /// Whether finite context reachability holds (§5).
     pub fcr: Option<bool>,
-    /// |R_k| for k = 0, 1, …, where it is finite.
+    /// |R_k| for k = 0, 1, …, if each R_k is finite.
     pub reachable: Option<Vec<usize>>,
-    /// |T(R_k)| for k = 0, 1, …, until it has collapsed.
+    /// |T(R_k)| for k = 0, 1, …, until (T(R_k)) has collapsed.
     #[serde(default)]
     pub visible: Vec<usize>,
-    /// For models without FCR: explored up to this stack height, all of `visible` is seen.
+    /// For models without FCR: a stack height with which the oracle finds all states of `visible`.
     pub height: Option<usize>,
-    /// Where the oracle should stop in a test, because it takes too long to see everything.
+    /// The last k of the oracle in a test, if a larger k takes too long.
     pub oracle_up_to: Option<usize>,
-    /// Where the sequences collapse, by Table 1.
+    /// The k at which the sequences collapse, by Table 1.
     pub collapse: Option<Collapse>,
     /// |T(R)|.
     pub visible_total: Option<usize>,
 }
 
-/// Where the sequences collapse.
+/// The k at which each sequence collapses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collapse {
-    /// (R_k); nothing if it diverges.
+    /// For (R_k); `None` if (R_k) diverges.
     pub reachable: Option<usize>,
-    /// (T(R_k)), which always converges.
+    /// For (T(R_k)), which always converges.
     pub visible: usize,
 }
 
@@ -102,7 +102,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What it is called.
+    /// Returns the verdict as a word.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Safe => "safe",
@@ -112,7 +112,7 @@ impl Verdict {
 }
 
 impl Expected {
-    /// What is missing in these answers, or wrong with them as they stand, whatever the model is.
+    /// Returns what is missing or contradictory in these answers, independently of the model.
     pub fn contradiction(&self) -> Option<&'static str> {
         let (Some(fcr), Some(collapse), Some(total)) = (self.fcr, self.collapse, self.visible_total) else {
             return Some("`fcr`, `collapse` or `visible_total` is missing");
@@ -125,33 +125,36 @@ impl Expected {
         let is_described = ![&self.shows, &self.source, &self.found_by].iter().any(|text| text.is_empty());
         let checks = [
             (is_described, "`shows`, `source` or `found_by` is missing"),
-            ((self.verdict == Verdict::Unsafe) == self.contexts.is_some(), "contexts are for unsafe, and only for it"),
+            (
+                (self.verdict == Verdict::Unsafe) == self.contexts.is_some(),
+                "`contexts` is for unsafe models, and only for these",
+            ),
             (
                 (self.verdict == Verdict::Safe) == (self.proved_by.is_some() || self.undecided.is_some()),
-                "what is safe is proved by something, or undecided, and nothing else is",
+                "a safe model has `proved_by` or `undecided`; an unsafe model has neither",
             ),
-            (self.proved_by.is_none() || self.undecided.is_none(), "what is undecided is not proved by anything"),
-            (fcr == self.reachable.is_some(), "|R_k| is for models with FCR, and only for them"),
-            (fcr == self.height.is_none(), "a height is for models without FCR, and only for them"),
-            (self.contexts.is_none_or(|k| k < self.visible.len()), "|T(R_k)| is listed up to the bad state at least"),
-            (self.visible.is_sorted(), "T(R_k) does not shrink"),
+            (self.proved_by.is_none() || self.undecided.is_none(), "a model has both `proved_by` and `undecided`"),
+            (fcr == self.reachable.is_some(), "`reachable` is for models with FCR, and only for these"),
+            (fcr == self.height.is_none(), "`height` is for models without FCR, and only for these"),
+            (self.contexts.is_none_or(|k| k < self.visible.len()), "`visible` ends before the bad state"),
+            (self.visible.is_sorted(), "`visible` decreases"),
             (
                 self.reachable.as_ref().is_none_or(|counts| {
                     counts.len() == self.visible.len() && counts.iter().zip(&self.visible).all(|(r, t)| t <= r)
                 }),
-                "|R_k| is listed as far as |T(R_k)|, and is at least as large",
+                "`reachable` has another length than `visible`, or a smaller number",
             ),
-            (collapse.reachable.is_none_or(|k| k >= collapse.visible), "T(R_k) collapses no later than R_k"),
-            (least(&self.visible, collapse.visible), "T(R_k) does not collapse there"),
-            (self.visible.last() == Some(&total), "|T(R)| is not the last |T(R_k)|"),
+            (collapse.reachable.is_none_or(|k| k >= collapse.visible), "(T(R_k)) collapses after (R_k)"),
+            (least(&self.visible, collapse.visible), "(T(R_k)) does not collapse at this k"),
+            (self.visible.last() == Some(&total), "`visible_total` is not the last number of `visible`"),
             (
                 self.reachable.as_ref().is_none_or(|counts| match collapse.reachable {
                     Some(k) => least(counts, k),
                     None => grows(counts),
                 }),
-                "R_k does not collapse there, or does not diverge",
+                "(R_k) does not collapse at this k, or does not diverge",
             ),
         ];
-        checks.into_iter().find(|(fine, _)| !fine).map(|(_, message)| message)
+        checks.into_iter().find(|(holds, _)| !holds).map(|(_, message)| message)
     }
 }

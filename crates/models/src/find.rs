@@ -1,12 +1,12 @@
-//! Which files are models.
+//! Finds the models in a folder.
 
 use cpds::diagnostic::{Diagnostic, printable};
 use cpds::{Format, ReadError, is_program, read_text};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The models that a path stands for: itself, or all below it if it is a folder, sorted. Below a
-/// folder, a `.pds` file is a model only with a `.init` beside it.
+/// Returns the models of a path: the path itself; or, for a folder, all models in it and its
+/// subfolders, sorted. In a folder, a `.pds` file is a model only if a `.init` file is next to it.
 pub fn find(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
     let refused = |message: String, help: &str| ReadError::new(Vec::new(), Diagnostic::error(message).help(help));
     let shown = printable(&path.display().to_string());
@@ -32,7 +32,8 @@ pub fn find(path: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(found)
 }
 
-/// Every such file below a folder, sorted. Links to folders are not followed: they may lead back.
+/// Returns all wanted files in a folder and its subfolders, sorted. Links to folders are not
+/// followed, because they may form a cycle.
 pub fn below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -55,7 +56,7 @@ pub fn below(folder: &Path, is_wanted: impl Fn(&Path) -> bool) -> io::Result<Vec
 mod tests {
     use super::*;
 
-    /// A folder with empty files of these names.
+    /// Makes a folder with empty files of these names.
     fn folder(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in names {
@@ -74,11 +75,11 @@ mod tests {
         let names: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
         assert_eq!(names, ["a.CPDS", "b/a.cpds", "b/z.bp", "b.bp", "c.pds"].map(Path::new));
         let given = folder.path().join("d.pds");
-        assert_eq!(find(&given).unwrap(), [given], "whoever names a file means it");
+        assert_eq!(find(&given).unwrap(), [given], "a file that is named needs no `.init` next to it");
     }
 
     #[test]
-    fn what_is_no_model_is_refused() {
+    fn a_path_that_is_not_a_model_is_refused() {
         let folder = folder(&["none/readme.txt", "m.cpds"]);
         let refused = |name: &str| {
             let shown = folder.path().display().to_string();
@@ -91,7 +92,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_that_leads_back_is_no_way_round() {
+    fn a_link_to_a_folder_is_not_followed() {
         let folder = folder(&["m.cpds"]);
         std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).unwrap();
         assert_eq!(find(folder.path()).unwrap().len(), 1);

@@ -1,15 +1,15 @@
-//! Collections of models: which there are below a folder, and what is expected of each.
+//! Collections of models: finds the models in a folder, and reads their expected answers.
 //!
-//! The expected answers stand in a TOML file beside the model, of the same name. Nothing but the
-//! `verdict` is needed:
+//! The expected answers are in a TOML file next to the model, with the same name. Only the
+//! `verdict` is required:
 //!
 //! ```toml
 //! verdict = "unsafe"
 //! contexts = 5
 //! ```
 //!
-//! A Boolean program may be started in several ways; each is a `[[run]]`, with what it is started
-//! with and the answers then. What stands before the runs is said of all.
+//! A Boolean program may have several runs, which start it in different ways. Each is a `[[run]]`
+//! with its threads and its answers. Keys before the first `[[run]]` hold for all runs.
 
 mod expected;
 mod find;

@@ -1,4 +1,4 @@
-//! From the file beside a model to its runs.
+//! Reads the TOML file of a model: its runs, with their expected answers.
 
 use crate::{Expected, Published, Run};
 use cpds::diagnostic::{Diagnostic, Span, printable, printable_lines};
@@ -9,8 +9,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
-/// The runs of a model, from the TOML file beside it. Without such a file it is one run, of which
-/// nothing is known.
+/// Reads the runs of a model from the TOML file next to it. Without such a file, the model has one
+/// run without expected answers.
 pub fn runs(model: &Path) -> Result<Vec<Run>, ReadError> {
     let path = model.with_extension("toml");
     if !path.exists() {
@@ -19,12 +19,13 @@ pub fn runs(model: &Path) -> Result<Vec<Run>, ReadError> {
     read(read_text(&path)?)
 }
 
-/// The longest text, and the most runs that it may tell of: what is said before the runs is kept
-/// for each.
+/// The limit on the length of a TOML text. The keys before the first run are copied into each run.
 const MOST_BYTES: usize = 1 << 18;
+
+/// The limit on the runs of a TOML text.
 const MOST_RUNS: usize = 256;
 
-/// The runs that a TOML text tells of.
+/// Reads the runs of a TOML text.
 pub fn read(source: Source) -> Result<Vec<Run>, ReadError> {
     if source.text.len() > MOST_BYTES {
         let message = format!("`{}` is larger than {} KiB", source.name, MOST_BYTES >> 10);
@@ -33,16 +34,16 @@ pub fn read(source: Source) -> Result<Vec<Run>, ReadError> {
     read_runs(&source.text).map_err(|mistake| mistake.in_file(source))
 }
 
-/// What a run is started with, and what is told about it: the keys that are no answers.
+/// The keys of a run that are not answers: how the run starts, and remarks about it.
 #[derive(Deserialize)]
-struct Told {
+struct RunDescription {
     instances: Option<String>,
     threads: Option<u32>,
     note: Option<String>,
     published: Option<Published>,
 }
 
-impl Told {
+impl RunDescription {
     const KEYS: [&str; 4] = ["instances", "threads", "note", "published"];
 }
 
@@ -58,7 +59,7 @@ fn read_runs(text: &str) -> Result<Vec<Run>, Mistake> {
     let read = |value: Spanned<DeValue<'_>>| {
         let span = value.span();
         let DeValue::Table(answers) = value.into_inner() else { return Err(no_run(span)) };
-        // What stands before the runs is said of all.
+        // Keys before the first run hold for all runs.
         let mut all = file.get_ref().clone();
         all.extend(answers);
         run(Spanned::new(span, all))
@@ -68,13 +69,12 @@ fn read_runs(text: &str) -> Result<Vec<Run>, Mistake> {
 
 fn run(table: Spanned<DeTable<'_>>) -> Result<Run, Mistake> {
     let span = table.span();
-    let is_told = |key: &str| Told::KEYS.contains(&key);
-    let (told, answers): (DeTable<'_>, DeTable<'_>) =
-        table.into_inner().into_iter().partition(|(key, _)| is_told(key.get_ref()));
-    let Told { instances, threads, note, published } =
-        Told::deserialize(Deserializer::from(Spanned::new(span.clone(), told)))?;
+    let (description, answers): (DeTable<'_>, DeTable<'_>) =
+        table.into_inner().into_iter().partition(|(key, _)| RunDescription::KEYS.contains(&&**key.get_ref()));
+    let RunDescription { instances, threads, note, published } =
+        RunDescription::deserialize(Deserializer::from(Spanned::new(span.clone(), description)))?;
     let expected = Expected::deserialize(Deserializer::from(Spanned::new(span, answers)))?;
-    // They are shown in tables.
+    // These texts are shown in tables.
     let note = note.as_deref().map(printable_lines);
     let published = published.map(|it| Published {
         program: printable(&it.program),
@@ -89,21 +89,21 @@ fn run(table: Spanned<DeTable<'_>>) -> Result<Run, Mistake> {
     Ok(Run { instances, threads, note, published, expected: Some(expected) })
 }
 
-const HELP: &str = "the answers expected of a model need nothing but a `verdict`, \"safe\" or \"unsafe\"";
+const HELP: &str = "the expected answers of a model need only a `verdict`, \"safe\" or \"unsafe\"";
 
-/// What is wrong, and where in the text.
+/// A mistake in a TOML text, and its place.
 #[derive(Debug)]
 struct Mistake {
     message: String,
     span: Range<usize>,
 }
 
-/// So much of a message is shown.
+/// The number of characters of a message that are shown.
 const MOST_SHOWN: usize = 500;
 
 impl From<Error> for Mistake {
     fn from(error: Error) -> Self {
-        // What it quotes may be as long as the file.
+        // The message may quote the whole file.
         let mut message: String = error.message().chars().take(MOST_SHOWN).collect();
         if message.len() < error.message().len() {
             message.push('…');
@@ -115,7 +115,7 @@ impl From<Error> for Mistake {
 impl Mistake {
     fn in_file(self, source: Source) -> ReadError {
         let Range { start, end } = self.span;
-        // Of a whole run, its first line.
+        // For a mistake in a whole run, the place is its first line.
         let line_end = source.text.get(start..).and_then(|rest| rest.find('\n')).map_or(end, |length| start + length);
         let narrow = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         let span = Span { source: 0, start: narrow(start), end: narrow(end.min(line_end)) };
@@ -129,15 +129,15 @@ mod tests {
     use crate::{Collapse, Verdict};
 
     #[test]
-    fn a_verdict_is_enough() {
+    fn only_a_verdict_is_required() {
         let [run] = &read_runs("verdict = 'safe'").unwrap()[..] else { panic!("one run") };
         let expected = run.expected.as_ref().unwrap();
         assert_eq!((expected.verdict, expected.contexts, &run.instances), (Verdict::Safe, None, &None));
-        assert!(expected.contradiction().is_some(), "but not in the collection");
+        assert!(expected.contradiction().is_some(), "in the collection, more is required");
     }
 
     #[test]
-    fn what_stands_before_the_runs_is_said_of_all_unless_they_say_otherwise() {
+    fn keys_before_the_runs_hold_for_all_runs_without_these_keys() {
         let text = "
             fcr = true
             verdict = 'safe'
@@ -161,13 +161,13 @@ mod tests {
         assert_eq!(second.collapse, None);
     }
 
-    /// What is said of a text, with the place.
+    /// Returns the errors of a text, with their places.
     fn refused(text: &str) -> String {
         read(Source::new("m.toml", text)).unwrap_err().to_string()
     }
 
     #[test]
-    fn mistakes_are_told_with_file_and_line() {
+    fn mistakes_are_reported_with_file_and_line() {
         let runs = "shows = 'x'\n[[run]]\nverdict = 'safe'\n";
         let refusals = [
             ("verdict =".to_owned(), "m.toml:1:10: error: string values must be quoted"),

@@ -1,36 +1,38 @@
-//! R_k within bounds, for many systems: what the [oracle](crate::oracle) has, but no more than so
-//! many states, and each context once.
+//! R_k within bounds, for many systems.
+//!
+//! It computes the same sets as the [oracle](crate::oracle), but explores each context only once,
+//! and stops before it has too many states.
 //!
 //! # What may not be concluded
-//! Stacks higher than a bound are not explored, so that from some k on there is only a part of R_k;
-//! and before there are too many states, it ends.
+//! Stacks higher than a bound are not explored. So from some k on, the result may be only a part of
+//! R_k; `exact` tells from which one.
 
 use cpds::{Cpds, GlobalState, Problem, VisibleState};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
-/// How far to go.
+/// The limits of a computation.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The last k.
+    /// The largest k.
     pub contexts: usize,
-    /// The highest stack.
+    /// The height of the highest stack.
     pub height: usize,
-    /// The most states of all levels.
+    /// The largest number of states, all levels together.
     pub states: usize,
 }
 
-/// R_0, R_1, … as far as it went.
+/// The levels R_0, R_1, … that were computed.
 #[derive(Clone, Debug)]
 pub struct Bounded {
-    /// What is new, for k = 0, 1, …
+    /// The new states, for k = 0, 1, …
     pub new: Vec<BTreeSet<GlobalState>>,
-    /// What is newly visible.
+    /// The new visible states.
     pub new_visible: Vec<BTreeSet<VisibleState>>,
-    /// So many of these levels are exactly R_k; of the others, it is a part.
+    /// The number of levels that are exactly R_k. Each further level is a part of R_k.
     pub exact: usize,
 }
 
-/// R_0, R_1, …, until there are no more, or a bound is reached.
+/// Computes R_0, R_1, … until a level has no new states, or until a bound is reached.
 pub fn levels(system: &Cpds, bounds: Bounds) -> Bounded {
     let initial: BTreeSet<GlobalState> = system.initial().iter().cloned().collect();
     let mut known: HashSet<GlobalState> = initial.iter().cloned().collect();
@@ -57,8 +59,8 @@ pub fn levels(system: &Cpds, bounds: Bounds) -> Bounded {
                     if step.state.stacks[thread.index()].height() > bounds.height {
                         is_exact = false;
                     } else if !known.contains(&step.state) && reached.insert(step.state.clone()) {
-                        // A state that is known has had this context, or is one of those that we
-                        // start from.
+                        // The successors of a known state are computed already, or this loop
+                        // starts from it.
                         open.push_back(step.state);
                     }
                 }
@@ -73,7 +75,7 @@ pub fn levels(system: &Cpds, bounds: Bounds) -> Bounded {
 }
 
 impl Bounded {
-    /// The last k.
+    /// The number of the last level.
     pub fn k(&self) -> usize {
         self.new.len() - 1
     }
@@ -83,23 +85,23 @@ impl Bounded {
         k < self.exact
     }
 
-    /// The k at which (R_k) collapses, if that is known.
+    /// The k at which (R_k) collapses; `None` if the levels do not show it.
     pub fn collapse(&self) -> Option<usize> {
         let closed = self.new.last().is_some_and(BTreeSet::is_empty) && self.exact == self.new.len();
         closed.then(|| self.k() - 1)
     }
 
-    /// |R_k|, or how many of it there are.
+    /// The number of states up to level k: |R_k| if the level is exact.
     pub fn reachable_count(&self, k: usize) -> usize {
         self.new[..=k].iter().map(BTreeSet::len).sum()
     }
 
-    /// |T(R_k)|, or how many of it there are.
+    /// The number of visible states up to level k: |T(R_k)| if the level is exact.
     pub fn visible_count(&self, k: usize) -> usize {
         self.new_visible[..=k].iter().map(BTreeSet::len).sum()
     }
 
-    /// The least k with a bad state, as far as it is known.
+    /// The first of these levels that has a bad state.
     pub fn first_violation(&self, problem: &Problem) -> Option<usize> {
         let is_bad = |state: &VisibleState| problem.property().violation(state).is_some();
         self.new_visible.iter().position(|states| states.iter().any(is_bad))

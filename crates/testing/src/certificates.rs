@@ -1,14 +1,18 @@
-//! The conditions on a certificate, taken literally: every permutation is written out, and every
-//! tuple is compared with every other. And evidence with one thing changed, which a checker should
-//! not accept unless it is still evidence.
+//! A naive test of the conditions on a certificate, and changed evidence.
+//!
+//! [`is_invariant`] takes the conditions literally: it enumerates every permutation, and compares
+//! each tuple with all tuples. [`changed`] and [`changed_traces`] change one part of a certificate
+//! or of a trace. A checker must reject the result unless it is still valid evidence.
 
 use cpds::{Automaton, Certificate, GlobalState, Problem, SharedState, Stack, Symbol, Trace, Wild};
 use std::collections::BTreeSet;
 
 type Tuple = (SharedState, Vec<u32>);
 
-/// Whether a certificate meets conditions (i), (ii) and (iii). Groups are taken to be of threads
-/// with the same actions, and every state of the automaton to lead to an accepting one.
+/// Whether a certificate meets conditions (i), (ii) and (iii).
+///
+/// The threads of a group must have the same actions. Each state of the automaton must lead to an
+/// accepting state.
 pub fn is_invariant(problem: &Problem, certificate: &Certificate) -> bool {
     let (system, all) = (problem.system(), permuted(certificate));
     let has_initial = system.initial().iter().all(|state| has(certificate, &all, state));
@@ -21,7 +25,7 @@ pub fn contains(certificate: &Certificate, state: &GlobalState) -> bool {
     first_lost(certificate, std::iter::once(state)).is_none()
 }
 
-/// The first of these states that is not in a certificate.
+/// Returns the first of these states that is not in a certificate.
 pub fn first_lost<'s>(
     certificate: &Certificate,
     mut states: impl Iterator<Item = &'s GlobalState>,
@@ -30,7 +34,7 @@ pub fn first_lost<'s>(
     states.find(|state| !has(certificate, &all, state))
 }
 
-/// The tuples, with every permutation within groups: closed under swaps.
+/// Adds to the tuples all their permutations within groups, by swaps of neighbours.
 fn permuted(certificate: &Certificate) -> BTreeSet<Tuple> {
     let mut all = BTreeSet::new();
     let mut open: Vec<Tuple> = certificate.tuples().map(|(q, languages)| (q, languages.to_vec())).collect();
@@ -90,7 +94,7 @@ fn push<const N: usize>(automaton: &mut Automaton, accepting: bool, out: [(Symbo
     u32::try_from(automaton.len() - 1).expect("few states")
 }
 
-/// Whether a language is a part of the union of others.
+/// Whether a language is included in the union of other languages.
 fn is_included(automaton: &Automaton, language: u32, union: BTreeSet<u32>) -> bool {
     let (mut seen, mut open) = (BTreeSet::new(), vec![(language, union)]);
     while let Some((state, union)) = open.pop() {
@@ -106,7 +110,7 @@ fn is_included(automaton: &Automaton, language: u32, union: BTreeSet<u32>) -> bo
     true
 }
 
-/// Condition (iii), violated by one tuple.
+/// Whether a tuple violates condition (iii).
 fn is_bad(problem: &Problem, certificate: &Certificate, (q, languages): &Tuple) -> bool {
     let fits = |(top, &language): (&Wild<Option<Symbol>>, &u32)| match top {
         Wild::Any => true,
@@ -119,7 +123,8 @@ fn is_bad(problem: &Problem, certificate: &Certificate, (q, languages): &Tuple) 
     problem.property().bad.iter().any(is_fitting)
 }
 
-/// A certificate with one thing changed; `at` says where. None if there is nothing to change.
+/// Makes one of the [`CHANGES`] to a certificate, at the place `at`. Returns `None` if the
+/// certificate has nothing to change in this way.
 pub fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certificate> {
     let mut changed = certificate.clone();
     let width = 1 + certificate.groups.iter().map(Vec::len).sum::<usize>();
@@ -136,17 +141,17 @@ pub fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certi
         }
         "another shared state in a tuple" => changed.tuples[tuple] = number(at / 7 % 2),
         "swap threads" if width > 2 => changed.tuples.swap(tuple + 1, tuple + 2),
-        "one group" => changed.groups = vec![certificate.groups.concat()],
-        "accept, or do not" => automaton[state].0 ^= true,
+        "all threads in one group" => changed.groups = vec![certificate.groups.concat()],
+        "flip acceptance of a state" => automaton[state].0 ^= true,
         "drop a transition" if !automaton[state].1.is_empty() => {
             let place = place % automaton[state].1.len();
             automaton[state].1.remove(place);
         }
-        "lead elsewhere" if !automaton[state].1.is_empty() => {
+        "another target of a transition" if !automaton[state].1.is_empty() => {
             let place = place % automaton[state].1.len();
             automaton[state].1[place].1 = number(at / 7 % states);
         }
-        "another symbol" if !automaton[state].1.is_empty() => {
+        "another symbol of a transition" if !automaton[state].1.is_empty() => {
             let place = place % automaton[state].1.len();
             automaton[state].1[place].0 = Symbol(number(at / 7 % 4));
         }
@@ -160,24 +165,25 @@ pub fn changed(certificate: &Certificate, what: &str, at: usize) -> Option<Certi
     (changed != *certificate).then_some(changed)
 }
 
-/// The things that can be changed.
+/// The kinds of changes.
 pub const CHANGES: [&str; 9] = [
     "drop a tuple",
     "another language in a tuple",
     "another shared state in a tuple",
     "swap threads",
-    "one group",
-    "accept, or do not",
+    "all threads in one group",
+    "flip acceptance of a state",
     "drop a transition",
-    "lead elsewhere",
-    "another symbol",
+    "another target of a transition",
+    "another symbol of a transition",
 ];
 
 fn number(n: usize) -> u32 {
     u32::try_from(n).expect("few")
 }
 
-/// A trace with one thing changed, in many ways: something left out, exchanged, or said wrongly.
+/// Returns copies of a trace, each with one change: a context or a step is removed, two of them are
+/// exchanged, or a step has a wrong rule or state.
 pub fn changed_traces(trace: &Trace) -> Vec<Trace> {
     let mut changed = Vec::new();
     let mut change = |change: &dyn Fn(&mut Trace)| {

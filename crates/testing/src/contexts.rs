@@ -1,14 +1,15 @@
-//! Whether R_k is finite, for k = 0, 1, …, straight from the definition (paper §5).
+//! Whether R_k is finite, for k = 0, 1, …, directly from the definition (paper §5).
 //!
-//! Slow and obviously right: each thread is run alone from every state of R_k. Nothing is shared
-//! with any engine but the step relation.
+//! Slow and obviously correct: each thread runs alone from every state of R_k. This module shares
+//! only the step relation with the engines.
 //!
 //! # When a context is infinite
-//! Let a run of one thread start with a stack of height h, and get higher than max(h, 1) plus the
-//! number of thread-visible states (q,σ) that a push starts from. For each height between, take the
-//! last push to it. Two of these pushes start from the same (q,σ), with ⟨q|σ⟩ →* ⟨q|σw⟩ and w ≠ ε
-//! between them; this can be repeated, so the context reaches infinitely many states. A run that
-//! never gets so high stays within finitely many states.
+//! Let h be the height of a thread's stack at the start of a context. Let p be the number of
+//! thread-visible states (q,σ) that a push of this thread starts from. Let a run of the thread
+//! build a stack higher than max(h, 1) + p. For each height from max(h, 1) + 1 up to the highest,
+//! take the last push to this height. Two of these pushes start from the same (q,σ), so the run has
+//! a part ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε. The thread can repeat this part, so the context reaches
+//! infinitely many states. If no run builds such a stack, the context has finitely many states.
 
 use cpds::{Action, Cpds, GlobalState, ThreadId};
 use std::collections::{BTreeSet, VecDeque};
@@ -16,23 +17,22 @@ use std::collections::{BTreeSet, VecDeque};
 /// Which of R_0, R_1, … are finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FiniteLevels {
-    /// R_0, …, R_k are finite, for this k.
+    /// A k for which R_0, …, R_k are finite.
     pub up_to: usize,
-    /// Whether the next one is infinite.
+    /// Whether R_{k+1} is infinite.
     pub then_infinite: bool,
-    /// Whether there is nothing more to come: R_k is R.
+    /// Whether R_k is R.
     pub is_all: bool,
 }
 
 impl FiniteLevels {
-    /// The first k for which R_k is infinite, if it is known.
+    /// Returns the first k for which R_k is infinite; `None` if the levels do not show it.
     pub fn infinite(&self) -> Option<usize> {
         self.then_infinite.then_some(self.up_to + 1)
     }
 }
 
-/// Goes on until R_k is infinite, or is R; or has more than so many states, or k is as large as
-/// this.
+/// Computes levels until R_k is infinite, or is R, or exceeds a limit.
 pub fn finite_levels(system: &Cpds, max_k: usize, max_states: usize) -> FiniteLevels {
     let mut new: BTreeSet<GlobalState> = system.initial().iter().cloned().collect();
     let mut all = new.clone();
@@ -67,7 +67,7 @@ enum Context {
     TooLarge,
 }
 
-/// Everything that a thread alone reaches from a state.
+/// Computes the states that a thread alone reaches from a state.
 fn context(system: &Cpds, thread: ThreadId, start: &GlobalState, max_states: usize) -> Context {
     let rules = system.program(thread).rules().iter();
     let pushes = rules.filter(|rule| matches!(rule.action, Action::Push { .. })).map(|rule| rule.action.source());
@@ -100,10 +100,10 @@ mod tests {
         finite_levels(problem.system(), 6, 1000)
     }
 
-    /// The second thread may push for ever as soon as the first one has set the shared state; in
-    /// the last case it never does.
+    /// The second thread can push without end in one shared state: the initial one, the one that
+    /// the first thread sets, or an unreachable one.
     #[test]
-    fn infinite_from_the_first_or_the_second_context_on_or_never() {
+    fn infinite_from_the_first_context_on_or_from_the_second_or_never() {
         let two = |pushes_at: u32| {
             format!(
                 "shared 0 1 2; init 0|a,b; thread A {{ symbols a; (0,a) -> (1,a) }}
@@ -115,10 +115,10 @@ mod tests {
         assert_eq!(levels(&two(2)), FiniteLevels { up_to: 2, then_infinite: false, is_all: true });
     }
 
-    /// A stack that is popped and pushed again is not higher for that; and one that grows by one in
-    /// each context is never infinite.
+    /// The first thread pops its high stack before it pushes again. In the second system the stack
+    /// grows by one symbol in each context, so every R_k is finite.
     #[test]
-    fn what_is_high_need_not_be_infinite() {
+    fn a_high_stack_need_not_mean_an_infinite_context() {
         let text =
             "shared 0 1; init 0|a b b b; thread A { symbols a b; (0,a) -> (0,-); (0,b) -> (0,-); (0,-) -> (0,a) }";
         assert!(levels(text).is_all);

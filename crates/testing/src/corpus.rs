@@ -1,7 +1,8 @@
-//! The model collection: every model of `models/` with the answers expected of it.
+//! The model collection: every model of `models/` with its expected answers.
 //!
-//! An engine's test is one call: [`run`] hands it each model and compares its [`Answers`] with what
-//! is expected. What an engine does not answer is printed as skipped, by name.
+//! An engine's test is one call: [`run`] gives each model to the engine and compares its
+//! [`Answers`] with the expected ones. An answer that the engine does not give is listed as
+//! skipped.
 
 use crate::skipped::{Skipped, skip};
 use boolprog::Options;
@@ -11,13 +12,13 @@ use cpds_models::{Run, below};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A model and what is known about it.
+/// A model with its expected answers.
 pub struct Model {
-    /// Its path below `models/`, without the extension: `paper/fig1`; of a Boolean program, also
-    /// what it is started with.
+    /// The path below `models/`, without the extension: `paper/fig1`. For a Boolean program, the
+    /// name also has the instances, if there are several choices.
     pub name: String,
-    /// What `cuba` needs to be told to read it: the file, from the root of the repository, and for
-    /// a Boolean program the options.
+    /// The arguments with which `cuba` reads the model: the file, from the root of the repository,
+    /// and the options of a Boolean program.
     pub arguments: Vec<String>,
     /// The system and its property.
     pub problem: Problem,
@@ -25,33 +26,34 @@ pub struct Model {
     pub expected: Expected,
 }
 
-/// What an engine found out about a model; `None` is what it does not answer.
+/// The answers of an engine about a model; `None` where the engine gives no answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
     /// Whether finite context reachability holds.
     pub fcr: Option<bool>,
-    /// |R_k| for k = 0, 1, …, as far as it went.
+    /// |R_k| for k = 0, 1, …, up to the last computed level.
     pub reachable: Option<Vec<usize>>,
-    /// |T(R_k)|, likewise.
+    /// |T(R_k)| for k = 0, 1, …, up to the last computed level.
     pub visible: Option<Vec<usize>>,
     /// |T(R)|.
     pub visible_total: Option<usize>,
-    /// Where (R_k) collapses.
+    /// The k at which (R_k) collapses.
     pub collapse_reachable: Option<usize>,
-    /// Where (T(R_k)) collapses.
+    /// The k at which (T(R_k)) collapses.
     pub collapse_visible: Option<usize>,
-    /// Safe, or unsafe with the least number of contexts.
+    /// Safe; or unsafe, with the least number of contexts.
     pub verdict: Option<(Verdict, Option<usize>)>,
-    /// What proves that it is safe.
+    /// The set that proves safety.
     pub proved_by: Option<String>,
-    /// Whether everything was tried, so that no verdict means that the model is undecided.
+    /// Whether the engine has tried everything. Then a missing verdict means that the model is
+    /// undecided.
     pub is_final: bool,
 }
 
-/// Asks an engine about every model and compares its answers with the expected ones.
+/// Gives every model to an engine and compares its answers with the expected ones.
 ///
 /// # Panics
-/// If an answer is not the expected one.
+/// If an answer differs from the expected one.
 pub fn run(engine: &str, mut answer: impl FnMut(&Model) -> Answers) {
     let mut skipped = Skipped::default();
     for model in models() {
@@ -59,20 +61,20 @@ pub fn run(engine: &str, mut answer: impl FnMut(&Model) -> Answers) {
     }
 }
 
-/// Compares an engine's answers with the expected ones.
+/// Compares an engine's answers about a model with the expected ones.
 ///
 /// # Panics
-/// If one is not the expected one.
+/// If an answer differs from the expected one.
 pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answers, skipped: &mut Skipped) {
     let (collapse, total) = (expected.collapse.expect("complete"), expected.visible_total.expect("complete"));
     let mut check = |what: &str, found: Option<String>, expected: Option<String>| match (found, expected) {
         (Some(found), Some(expected)) => assert_eq!(found, expected, "{engine} on {name}: {what}"),
-        (Some(found), None) => panic!("{engine} on {name}: {what} is {found}, but there is none"),
-        (None, Some(_)) => skipped.add(name, &format!("{engine} does not say {what}")),
+        (Some(found), None) => panic!("{engine} on {name}: {what} is {found}, but expected is no value"),
+        (None, Some(_)) => skipped.add(name, &format!("{engine} does not compute {what}")),
         (None, None) => {}
     };
-    // What comes after the list is known too: T(R_k) has collapsed, and R_k has, or goes on
-    // growing.
+    // After the end of the expected lists, T(R_k) has collapsed. R_k has collapsed too, or grows at
+    // each level.
     let tail =
         |counts: &Option<Vec<usize>>, from: usize| counts.iter().flatten().skip(from).copied().collect::<Vec<_>>();
     let after = tail(&found.visible, expected.visible.len());
@@ -85,7 +87,7 @@ pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answe
         });
         assert!(goes_on, "{engine} on {name}: |R_k| goes on with {after:?}");
     }
-    // The list itself is compared as far as both go.
+    // The lists are compared up to the end of the shorter one.
     let mut sequence = |what: &str, found: &Option<Vec<usize>>, expected: Option<&Vec<usize>>| {
         let both = found.as_ref().zip(expected).map_or(0, |(a, b)| a.len().min(b.len()));
         let shown = |counts: &Vec<usize>| format!("{:?}", &counts[..both.min(counts.len())]);
@@ -108,15 +110,15 @@ pub fn compare(engine: &str, Model { name, expected, .. }: &Model, found: &Answe
     check("proof", found.proved_by.clone(), expected.proved_by.clone());
     if found.is_final {
         let undecided = found.verdict.is_none();
-        assert_eq!(undecided, expected.undecided.is_some(), "{engine} on {name}: whether it is undecided");
+        assert_eq!(undecided, expected.undecided.is_some(), "{engine} on {name}: is the model undecided");
     }
 }
 
-/// All models, in the order of their names, except for what is too large for tests.
+/// Reads all models, in the order of their names, except those that are too large for tests.
 ///
 /// # Panics
-/// If a model does not load without warnings, or has no TOML beside it, or one that contradicts
-/// itself, or a TOML has no model.
+/// If a model has errors or warnings, if a model has no TOML or a TOML has no model, or if the
+/// answers in a TOML contradict each other.
 pub fn models() -> Vec<Model> {
     let root = repository().join("models");
     let mut tomls = files(&root, "toml");
@@ -124,18 +126,18 @@ pub fn models() -> Vec<Model> {
     let found = [files(&root, "cpds"), files(&root, "bp")].concat();
     let models = found.iter().flat_map(|path| runs(&root, path, &mut skipped)).collect();
     tomls.retain(|path| !path.with_extension("cpds").exists() && !path.with_extension("bp").exists());
-    assert!(tomls.is_empty(), "answers without a model: {tomls:?}");
+    assert!(tomls.is_empty(), "TOML files without a model: {tomls:?}");
     models
 }
 
-/// A model, once for each of its runs.
+/// Reads the runs of a model: one for each choice of instances in its TOML.
 fn runs(root: &Path, path: &Path, skipped: &mut Skipped) -> Vec<Model> {
     let file = path.strip_prefix(root).expect("found below it");
     let name = file.with_extension("").display().to_string();
     let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{name}: {error}") };
     let text = fs::read_to_string(path).unwrap_or_else(|e| fail(&e));
     let model = |Run { instances, threads, expected, .. }: Run| {
-        let expected = expected.unwrap_or_else(|| fail(&"no answers beside it"));
+        let expected = expected.unwrap_or_else(|| fail(&"the model has no TOML with expected answers"));
         let mut arguments = vec![format!("models/{}", file.display())];
         arguments.extend(instances.iter().map(|instances| format!("--instances={instances}")));
         arguments.extend(threads.iter().map(|threads| format!("--threads={threads}")));
@@ -163,12 +165,15 @@ fn runs(root: &Path, path: &Path, skipped: &mut Skipped) -> Vec<Model> {
     cpds_models::runs(path).unwrap_or_else(|e| fail(&e)).into_iter().filter_map(model).collect()
 }
 
-/// Every file below `folder` with this extension, sorted.
+/// Returns all files in a folder and its subfolders with this extension, sorted.
+///
+/// # Panics
+/// If the folder cannot be read.
 pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found(folder, |path| path.extension().is_some_and(|found| found == extension))
 }
 
-/// All files in a folder and below it, sorted.
+/// Returns all files in a folder and its subfolders, sorted.
 ///
 /// # Panics
 /// If the folder cannot be read.
@@ -180,17 +185,17 @@ fn found(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     below(folder, wanted).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
 }
 
-/// The folder with the paper's benchmark systems, which is beside this repository. If it is not
-/// there, `what` is listed as skipped.
+/// Returns the folder with the paper's benchmark systems, which is next to this repository. If it
+/// does not exist, the test of `what` is listed as skipped.
 pub fn artifact(what: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared/data/cuba-artifact");
     if !folder.is_dir() {
-        skip(&format!("../shared/data/cuba-artifact is not there, so not tested: {what}"));
+        skip(&format!("../shared/data/cuba-artifact does not exist, so not tested: {what}"));
     }
     folder.is_dir().then_some(folder)
 }
 
-/// The root of this repository.
+/// Returns the root folder of this repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -1,30 +1,31 @@
-//! Families of systems that grow, most of them with sizes known in closed form.
+//! Families of systems and programs. For most of them, closed formulas give the sizes of the
+//! results.
 
 use cpds::{Action, Alphabet, Cpds, GlobalState, Names, Problem, Program, Rule, SharedState, Stack, Symbol};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// `threads` interchangeable threads that call themselves down to a depth and return, over and
-/// over; a counter of `shared` states says how often they have started anew, all together.
+/// Interchangeable threads that repeat a recursion of a given depth. A shared counter, modulo
+/// `shared`, counts how often any of them has restarted.
 ///
-/// On its way down a thread leaves `l` or `r` at each depth, so that it has 2^i stacks `a_i
-/// {l,r}^i` and as many `{l,r}^i`. Every combination of these stacks and of the counter is
+/// A call leaves `l` or `r` on the stack. So at depth i a thread has 2^i stacks `a_i {l,r}^i`, and
+/// 2^i stacks `{l,r}^i` while it returns. Every combination of these stacks and of the counter is
 /// reachable.
 #[derive(Clone, Copy, Debug)]
 pub struct Recursion {
     /// n.
     pub threads: u32,
-    /// How deep the calls are; at least 1.
+    /// The depth of the recursion; at least 1.
     pub depth: u32,
     /// |Q|.
     pub shared: u64,
 }
 
 impl Recursion {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
-    /// If it would have no thread, no depth or no shared state, or too much of them.
+    /// If a parameter is 0 or too large.
     pub fn problem(self) -> Problem {
         let Recursion { threads, depth, shared } = self;
         assert!(threads > 0 && depth > 0 && shared > 0);
@@ -49,7 +50,7 @@ impl Recursion {
         text.parse().unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// How many stacks a thread has.
+    /// The number of stacks of a thread.
     fn stacks(self) -> u64 {
         (1 << (self.depth + 2)) - 2
     }
@@ -59,29 +60,28 @@ impl Recursion {
         self.shared * self.stacks().pow(self.threads)
     }
 
-    /// |T(R)|: on top is one of `a_0`, …, `a_depth`, `l`, `r`, or nothing.
+    /// |T(R)|. The top of a stack is one of `a_0`, …, `a_depth`, `l`, `r`, or the stack is empty.
     pub fn visible(self) -> u64 {
         self.shared * (u64::from(self.depth) + 4).pow(self.threads)
     }
 
-    /// How many steps there are from the states of R: two from `a_i` above the deepest, otherwise
-    /// one.
+    /// The number of steps from the states of R. A thread has two steps from each `a_i` that calls,
+    /// and one step from each other stack.
     pub fn steps(self) -> u64 {
         let calls = (1 << self.depth) - 1;
         u64::from(self.threads) * self.shared * self.stacks().pow(self.threads - 1) * (self.stacks() + calls)
     }
 
-    /// How many states there are up to permuting the threads.
+    /// The number of states up to permutations of the threads.
     pub fn sorted_states(self) -> u64 {
-        // Multisets of `threads` stacks.
+        // The number of multisets of `threads` stacks.
         let choose = (0..u64::from(self.threads)).fold(1, |ways, i| ways * (self.stacks() + i) / (i + 1));
         self.shared * choose
     }
 }
 
-/// `threads` interchangeable threads of `symbols` procedures each, of which each calls the next one
-/// and the last one the first, without end; or returns. Every context is infinite, and no thread
-/// minds what the others do.
+/// Interchangeable, independent threads with `symbols` procedures each. A procedure returns, or
+/// calls the next procedure; the last procedure calls the first one. Every context is infinite.
 #[derive(Clone, Copy, Debug)]
 pub struct Pile {
     /// n.
@@ -91,10 +91,10 @@ pub struct Pile {
 }
 
 impl Pile {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
-    /// If it would have no thread or no symbol, or too much of them.
+    /// If a parameter is 0 or too large.
     pub fn problem(self) -> Problem {
         let Pile { threads, symbols } = self;
         let call = |i: u32| format!("  (0,a{i}) -> (0,a{} a{i})\n  (0,a{i}) -> (0,-)\n", (i + 1) % symbols);
@@ -105,12 +105,12 @@ impl Pile {
         text.parse().unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// |S_k|: which of the threads have had a context.
+    /// |S_k|: the number of ways to choose the threads that have run.
     pub fn tuples(self, k: u32) -> u64 {
         choose(self.threads, k.min(self.threads))
     }
 
-    /// |T(R_k)|: at most k threads have something else on top than in the beginning.
+    /// |T(R_k)|: at most k threads have another top than in the initial state.
     pub fn visible(self, k: u32) -> u64 {
         (0..=k.min(self.threads)).map(|moved| choose(self.threads, moved) * u64::from(self.symbols).pow(moved)).sum()
     }
@@ -120,21 +120,21 @@ fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1, |ways, i| ways * (u64::from(n) - i) / (i + 1))
 }
 
-/// Stefan-1 of the paper's Table 2, with any number of threads.
+/// Makes Stefan-1 of the paper's Table 2, with any number of threads.
 ///
 /// # Panics
-/// If there are too many or none.
+/// If the number is 0 or too large.
 pub fn stefan(threads: u32) -> Problem {
     let rules = "(0,a) -> (1,b a)\n(1,b) -> (2,c a)\n(2,c) -> (0,b)\n(0,b) -> (0,-)\n(0,a) -> (0,-)";
     let text = format!("shared 0..2\ninit 0|a*{threads}\nthread T * {threads} {{\nsymbols a b c\n{rules}\n}}\n");
     text.parse().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Threads of random actions, with a program each: as many pops as overwrites as pushes, roughly.
-/// The same seed gives the same system.
+/// Makes threads with random actions, each with its own program. Pops, overwrites and pushes are
+/// equally likely. The same seed gives the same system.
 ///
 /// # Panics
-/// If there are not so many actions.
+/// If `shared` and `symbols` do not give this many different actions.
 pub fn random_system(threads: u32, actions: usize, shared: u32, symbols: u32, seed: u64) -> Cpds {
     let mut state = seed;
     // SplitMix64 (Steele, Lea and Flood, 2014).
@@ -166,33 +166,32 @@ pub fn random_system(threads: u32, actions: usize, shared: u32, symbols: u32, se
     Cpds::new(names(shared), names(symbols), programs, vec![initial]).expect("of the right shape")
 }
 
-/// A Boolean program that grows: two threads that run the same function, with so many variables and
-/// statements.
+/// A Boolean program of any size: two threads that run the same function.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables {
-    /// Shared variables.
+    /// The number of shared variables.
     pub shared: usize,
-    /// Local variables.
+    /// The number of local variables.
     pub locals: usize,
-    /// Statements, about.
+    /// The approximate number of statements.
     pub statements: usize,
-    /// What the statements do.
+    /// The kind of statements.
     pub style: Style,
 }
 
-/// What statements do with variables.
+/// A way in which statements use variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Style {
-    /// Claim a shared variable, look at the next one, and give the first one up: any combination of
-    /// shared variables comes up.
+    /// The statements set a shared variable, read the next one, and clear the first one. All
+    /// combinations of the shared variables are reachable.
     Claims,
-    /// Read shared variables, and use them later, when another has been read: two local variables
-    /// matter at a time.
+    /// The statements read a shared variable into a local one, and use it after the next read. Two
+    /// local variables are live at a time.
     Late,
 }
 
 impl Variables {
-    /// The program.
+    /// Makes the text of the program.
     pub fn text(self) -> String {
         let Variables { shared, locals, statements, style } = self;
         let list = |name: &str, count: usize, value: &str| {

@@ -1,18 +1,33 @@
-//! For tests only: what every engine is measured against.
+//! For tests only: naive computations, generators and collections with which tests compare the
+//! engines.
 //!
-//! - [`oracle`] computes R_k and T(R_k) straight from their definitions, [`bounded`] as far as
-//!   there is room, [`overapproximation`] Z and G.
-//! - [`contexts`] says for which k R_k is finite.
-//! - [`shortest`] computes how few steps lead to a bad state.
-//! - [`random`] generates systems that shrink; [`renaming`] puts a system under other numbers.
-//! - [`interpreter`] computes what a Boolean program does, straight from its description;
-//!   [`programs`] generates programs, [`lowering`] compares a program with its system.
+//! Naive computations, each directly from the definition:
+//!
+//! - [`oracle`] computes R_k and T(R_k).
+//! - [`bounded`] computes R_k and T(R_k) within limits, for many systems.
+//! - [`overapproximation`] computes Z, Z_z and the generators.
+//! - [`contexts`] computes for which k R_k is finite.
+//! - [`shortest`] computes the length of a shortest path to a bad state.
+//! - [`certificates`] tests the conditions on a certificate, and changes evidence.
+//! - [`interpreter`] computes the reachable states of a Boolean program.
+//! - [`lowering`] compares a Boolean program with its system.
+//!
+//! Generators:
+//!
+//! - [`random`] generates systems, and [`programs`] generates Boolean programs. Both shrink.
+//! - [`renaming`] gives other numbers to the threads, shared states and symbols of a system.
+//! - [`families`] and [`unlike`] make systems of any size with known results. In those of
+//!   [`unlike`], no two threads are interchangeable.
+//!
+//! Collections:
+//!
 //! - [`corpus`] reads `models/`: each model with its expected answers.
-//! - [`families`] grow, with known sizes; [`unlike`] in threads of which no two are
-//!   interchangeable.
+//! - [`artifact`] reads the paper's benchmark systems, if the machine has them.
+//!
+//! For all tests:
+//!
 //! - [`skipped`] lists the tests that cannot run.
 //! - [`rooms`] finds cycles of imports between the folders of a crate.
-//! - [`artifact`] knows the paper's benchmark systems, where they are at hand.
 
 pub mod artifact;
 pub mod bounded;

@@ -1,6 +1,7 @@
-//! A Boolean program against the system that it was lowered to: the naive interpreter of the syntax
-//! tree against the naive exploration of the system, level by level; and runs of the system, as
-//! runs of the program.
+//! Compares a Boolean program with the system to which it was lowered.
+//!
+//! [`compare`] compares the naive interpreter of the syntax tree with the naive exploration of the
+//! system, level by level. [`replay`] runs a trace of the system on the program.
 
 use crate::bounded::{self, Bounds};
 use crate::interpreter::{self, ErrorKind, Limits, Machine, Place, ProjectedFrame, Projection};
@@ -8,34 +9,34 @@ use boolprog::{FramePlace, Lowered, ProgramFrame, ProgramState, SourceMap, StepK
 use cpds::{ThreadId, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is compared of a frame: its function, its place if it is on top, and its variables, as far
-/// as they matter.
-pub type Frame = (usize, Option<FramePlace>, Vec<bool>);
+/// The part of a frame that is compared: its function, its place if it is the innermost frame, and
+/// its live variables.
+pub type ComparedFrame = (usize, Option<FramePlace>, Vec<bool>);
 
-/// What is compared of a state.
+/// The part of a state that is compared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum State {
-    /// What went wrong, and where.
+pub enum ComparedState {
+    /// An error, and the offset of its statement.
     Error(ErrorKind, u32),
-    /// Places and variables.
+    /// A state without an error.
     Running {
         /// The shared variables.
         shared: Vec<bool>,
         /// The stack of each thread, innermost call first.
-        threads: Vec<Vec<Frame>>,
+        threads: Vec<Vec<ComparedFrame>>,
         /// The threads that have not started, each with its pool.
-        pending: Vec<(usize, Frame)>,
-        /// The locks that are held, and by which thread; by none, if it has ended.
+        pending: Vec<(usize, ComparedFrame)>,
+        /// The locked locks, each with the thread that holds it; `None` if that thread has ended.
         locks: BTreeMap<String, Option<usize>>,
         /// The thread that is in an atomic section.
         atomic: Option<usize>,
     },
 }
 
-/// A state of the interpreter, whose stacks are outermost call first.
-fn interpreted(projection: &Projection, map: &SourceMap) -> State {
+/// Converts a state of the interpreter, whose stacks have the outermost call first.
+fn interpreted(projection: &Projection, map: &SourceMap) -> ComparedState {
     if let Some((kind, at)) = projection.error {
-        return State::Error(kind, at);
+        return ComparedState::Error(kind, at);
     }
     let frame = |frame: &ProjectedFrame, is_top: bool| {
         let place = match frame.place {
@@ -48,13 +49,13 @@ fn interpreted(projection: &Projection, map: &SourceMap) -> State {
         (frame.function, is_top.then_some(place), thread_locals.chain(locals).collect())
     };
     let stack = |stack: &Vec<ProjectedFrame>| {
-        stack.iter().rev().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect::<Vec<Frame>>()
+        stack.iter().rev().enumerate().map(|(depth, it)| frame(it, depth == 0)).collect::<Vec<ComparedFrame>>()
     };
     let starts = projection.pending.iter().enumerate();
     let mut pending: Vec<_> =
         starts.flat_map(|(pool, starts)| starts.iter().map(move |it| (pool, frame(it, true)))).collect();
     pending.sort();
-    State::Running {
+    ComparedState::Running {
         shared: projection.shared.clone(),
         threads: projection.threads.iter().map(stack).collect(),
         pending,
@@ -63,18 +64,19 @@ fn interpreted(projection: &Projection, map: &SourceMap) -> State {
     }
 }
 
-/// The states that a state of the system stands for: every choice of what is open, and matters.
-pub fn stood_for(view: &ProgramState, map: &SourceMap) -> Vec<State> {
+/// Returns the program states that a state of the system stands for, one for each choice of values
+/// of the open variables that are live.
+pub fn stood_for(view: &ProgramState, map: &SourceMap) -> Vec<ComparedState> {
     if let Some((kind, at)) = view.error {
         let kind = if kind == StepKind::Unlock { ErrorKind::Unlock } else { ErrorKind::Assert };
-        return vec![State::Error(kind, at)];
+        return vec![ComparedState::Error(kind, at)];
     }
     let values = |frame: &ProgramFrame, is_top: bool| {
         let thread_locals = frame.thread_locals.iter().filter(|_| is_top).copied();
         let local = |(value, matters): (&Option<bool>, bool)| if matters { *value } else { Some(false) };
         thread_locals.chain(frame.locals.iter().zip(map.live_locals(frame.place)).map(local)).collect::<Vec<_>>()
     };
-    // All values in a row, then back from the row.
+    // First all values go into one row. Then each choice is read back from the row.
     let mut row: Vec<Option<bool>> = view.shared.clone();
     for (depth, frame) in view.threads.iter().flat_map(|stack| stack.iter().enumerate()) {
         row.extend(values(frame, depth == 0));
@@ -97,24 +99,25 @@ pub fn stood_for(view: &ProgramState, map: &SourceMap) -> Vec<State> {
         let mut pending: Vec<_> = view.pending.iter().map(|(pool, it)| (*pool, frame(it, true))).collect();
         pending.sort();
         let locks = view.locks.iter().map(|(lock, holder)| (lock.clone(), holder.map(ThreadId::index))).collect();
-        State::Running { shared, threads, pending, locks, atomic: view.atomic.map(ThreadId::index) }
+        ComparedState::Running { shared, threads, pending, locks, atomic: view.atomic.map(ThreadId::index) }
     };
     (0..1 << open.len()).map(choice).collect()
 }
 
-/// Compares both, up to so many contexts, if there are not too many states: those of the program.
+/// Compares a program with its system, level by level, and returns the program's levels. Returns
+/// `None` if the program has too many states.
 ///
 /// # Errors
-/// What one of them has, and the other one has not.
-pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::Levels>, String> {
+/// A state that only the program or only the system has.
+pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::ProgramLevels>, String> {
     let (system, map) = (program.reading.problem.system(), &program.map);
     let Some(run) = interpreter::levels(&program.program, map.threads(), limits) else { return Ok(None) };
     let bounds = Bounds { contexts: limits.contexts, height: limits.height, states: usize::MAX };
     let levels = bounded::levels(system, bounds);
-    let mut found: BTreeSet<State> = BTreeSet::new();
+    let mut found: BTreeSet<ComparedState> = BTreeSet::new();
     for k in 0..=limits.contexts {
-        let expected: BTreeSet<State> = run.projections(k).iter().map(|it| interpreted(it, map)).collect();
-        // Where nothing is new any more, there are no further levels.
+        let expected: BTreeSet<ComparedState> = run.projections(k).iter().map(|it| interpreted(it, map)).collect();
+        // The system may have fewer levels: they end after one without new states.
         let new = levels.new.get(k).into_iter().flatten();
         let views = new.map(|state| map.program_state(state)).filter(|view| !view.is_mid_step);
         found.extend(views.flat_map(|view| stood_for(&view, map)));
@@ -128,12 +131,14 @@ pub fn compare(program: &Lowered, limits: Limits) -> Result<Option<interpreter::
     Ok(Some(run))
 }
 
-/// Runs the program along a trace of the system: after each step of it that is none in between, the
-/// program can be in a state that the system's state stands for. A step of the system is at most a
-/// few of the program.
+/// Runs the program along a trace of the system.
+///
+/// After each step of the trace, the program must be able to reach a state that the system's state
+/// stands for. States in the middle of a statement are skipped. A step of the system is at most two
+/// steps of the program.
 ///
 /// # Errors
-/// Where the program cannot follow; contexts and steps are counted from 1.
+/// The step that the program cannot take. Contexts and steps are counted from 1.
 pub fn replay(program: &Lowered, trace: &Trace) -> Result<(), String> {
     let map = &program.map;
     let machine = Machine::new(&program.program, map.threads());
@@ -142,7 +147,7 @@ pub fn replay(program: &Lowered, trace: &Trace) -> Result<(), String> {
         if view.is_mid_step {
             return states;
         }
-        let wanted: BTreeSet<State> = stood_for(&view, map).into_iter().collect();
+        let wanted: BTreeSet<ComparedState> = stood_for(&view, map).into_iter().collect();
         states.into_iter().filter(|state| wanted.contains(&interpreted(&state.projection(), map))).collect()
     };
     let mut states = fitting(machine.initial(), &trace.initial);

@@ -1,25 +1,25 @@
-//! The oracle: R_k and T(R_k), straight from the definitions (paper §2.3 and the proof of Thm. 17).
+//! The oracle: R_k and T(R_k), directly from the definitions (paper §2.3 and the proof of Thm. 17).
 //!
-//! Slow and obviously right: sets of whole states, breadth-first, nothing shared with any engine
-//! but the step relation. Never optimised.
+//! Slow and obviously correct: sets of whole states, explored breadth-first. The oracle shares only
+//! the step relation with the engines. Never optimised.
 //!
 //! # What may not be concluded
-//! R_k may be infinite. So stacks higher than a given bound are not explored; what was left out is
-//! recorded, and only if nothing was left out are the sets exactly R_k and T(R_k). Otherwise they
+//! R_k may be infinite, so stacks higher than a given bound are not explored. `exact` tells whether
+//! a state was left out. If none was left out, the sets are exactly R_k and T(R_k); otherwise they
 //! are subsets.
 
 use cpds::{Action, Cpds, GlobalState, Problem, SharedState, Stack, ThreadId, VisibleState};
 use std::collections::{BTreeSet, VecDeque};
 
-/// R_0 ⊆ R_1 ⊆ …, as far as it was asked for.
+/// R_0 ⊆ R_1 ⊆ …, up to the last computed level.
 pub struct Levels {
     /// R_k, for k = 0, 1, …
     pub reachable: Vec<BTreeSet<GlobalState>>,
-    /// Whether no state was left out because a stack was too high.
+    /// Whether the sets are exact: no state was left out because a stack was too high.
     pub exact: bool,
 }
 
-/// R_0, …, R_max_k, leaving out states with a stack higher than `max_height`.
+/// Computes R_0, …, R_max_k, without states that have a stack higher than `max_height`.
 pub fn levels(system: &Cpds, max_k: usize, max_height: usize) -> Levels {
     let initial: BTreeSet<GlobalState> = system.initial().iter().cloned().collect();
     let mut levels = Levels { reachable: vec![initial], exact: true };
@@ -37,8 +37,8 @@ pub fn levels(system: &Cpds, max_k: usize, max_height: usize) -> Levels {
     levels
 }
 
-/// Every state that `thread` alone reaches from `start` with stacks up to this height, and whether
-/// that is all of them.
+/// Computes the states that `thread` alone reaches from `start` with stacks up to this height, and
+/// whether these are all.
 pub fn one_context(
     system: &Cpds,
     thread: ThreadId,
@@ -48,7 +48,7 @@ pub fn one_context(
     one_context_of(system, thread, start, max_height, usize::MAX).expect("there is no limit")
 }
 
-/// The same; nothing if there are more than so many states.
+/// Like [`one_context`]; `None` if there are more than `max_states` states.
 fn one_context_of(
     system: &Cpds,
     thread: ThreadId,
@@ -77,14 +77,15 @@ fn one_context_of(
 /// Whether `thread` alone reaches finitely many states from every stack of height at most one (the
 /// condition of Thm. 17).
 ///
-/// A run from height at most one that gets higher than one more than there are thread-visible
-/// states (q,σ) to push from, can be repeated for ever: for each height between, take the last push
-/// to it; two of them start from the same (q,σ), so that ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε.
+/// Let p be the number of thread-visible states (q,σ) that a push starts from. If a run from height
+/// at most one builds a stack higher than 1 + p, take for each height above one the last push to
+/// it. Two of these pushes start from the same (q,σ), so ⟨q|σ⟩ →* ⟨q|σw⟩ with w ≠ ε, and the thread
+/// can repeat this without end.
 pub fn finite_contexts(system: &Cpds, thread: ThreadId) -> bool {
     finite_contexts_within(system, thread, usize::MAX).expect("there is no limit")
 }
 
-/// The same; nothing if it takes a context of more than so many states to find out.
+/// Like [`finite_contexts`]; `None` if a context has more than `max_states` states.
 pub fn finite_contexts_within(system: &Cpds, thread: ThreadId, max_states: usize) -> Option<bool> {
     let program = system.program(thread);
     let pushes = program.rules().iter().filter(|rule| matches!(rule.action, Action::Push { .. }));
@@ -103,22 +104,22 @@ pub fn finite_contexts_within(system: &Cpds, thread: ThreadId, max_states: usize
 }
 
 impl Levels {
-    /// T(R_k).
+    /// Returns T(R_k).
     pub fn visible(&self, k: usize) -> BTreeSet<VisibleState> {
         self.reachable[k].iter().map(GlobalState::visible).collect()
     }
 
-    /// |R_k| for each k.
+    /// Returns |R_k| for each k.
     pub fn reachable_counts(&self) -> Vec<usize> {
         self.reachable.iter().map(BTreeSet::len).collect()
     }
 
-    /// |T(R_k)| for each k.
+    /// Returns |T(R_k)| for each k.
     pub fn visible_counts(&self) -> Vec<usize> {
         (0..self.reachable.len()).map(|k| self.visible(k).len()).collect()
     }
 
-    /// The least k for which R_k has a bad state.
+    /// Returns the least k for which R_k has a bad state.
     pub fn first_violation(&self, problem: &Problem) -> Option<usize> {
         self.reachable.iter().position(|states| states.iter().any(|state| problem.is_bad(state)))
     }

@@ -1,12 +1,12 @@
-//! Z and G, straight from the definitions (paper §4.1.2, §4.1.3). Slow and obviously right, as the
-//! oracle for R_k is.
+//! Z, its generators and Z_z, directly from the definitions (paper §4.1.2, §4.1.3). Slow and
+//! obviously correct, like the oracle for R_k.
 
 use cpds::{Action, Cpds, SharedState, Symbol, ThreadId, VisibleState};
 use std::collections::BTreeSet;
 
 type ThreadVisible = (SharedState, Option<Symbol>);
 
-/// E for a thread: what can emerge when a symbol is popped.
+/// Computes E for a thread: the symbols that a pop can reveal.
 fn emerging(system: &Cpds, thread: ThreadId) -> BTreeSet<Symbol> {
     let pushed = system.program(thread).rules().iter().filter_map(|rule| match rule.action {
         Action::Push { return_point, .. } => Some(return_point),
@@ -16,7 +16,7 @@ fn emerging(system: &Cpds, thread: ThreadId) -> BTreeSet<Symbol> {
     pushed.chain(initial).collect()
 }
 
-/// The transitions of M_i (Alg. 2), and whether each is a pop.
+/// Computes the transitions of M_i (Alg. 2), and for each whether it is a pop.
 fn transitions(system: &Cpds, thread: ThreadId) -> BTreeSet<(ThreadVisible, ThreadVisible, bool)> {
     let mut transitions = BTreeSet::new();
     for rule in system.program(thread).rules() {
@@ -32,18 +32,18 @@ fn transitions(system: &Cpds, thread: ThreadId) -> BTreeSet<(ThreadVisible, Thre
     transitions
 }
 
-/// What M^n reaches.
-pub struct Naive {
+/// Z and its generators, as M^n reaches them.
+pub struct NaiveZ {
     /// Z.
     pub z: BTreeSet<VisibleState>,
     /// G ∩ Z.
     pub generators: BTreeSet<VisibleState>,
-    /// The targets of pops taken from Z.
+    /// The targets of the pops from states of Z.
     pub popped: BTreeSet<VisibleState>,
 }
 
-/// Z and its generators.
-pub fn overapproximation(system: &Cpds) -> Naive {
+/// Computes Z and its generators.
+pub fn overapproximation(system: &Cpds) -> NaiveZ {
     let transitions: Vec<_> = system.threads().map(|thread| transitions(system, thread)).collect();
     let mut z: BTreeSet<VisibleState> = system.initial().iter().map(cpds::GlobalState::visible).collect();
     let mut popped = BTreeSet::new();
@@ -76,11 +76,14 @@ pub fn overapproximation(system: &Cpds) -> Naive {
         })
     };
     let generators = z.iter().filter(generates).cloned().collect();
-    Naive { z, generators, popped }
+    NaiveZ { z, generators, popped }
 }
 
-/// What may lie directly under what in the stack of a thread, with `None` for ε: by which symbol
-/// was put on which, and what may have come in its place since.
+/// Computes which symbol may lie directly under which symbol in the stack of a thread, with `None`
+/// for the end of the stack.
+///
+/// The pairs come from initial stacks and from pushes. If a symbol may be replaced by another one,
+/// the pairs of the new symbol include those of the old symbol.
 fn adjacent(system: &Cpds, thread: ThreadId) -> BTreeSet<(Symbol, Option<Symbol>)> {
     let mut adjacent = BTreeSet::new();
     for state in system.initial() {
@@ -115,8 +118,8 @@ fn adjacent(system: &Cpds, thread: ThreadId) -> BTreeSet<(Symbol, Option<Symbol>
     }
 }
 
-/// Z_z, the overapproximation by stacks cut off at height z, with matched returns: the tops of what
-/// it has. For z = 1, matched-Z.
+/// Computes the visible states of Z_z: stacks are cut off at height z, and returns are matched with
+/// calls. For z = 1, the result is matched-Z.
 pub fn cut_off(system: &Cpds, z: usize) -> BTreeSet<VisibleState> {
     let adjacent: Vec<_> = system.threads().map(|thread| adjacent(system, thread)).collect();
     let cut = |stack: &mut Vec<Symbol>| stack.truncate(z);

@@ -1,4 +1,4 @@
-//! Random systems that shrink: towards fewer threads, fewer and simpler actions, lower stacks.
+//! Random systems. They shrink towards fewer threads, fewer and simpler actions, and lower stacks.
 
 use cpds::{
     Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property, Rule, SharedState, Stack, Symbol,
@@ -9,43 +9,44 @@ use proptest::prelude::*;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-/// What the systems should look like.
+/// The shape of random systems.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// How many programs.
+    /// The number of programs.
     pub programs: RangeInclusive<usize>,
-    /// How many copies of each.
+    /// The number of threads that run each program.
     pub copies: RangeInclusive<u32>,
     /// |Q|.
     pub shared: RangeInclusive<u32>,
-    /// |Σ_i|; programs have symbols in common. A program without symbols has only the empty stack.
+    /// |Σ_i|. Programs share some symbols. A program without symbols has only the empty stack.
     pub symbols: RangeInclusive<u32>,
-    /// |Δ_i|, before repeated actions are dropped.
+    /// |Δ_i|, before repeated actions are removed.
     pub actions: RangeInclusive<usize>,
-    /// How many of ten actions start from the empty stack, roughly; 0 to 10.
+    /// The average number of actions from the empty stack among ten actions; 0 to 10.
     pub from_empty: u32,
-    /// How many symbols an action writes, at most 2: `0..=1` pushes nothing, `1..=2` pops nothing.
+    /// The number of symbols that an action writes, at most 2. With `0..=1`, no action pushes; with
+    /// `1..=2`, no action pops.
     pub written: RangeInclusive<usize>,
-    /// How many initial states.
+    /// The number of initial states.
     pub initial: RangeInclusive<usize>,
     /// The height of an initial stack.
     pub height: RangeInclusive<usize>,
-    /// How many bad patterns.
+    /// The number of bad patterns.
     pub bad: RangeInclusive<usize>,
-    /// Whether copies of a program have equal stacks in the initial states, so that they may be
-    /// permuted.
+    /// Whether the threads of a program have equal stacks in each initial state, so that they are
+    /// interchangeable.
     pub copies_start_alike: bool,
 }
 
 impl Shape {
-    /// So many threads that few stacks are enough for packed states to get another layout.
+    /// Many threads: already a few stacks give packed states another layout.
     pub fn crowd() -> Self {
         Shape { programs: 1..=1, copies: 12..=20, shared: 1..=2, actions: 2..=6, ..Shape::default() }
     }
 }
 
 impl Default for Shape {
-    /// Small, and with a little of everything.
+    /// A small system that may have every kind of action.
     fn default() -> Self {
         Shape {
             programs: 1..=3,
@@ -63,12 +64,12 @@ impl Default for Shape {
     }
 }
 
-/// A problem of this shape.
+/// Generates a problem of this shape.
 pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
     let shape = shape.clone();
     let alphabets = vec((shape.symbols.clone(), 0..3_u32, shape.copies.clone()), shape.programs.clone());
     (shape.shared.clone(), alphabets, style()).prop_flat_map(move |(shared, alphabets, style)| {
-        // Alphabet i has `size` symbols from an offset on, so that alphabets overlap but differ.
+        // Alphabet i has `size` symbols from a random offset on, so alphabets overlap but differ.
         let sizes: Vec<u32> = alphabets.iter().map(|&(size, _, _)| size).collect();
         let threads: Vec<u32> =
             alphabets.iter().flat_map(|&(size, _, copies)| std::iter::repeat_n(size, copies as usize)).collect();
@@ -91,30 +92,32 @@ pub fn problem(shape: &Shape) -> impl Strategy<Value = Problem> + use<> {
     })
 }
 
-/// A symbol of a program, before it is known which number it has in the system: its place in the
-/// alphabet. The raw rules, states and patterns below are what proptest generates and shrinks;
-/// [`build`] makes them a system.
-type Local = u32;
+/// A symbol of a program: its position in the program's alphabet. The number of the symbol in the
+/// system is not known yet.
+///
+/// Proptest generates and shrinks rules, states and patterns of these local symbols, and [`build`]
+/// makes a system of them.
+type LocalSymbol = u32;
 
-type RawRule = (bool, u32, Option<Local>, u32, Vec<Local>);
-type RawState = (u32, Vec<Vec<Local>>);
-type RawPattern = (Wild<u32>, Vec<Wild<Option<Local>>>);
+type RawRule = (bool, u32, Option<LocalSymbol>, u32, Vec<LocalSymbol>);
+type RawState = (u32, Vec<Vec<LocalSymbol>>);
+type RawPattern = (Wild<u32>, Vec<Wild<Option<LocalSymbol>>>);
 
-/// How things are called.
-type Style = fn(&str, u32) -> String;
+/// A style of names: from a kind of thing and its number to its name.
+type NameStyle = fn(&str, u32) -> String;
 
-fn style() -> impl Strategy<Value = Style> {
-    let plain: Style = |kind, i| format!("{kind}{i}");
-    let numbers: Style = |_, i| i.to_string();
-    let odd: Style = |kind, i| {
+fn style() -> impl Strategy<Value = NameStyle> {
+    let plain: NameStyle = |kind, i| format!("{kind}{i}");
+    let numbers: NameStyle = |_, i| i.to_string();
+    let odd: NameStyle = |kind, i| {
         const ODD: [&str; 9] = ["init", "thread", "shared", "symbols", "x.1", "⊥", "07", "a=b", "PDA"];
         ODD.get(i as usize).map_or(format!("{kind}'{i}"), ToString::to_string)
     };
     prop_oneof![Just(plain), Just(numbers), Just(odd)]
 }
 
-/// A word of a length; empty where there are no symbols.
-fn word(symbols: u32, length: RangeInclusive<usize>) -> BoxedStrategy<Vec<Local>> {
+/// Generates a word of this length; the empty word if there are no symbols.
+fn word(symbols: u32, length: RangeInclusive<usize>) -> BoxedStrategy<Vec<LocalSymbol>> {
     if symbols == 0 { Just(Vec::new()).boxed() } else { vec(0..symbols, length).boxed() }
 }
 
@@ -154,7 +157,7 @@ where
 fn build(
     shared: u32,
     alphabets: &[(u32, u32, u32)],
-    style: Style,
+    style: NameStyle,
     rules: Vec<Vec<RawRule>>,
     initial: Vec<RawState>,
     bad: Vec<RawPattern>,
@@ -168,7 +171,7 @@ fn build(
         .into_iter()
         .enumerate()
         .map(|(i, rules)| {
-            let word = |local: &[Local]| local.iter().map(|&s| numbers[i][s as usize]).collect::<Vec<_>>();
+            let word = |local: &[LocalSymbol]| local.iter().map(|&s| numbers[i][s as usize]).collect::<Vec<_>>();
             let rules = rules.into_iter().enumerate().map(|(n, (labelled, from, read, to, written))| {
                 let (read, written) = (word(read.as_slice()), word(&written));
                 let action = Action::new((SharedState(from), &read), (SharedState(to), &written));
@@ -186,7 +189,7 @@ fn build(
         .collect();
     let program_of: Vec<usize> =
         alphabets.iter().enumerate().flat_map(|(i, a)| std::iter::repeat_n(i, a.2 as usize)).collect();
-    let symbol = |thread: usize, local: Local| numbers[program_of[thread]][local as usize];
+    let symbol = |thread: usize, local: LocalSymbol| numbers[program_of[thread]][local as usize];
 
     let initial = initial.into_iter().map(|(q, stacks)| GlobalState {
         shared: SharedState(q),
@@ -205,8 +208,8 @@ fn build(
             .collect(),
     });
     let shared = (0..shared).map(|q| style("q", q)).collect();
-    let system = Cpds::new(shared, symbols, programs, initial.collect()).expect("the generator makes sound systems");
-    Problem::new(system, Property { bad: bad.collect() }).expect("and patterns that fit")
+    let system = Cpds::new(shared, symbols, programs, initial.collect()).expect("generated systems are well-formed");
+    Problem::new(system, Property { bad: bad.collect() }).expect("generated patterns fit")
 }
 
 fn map<T, U>(wild: Wild<T>, f: impl FnOnce(T) -> U) -> Wild<U> {

@@ -1,23 +1,24 @@
-//! The same system under other numbers: threads in another order, each a program of its own, shared
-//! states and symbols renumbered. Nothing that an analysis finds may depend on any of it.
+//! The same system with other numbers: another order of threads, a separate program for each
+//! thread, and other numbers for shared states and symbols. The results of an analysis do not
+//! depend on these numbers.
 
 use cpds::{
     Action, Alphabet, Cpds, GlobalState, Names, Pattern, Problem, Program, Property, Rule, SharedState, Stack, Symbol,
     VisibleState, Wild,
 };
 
-/// A renamed problem, and how to translate states into its numbers.
+/// A renamed problem, and the translation of states into its numbers.
 pub struct Renamed {
-    /// The problem under its new numbers.
+    /// The problem with its new numbers.
     pub problem: Problem,
-    /// Which thread is now at each place.
+    /// For each new thread number the old one.
     threads: Vec<usize>,
     shared: Vec<SharedState>,
     symbols: Vec<Symbol>,
 }
 
-/// Puts the threads in the order `threads`, and shared state q at place `shared[q]`; alphabets are
-/// declared backwards.
+/// Orders the threads as in `threads`, gives shared state q the number `shared[q]`, and reverses
+/// the order of each alphabet.
 pub fn renamed(original: &Problem, threads: &[usize], shared: &[u32]) -> Renamed {
     let system = original.system();
     let mut shared_names = vec![""; shared.len()];
@@ -57,13 +58,13 @@ pub fn renamed(original: &Problem, threads: &[usize], shared: &[u32]) -> Renamed
 }
 
 impl Renamed {
-    /// A state under its new numbers.
+    /// Translates a state to the new numbers.
     pub fn state(&self, state: &GlobalState) -> GlobalState {
         let stack = |&i: &usize| Stack::from_top(state.stacks[i].iter().map(|s| self.symbols[s.0 as usize]));
         GlobalState { shared: self.shared[state.shared.0 as usize], stacks: self.threads.iter().map(stack).collect() }
     }
 
-    /// A visible state under its new numbers.
+    /// Translates a visible state to the new numbers.
     pub fn visible(&self, state: &VisibleState) -> VisibleState {
         let top = |&i: &usize| state.tops[i].map(|s| self.symbols[s.0 as usize]);
         VisibleState { shared: self.shared[state.shared.0 as usize], tops: self.threads.iter().map(top).collect() }

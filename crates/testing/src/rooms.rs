@@ -1,34 +1,34 @@
-//! The folders of a crate, and the imports between them: they go one way.
+//! Cycles of imports between the folders of a crate.
 //!
-//! A room is a folder of `src`, with everything below it. A path that begins with `crate::` is an
-//! import of the room that it names first. Tests at the foot of a file do not count: `mod tests {`
-//! ends what is read. Files of `src` itself are in no room, and may import all of them.
+//! A room is a folder of `src` with its subfolders. A path that begins with `crate::` is an import
+//! of the room that it names first. The tests at the foot of a file do not count: reading stops at
+//! `mod tests {`. Files directly in `src` are in no room, and may import from all rooms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which room imports which, and in which files.
+/// From each room to the rooms that it imports, with the files that import them.
 type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-/// The cycles of imports between the rooms of a crate, each with its files; none, if all is well.
+/// Returns the cycles of imports between the rooms of a crate, each with its files.
 ///
 /// # Panics
 /// If the sources cannot be read.
 pub fn cycles(src: &Path) -> Vec<String> {
-    found(&imports(src))
+    cycles_of(&imports(src))
 }
 
 fn imports(src: &Path) -> Imports {
     let rooms: Vec<PathBuf> = entries(src).into_iter().filter(|path| path.is_dir()).collect();
-    let name = |path: &Path| path.file_name().expect("it has a name").to_string_lossy().into_owned();
+    let name = |path: &Path| path.file_name().expect("a room has a name").to_string_lossy().into_owned();
     let names: BTreeSet<String> = rooms.iter().map(|room| name(room)).collect();
     let mut imports = Imports::new();
     for room in &rooms {
         let from = imports.entry(name(room)).or_default();
         for file in sources(room) {
             let text = fs::read_to_string(&file).expect("a source file");
-            let shown = file.strip_prefix(src).expect("it is below").display().to_string();
+            let shown = file.strip_prefix(src).expect("the file is in `src`").display().to_string();
             for to in imported(&text).into_iter().filter(|to| *to != name(room) && names.contains(to)) {
                 from.entry(to).or_default().insert(shown.clone());
             }
@@ -37,8 +37,8 @@ fn imports(src: &Path) -> Imports {
     imports
 }
 
-/// The first names of all paths from the root of the crate, in `use crate::a::…`, `use crate::{a,
-/// b::…}` and in expressions.
+/// Returns the first names of all paths from the root of the crate: in `use crate::a::…`, in
+/// `use crate::{a, b::…}`, and in expressions.
 fn imported(text: &str) -> Vec<String> {
     let code: String = text
         .lines()
@@ -47,7 +47,7 @@ fn imported(text: &str) -> Vec<String> {
         .fold(String::new(), |code, line| code + line + "\n");
     let mut names = Vec::new();
     for (at, path) in code.match_indices("crate::") {
-        // Not `$crate::`, and no name that ends in these letters.
+        // Neither `$crate::` nor a name that ends in `crate`.
         if code[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '$')) {
             continue;
         }
@@ -56,7 +56,7 @@ fn imported(text: &str) -> Vec<String> {
     names
 }
 
-/// The name at the beginning, or those in braces.
+/// Returns the name at the beginning of a path, or the names in its braces.
 fn first_names(path: &str) -> Vec<String> {
     let name = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let Some(list) = path.strip_prefix('{') else { return vec![name(path)] };
@@ -77,8 +77,8 @@ fn first_names(path: &str) -> Vec<String> {
     names
 }
 
-/// A shortest cycle through each import that is on one, each cycle once.
-fn found(imports: &Imports) -> Vec<String> {
+/// Returns for each import that is on a cycle a shortest such cycle, without duplicates.
+fn cycles_of(imports: &Imports) -> Vec<String> {
     let mut cycles = BTreeMap::new();
     for (from, targets) in imports {
         for to in targets.keys() {
@@ -97,7 +97,7 @@ fn found(imports: &Imports) -> Vec<String> {
     cycles.values().map(|round| round.windows(2).map(step).collect::<Vec<_>>().join("; ")).collect()
 }
 
-/// A shortest path of imports, both ends included.
+/// Returns a shortest path of imports, with both its ends.
 fn path(imports: &Imports, from: &str, to: &str) -> Option<Vec<String>> {
     let mut before: BTreeMap<&str, Option<&str>> = BTreeMap::from([(from, None)]);
     let mut wave = vec![from];
@@ -120,7 +120,7 @@ fn path(imports: &Imports, from: &str, to: &str) -> Option<Vec<String>> {
     Some(rooms.into_iter().rev().map(str::to_owned).collect())
 }
 
-/// All source files of a room.
+/// Returns all source files of a room.
 fn sources(room: &Path) -> Vec<PathBuf> {
     let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
     let all = entries(room).into_iter().flat_map(below);

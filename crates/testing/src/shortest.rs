@@ -1,15 +1,15 @@
-//! The fewest steps to a bad state with so many contexts, straight from the definition:
-//! breadth-first over all paths, by where they are, which thread moved last, and how many contexts
-//! there were.
+//! The length of a shortest path to a bad state within a number of contexts, directly from the
+//! definition.
 //!
-//! Slow and obviously right; used by tests only.
+//! The search is breadth-first over triples: a state, the thread of the last step, and the number
+//! of contexts. Slow and obviously correct.
 
 use cpds::{GlobalState, Problem, ThreadId};
 use std::collections::HashSet;
 
-/// The fewest steps of a path to a bad state with at most so many contexts; none if there is no
-/// such path, or if more than `most` places come up on the way.
-pub fn fewest_steps(problem: &Problem, contexts: usize, most: usize) -> Option<usize> {
+/// Returns the number of steps of a shortest path to a bad state with at most this many contexts.
+/// Returns `None` if there is no such path, or if the search has more than `max_triples` triples.
+pub fn fewest_steps(problem: &Problem, contexts: usize, max_triples: usize) -> Option<usize> {
     let system = problem.system();
     let start = |state: &GlobalState| (state.clone(), None, 0);
     let mut wave: Vec<(GlobalState, Option<ThreadId>, usize)> = system.initial().iter().map(start).collect();
@@ -22,13 +22,13 @@ pub fn fewest_steps(problem: &Problem, contexts: usize, most: usize) -> Option<u
         for (state, last, used) in wave {
             for step in system.steps(&state) {
                 let used = used + usize::from(last != Some(step.thread));
-                let place = (step.state, Some(step.thread), used);
-                if used <= contexts && known.insert(place.clone()) {
-                    next.push(place);
+                let triple = (step.state, Some(step.thread), used);
+                if used <= contexts && known.insert(triple.clone()) {
+                    next.push(triple);
                 }
             }
         }
-        if next.is_empty() || known.len() > most {
+        if next.is_empty() || known.len() > max_triples {
             return None;
         }
         wave = next;
@@ -40,8 +40,8 @@ pub fn fewest_steps(problem: &Problem, contexts: usize, most: usize) -> Option<u
 mod tests {
     use super::*;
 
-    /// Thread A may go to 2 alone, in five steps; with B's help it takes two, one context more
-    /// each.
+    /// Thread A reaches shared state 2 alone in five steps and one context. With a step of B first,
+    /// it takes two steps and two contexts.
     #[test]
     fn fewer_contexts_may_take_more_steps() {
         let problem: Problem = "shared 0 1 2; init 0|a,b; bad 2|*,*
@@ -52,6 +52,6 @@ mod tests {
             .unwrap();
         let steps = |contexts| fewest_steps(&problem, contexts, usize::MAX);
         assert_eq!([0, 1, 2, 3].map(steps), [None, Some(5), Some(2), Some(2)]);
-        assert_eq!(fewest_steps(&problem, 1, 3), None, "there are more places");
+        assert_eq!(fewest_steps(&problem, 1, 3), None, "there are more than three triples");
     }
 }

@@ -1,5 +1,5 @@
-//! The list of skipped tests: each test, or part of a test, that cannot run prints one line.
-//! `.ci/run` prints all these lines at its end.
+//! The list of skipped tests. A test that cannot run, or not completely, prints one line. `.ci/run`
+//! prints all these lines at its end.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -1,26 +1,26 @@
-//! Families of threads that differ: each runs a program of its own, and no two are interchangeable,
-//! under whatever names.
+//! Families of systems with unlike threads: each thread runs its own program, and no two threads
+//! are interchangeable, under any renaming.
 
 use cpds::Problem;
 use std::fmt::Write as _;
 
-/// Threads that take permits from a common pool, one for each call, and give them back as they
-/// return (a counting semaphore).
+/// Threads that share a pool of permits (a counting semaphore): a call takes a permit, and a return
+/// gives it back.
 ///
-/// Thread i takes a permit only if more than i are left: what it leaves is for the more urgent
-/// ones. It has as many frames on its stack as it has permits. Every context is finite. The number
-/// of free permits and all stacks together say how many there are, so no state is a product of what
-/// the threads may have: ⟨c - Σhᵢ | h₀,…⟩.
+/// Thread i takes a permit only if more than i permits are left, so it leaves i permits for more
+/// urgent threads. Its stack has a frame for each of its permits. Every context is finite. The
+/// states are ⟨c - Σhᵢ | h₀,…⟩, with hᵢ for the permits of thread i. The stacks depend on each
+/// other through the sum, so R is not a product of sets of stacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Permits {
     /// n.
     pub threads: u32,
-    /// c; more than there are threads.
+    /// c; more than n.
     pub permits: u32,
 }
 
 impl Permits {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
     /// If there are too many threads or too few permits.
@@ -41,11 +41,12 @@ impl Permits {
         parsed(&text)
     }
 
-    /// |R|. Where thread i has a permit, and it and all less urgent ones have s together, then s ≤ c - i: the last one of these permits
-    /// left i at least. And taking them in order of urgency, the least urgent first, is a way to
-    /// get there.
+    /// |R|. Let thread i hold a permit, and let s be the number of permits of thread i and of all
+    /// less urgent threads. Then s ≤ c - i, because the last of these permits left at least i
+    /// permits. All these states are reachable: the threads take their permits one after the other,
+    /// the least urgent thread first.
     pub fn states(self) -> u64 {
-        // By the sum of the threads so far.
+        // Indexed by the permits of the threads so far.
         let mut ways = vec![0_u64; self.permits as usize + 1];
         ways[0] = 1;
         for i in (0..self.threads).rev() {
@@ -61,9 +62,10 @@ impl Permits {
         ways.iter().sum()
     }
 
-    /// |T(R)|. Those threads J that have any have at least |J| permits and, the most urgent of them being i, at most c - i.
+    /// |T(R)|. Let J be the threads with permits, and let i be the most urgent of them. They hold
+    /// at least |J| and at most c - i permits.
     pub fn visible(self) -> u64 {
-        let having = |set: u32| {
+        let with_holders = |set: u32| {
             let fits = |i: u32| (set >> i & 1) == 0 || (set >> i).count_ones() <= self.permits - i;
             if set == 0 {
                 1
@@ -73,17 +75,17 @@ impl Permits {
                 0
             }
         };
-        (0..1 << self.threads).map(having).sum()
+        (0..1 << self.threads).map(with_holders).sum()
     }
 }
 
-/// Threads that change something shared, in the way of optimistic transactions.
+/// Threads that change shared data with optimistic transactions.
 ///
-/// A thread keeps on its stack which version it has seen, and works on it, with calls as deep as it
-/// likes. In the end it takes a lock and looks at the version, which takes thread i as many as i
-/// steps more: if it is still the same, there is a next one; if not, it begins anew with the one it
-/// sees. Every context is infinite. In R, every thread but the last that made a version may have
-/// any in mind, whatever the others have.
+/// A thread stores on its stack the version that it has read, and works with calls of any depth.
+/// Then it takes the lock and compares its version with the shared one; thread i needs i further
+/// steps for this. If the versions are equal, it writes the next version. If not, it restarts with
+/// the shared version. Every context is infinite. In R, the thread that wrote the last version has
+/// this version on its stack; every other thread may have any version, independently of the others.
 #[derive(Clone, Copy, Debug)]
 pub struct Transactions {
     /// n; at least 2.
@@ -93,7 +95,7 @@ pub struct Transactions {
 }
 
 impl Transactions {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
     /// If there are too few versions or threads, or too many.
@@ -130,14 +132,18 @@ impl Transactions {
         parsed(&text)
     }
 
-    /// How many of the tuples of R are the largest. Who was the last to make a version has it in
-    /// mind; each of the others may have any, and one language has them all: a context may leave
-    /// what was there before, or not. With the lock, one of all threads is looking.
+    /// The number of tuples of R that no other tuple covers.
+    ///
+    /// The thread that wrote the last version has this version on its stack. Each other thread may
+    /// have any version, and a single language contains all of them, because a context may end
+    /// before the thread changes its version. If the lock is taken, one of the threads compares
+    /// versions.
     pub fn tuples(self) -> u64 {
         u64::from(self.versions) * u64::from(self.threads) * u64::from(self.threads + 1)
     }
 
-    /// |T(R)|: each thread works or not; with the lock, thread i shows a version or how far it has got, one way or the other.
+    /// |T(R)|. Each thread works or does not. If thread i has the lock, its top is a version, or
+    /// one of i steps for equal versions, or one of i steps for different versions.
     pub fn visible(self) -> u64 {
         let (threads, versions) = (u64::from(self.threads), u64::from(self.versions));
         let looking: u64 = (0..threads).map(|i| versions + 2 * i).sum();
@@ -145,21 +151,21 @@ impl Transactions {
     }
 }
 
-/// A token that the threads hand on, each in its turn.
+/// Threads in a ring that pass a token.
 ///
-/// Thread i may give it to one of the next 1 + i mod 3 threads of the ring. Who has it may work,
-/// with calls as deep as it likes, has to return from all of them to hand it on, and keeps on its
-/// stack how often it has had it, up to a number. Contexts are infinite.
+/// Thread i may pass the token to one of the next 1 + i mod 3 threads of the ring. The thread with
+/// the token may work, with calls of any depth. It passes the token after all calls have returned.
+/// It counts on its stack how often it has passed the token, up to `turns`. Contexts are infinite.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
     /// n; at least 4.
     pub threads: u32,
-    /// How often a thread counts.
+    /// The largest count of a thread.
     pub turns: u32,
 }
 
 impl Token {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
     /// If there are too few threads, or too many.
@@ -185,14 +191,15 @@ impl Token {
         parsed(&text)
     }
 
-    /// |T(R)|: who has the token is about to work, or works, or looks at its count.
+    /// |T(R)|. The thread with the token is idle, or works, or reads its count before it passes the
+    /// token.
     pub fn visible(self) -> u64 {
         u64::from(self.threads) * (2 + u64::from(self.turns) + 1)
     }
 }
 
-/// Threads that do not mind each other at all, in one shared state: thread i has i + 1 procedures,
-/// of which each calls the next one and the last one the first, without end; or returns.
+/// Independent threads with a single shared state. Thread i has i + 1 procedures. A procedure
+/// returns, or calls the next procedure; the last procedure calls the first one.
 #[derive(Clone, Copy, Debug)]
 pub struct Strangers {
     /// n.
@@ -200,7 +207,7 @@ pub struct Strangers {
 }
 
 impl Strangers {
-    /// The system. Nothing of it is bad.
+    /// Makes the system, without bad patterns.
     ///
     /// # Panics
     /// If there are too many threads.
@@ -218,13 +225,13 @@ impl Strangers {
         parsed(&text)
     }
 
-    /// |S_k|: which k threads have had a context.
+    /// |S_k|: the number of ways to choose the k threads that have run.
     pub fn tuples(self, k: u32) -> u64 {
         let k = u64::from(k.min(self.threads));
         (0..k).fold(1, |ways, i| ways * (u64::from(self.threads) - i) / (i + 1))
     }
 
-    /// |T(R)|: thread i has one of i + 1 procedures on top, or none.
+    /// |T(R)|. The top of thread i is one of i + 1 procedures, or its stack is empty.
     pub fn visible(self) -> u64 {
         (2..=u64::from(self.threads) + 1).product()
     }

@@ -1,15 +1,15 @@
-//! The oracle on the paper's own benchmark systems, where they are at hand.
+//! The oracle on the paper's own benchmark systems, if the machine has them.
 
-use cpds_testing::artifact::{KNOWN, Known, names};
+use cpds_testing::artifact::{BenchmarkSystem, SYSTEMS, names};
 use cpds_testing::corpus::artifact;
 use cpds_testing::oracle::levels;
 
 #[test]
-fn the_oracle_agrees_with_what_is_known_of_the_artifact() {
-    let small = || KNOWN.iter().filter(|known| known.small);
+fn the_oracle_finds_the_expected_figures_of_the_artifact() {
+    let small = || SYSTEMS.iter().filter(|system| system.small);
     let Some(folder) = artifact(&names(small())) else { return };
-    for known @ &Known { file, visible, collapse, bug, .. } in small() {
-        let problem = known.read(&folder);
+    for system @ &BenchmarkSystem { file, visible, collapse, bug, .. } in small() {
+        let problem = system.read(&folder);
         let found = levels(problem.system(), collapse + 1, 100);
         assert!(found.exact, "{file}");
         let counts = found.visible_counts();

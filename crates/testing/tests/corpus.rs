@@ -1,10 +1,10 @@
-//! The oracle against the model collection, and against what the paper says of its own examples.
+//! The oracle against the model collection, and against the paper's figures for its examples.
 
 use cpds_testing::corpus::{Answers, Collapse, Expected, Model, Verdict, compare, models, run};
 use cpds_testing::oracle::levels;
 use cpds_testing::skipped::Skipped;
 
-/// Higher than any stack that a model with FCR builds within the levels it lists.
+/// Higher than each stack that a model with FCR builds within the levels of its TOML.
 const HIGH: usize = 100;
 
 #[test]
@@ -14,20 +14,22 @@ fn the_oracle_agrees_with_every_model() {
         seen += 1;
         answers(model)
     });
-    assert!(seen >= 25, "the collection is there");
+    assert!(seen >= 25, "the collection has only {seen} models");
 }
 
-/// What the oracle can say: everything, if R_k is finite and stops growing (Lemma 7); otherwise |R_k|
-/// and |T(R_k)| as far as it went. Where R_k is infinite, the visible states are those seen with
-/// stacks up to the height that the model names.
+/// Computes the oracle's answers.
+///
+/// If R_k is finite and stops growing, the oracle gives all answers (Lemma 7). Otherwise it gives
+/// |R_k| and |T(R_k)| up to some level. If R_k is infinite, |T(R_k)| counts the visible states of
+/// stacks up to the height in the TOML.
 fn answers(Model { name, problem, expected, .. }: &Model) -> Answers {
     let system = problem.system();
-    // Some levels more than are listed: what the list leaves out must not be news.
+    // Two levels more than the TOML lists: after its list, the counts must not change.
     let max_k = expected.oracle_up_to.unwrap_or(expected.visible.len() + 2);
     let found = levels(system, max_k, expected.height.unwrap_or(HIGH));
-    assert_eq!(Some(found.exact), expected.fcr, "{name}: stacks grow beyond {HIGH}, or not beyond the height given");
-    // A context is infinite if it goes on beyond any height; this is far beyond what the finite
-    // ones need. If the first one is not, a later one may be: that is left to the engines.
+    assert_eq!(Some(found.exact), expected.fcr, "{name}: is a stack higher than {HIGH} or the height in the TOML");
+    // Finite contexts of the models build no stacks of this height. If the first context is finite,
+    // a later one may be infinite; the engines are tested for this.
     let is_infinite = || !levels(system, 1, HIGH).exact;
     let fcr = if found.exact { Some(true) } else { is_infinite().then_some(false) };
     let visible = found.visible_counts();
@@ -59,7 +61,7 @@ fn fig_1_has_the_levels_of_the_papers_table() {
     let found = levels(system, 6, HIGH);
     assert_eq!(found.reachable_counts(), [1, 3, 6, 8, 11, 14, 17]);
     assert_eq!(found.visible_counts(), [1, 3, 6, 6, 7, 8, 8]);
-    // Ex. 14: ⟨0|1,6⟩ is reached in round 4, and not before.
+    // Ex. 14: k = 4 is the first k that reaches ⟨0|1,6⟩.
     let new: Vec<String> =
         found.visible(4).difference(&found.visible(3)).map(|state| system.paper(state).to_string()).collect();
     assert_eq!(new, ["⟨0|1,6⟩"]);
@@ -76,14 +78,14 @@ fn example_8_reaches_its_state_with_two_contexts_and_not_with_one() {
 }
 
 #[test]
-fn wrong_expectations_and_wrong_answers_are_noticed() {
+fn contradictory_expectations_and_wrong_answers_fail() {
     let models = models();
     let fig1 = models.iter().find(|m| m.name == "paper/fig1").expect("Fig. 1 is a model");
     let wrong: [fn(&mut Expected); 13] = [
         |e| e.contexts = None,
         |e| e.verdict = Verdict::Safe,
         |e| e.proved_by = Some("Z".to_owned()),
-        |e| e.undecided = Some("an unsafe one never is".to_owned()),
+        |e| e.undecided = Some("an unsafe model is decided".to_owned()),
         |e| e.contexts = Some(9),
         |e| e.fcr = Some(false),
         |e| e.reachable = Some(vec![]),

@@ -1,5 +1,4 @@
-//! The rules of docs/boolean-programs.md, one by one, on small programs whose states were counted
-//! by hand.
+//! The rules of docs/boolean-programs.md, each on small programs whose states were determined by hand.
 
 use boolprog::threads::{Pool, Start, Threads};
 use cpds::Source;
@@ -8,7 +7,7 @@ use std::collections::BTreeSet;
 
 const LIMITS: Limits = Limits { contexts: 5, height: 4, states: 10_000 };
 
-/// The levels of a program with these functions as threads, written as text; nothing is left out.
+/// Computes the exact levels of a program with these functions as threads. States are texts.
 fn run(text: &str, roots: &[&str]) -> Vec<BTreeSet<String>> {
     run_with(text, roots, Vec::new(), None)
 }
@@ -23,13 +22,13 @@ fn run_with(text: &str, roots: &[&str], pools: Vec<Pool>, limit: Option<u32>) ->
     (0..=LIMITS.contexts).map(|k| levels.projections(k).iter().map(|state| show(text, state)).collect()).collect()
 }
 
-/// A slot for each thread that the function with this number starts.
+/// Makes a pool with slots for threads that start in the function with this number.
 fn pool(function: usize, slots: u32) -> Pool {
     Pool { starts: vec![Start::Function(function)], slots }
 }
 
-/// `shared | thread | …`, then `+ pending`. A thread is its calls from the innermost on, with
-/// thread-local and local variables.
+/// Writes a state: `shared | thread | …`, then `+ pending`. A thread is the list of its calls, the
+/// innermost first, with thread-local and local variables.
 fn show(text: &str, state: &Projection) -> String {
     if let Some((kind, at)) = state.error {
         return format!("{kind:?} error: {}", show_place(text, Place::At(at)));
@@ -57,11 +56,11 @@ fn show_place(text: &str, place: Place) -> String {
         Place::LeaveAtomic(_) => return "leave".to_string(),
         Place::End(_) => return "end".to_string(),
     };
-    let statement = text[at as usize..].split([';', '{', '}']).next().expect("there is a first part");
+    let statement = text[at as usize..].split([';', '{', '}']).next().expect("`split` gives at least one part");
     format!("{before}{}", statement.trim())
 }
 
-/// Whether a state of the last level has this in it.
+/// Whether the text of a state of the last level contains this part.
 fn some(levels: &[BTreeSet<String>], part: &str) -> bool {
     levels[LIMITS.contexts].iter().any(|state| state.contains(part))
 }
@@ -90,17 +89,17 @@ fn a_lock_waits_for_the_thread_itself_too() {
 }
 
 #[test]
-fn who_unlocks_must_hold_the_lock() {
+fn a_thread_can_unlock_only_a_lock_that_it_holds() {
     let text = "decl s = 0; void f() { lock(m); s := 1; unlock(m); } void g() { assume(s); unlock(m); }";
     let levels = run(text, &["f", "g"]);
-    // At the end of f it holds nothing, and then nobody does.
+    // At the end of f, the thread has released the lock, and no other thread holds it.
     assert!(some(&levels, "1 | end | assume(s)") && some(&levels, "1 | - | unlock(m)"));
     assert!(some(&levels, "Unlock error: unlock(m)") && !some(&levels, "1 | - | -"));
     assert_states(&run("void f() { unlock; }", &["f"])[1], &["unlock", "Unlock error: unlock"]);
 }
 
 #[test]
-fn a_thread_that_ends_keeps_its_locks_from_the_next_in_its_place() {
+fn a_later_thread_in_a_slot_does_not_hold_the_locks_of_the_earlier_one() {
     let text = "decl s = 0; void f() { if (s) { unlock(m); } else { lock(m); s := 1; } } \
                 void main() { start_thread f(); assume(s); start_thread f(); }";
     let levels = run_with(text, &["main"], vec![pool(0, 1)], None);
@@ -110,7 +109,7 @@ fn a_thread_that_ends_keeps_its_locks_from_the_next_in_its_place() {
 }
 
 #[test]
-fn an_atomic_block_keeps_others_out_even_if_it_waits() {
+fn an_atomic_block_blocks_other_threads_even_if_it_waits() {
     let text = "decl s = 0, t = 0; void f() { atomic { t := 1; assume(s); } } void g() { assume(t); s := 1; }";
     let levels = run(text, &["f", "g"]);
     let expected = ["00 | atomic | assume(t)", "00 | t := 1 | assume(t)", "01 | assume(s) | assume(t)"];
@@ -122,7 +121,7 @@ fn leaving_an_atomic_block_is_a_step() {
     let levels = run("decl s = 0; void f() { atomic { s := 1; } } void g() { }", &["f", "g"]);
     let of_f = ["0 | atomic | end", "0 | s := 1 | end", "1 | leave | end", "1 | end | end", "1 | - | end"];
     assert_states(&levels[1], &[of_f.as_slice(), &["0 | atomic | -"]].concat());
-    // Leaving the inner block ends nothing, leaving the outer one does.
+    // Leaving the inner block does not end the section. Leaving the outer block ends it.
     let text = "decl s = 0; void f() { atomic { atomic { s := 1; } s := 0; } s := 1; } void g() { assert(!s); }";
     let errors: Vec<_> =
         run(text, &["f", "g"]).iter().map(|states| states.iter().any(|s| s.contains("error"))).collect();
@@ -141,7 +140,7 @@ fn results_for_shared_variables_are_assigned_in_a_step_of_their_own() {
 }
 
 #[test]
-fn what_is_not_returned_or_passed_has_any_value() {
+fn missing_results_and_arguments_have_any_value() {
     let expected = ["x := g(*) 0", "end 0 < in x := g(*) 0", "end 1 < in x := g(*) 0", "end 0", "end 1", "-"];
     assert_states(&run("bool g(p) { } void f() { decl x = 0; x := g(*); }", &["f"])[1], &expected);
     assert_states(
@@ -166,7 +165,7 @@ fn end_thread_ends_the_outer_calls_too() {
 }
 
 #[test]
-fn a_thread_started_at_a_label_has_copies() {
+fn a_thread_started_at_a_label_has_copies_of_the_variables() {
     let text = "decl thread_local t = 0; void f() { decl x = 0; t, x := 1, 1; start_thread goto l; t, x := 0, 0; end_thread; \
                 l: skip; }";
     let pools = vec![Pool { starts: vec![Start::Label(0, "l".to_string())], slots: 1 }];
@@ -191,12 +190,12 @@ fn a_new_thread_is_picked_up_in_a_context_of_its_own() {
     assert!(levels[1].contains("0 | skip | - + s := p 1") && levels[1].contains("0 | - | - + s := p 1"));
     assert!(!levels[1].iter().any(|state| state.starts_with('1')));
     assert!(levels[2].contains("0 | - | s := p 1") && levels[2].contains("1 | - | end 1"));
-    // Not before the section ends.
+    // The new thread does not start before the section ends.
     assert!(!some(&levels, "skip | s") && !some(&levels, "skip | end"));
 }
 
 #[test]
-fn a_creation_waits_while_there_are_as_many_as_may_be() {
+fn a_creation_waits_while_the_limit_on_threads_is_reached() {
     let text = "void f() { } void main() { start_thread f(); thread_create(&f); skip; }";
     let levels = run_with(text, &["main"], vec![pool(0, 1)], Some(1));
     let first: Vec<_> = (0..=5).map(|k| levels[k].iter().any(|state| state.starts_with("skip"))).collect();
@@ -207,21 +206,21 @@ fn a_creation_waits_while_there_are_as_many_as_may_be() {
 }
 
 #[test]
-fn what_is_enforced_holds_before_and_after_each_statement() {
+fn an_enforced_condition_holds_before_and_after_each_statement() {
     assert_states(&run("decl s = 0; void f() { enforce !s; s := 1; }", &["f"])[5], &["0 | s := 1"]);
     assert_states(&run("decl s = 1; void f() { enforce !s; s := 0; }", &["f"])[5], &["1 | s := 0"]);
-    // Both can be true; a return has no after.
+    // Both conditions can be true. There is no place after a return.
     assert!(some(&run("decl s; void f() { enforce s | *; enforce !s | *; s := !s; return; }", &["f"]), "| -"));
     let text = "decl s = 0; void g() { s := 1; } void f() { enforce !s; g(); skip; }";
     assert!(some(&run(text, &["f"]), "1 | results g()") && !some(&run(text, &["f"]), "| skip"));
 }
 
 #[test]
-fn after_a_call_it_is_enforced_when_the_results_are_there() {
+fn after_a_call_a_condition_is_enforced_when_the_results_are_assigned() {
     let text = "bool g() { return 1; } void f() { decl x = 0; enforce !x; x := g(); skip; }";
     let expected = ["x := g() 0", "return 1 < in x := g() 0", "results x := g() 0"];
     assert_states(&run(text, &["f"])[5], &expected);
-    // Not before: what g has done to s is made good by its result.
+    // It is not enforced before: the result of g restores s.
     let text = "decl s = 0; bool g() { s := 1; return 0; } void f() { enforce !s; s := g(); skip; }";
     assert!(some(&run(text, &["f"]), "0 | skip"));
 }
@@ -249,7 +248,7 @@ fn dead_variables_have_any_value() {
 
 #[test]
 fn choices_are_fresh_at_each_place() {
-    // What it should be where a, b, and the values that it can have.
+    // The two arguments of `schoose`, and the values that it can have.
     let table = [("0, 0", "01"), ("0, 1", "0"), ("1, 0", "1"), ("1, 1", "1"), ("*, 1", "01"), ("0, *", "01")];
     for (arguments, values) in table {
         let levels = run(&format!("void f() {{ decl x = 0; x := schoose[{arguments}]; skip; }}"), &["f"]);
@@ -264,7 +263,7 @@ fn choices_are_fresh_at_each_place() {
 }
 
 #[test]
-fn thread_local_variables_start_anew() {
+fn thread_local_variables_of_a_new_thread_have_their_initial_values() {
     let text = "decl thread_local t = 0; void f() { t := 1; start_thread f(); }";
     let levels = run_with(text, &["f"], vec![pool(0, 1)], Some(1));
     assert!(levels[2].contains("- | t := 1 0") && levels[2].contains("- | start_thread f() 1"));
@@ -280,7 +279,7 @@ fn atomic_end_ends_the_section_of_a_caller() {
     let levels = run(text, &["f", "h"]);
     assert!(levels[2].contains("1 | end < in g() | end") && levels[2].contains("1 | skip | end"));
     assert!(!some(&levels, "1 | g()") && !some(&levels, "1 | atomic_end"));
-    // Where there is none, it ends nothing; and then an inner block begins one.
+    // Without a section, it has no effect. Then an inner block begins a section.
     assert!(some(&run("void f() { atomic_end; skip; }", &["f"]), "skip"));
     let text = "decl s = 0; void h() { s := 1; } \
                 void f() { atomic { atomic_end; atomic { assume(!s); assert(!s | 0); } assert(!s); } }";
@@ -298,7 +297,7 @@ fn atomic_begin_outlives_its_function_and_blocks() {
 }
 
 #[test]
-fn what_a_callee_leaves_does_not_end_the_section_of_its_caller() {
+fn a_block_that_a_callee_leaves_does_not_end_the_section_of_its_caller() {
     let text = "decl s = 0; void g() { atomic { return; } } \
                 void f() { atomic { assume(!s); g(); assert(!s); } } void h() { s := 1; }";
     assert!(!some(&run(text, &["f", "h"]), "error"));

@@ -1,4 +1,4 @@
-//! The oracle within bounds is the oracle.
+//! The bounded computation of R_k finds the same as the oracle.
 
 use cpds_testing::bounded::{self, Bounds};
 use cpds_testing::oracle;
@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 proptest! {
-    /// Level by level the same states, and as exact; where it ends early, there is nothing more, or
-    /// too much.
+    /// The states are the same, level by level, and so is the exactness. If the bounded computation
+    /// ends early, the next level is empty, or there are too many states.
     #[test]
-    fn within_bounds_there_is_the_same(problem in problem(&Shape { actions: 0..=6, ..Shape::default() }), states in 1_usize..80) {
+    fn the_bounded_computation_has_the_levels_of_the_oracle(problem in problem(&Shape { actions: 0..=6, ..Shape::default() }), states in 1_usize..80) {
         let (system, contexts, height) = (problem.system(), 3, 3);
         let all = oracle::levels(system, contexts, height);
         for states in [usize::MAX, states] {
@@ -25,7 +25,7 @@ proptest! {
             }
             let last = &all.reachable[contexts];
             if found.k() < contexts && !found.new[found.k()].is_empty() {
-                prop_assert!(last.len() > states, "it ends before there are too many");
+                prop_assert!(last.len() > states, "it ends, but there are not too many states");
             }
             let violation = all.first_violation(&problem);
             prop_assert_eq!(found.first_violation(&problem), violation.filter(|&k| k <= found.k()));
@@ -36,14 +36,13 @@ proptest! {
         }
     }
 
-    /// With room enough, it is found out whether contexts are finite; without, there is no answer,
-    /// or the same.
+    /// With a limit on the states, the oracle gives the same answer as without, or none.
     #[test]
-    fn contexts_are_finite_or_not(problem in problem(&Shape { symbols: 1..=2, actions: 0..=5, ..Shape::default() })) {
+    fn a_limit_does_not_change_whether_contexts_are_finite(problem in problem(&Shape { symbols: 1..=2, actions: 0..=5, ..Shape::default() })) {
         for thread in problem.system().threads() {
             let is_finite = oracle::finite_contexts(problem.system(), thread);
-            for room in [2, 20, 2000] {
-                let found = oracle::finite_contexts_within(problem.system(), thread, room);
+            for limit in [2, 20, 2000] {
+                let found = oracle::finite_contexts_within(problem.system(), thread, limit);
                 prop_assert!(found.is_none_or(|found| found == is_finite));
             }
         }

@@ -64,7 +64,7 @@ fn a_walk_through_many_shared_variables() {
         MANY - 1
     );
     let program = lowered(&text);
-    // One for each variable, and the error.
+    // One shared state for each variable, and the error state.
     assert_eq!(shared_states(&program), MANY + 1);
     let system = program.reading.problem.system();
     let mut state = system.initial()[0].clone();

@@ -6,9 +6,9 @@ use boolprog::{BadStates, Lowered, Options, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{files, repository};
 use cpds_testing::interpreter::{self, Limits, Place, ProjectedFrame, Projection};
-use cpds_testing::lowering::{State, compare, stood_for};
+use cpds_testing::lowering::{ComparedState, compare, stood_for};
 use cpds_testing::oracle;
-use cpds_testing::programs::{self, Shape};
+use cpds_testing::programs::{self, ProgramShape};
 use cpds_testing::skipped::Skipped;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -16,7 +16,8 @@ use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Compares both. Returns the number of states, or `None` if there are too many.
+/// Compares the program with its system. Returns the number of states, or `None` if there are too
+/// many.
 fn same(program: &Lowered, limits: Limits) -> Option<usize> {
     let run = compare(program, limits).unwrap_or_else(|why| panic!("{why}:\n{}", program.reading.sources[0].text));
     run.map(|run| run.reachable[limits.contexts].len())
@@ -32,7 +33,7 @@ impl std::fmt::Debug for Printed {
     }
 }
 
-fn printed(shape: &Shape) -> impl Strategy<Value = Printed> + use<> {
+fn printed(shape: &ProgramShape) -> impl Strategy<Value = Printed> + use<> {
     programs::program(shape).prop_map(Printed)
 }
 
@@ -69,26 +70,26 @@ fn lower(program: &Program, options: &Options) -> Lowered {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 20_000, ..ProptestConfig::default() })]
 
-    /// With threads that `main` creates, up to a limit.
+    /// Programs in which `main` creates threads, up to a limit.
     #[test]
-    fn the_system_behaves_like_the_program(Printed(program) in printed(&Shape::default()), threads in 1u32..=2) {
+    fn the_system_behaves_like_the_program(Printed(program) in printed(&ProgramShape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
-        prop_assert_eq!(&lowered.program, &program, "printed and read back");
+        prop_assert_eq!(&lowered.program, &program, "the program is the same after printing and reading");
         same(&lowered, LIMITS);
     }
 
-    /// With initial threads. Their functions may also be called, and may have parameters.
+    /// Programs with initial threads, whose functions may have parameters and may also be called.
     #[test]
-    fn with_instances(Printed(program) in printed(&Shape { creation: false, ..Shape::default() }), second in any::<prop::sample::Index>()) {
+    fn with_instances(Printed(program) in printed(&ProgramShape { creation: false, ..ProgramShape::default() }), second in any::<prop::sample::Index>()) {
         let name = |index: usize| program.functions[index].name.text.clone();
         let instances = vec![(name(0), 1), (name(second.index(program.functions.len())), 1)];
         same(&lower(&program, &Options { instances, ..Options::default() }), LIMITS);
     }
 
-    /// A label is reached with the number of contexts after which the interpreter has a thread
-    /// there. The same holds for the place of a target.
+    /// The number of contexts to a label is the first k for which the interpreter has a thread at
+    /// the label. The same holds for the place of a target.
     #[test]
-    fn labels_and_targets(Printed(program) in printed(&Shape { asserts: false, locks: false, ..Shape::default() })) {
+    fn labels_and_targets(Printed(program) in printed(&ProgramShape { asserts: false, locks: false, ..ProgramShape::default() })) {
         let options = Options { threads: Some(1), ..Options::default() };
         let plain = lower(&program, &options);
         let count = plain.reading.problem.system().thread_count();
@@ -129,18 +130,18 @@ proptest! {
     /// If errors are not the question, they do not end a run: all states that are not errors are
     /// still reachable, and there are no errors.
     #[test]
-    fn errors_end_no_run_if_they_are_not_the_question(Printed(program) in printed(&Shape::default())) {
+    fn errors_end_no_run_if_they_are_not_the_question(Printed(program) in printed(&ProgramShape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
         let with = lower(&program, &options);
         let threads = vec!["*"; with.reading.problem.system().thread_count()].join(",");
         let without = lower(&program, &Options { bad_states: BadStates::Targets(vec![Source::from(&*format!("*|{threads}"))]), ..options });
-        let states = |lowered: &Lowered| -> BTreeSet<State> {
+        let states = |lowered: &Lowered| -> BTreeSet<ComparedState> {
             let found = oracle::levels(lowered.reading.problem.system(), 2, 2).reachable.pop().expect("the last level");
             let views = found.iter().map(|state| lowered.map.program_state(state)).filter(|view| !view.is_mid_step);
             views.flat_map(|view| stood_for(&view, &lowered.map)).collect()
         };
         let (with, without) = (states(&with), states(&without));
-        let is_error = |state: &&State| matches!(state, State::Error(..));
+        let is_error = |state: &&ComparedState| matches!(state, ComparedState::Error(..));
         prop_assert_eq!(without.iter().find(is_error), None);
         prop_assert!(with.iter().filter(|state| !is_error(state)).all(|state| without.contains(state)));
     }
@@ -152,7 +153,7 @@ proptest! {
     /// Without a limit there is a slot for each created thread: no state has more threads than
     /// slots.
     #[test]
-    fn there_is_a_slot_for_each_created_thread(Printed(program) in printed(&Shape { gotos: false, ..Shape::default() })) {
+    fn there_is_a_slot_for_each_created_thread(Printed(program) in printed(&ProgramShape { gotos: false, ..ProgramShape::default() })) {
         let Ok(lowered) = read(Source::new("random.bp", print(&program)), &Options::default()) else { return Ok(()) };
         let threads = lowered.map.threads();
         prop_assert_eq!(threads.limit, None);
@@ -172,7 +173,7 @@ proptest! {
 #[test]
 fn every_construct_is_generated() {
     let mut runner = TestRunner::deterministic();
-    let strategy = programs::program(&Shape::default());
+    let strategy = programs::program(&ProgramShape::default());
     let mut text = String::new();
     for _ in 0..1000 {
         text += &print(&strategy.new_tree(&mut runner).unwrap().current());

@@ -1,16 +1,16 @@
-//! Texts of states: printed states are read back, shorter texts have a meaning, and mistakes are
-//! reported.
+//! Texts of states: reading a printed state gives the same state, shorter texts have a meaning, and
+//! mistakes are reported.
 
 use boolprog::syntax::Program;
 use boolprog::{Lowered, Options, print, read};
 use cpds::{GlobalState, Source};
 use cpds_testing::bounded::{self, Bounds};
 use cpds_testing::corpus::{files, repository};
-use cpds_testing::programs::{self, Shape};
+use cpds_testing::programs::{self, ProgramShape};
 use proptest::prelude::*;
 use std::fs;
 
-/// Prints and reads back each reachable state that is not in the middle of a step, and the state of
+/// Prints and reads each reachable state that is not in the middle of a step, and also the state of
 /// each thread alone.
 fn read_back(lowered: &Lowered, bounds: Bounds) -> usize {
     let (system, map) = (lowered.reading.problem.system(), &lowered.map);
@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn printed_states_are_read_back(program in programs::program(&Shape::default()), threads in 1u32..=2) {
+    fn printed_states_are_read_back(program in programs::program(&ProgramShape::default()), threads in 1u32..=2) {
         let lowered = lower(&program, &Options { threads: Some(threads), ..Options::default() });
         read_back(&lowered, Bounds { contexts: 3, height: 3, states: 300 });
     }

@@ -3,18 +3,18 @@
 use boolprog::{BadStates, Options, parse, print, read};
 use cpds::Source;
 use cpds_testing::corpus::{files, repository};
-use cpds_testing::programs::{Shape, program};
+use cpds_testing::programs::{ProgramShape, program};
 use cpds_testing::skipped::skip;
 use proptest::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 
-/// The programs that SatAbs made from C, in a folder beside this repository. If it is not there, the
-/// current test is listed as skipped.
+/// Returns the programs that SatAbs made from C, in a folder next to this repository. If the folder
+/// does not exist, the current test is listed as skipped.
 fn satabs() -> Vec<PathBuf> {
     let folder = repository().join("../shared/data/satabs-bp");
     if !folder.is_dir() {
-        skip("../shared/data/satabs-bp is not there");
+        skip("../shared/data/satabs-bp does not exist");
         return Vec::new();
     }
     files(&folder, "bp")
@@ -172,7 +172,7 @@ proptest! {
 
     #[test]
     fn changed_programs_have_a_system_or_a_diagnostic(
-        program in program(&Shape::default()),
+        program in program(&ProgramShape::default()),
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), "[ -~]{0,4}"), 1..4),
     ) {
         let mut text = print(&program);

@@ -59,7 +59,7 @@ fn a_limit() {
     let text = "void f() { } void main() { skip; thread_create(&f); thread_create(&f); }";
     let with = |threads| plan(text, &Options { threads: Some(threads), ..Options::default() }).unwrap();
     assert_eq!((with(1).limit, with(1).pools[0].slots), (Some(1), 1));
-    assert_eq!((with(2).limit, with(2).pools[0].slots), (None, 2), "there cannot be more");
+    assert_eq!((with(2).limit, with(2).pools[0].slots), (None, 2), "the program creates only two threads");
     let endless = "void f() { } void g() { } void main() { while (*) { thread_create(&f); start_thread g(); } }";
     let threads = plan(endless, &Options { threads: Some(3), ..Options::default() }).unwrap();
     assert_eq!(threads.pools.len(), 1);

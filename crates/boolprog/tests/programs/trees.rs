@@ -1,12 +1,11 @@
-//! Programs that are built in code, without a text. Their statement ids come back in the steps of a
-//! trace.
+//! Programs that are built in code, without a text. The steps of a trace have their statement ids.
 
 use boolprog::syntax::{
     At, Dialect, Expr, ExprKind, Function, Operator, Program, Statement, StatementId, StatementKind, Target, Variable,
 };
 use boolprog::{Lowered, Options, StepKind, SynchronisationEvent, VariableKind, lower, print, read};
 use cpds::{Context, Cpds, Source, ThreadId, Trace, TraceStep};
-use cpds_testing::programs::{self, Shape};
+use cpds_testing::programs::{self, ProgramShape};
 use proptest::prelude::*;
 
 fn statement(id: u32, kind: StatementKind) -> Statement {
@@ -96,7 +95,7 @@ fn two_threads() -> Program {
 }
 
 #[test]
-fn statements_come_back_in_the_steps_of_a_trace() {
+fn the_steps_of_a_trace_have_their_statements() {
     let lowered = lower(&two_threads(), &Options::default()).unwrap();
     let system = lowered.reading.problem.system();
     let trace = run_in_turn(system, &[(1, 2), (0, 4), (1, 2)]);
@@ -196,7 +195,7 @@ proptest! {
     /// A tree without places has the same system as its text, and gets the places of the text.
     /// Random trees have no places.
     #[test]
-    fn a_tree_without_a_text_is_lowered_like_its_text(program in programs::program(&Shape::default()), threads in 1u32..=2) {
+    fn a_tree_without_a_text_is_lowered_like_its_text(program in programs::program(&ProgramShape::default()), threads in 1u32..=2) {
         let options = Options { threads: Some(threads), ..Options::default() };
         let text = print(&program);
         let from_text = read(Source::new("program", &*text), &options).unwrap();
@@ -207,7 +206,7 @@ proptest! {
         prop_assert_eq!(&from_tree.reading.problem, &from_text.reading.problem);
         prop_assert_eq!(&from_tree.reading.sources, &from_text.reading.sources);
         prop_assert_eq!(&from_tree.reading.diagnostics, &from_text.reading.diagnostics);
-        prop_assert_eq!(format!("{:?}", from_tree.program), format!("{:?}", from_text.program), "places and numbers, too");
+        prop_assert_eq!(format!("{:?}", from_tree.program), format!("{:?}", from_text.program), "the places and numbers are equal too");
         prop_assert_eq!(statements(&from_tree), statements(&from_text));
 
         let other = |id: u32| u32::MAX - 7 * id;
@@ -218,7 +217,7 @@ proptest! {
 
     /// A text with another layout has other lines in names, but is equal otherwise.
     #[test]
-    fn places_make_no_difference(program in programs::program(&Shape::default())) {
+    fn places_make_no_difference(program in programs::program(&ProgramShape::default())) {
         let options = Options { threads: Some(1), ..Options::default() };
         let plain = lower(&program, &options).unwrap();
         let text = print(&program).replace('\n', "\n\n  ");

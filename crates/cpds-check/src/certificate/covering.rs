@@ -1,4 +1,4 @@
-//! Which tuples of a certificate contain a given tuple: the lookup tables for condition (ii).
+//! Lookup tables for condition (ii): find the tuples of a certificate that contain a given tuple.
 //!
 //! An image is covered if it is listed, if a single tuple includes it, or if several tuples
 //! together do. The three cases are tried in this order, from cheap to expensive.
@@ -10,7 +10,7 @@ use crate::languages::{EMPTY_LANGUAGE, Languages, TABLE_LIMIT};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Rows by one of their languages.
+/// The rows that have a given language, for each language.
 type RowsByLanguage<'c> = HashMap<u32, Vec<&'c [u32]>>;
 
 type Rows<'c> = Rc<[&'c [u32]]>;
@@ -32,9 +32,11 @@ pub(super) struct TupleSet<'c> {
     rows_without_one: HashMap<u64, Vec<(&'c [u32], usize)>>,
     /// The random factor of the hashes, which the author of a certificate cannot predict.
     hash_factor: u64,
-    /// By shared state and group, and then by language: the rows that have it there.
+    /// By shared state and group, and then by language: the rows that have the language in the
+    /// group.
     rows_with: HashMap<(u32, usize), RowsByLanguage<'c>>,
-    /// By shared state, group and language: the rows that have a language there that includes it.
+    /// By shared state, group and language: the rows that have in the group a language that
+    /// includes the given one.
     rows_including: HashMap<(u32, usize, u32), Rows<'c>>,
     /// The number of entries of `rows_including`.
     rows_including_size: usize,

@@ -6,7 +6,7 @@ use cpds::{Action, Cpds, SharedState, ThreadId};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Which place of a row belongs to which thread and group.
+/// The thread and the group of each place of a row.
 pub(super) struct Layout {
     /// The threads, in the order of their places. Place p belongs to `threads[p - 1]`.
     pub(super) threads: Vec<ThreadId>,

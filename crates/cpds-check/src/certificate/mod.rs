@@ -37,7 +37,8 @@ use matching::can_be_matched;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-/// Checks a certificate. With `exact`, checks its list of visible states instead of condition (iii).
+/// Checks a certificate. With `exact`, checks its list of visible states instead of condition
+/// (iii).
 pub(crate) fn check(
     problem: &Problem,
     certificate: &Certificate,

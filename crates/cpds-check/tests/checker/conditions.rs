@@ -56,13 +56,14 @@ fn checked(model: &str, evidence: &str, claim: Claim) -> Result<(), Rejected> {
     check(&problem, &read(&problem, evidence.as_bytes())?, claim, &|steps| steps < 1_000_000)
 }
 
-/// The checker's message about the certificate, after replacing the first text of each pair by the
-/// second.
+/// Returns the checker's message about the certificate, with the first text of each pair replaced
+/// by the second one.
 fn certificate(changes: &[(&str, &str)]) -> String {
     message(MODEL, CERTIFICATE, changes, Claim::Verdict)
 }
 
-/// Likewise for the trace. Here every state with b on top is bad.
+/// Returns the checker's message about the trace, after the same replacements. Here every state
+/// with b on top is bad.
 fn trace(changes: &[(&str, &str)]) -> String {
     message(&MODEL.replace("bad 1|b,-", "bad 1|b,*"), TRACE, changes, Claim::Verdict)
 }
@@ -80,7 +81,7 @@ fn message(model: &str, evidence: &str, changes: &[(&str, &str)], claim: Claim) 
 }
 
 #[test]
-fn it_is_accepted() {
+fn the_unchanged_evidence_is_accepted() {
     assert_eq!(certificate(&[]), "accepted");
     assert_eq!(trace(&[]), "accepted");
 }
@@ -148,7 +149,7 @@ fn condition_iii() {
 fn unions() {
     let split = [("[1, 1, 3]", "[1, 5, 3], [1, 2, 3]")];
     assert_eq!(certificate(&split), "accepted");
-    // One of them has a larger language for the thread that does not move.
+    // One of the two tuples has a larger language for the thread that does not move.
     let larger = [("[1]],", "[1], [0, 3, 5, 4, 5]],"), ("[1, 1, 3]", "[1, 5, 6], [1, 2, 3]")];
     assert_eq!(certificate(&larger), "accepted");
     let smaller = [("[1, 1, 3]", "[1, 5, 4], [1, 2, 3]")];
@@ -317,7 +318,7 @@ fn the_last_state_is_bad() {
 }
 
 #[test]
-fn what_is_not_a_trace() {
+fn paths_that_are_not_traces() {
     let pop = r#"  {"action": {"label": null, "kind": "pop", "from": {"shared": "0", "word": ["a"]}, "to": {"shared": "0", "word": []}}, "state": "0|b,x"},
 "#;
     // A step is dropped.

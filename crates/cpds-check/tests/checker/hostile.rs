@@ -1,4 +1,4 @@
-//! Hostile evidence: none of it makes the checker panic, hang, or fill the memory.
+//! Hostile evidence: it must not make the checker panic, hang, or fill the memory.
 
 use cpds::diagnostic::is_printable;
 use cpds::{Automaton, Certificate, Problem, Symbol, ThreadId};
@@ -46,7 +46,7 @@ fn truncated() {
 }
 
 #[test]
-fn what_is_malformed() {
+fn malformed_evidence_is_refused() {
     for (from, to, why) in [
         ("cuba-certificate", "certificate", "format `certificate`, which is neither cuba-certificate nor cuba-trace"),
         ("\"version\": 1", "\"version\": 2", "version 2; this checker reads version 1"),
@@ -143,7 +143,7 @@ impl Read for Endless {
     }
 }
 
-/// Messages are short, also about long texts.
+/// Messages about long texts are short.
 #[test]
 fn long_names() {
     let message = with("\"groups\"", &format!("\"{}\"", "x".repeat(1_000_000)));
@@ -151,11 +151,11 @@ fn long_names() {
     assert!(message.len() < 1000 && message.contains("at line 2 column"), "{message}");
 }
 
-/// Also in names of members.
+/// Messages escape characters that control a terminal, also in names of members.
 #[test]
-fn what_a_terminal_would_obey_is_shown() {
+fn characters_that_control_a_terminal_are_escaped() {
     for hostile in ["\u{1b}]0;x\u{7}", "\u{202e}", "\u{9b}2J", "\u{2028}", "\u{2066}"] {
-        // JSON wants control characters escaped, and takes the others as they are.
+        // In JSON, control characters must be escaped; other characters need not.
         let written = serde_json::to_string(hostile).unwrap();
         let inner = &written[1..written.len() - 1];
         for (from, to) in [

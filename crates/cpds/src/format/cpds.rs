@@ -1,7 +1,7 @@
-//! Reading `.cpds`, our own format (grammar in `docs/formats.md`).
+//! Reads `.cpds`, our own format (grammar in `docs/formats.md`).
 //!
-//! A statement ends with its line, or with `;`. So a mistake spoils its own line and no other: the
-//! parser goes on with the next one, and reports every mistake of a file at once.
+//! A statement ends with its line, or with `;`. After a mistake the parser continues with the next
+//! statement, so it reports all mistakes of a file.
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};
@@ -23,7 +23,7 @@ pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagn
     }
 }
 
-/// Reads a single state or pattern, as on the command line.
+/// Reads a single state or pattern, such as the value of an option.
 pub(super) fn parse_state(sources: &[Source], source: u32, diagnostics: &mut Diagnostics) -> Option<StateNode> {
     let mut parser = Parser::new(sources, source, diagnostics);
     let state = parser.state().and_then(|state| parser.end_of_statement().map(|()| state));
@@ -71,7 +71,7 @@ impl Parser<'_> {
             }
             Some(Lexeme { token: Token::Open, span }) => self.report(|| {
                 Diagnostic::error("an action outside a thread")
-                    .at(span, "whose action is this?")
+                    .at(span, "this action belongs to no thread")
                     .help("put it into a `thread NAME { … }`")
             }),
             other => {
@@ -91,7 +91,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of a line, `;`, or a place where the statement cannot go on anyway.
+    /// Reads the end of a statement: the end of a line, `;`, or a token that cannot continue the
+    /// statement.
     pub(super) fn end_of_statement(&mut self) -> Parsed<()> {
         match self.peek() {
             None | Some(Token::CloseBrace) => Ok(()),
@@ -103,8 +104,8 @@ impl Parser<'_> {
         }
     }
 
-    /// After a mistake: to the end of the statement. A block that was opened on the way is skipped
-    /// as a whole, so that its actions are not taken for statements.
+    /// Skips the rest of a statement after a mistake. A block in the rest is skipped as a whole, so
+    /// that its actions are not read as statements.
     fn skip_statement(&mut self) {
         let mut depth = 0_u32;
         while let Some(lexeme) = self.next() {
@@ -117,7 +118,7 @@ impl Parser<'_> {
         }
     }
 
-    /// After a mistake within a thread: to the end of the statement, but not out of the block.
+    /// Skips the rest of a statement in a thread after a mistake, but not the end of the block.
     fn skip_within_block(&mut self) {
         while let Some(token) = self.peek() {
             if token == Token::CloseBrace {
@@ -130,7 +131,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `a, b 4..7`
+    /// Reads a list of names: `a, b 4..7`.
     fn names(&mut self, items: &mut Vec<NameItem>) -> Parsed<()> {
         loop {
             let first = self.name("a name")?;
@@ -164,7 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `q|w1,…,wn`, with or without angle brackets around it.
+    /// Reads a state: `q|w1,…,wn`, with or without angle brackets.
     pub(super) fn state(&mut self) -> Parsed<StateNode> {
         let bracket = self.take(Token::OpenAngle);
         let shared = match self.take(Token::Star) {
@@ -187,7 +188,8 @@ impl Parser<'_> {
         Ok(StateNode { span, shared, stacks, declares: false })
     }
 
-    /// `*`, `-` or symbols from the top down; then `* 3` for three threads in a row.
+    /// Reads a stack: `*`, `-`, or symbols from the top down. After it, `* 3` repeats the stack for
+    /// three threads.
     fn stack(&mut self) -> Parsed<StackNode> {
         let word = if let Some(star) = self.take(Token::Star) {
             WildNode::Any(star)
@@ -205,7 +207,7 @@ impl Parser<'_> {
         Ok(StackNode { span: first.to(self.last), word, times })
     }
 
-    /// `-` or symbols, top first.
+    /// Reads a word: `-`, or symbols, top first.
     fn word(&mut self, what: &str, help: &str) -> Parsed<Vec<Span>> {
         if self.take(Token::Epsilon).is_some() {
             return Ok(Vec::new());
@@ -220,7 +222,7 @@ impl Parser<'_> {
         Ok(symbols)
     }
 
-    /// `NAME [* copies] { … }`
+    /// Reads a thread after its keyword: `NAME [* copies] { … }`.
     fn thread(&mut self, tree: &mut Tree) -> Parsed<()> {
         let name = self.name("a name for the thread")?;
         let mut copies = 1;
@@ -247,12 +249,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What comes after the ends of lines here.
+    /// Returns the next token after ends of lines.
     fn after_line_ends(&self) -> Option<Token> {
         self.lexer.clone().map(|lexeme| lexeme.token).find(|&token| token != Token::End)
     }
 
-    /// `thread NAME`, which cannot stand within a thread: the one before it is not closed.
+    /// Whether another thread begins here: `thread NAME`. Then the thread before it is not closed.
     fn another_thread_begins(&self) -> bool {
         let mut ahead = self.lexer.clone();
         let thread = ahead.next().is_some_and(|l| l.token == Token::Name && self.text(l.span) == "thread");
@@ -292,7 +294,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(q,w) -> (q',w')`
+    /// Reads an action: `(q,w) -> (q',w')`.
     fn action(&mut self, label: Option<Span>) -> Parsed<ActionNode> {
         let open = self.expect(Token::Open, "an action", ACTION)?;
         let (from, read) = self.side()?;
@@ -302,7 +304,7 @@ impl Parser<'_> {
         self.as_action(open.to(self.last), label, (from, &read), (to, &written))
     }
 
-    /// `q,w)`
+    /// Reads one side of an action after its bracket: `q,w)`.
     fn side(&mut self) -> Parsed<(Span, Vec<Span>)> {
         let shared = self.expect(Token::Name, "a shared state", ACTION)?;
         self.expect(Token::Comma, "`,` after the shared state", ACTION)?;

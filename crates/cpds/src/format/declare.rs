@@ -1,8 +1,8 @@
-//! Declarations: which shared states, threads and alphabets a tree declares.
+//! Declarations: collects the shared states, threads and alphabets that a tree declares.
 //!
-//! Sizes are checked before anything of that size is made. Each part says whether it is
-//! **complete**: if a declaration was not understood, a name that is not found may have been in it,
-//! and is not reported again.
+//! Sizes are checked before memory is allocated. Each result says whether it is **complete**. If a
+//! declaration had a mistake, the result is incomplete, and unknown names are not reported, because
+//! that declaration may have contained them.
 
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, canonical, file_start, text};
 use super::words::shortened;
@@ -14,12 +14,12 @@ use crate::{Alphabet, Names, Symbol};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// What is being declared, and how much of it there is room for.
+/// The kind of names that are declared, and the number of names that are still possible.
 struct Kind {
     what: &'static str,
     limit: u64,
     room: u64,
-    /// For how many threads at once.
+    /// The number of threads for which each name counts.
     copies: u64,
 }
 
@@ -29,9 +29,9 @@ impl Kind {
     }
 }
 
-/// Declares the names of an item with `insert`, which gives the place of their first declaration.
-/// Reports a name that is there already, and an item that is too large, which is then not declared:
-/// the answer is `false`.
+/// Declares the names of an item with `insert`, which returns the place of the first declaration of
+/// a name. Reports names that are already declared. If the item is too large, reports it, declares
+/// nothing, and returns `false`.
 fn declare(
     sources: &[Source],
     item: &NameItem,
@@ -55,7 +55,7 @@ fn declare(
     let mut one = |name: &str| {
         let first = insert(name);
         if first != item.span() && !reported {
-            reported = true; // once for a range
+            reported = true; // only once for a range
             diagnostics.error(|| {
                 Diagnostic::error(format!("{what} `{}` is declared twice", shortened(name)))
                     .at(item.span(), "declared again")
@@ -71,7 +71,7 @@ fn declare(
     true
 }
 
-/// Q, and whether it is complete.
+/// Returns Q, and whether it is complete.
 pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> (Names, bool) {
     let mut names = Names::default();
     if tree.shared.is_empty() && !tree.shared_unclear {
@@ -97,7 +97,7 @@ pub(super) fn shared(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnost
     (names, complete)
 }
 
-/// How many threads there are, if that is clear and not too many.
+/// Returns the number of threads; `None` if a declaration has a mistake or if there are too many.
 pub(super) fn count_threads(tree: &Tree, diagnostics: &mut Diagnostics) -> Option<u64> {
     let mut count = 0;
     for thread in &tree.threads {
@@ -114,8 +114,8 @@ pub(super) fn count_threads(tree: &Tree, diagnostics: &mut Diagnostics) -> Optio
     (!tree.threads_unclear && count > 0).then_some(count)
 }
 
-/// The name of each program; the artifact's format has none, so there they are called as in the
-/// paper.
+/// Returns the name of each program. The artifact's format has no names; its programs get the names
+/// of the paper.
 pub(super) fn thread_names(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Vec<String> {
     if tree.numeric {
         return (1..=tree.threads.len()).map(|i| format!("P{i}")).collect();
@@ -136,7 +136,7 @@ pub(super) fn thread_names(sources: &[Source], tree: &Tree, diagnostics: &mut Di
     tree.threads.iter().map(|thread| text(sources, thread.name).to_owned()).collect()
 }
 
-/// The alphabets of all programs.
+/// The alphabets of the programs.
 pub(super) struct Alphabets {
     /// All symbols, numbered in the order in which the alphabets first mention them.
     pub(super) symbols: Names,
@@ -144,8 +144,8 @@ pub(super) struct Alphabets {
     pub(super) of_program: Vec<(Alphabet, bool)>,
 }
 
-/// The alphabet of each program: what it declares, and in the artifact's format also what it
-/// mentions; nothing if that is far too much.
+/// Returns the alphabet of each program: the declared symbols and, in the artifact's format, also
+/// all symbols that the thread mentions. Returns `None` if there are far too many symbols.
 pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Alphabets> {
     let mut symbols = Names::default();
     let mut of_program = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
             let mut outside = Vec::new();
             for span in in_actions.chain(in_states[i].iter().copied()) {
                 let name = canonical(sources, true, span);
-                // Anything else can only come from the command line, and is reported as unknown.
+                // Other symbols come only from the command line, and are reported as unknown.
                 if plain_number(name).is_some() && insert(name, span) == span {
                     outside.push(span);
                     undeclared += 1;
@@ -199,7 +199,8 @@ pub(super) fn alphabets(sources: &[Source], tree: &Tree, diagnostics: &mut Diagn
     Some(Alphabets { symbols, of_program })
 }
 
-/// For each thread of the artifact's format, the symbols on its stack in `.init` and `.spec`.
+/// Returns for each thread of the artifact's format the symbols on its stack in `.init` and
+/// `.spec`.
 fn mentioned_in_states(tree: &Tree) -> Vec<Vec<Span>> {
     let mut mentioned = vec![Vec::new(); tree.threads.len()];
     for StateNode { stacks, .. } in tree.initial.iter().chain(&tree.bad).filter(|state| state.declares) {
@@ -215,7 +216,7 @@ fn mentioned_in_states(tree: &Tree) -> Vec<Vec<Span>> {
     mentioned
 }
 
-/// The artifact's files do this; it is most likely an oversight, but a harmless one.
+/// Warns about symbols outside the declared range. The artifact's own files have such symbols.
 fn warn_outside(sources: &[Source], i: usize, thread: &ThreadNode, outside: &[Span], diagnostics: &mut Diagnostics) {
     let Some(&first) = outside.first() else { return };
     diagnostics.warning(|| {
@@ -232,8 +233,8 @@ fn warn_outside(sources: &[Source], i: usize, thread: &ThreadNode, outside: &[Sp
     });
 }
 
-/// A thread that uses symbols and declares none has forgotten the declaration: said once, with the
-/// line to add.
+/// Whether a thread that uses symbols declares some. If not, reports this once, with the line to
+/// add.
 fn declares_what_it_uses(sources: &[Source], thread: &ThreadNode, diagnostics: &mut Diagnostics) -> bool {
     if !thread.symbols.is_empty() || thread.symbols_unclear {
         return true;

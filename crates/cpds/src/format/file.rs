@@ -1,4 +1,4 @@
-//! From a file name to a problem.
+//! Reads a model from files: from a path to a problem.
 
 use crate::diagnostic::{Diagnostic, printable};
 use crate::{ReadError, Reader, Reading, Source};
@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// Larger files are refused before they fill the memory.
+/// The size of the largest file that is read.
 const MAX_BYTES: u64 = 16 << 20;
 
 /// The file formats.
@@ -19,7 +19,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's name stands for.
+    /// Returns the format of a file, by its name.
     pub fn of_name(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "cpds" => Some(Format::Cpds),
@@ -29,25 +29,25 @@ impl Format {
     }
 }
 
-/// Whether a file's name stands for a Boolean program, which is not read here.
+/// Whether a file is a Boolean program, by its name. This crate does not read such files.
 pub fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("bp"))
 }
 
-/// A model, and the files that it was read from.
+/// A model, with the files from which it was read.
 #[derive(Debug)]
 pub struct FromFile {
     /// The model.
     pub reading: Reading,
     /// The format of the file.
     pub format: Format,
-    /// The file, and those beside it that were read.
+    /// The file, and the files next to it that were read.
     pub files: Vec<PathBuf>,
 }
 
-/// Reads a model and its neighbours: a `.cpds` file, or a `.pds` file with a `.init` and perhaps a
-/// `.spec` of the same name beside it. Initial states and bad patterns that are given replace those
-/// of the files, each a text with its name.
+/// Reads a model: a `.cpds` file; or a `.pds` file with a `.init` file and perhaps a `.spec` file
+/// of the same name next to it. The texts in `initial` and `bad` replace the initial states and the
+/// bad patterns of the files.
 pub fn read_file(file: &Path, initial: &[Source], bad: &[Source]) -> Result<FromFile, ReadError> {
     let (format, mut files) = (format_of(file)?, vec![file.to_owned()]);
     let source = read_text(file)?;
@@ -93,7 +93,7 @@ fn format_of(path: &Path) -> Result<Format, ReadError> {
     })
 }
 
-/// A path as it can be shown.
+/// Returns a path in a printable form.
 fn shown(path: &Path) -> String {
     printable(&path.display().to_string())
 }
@@ -108,7 +108,7 @@ fn missing(path: &Path) -> ReadError {
     let wanted = path.file_name().unwrap_or_default().to_string_lossy();
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).take(10_000).collect();
-    names.sort(); // the folder's own order is nobody's
+    names.sort(); // the operating system gives them in any order
     let near = names
         .iter()
         .filter(|name| Format::of_name(Path::new(name)).is_some() || is_program(Path::new(name)))
@@ -129,7 +129,7 @@ pub fn read_text(path: &Path) -> Result<Source, ReadError> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
-    // Opening a pipe would wait for its other end.
+    // Opening a pipe would block until another process opens its other end.
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(refused(path, "is a directory", "name a file in it")),
         Ok(found) if !found.is_file() => return Err(refused(path, "is not a file", "name a regular file")),

@@ -1,4 +1,4 @@
-//! Words and punctuation of a `.cpds` text, one statement at a time.
+//! The lexer: divides a text into tokens.
 
 use crate::diagnostic::Span;
 use crate::names::is_name_char;
@@ -24,20 +24,20 @@ pub(super) enum Token {
     OpenAngle,
     /// `⟩`
     CloseAngle,
-    /// End of a line, or `;`
+    /// The end of a line, or `;`
     End,
-    /// A character that has no place here.
+    /// A character that no token has.
     Unknown,
 }
 
-/// A token and where it stands.
+/// A token with its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Lexeme {
     pub(super) token: Token,
     pub(super) span: Span,
 }
 
-/// Cuts a text into tokens; comments and blanks are passed over.
+/// Divides a text into tokens. Comments and blanks are skipped.
 #[derive(Clone)]
 pub(super) struct Lexer<'a> {
     text: &'a str,

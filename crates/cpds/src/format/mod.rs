@@ -1,9 +1,9 @@
-//! Reading and writing systems as text: `.cpds`, our own format, and `.pds` with `.init` and
-//! `.spec`, the published artifact's.
+//! Reads and writes systems as text: `.cpds`, our own format, and `.pds` with `.init` and `.spec`,
+//! the format of the published artifact.
 //!
-//! Both are parsed into one syntax tree and resolved by one pass, so a name means the same in both,
-//! and mistakes are reported in the same words. Texts come in as [`Source`]s and go out as strings;
-//! only [`read_file`] touches files.
+//! Both formats have the same syntax tree and the same name resolution, so names have the same
+//! meaning and mistakes have the same messages. The input is [`Source`]s, and the output is
+//! strings. Only [`read_file`] and [`read_text`] access files.
 
 mod cpds;
 mod declare;
@@ -24,7 +24,7 @@ use crate::diagnostic::{Diagnostics, ReadError, Source};
 use crate::{Cpds, GlobalState, Problem};
 use syntax::{StateNode, Tree};
 
-/// Collects the texts that describe one system, then makes it.
+/// Collects the texts of a system, and makes the system.
 ///
 /// ```
 /// use cpds::{Reader, Source};
@@ -40,24 +40,24 @@ pub struct Reader {
     diagnostics: Diagnostics,
 }
 
-/// What a [`Reader`] made of its texts.
+/// The result of a [`Reader`].
 #[derive(Debug)]
 pub struct Reading {
     /// The system and its property.
     pub problem: Problem,
     /// The texts.
     pub sources: Vec<Source>,
-    /// What there is to say about them: warnings only.
+    /// The warnings about the texts.
     pub diagnostics: Diagnostics,
 }
 
 impl Reader {
-    /// Starts with a `.cpds` text.
+    /// Makes a reader for a `.cpds` text.
     pub fn cpds(source: Source) -> Self {
         Self::start(source, cpds::parse_file)
     }
 
-    /// Starts with a `.pds` text.
+    /// Makes a reader for a `.pds` text.
     pub fn pds(source: Source) -> Self {
         Self::start(source, pds::parse_file)
     }
@@ -114,12 +114,12 @@ impl Reader {
         states
     }
 
-    /// Looks all names up and makes the system.
+    /// Resolves all names, and makes the system.
     pub fn finish(mut self) -> Result<Reading, ReadError> {
         let problem = resolve::resolve(&self.sources, &self.tree, &mut self.diagnostics);
         self.diagnostics.sort();
         let Reader { sources, diagnostics, .. } = self;
-        assert_eq!(problem.is_some(), diagnostics.is_ok(), "either a system or a reason why there is none");
+        assert_eq!(problem.is_some(), diagnostics.is_ok(), "there is either a system or an error");
         match problem {
             Some(problem) => Ok(Reading { problem, sources, diagnostics }),
             None => Err(ReadError { sources, diagnostics }),
@@ -127,7 +127,7 @@ impl Reader {
     }
 }
 
-/// Reads a `.cpds` text, when only the system matters and not the warnings.
+/// Reads a `.cpds` text, without its warnings.
 impl std::str::FromStr for Problem {
     type Err = ReadError;
 

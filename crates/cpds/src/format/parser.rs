@@ -1,5 +1,5 @@
-//! What the parsers of both formats share: a cursor over the tokens that reports what it did not
-//! expect.
+//! The common part of the parsers of both formats: a cursor over the tokens, which reports
+//! unexpected tokens.
 
 use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};
@@ -8,7 +8,7 @@ use crate::NotAnAction;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
 use crate::names::MAX_NAME;
 
-/// A mistake that has been reported; the rest of the statement is to be skipped.
+/// A mistake was reported, and the parser has to skip the rest of the statement.
 pub(super) struct Reported;
 
 pub(super) type Parsed<T> = Result<T, Reported>;
@@ -16,7 +16,7 @@ pub(super) type Parsed<T> = Result<T, Reported>;
 pub(super) struct Parser<'a> {
     sources: &'a [Source],
     pub(super) lexer: std::iter::Peekable<Lexer<'a>>,
-    /// What was read last, for "expected … after this".
+    /// The last token, for messages about the place after it.
     pub(super) last: Span,
     diagnostics: &'a mut Diagnostics,
 }
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
         Parser { sources, lexer, last: Span { source, start: 0, end: 0 }, diagnostics }
     }
 
-    /// The next token; none if there have been so many mistakes that nothing is gained by more.
+    /// Returns the next token; `None` at the end, or if there were too many mistakes.
     pub(super) fn peek(&mut self) -> Option<Token> {
         if self.diagnostics.are_many() {
             return None;
@@ -54,14 +54,15 @@ impl<'a> Parser<'a> {
         self.take(token).ok_or_else(|| self.expected(what, help))
     }
 
-    /// Reports that something else was expected here.
+    /// Reports that `what` was expected here.
     pub(super) fn expected(&mut self, what: &str, help: &str) -> Reported {
         let (span, found) = match self.lexer.peek().copied() {
             Some(Lexeme { token: Token::End, span }) if self.text(span) == "\n" => (span, "end of line".to_owned()),
             Some(Lexeme { span, .. }) => (span, format!("`{}`", shortened(self.text(span)))),
             None => (Span { start: self.last.end, ..self.last }, "end of text".to_owned()),
         };
-        // An end has no width and may stand on the next line: point behind what came before it.
+        // An end has no width and may be on the next line, so the message has the place after the
+        // last token.
         let at = if found.starts_with('`') { span } else { Span { start: self.last.end, end: self.last.end, ..span } };
         self.diagnostics.error(|| {
             Diagnostic::error(format!("expected {what}, found {found}")).at(at, format!("expected {what}")).help(help)
@@ -116,17 +117,19 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A number of copies.
+    /// Reads a number of copies, which is at least 1.
     pub(super) fn at_least_one(&mut self, what: &str) -> Parsed<u64> {
         match self.number(what)? {
             (0, span) => self.report(|| {
-                Diagnostic::error("no copies at all").at(span, "at least 1").help("leave out what is not there")
+                Diagnostic::error("the number of copies is 0")
+                    .at(span, "must be at least 1")
+                    .help("write a larger number, or remove the item with its number")
             }),
             (number, _) => Ok(number),
         }
     }
 
-    /// The names `low` to `high`, both included.
+    /// Makes a range of the names `low` to `high`, both included.
     pub(super) fn range(&mut self, (low, first): (u64, Span), (high, last): (u64, Span)) -> Parsed<NameItem> {
         let span = first.to(last);
         if low > high {
@@ -139,7 +142,8 @@ impl<'a> Parser<'a> {
         Ok(NameItem::Range { low, high, span })
     }
 
-    /// The action (from,read) → (to,written), words top first, if it is one.
+    /// Makes the action (from,read) → (to,written), words top first; or reports why it is not an
+    /// action.
     pub(super) fn as_action(
         &mut self,
         span: Span,

@@ -1,4 +1,4 @@
-//! Reading `.pds`, `.init` and `.spec`, the published artifact's format.
+//! Reads `.pds`, `.init` and `.spec`, the format of the published artifact.
 //!
 //! ```text
 //! 4                # the shared states are 0..3
@@ -9,9 +9,9 @@
 //! 0 - -> 1 4       # from the empty stack
 //! ```
 //!
-//! The other two files hold a state a line, `q|w1,…,wn`, stacks written **bottom to top** with
-//! dots: `6.4` has 4 on top. The artifact's own files mention symbols outside the declared range;
-//! they are taken as declared.
+//! The other two files have one state for each line, `q|w1,…,wn`. Stacks are written **bottom to
+//! top** with dots: `6.4` has 4 on top. The artifact's own files mention symbols outside the
+//! declared range. Such symbols count as declared.
 
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};
@@ -40,7 +40,7 @@ pub(super) fn parse_file(sources: &[Source], source: u32, tree: &mut Tree, diagn
     }
 }
 
-/// Reads a `.init` or `.spec` file: a state a line.
+/// Reads a `.init` or `.spec` file: one state for each line.
 pub(super) fn parse_states(sources: &[Source], source: u32, diagnostics: &mut Diagnostics) -> (Vec<StateNode>, bool) {
     let mut parser = Parser::new(sources, source, diagnostics);
     let (mut states, mut unclear) = (Vec::new(), false);
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Err(self.expected("the end of the line", "one action or one state a line"))
     }
 
-    /// The first line: how many shared states there are.
+    /// Reads the first line: the number of shared states.
     fn shared_states(&mut self, tree: &mut Tree) -> Parsed<()> {
         let (count, span) = self.number("the number of shared states")?;
         if count == 0 {
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `PDA low high`, or an action of the thread it opened.
+    /// Reads a line: `PDA low high`, or an action of the current thread.
     fn line(&mut self, tree: &mut Tree) -> Parsed<()> {
         if let Some(&Lexeme { token: Token::Name, span }) = self.lexer.peek()
             && !self.text(span).starts_with(|c: char| c.is_ascii_digit())
@@ -110,16 +110,16 @@ impl Parser<'_> {
         if tree.threads_unclear {
             return Err(Reported);
         }
-        tree.threads_unclear = true; // once is enough
+        tree.threads_unclear = true; // the mistake is reported only once
         self.report(|| {
             Diagnostic::error("an action before the first thread")
-                .at(action.span, "whose action is this?")
+                .at(action.span, "this action belongs to no thread")
                 .help("open a thread before it: `PDA low high`")
         })
     }
 
     fn pds_thread(&mut self, name: Span, tree: &mut Tree) -> Parsed<()> {
-        // A thread whose range is wrong still takes the actions that follow.
+        // The following actions belong to this thread even if its range is wrong.
         let thread = ThreadNode { name, copies: 1, symbols: Vec::new(), symbols_unclear: true, actions: Vec::new() };
         push_up_to(limits::THREADS, &mut tree.threads, thread);
         let low = self.number("the lowest symbol")?;
@@ -127,13 +127,13 @@ impl Parser<'_> {
         self.numeric(low.1)?;
         self.numeric(high.1)?;
         let range = self.range(low, high)?;
-        let thread = tree.threads.last_mut().expect("this one, or there are too many already");
+        let thread = tree.threads.last_mut().expect("it was pushed, or the list is full");
         thread.symbols.push(range);
         thread.symbols_unclear = false;
         Ok(())
     }
 
-    /// `q w -> q' w'`
+    /// Reads an action: `q w -> q' w'`.
     fn pds_action(&mut self) -> Parsed<ActionNode> {
         let from = self.pds_number("a shared state")?;
         let read = match self.take(Token::Epsilon) {
@@ -147,7 +147,7 @@ impl Parser<'_> {
             written.push(self.pds_number("symbols, or `-` for none")?);
             while self.peek() == Some(Token::Name) {
                 let symbol = self.pds_number("a symbol")?;
-                // More than two are too many; then the last one says where they end.
+                // More than two symbols are too many. Then the last one gives the end of the place.
                 written.truncate(2);
                 written.push(symbol);
             }
@@ -185,7 +185,7 @@ impl Parser<'_> {
             if let [first, .., last] = word[..] {
                 return self.report(|| {
                     Diagnostic::error("a stack written with blanks")
-                        .at(first.to(last), "which end is the top?")
+                        .at(first.to(last), "the order of the symbols is not clear")
                         .help("in `.init` and `.spec` files write it bottom to top, with dots: `1.2` has 2 on top")
                 });
             }

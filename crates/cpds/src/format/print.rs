@@ -1,4 +1,4 @@
-//! Writing a system as text. Reading the text back gives the same system.
+//! Writes a system as text. Reading the text gives the same system.
 
 use super::words::with_ranges;
 use crate::names::plain_number;
@@ -6,7 +6,7 @@ use crate::system::limits;
 use crate::{Alphabet, Cpds, Problem, Rule, Symbol, Wild};
 use std::fmt::Write as _;
 
-/// The system and its property in the `.cpds` format.
+/// Writes the system and its property in the `.cpds` format.
 pub fn print_cpds(problem: &Problem) -> String {
     let (system, property) = (problem.system(), problem.property());
     let mut out = String::new();
@@ -34,7 +34,7 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("writing to a string");
 }
 
-/// `keyword a b 4..7`, on as many lines as it takes.
+/// Writes `keyword a b 4..7`, on several lines if necessary.
 fn list<'a>(out: &mut String, keyword: &str, names: impl Iterator<Item = &'a str>) {
     const WIDTH: usize = 100;
     let mut width = 0;
@@ -63,21 +63,22 @@ pub struct PdsText {
     pub pds: String,
     /// The `.init` file.
     pub init: String,
-    /// The `.spec` file. Without a bad pattern it is only a comment, and says that there is none.
+    /// The `.spec` file. Without bad patterns it has only a comment.
     pub spec: String,
 }
 
-/// The system and its property in the artifact's format.
+/// Writes the system and its property in the artifact's format.
 ///
-/// That format has numbers only. Shared states are numbered in order. Symbols keep their names if
-/// all of them are numbers without wide gaps, otherwise they are numbered as well, the same symbol
-/// alike in every thread; comments give the names. Copies are written out, and labels become
-/// comments.
+/// This format has only numbers. Shared states are numbered in order. Symbols keep their names if
+/// all of them are numbers without wide gaps. Otherwise they are numbered too, with the same number
+/// in every thread. Comments give the names. Each copy of a thread is written separately, and
+/// labels become comments.
 ///
-/// Only a range of numbers can be declared. It covers all symbols of the thread, so that reading
-/// the text gives no warning. So it may have more symbols than the thread; those are on no stack,
-/// now or later. (If that made too many symbols, the range has the first ones alone, and the others
-/// are known by being mentioned.) A thread without symbols gets one: a range cannot be empty.
+/// The format can declare only a range of numbers. The range contains all symbols of the thread, so
+/// that reading the text gives no warning. It may also contain other symbols, which are never on a
+/// stack. (If this exceeds the limit on symbols, the range has only the first symbols, and the
+/// other ones count as declared because the text mentions them.) A range cannot be empty, so a
+/// thread without symbols gets one.
 pub fn print_pds(problem: &Problem) -> PdsText {
     let (system, property) = (problem.system(), problem.property());
     let mut pds = format!("{}\n", system.shared_names().len());
@@ -119,7 +120,7 @@ pub fn print_pds(problem: &Problem) -> PdsText {
     PdsText { pds, init, spec }
 }
 
-/// Says which names the numbers stand for, unless they are the names.
+/// Writes a comment with the names that the numbers stand for, unless the numbers are the names.
 fn legend<'a>(out: &mut String, what: &str, names: impl Iterator<Item = (u32, &'a str)>) {
     for (number, name) in names {
         if plain_number(name) != Some(number) {
@@ -130,9 +131,9 @@ fn legend<'a>(out: &mut String, what: &str, names: impl Iterator<Item = (u32, &'
 
 /// The numbers that stand for the symbols.
 struct Numbers {
-    /// By symbol, if they are numbers already.
+    /// The number of each symbol, if all names are numbers.
     kept: Option<Vec<u32>>,
-    /// Whether each thread declares a range with all of its symbols.
+    /// Whether each thread declares a range with all its symbols.
     is_complete: bool,
 }
 
@@ -140,7 +141,7 @@ impl Numbers {
     fn new(system: &Cpds) -> Self {
         let sizes = system.threads().map(|thread| system.program(thread).alphabet().len().max(1) as u64);
         let needed: u64 = sizes.sum();
-        // A few more symbols do no harm, but a gap may have millions of them.
+        // Some additional symbols are harmless, but a wide gap may have millions of them.
         let kept = Numbers { kept: system.symbol_names().iter().map(plain_number).collect(), is_complete: true };
         if kept.kept.is_some() && kept.declared(system) <= limits::of_text::SYMBOLS.min(2 * needed + 100) {
             return kept;
@@ -156,13 +157,13 @@ impl Numbers {
         self.kept.as_ref().map_or(symbol.0, |kept| kept[symbol.0 as usize])
     }
 
-    /// How many symbols all threads declare together.
+    /// Returns the number of symbols that all threads declare together.
     fn declared(&self, system: &Cpds) -> u64 {
         let ranges = system.threads().map(|thread| self.range(system.program(thread).alphabet()));
         ranges.map(|(low, high)| u64::from(high - low) + 1).sum()
     }
 
-    /// What a thread with this alphabet declares.
+    /// Returns the range that a thread with this alphabet declares.
     fn range(&self, alphabet: &Alphabet) -> (u32, u32) {
         if !self.is_complete {
             return self.first_run(alphabet);
@@ -171,7 +172,7 @@ impl Numbers {
         numbers().min().zip(numbers().max()).unwrap_or((0, 0))
     }
 
-    /// The run of consecutive numbers with which the alphabet begins.
+    /// Returns the consecutive numbers with which the alphabet begins.
     fn first_run(&self, alphabet: &Alphabet) -> (u32, u32) {
         let mut numbers = alphabet.iter().map(|symbol| self.of(symbol));
         let low = numbers.next().unwrap_or(0);
@@ -195,8 +196,8 @@ mod tests {
         let mut out = String::new();
         list(&mut out, "shared", names.iter().map(String::as_str));
         let widths: Vec<usize> = out.lines().map(str::len).collect();
-        // "shared" and 13 names of seven columns each, blanks counted, are 97; another one would be
-        // too much.
+        // "shared" and 13 names of seven columns each, with blanks, have 97 columns. Another name
+        // would exceed the limit.
         assert_eq!(widths, [97, 97, 97, 97, 62]);
         assert!(out.lines().all(|line| line.starts_with("shared name")));
         assert_eq!(out.matches("name").count(), 60);

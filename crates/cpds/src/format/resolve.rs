@@ -1,6 +1,6 @@
-//! From the syntax tree to the model: looking names up, counting stacks, enforcing limits.
+//! From the syntax tree to the model: resolves names, counts stacks, and enforces limits.
 //!
-//! Nothing is skipped in silence: what cannot be resolved is reported, and then there is no model.
+//! Everything that cannot be resolved is reported as an error, and then there is no model.
 
 use super::declare::{self, Alphabets};
 use super::scope::{Scope, Summaries};
@@ -10,7 +10,7 @@ use crate::system::limits;
 use crate::{Alphabet, Cpds, ModelError, Problem, Program, Property, Rule};
 use rustc_hash::FxHashMap;
 
-/// Builds the model that the tree describes, unless something is wrong with it.
+/// Makes the model of a tree, or reports its mistakes.
 pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnostics) -> Option<Problem> {
     let in_format = |pds, cpds| if tree.numeric { pds } else { cpds };
     if tree.shared.is_empty() && tree.threads.is_empty() && tree.initial.is_empty() && tree.bad.is_empty() {
@@ -78,8 +78,8 @@ pub(super) fn resolve(sources: &[Source], tree: &Tree, diagnostics: &mut Diagnos
         .and_then(|programs| Cpds::new(shared, symbols, programs, initial))
         .and_then(Cpds::fits_a_text)
         .and_then(|system| Problem::new(system, Property { bad }));
-    // Only a limit can still be in the way: on actions, or on symbols that are mentioned but not
-    // declared.
+    // The only possible error here is a limit: on actions, or on symbols that are mentioned
+    // but not declared.
     let report = |error: ModelError| {
         let error = Diagnostic::error(error.to_string()).at(file_start(), "this system has more");
         diagnostics.error(|| error.help("a system that large cannot be explored; look for a smaller model"));
@@ -92,7 +92,7 @@ fn missing(what: &str, source: u32, help: &str) -> Diagnostic {
     Diagnostic::error(format!("no {what}")).at(place, format!("this file has no {what}")).help(help)
 }
 
-/// Whether the stacks of these states, with all that is on them, are within the limit.
+/// Whether the stacks of these states, with their symbols, are within the limit.
 pub(super) fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics: &mut Diagnostics) -> bool {
     let mut cells = 0_u64;
     for node in nodes {
@@ -101,7 +101,7 @@ pub(super) fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics
                 WildNode::Is(word) => word.len() as u64,
                 WildNode::Any(_) => 0,
             };
-            // A wrong number of stacks is reported elsewhere.
+            // A wrong number of stacks is reported by `Scope`.
             cells = cells.saturating_add(stack.times.min(threads) * (1 + height));
         }
         if cells > limits::STACK_CELLS {
@@ -116,7 +116,8 @@ pub(super) fn are_few(nodes: &[StateNode], what: &str, threads: u64, diagnostics
     true
 }
 
-/// Δ of one program. Δ is a set, so a repeated action changes nothing; but it may be a slip.
+/// Returns Δ of one program. Δ is a set, so a repeated action has no effect. It may be a mistake,
+/// so it gives a warning.
 fn rules(scope: &Scope<'_>, program: usize, thread: &ThreadNode, diagnostics: &mut Diagnostics) -> Vec<Rule> {
     let mut places = FxHashMap::default();
     let mut rules = Vec::with_capacity(thread.actions.len());
@@ -141,7 +142,7 @@ fn repeated(what: &str, first: Span, again: Span, diagnostics: &mut Diagnostics)
     });
 }
 
-/// What the nodes mean, each once.
+/// Resolves states or patterns, without repetitions.
 fn all_states<T: Clone + Eq + std::hash::Hash>(
     nodes: &[StateNode],
     what: &str,

@@ -1,4 +1,4 @@
-//! What names mean: from the names of a state or an action to their numbers.
+//! Name resolution: from the names of a state or an action to their numbers.
 
 use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
 use super::words::shortened;
@@ -8,23 +8,24 @@ use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, St
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
-/// Everything a name can mean.
+/// The declared names.
 pub(super) struct Scope<'a> {
     pub(super) sources: &'a [Source],
     pub(super) numeric: bool,
     pub(super) shared: &'a Names,
-    /// Otherwise a name that is not found may have been meant to be declared: no need to report it.
+    /// Whether all declarations of shared states were read. If not, unknown names are not reported.
     pub(super) shared_complete: bool,
     pub(super) symbols: &'a Names,
     pub(super) programs: Vec<(&'a str, &'a Alphabet)>,
-    /// The same, for the symbols of each program.
+    /// For each program, whether all declarations of its symbols were read.
     pub(super) complete: Vec<bool>,
-    /// The program of each thread, if that is clear.
+    /// The program of each thread, if all declarations of threads were read.
     pub(super) threads: Option<&'a [u32]>,
     pub(super) summaries: Summaries,
 }
 
-/// What is declared, in few words; made when first needed, since it takes a walk over all names.
+/// Short lists of the declared names, for messages. They are made when they are first needed,
+/// because this visits all names.
 #[derive(Default)]
 pub(super) struct Summaries {
     shared: OnceCell<String>,
@@ -32,7 +33,7 @@ pub(super) struct Summaries {
 }
 
 impl<'a> Scope<'a> {
-    /// The names of a finished system.
+    /// Makes a scope with the names of a system.
     pub(super) fn of(system: &'a Cpds, sources: &'a [Source]) -> Self {
         Scope {
             sources,
@@ -98,7 +99,7 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// All symbols of a word, or none; each unknown one is reported.
+    /// Resolves all symbols of a word, or reports the unknown ones.
     fn word(&self, program: usize, word: &[Span], diagnostics: &mut Diagnostics) -> Option<Vec<Symbol>> {
         let symbols: Vec<_> = word.iter().map(|&span| self.symbol(program, span, diagnostics)).collect();
         symbols.into_iter().collect()
@@ -113,7 +114,7 @@ impl<'a> Scope<'a> {
         Some(Action::new((from?, &read?), (to?, &written?)).expect("the parser has checked its shape"))
     }
 
-    /// Resolves the stack written for each thread, and reports all that is wrong with any of them.
+    /// Resolves the stack of each thread, and reports all mistakes.
     fn stacks<T: Clone>(
         &self,
         node: &StateNode,
@@ -131,7 +132,8 @@ impl<'a> Scope<'a> {
         for stack in &node.stacks {
             let mut last: Option<(usize, Option<T>)> = None;
             for program in programs.by_ref().take(usize::try_from(stack.times).expect("at most all threads")) {
-                // Written once for several threads: a mistake in it is one mistake.
+                // The stack is written once for several threads, so a mistake in it is reported
+                // once.
                 let one = match last.take() {
                     Some((same, one)) if same == program => one,
                     _ => resolve(stack, program, diagnostics),

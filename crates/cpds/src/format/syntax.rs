@@ -1,11 +1,11 @@
-//! The syntax tree that both formats are read into: the text's structure, names not yet looked up.
+//! The syntax tree of both formats: the structure of the text, with names that are not resolved.
 //!
-//! A name is a [`Span`]; its text stays in the source.
+//! A name is a [`Span`]. Its text is in the source.
 
 use crate::diagnostic::{Source, Span};
 use std::num::NonZeroU32;
 
-/// What a text says, whichever format it is written in.
+/// The content of a text in either format.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent remarks on what was read")]
 pub(super) struct Tree {
@@ -13,18 +13,19 @@ pub(super) struct Tree {
     pub(super) threads: Vec<ThreadNode>,
     pub(super) initial: Vec<StateNode>,
     pub(super) bad: Vec<StateNode>,
-    /// The artifact's format: names are numbers (`07` is `7`), and an action's symbols need
-    /// not be declared.
+    /// Whether the text is in the artifact's format. Then names are numbers (`07` is `7`), and the
+    /// symbols of an action need not be declared.
     pub(super) numeric: bool,
-    /// A declaration was not understood, so what is missing may have been declared there.
+    /// Whether a declaration of shared states had a mistake. Then unknown names may be declared
+    /// there.
     pub(super) shared_unclear: bool,
     pub(super) threads_unclear: bool,
     pub(super) initial_unclear: bool,
-    /// Where the initial states should be, if not in the first source.
+    /// The source that should have the initial states.
     pub(super) init_source: u32,
 }
 
-/// Declared names.
+/// An item in a list of declared names.
 #[derive(Clone, Copy)]
 pub(super) enum NameItem {
     One(Span),
@@ -52,7 +53,7 @@ impl NameItem {
 }
 
 pub(super) struct ThreadNode {
-    /// Where the name stands; in the artifact's format, which has none, the word `PDA`.
+    /// The place of the name; in the artifact's format, which has no names, the word `PDA`.
     pub(super) name: Span,
     pub(super) copies: u32,
     pub(super) symbols: Vec<NameItem>,
@@ -60,8 +61,8 @@ pub(super) struct ThreadNode {
     pub(super) actions: Vec<ActionNode>,
 }
 
-/// An action. There may be millions of them, so that each name takes eight bytes, also if there is
-/// none.
+/// An action. There may be millions of actions, so each name takes only eight bytes, also an absent
+/// one.
 #[derive(Clone, Copy)]
 pub(super) struct ActionNode {
     pub(super) span: Span,
@@ -127,7 +128,7 @@ impl ActionNode {
         self.written.into_iter().flatten().map(move |word| word.in_source(source))
     }
 
-    /// Where symbols are mentioned.
+    /// Returns the places of all symbols of the action.
     pub(super) fn symbols(&self) -> impl Iterator<Item = Span> + use<> {
         self.read().into_iter().chain(self.written())
     }
@@ -138,37 +139,38 @@ pub(super) struct StateNode {
     pub(super) span: Span,
     pub(super) shared: WildNode<Span>,
     pub(super) stacks: Vec<StackNode>,
-    /// From the artifact's `.init` or `.spec`: a symbol need not be declared.
+    /// Whether the state is from the artifact's `.init` or `.spec`. Then its symbols need not be
+    /// declared.
     pub(super) declares: bool,
 }
 
-/// `*`, or something.
+/// `*`, or a value.
 pub(super) enum WildNode<T> {
     Any(Span),
     Is(T),
 }
 
-/// A stack, top first, written once for `times` threads in a row.
+/// A stack, top first, which is written once for `times` consecutive threads.
 pub(super) struct StackNode {
     pub(super) span: Span,
     pub(super) word: WildNode<Vec<Span>>,
     pub(super) times: u64,
 }
 
-/// Adds an item, up to one more than the limit: that there are too many is found out later, how
-/// many does not matter.
+/// Adds an item, unless the list already exceeds the limit. A later check reports a list that
+/// exceeds the limit by one item.
 pub(super) fn push_up_to<T>(limit: u64, items: &mut Vec<T>, item: T) {
     if items.len() as u64 <= limit {
         items.push(item);
     }
 }
 
-/// The text of a span.
+/// Returns the text of a span.
 pub(super) fn text(sources: &[Source], span: Span) -> &str {
     &sources[span.source as usize].text[span.start as usize..span.end as usize]
 }
 
-/// The name at a span; where names are numbers, without leading zeros.
+/// Returns the name at a span. If names are numbers, leading zeros are removed.
 pub(super) fn canonical(sources: &[Source], numeric: bool, span: Span) -> &str {
     let name = text(sources, span);
     match name.trim_start_matches('0') {
@@ -178,7 +180,7 @@ pub(super) fn canonical(sources: &[Source], numeric: bool, span: Span) -> &str {
     }
 }
 
-/// The beginning of the first source.
+/// Returns the beginning of the first source.
 pub(super) fn file_start() -> Span {
     Span { source: 0, start: 0, end: 0 }
 }

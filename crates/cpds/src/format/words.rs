@@ -1,13 +1,13 @@
-//! Helpers for messages: the nearest name, and lists of names in few words.
+//! Helpers for messages: the nearest name, and short lists of names.
 
 use crate::diagnostic::printable;
 use crate::names::plain_number;
 
-/// The candidate that `name` was most likely meant to be, if any is close.
+/// Returns the candidate that is most similar to `name`, if one is similar enough.
 ///
-/// Numbers are never suggested for numbers: every number is close to every other.
+/// A number is never suggested for a number, because most numbers are similar to each other.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // A suggestion is not worth more time than this.
+    // These limits keep the search short.
     const CANDIDATES: usize = 1000;
     const LENGTH: usize = 40;
     let is_number = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
@@ -23,7 +23,7 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// Enough of a text to recognise it, on one line and with nothing in it that a terminal would obey.
+/// Returns the beginning of a text, on one line and without characters that control a terminal.
 pub fn shortened(text: &str) -> String {
     const KEEP: usize = 40;
     match text.char_indices().nth(KEEP) {
@@ -32,7 +32,7 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// Names as a text lists them: runs of three or more consecutive numbers as `low..high`.
+/// Writes names as in a text, with three or more consecutive numbers as `low..high`.
 pub(crate) fn with_ranges<'a>(names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
     let mut names = names.peekable();
     std::iter::from_fn(move || {
@@ -50,7 +50,7 @@ pub(crate) fn with_ranges<'a>(names: impl Iterator<Item = &'a str>) -> impl Iter
     })
 }
 
-/// Names in few words, for a message.
+/// Writes a short list of names, for a message.
 pub(crate) fn summary<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOW: usize = 8;
     let mut items = with_ranges(names);
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn the_search_for_a_name_is_bounded() {
         let long = "x".repeat(41);
-        assert_eq!(nearest(&long, std::iter::once("x".repeat(40).as_str())), None, "too long to be worth it");
+        assert_eq!(nearest(&long, std::iter::once("x".repeat(40).as_str())), None, "too long for the search");
         let many: Vec<String> = (0..1001).map(|i| format!("other{i}")).chain(["idle".to_owned()]).collect();
-        assert_eq!(nearest("idel", many.iter().map(String::as_str)), None, "too many to look at");
+        assert_eq!(nearest("idel", many.iter().map(String::as_str)), None, "too many for the search");
         assert_eq!(nearest("idel", many[2..].iter().map(String::as_str)), Some("idle"));
     }
 

@@ -1,5 +1,5 @@
-//! Laws of the formats: what is printed reads back as the same system, and nothing makes the
-//! readers panic.
+//! Laws of the formats: reading a printed system gives the same system, and no text makes a reader
+//! panic.
 
 use cpds::{Problem, ReadError, Reader, Reading, Source, print_cpds, print_pds};
 use cpds_testing::corpus::{artifact, files, models};
@@ -22,11 +22,11 @@ fn read_pds(pds: &str, init: &str, spec: &str) -> Result<Reading, ReadError> {
 
 fn through_cpds(problem: &Problem) -> Problem {
     let reading = read_cpds(&print_cpds(problem)).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(reading.diagnostics.kept(), [], "what is printed needs no remarks");
+    assert_eq!(reading.diagnostics.kept(), [], "a printed system gives no warnings");
     reading.problem
 }
 
-/// What is printed is read without a warning.
+/// Prints a system as `.pds` and reads it without a warning.
 fn through_pds(problem: &Problem) -> Problem {
     let text = print_pds(problem);
     let reading = read_pds(&text.pds, &text.init, &text.spec).unwrap_or_else(|e| panic!("{e}\n{text:?}"));
@@ -34,7 +34,7 @@ fn through_pds(problem: &Problem) -> Problem {
     reading.problem
 }
 
-/// Counts that do not depend on what anything is called.
+/// Returns counts that do not depend on names.
 fn fingerprint(problem: &Problem) -> (Vec<usize>, Vec<usize>, Option<usize>, usize) {
     let levels = levels(problem.system(), 2, 3);
     let groups = problem.system().symmetric_groups().len();
@@ -62,7 +62,7 @@ proptest! {
     fn pds_keeps_the_system_up_to_names(problem in problem(&Shape { symbols: 0..=3, height: 0..=2, actions: 0..=6, ..Shape::default() })) {
         let numbered = through_pds(&problem);
         prop_assert_eq!(fingerprint(&numbered), fingerprint(&problem));
-        // Once in that format, nothing is lost any more.
+        // A second pass changes nothing.
         prop_assert_eq!(&through_pds(&through_cpds(&numbered)), &numbered);
     }
 
@@ -119,8 +119,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
-    /// Mistakes as people make them: a word or a line left out, repeated, or in the place of
-    /// another.
+    /// Typical mistakes: a word or a line is missing, repeated, or replaced by another one.
     #[test]
     fn systems_with_words_and_lines_out_of_place_are_read_or_refused(
         problem in problem(&Shape { actions: 0..=3, ..Shape::default() }),
@@ -144,7 +143,7 @@ proptest! {
     }
 }
 
-/// Whatever the text is, each reader either makes a system or gives a reason, at places that are in
+/// Checks that each reader either makes a system of a text or reports errors, whose places are in
 /// the text.
 fn readers_answer(text: &str) {
     let one = "1\nPDA 0 0\n";
@@ -169,10 +168,10 @@ fn readers_answer(text: &str) {
     }
 }
 
-/// Alphabets that are no ranges, with names and with numbers; with gaps that are too wide; and so
-/// many that they cannot all be ranges.
+/// Alphabets that are not ranges: with names, with numbers, with gaps that are too wide, and with
+/// so many symbols that not all of them can be in ranges.
 #[test]
-fn alphabets_that_are_no_ranges() {
+fn alphabets_that_are_not_ranges() {
     let printed = |text: &str| {
         let problem: Problem = text.parse().unwrap();
         let text = print_pds(&problem);
@@ -219,7 +218,7 @@ fn every_file_of_the_artifact_loads_and_survives_both_formats() {
         let (name, original) = (file.display(), read_artifact(&file));
         let as_cpds = through_cpds(&original);
         assert_eq!(as_cpds, original, "{name}");
-        // Where a file mentions symbols outside of its ranges, the ranges become larger.
+        // If a file mentions symbols outside its ranges, the printed ranges are larger.
         let is_range = |symbols: Vec<u32>| symbols.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let symbol = |symbol| original.system().symbol_name(symbol).parse::<u32>().unwrap();
         let mut programs = original.system().programs().iter();
@@ -245,7 +244,7 @@ fn a_byte_order_mark_is_not_part_of_the_text() {
     assert_eq!(problem.system().shared_names().len(), 1);
 }
 
-/// Limits count copies as the threads that they are, so that writing them out does not exceed them.
+/// Limits count each copy of a thread, so a system with separate copies does not exceed them.
 #[test]
 fn the_largest_systems_convert() {
     let most_threads: Problem = "shared 0; init 0|-*1024; thread P*1024 { symbols 0..99 }".parse().unwrap();
@@ -257,9 +256,9 @@ fn the_largest_systems_convert() {
     }
 }
 
-/// `--init` and `--target` replace what the files say, and a mistake in them is a mistake.
+/// Given initial states and bad patterns replace those of the files. A mistake in them is an error.
 #[test]
-fn what_is_given_replaces_what_the_files_say() {
+fn given_states_and_patterns_replace_those_of_the_files() {
     let text = "shared 0 1; init 0|a; bad 1|b; thread P { symbols a b }";
     let read = |init: &[&str], bad: &[&str]| {
         let mut reader = Reader::cpds(Source::new("x", text));
@@ -279,7 +278,7 @@ fn what_is_given_replaces_what_the_files_say() {
     assert_eq!(read(&[], &[]), told("0|a", "1|b"));
     assert_eq!(read(&["1|a b", "0|-"], &[]), told("1|a b 0|-", "1|b"));
     assert_eq!(read(&[], &["*|a", "0|-"]), told("0|a", "*|a 0|-"));
-    // Nothing is said of initial states that are missing, as somebody tried to give one.
+    // Missing initial states are not reported, because one was given, though with a mistake.
     assert_eq!(
         read(&["1"], &[]),
         Err("text:1:2: error: expected `|` after the shared state, found end of text".to_owned())
@@ -287,8 +286,8 @@ fn what_is_given_replaces_what_the_files_say() {
     assert_eq!(read(&["1|a; 0|a"], &[]), Err("text:1:6: error: expected the end of the state, found `0`".to_owned()));
 }
 
-/// What is wrong with states. A stack that is written once for several threads is looked up for
-/// each program.
+/// Mistakes in states. A stack that is written once for several threads is resolved for each
+/// program.
 #[test]
 fn states_that_do_not_fit_are_refused() {
     let told = |states: &str| {
@@ -308,7 +307,7 @@ fn states_that_do_not_fit_are_refused() {
     }
 }
 
-/// `07` is a number in the artifact's format, and a name of its own in the other one.
+/// `07` is the number 7 in the artifact's format, and a name in our format.
 #[test]
 fn numbers_and_names() {
     let names = read_cpds("shared 7 07 007 0 00; init 07|a; thread A { symbols a }").unwrap().problem;
@@ -321,7 +320,7 @@ fn numbers_and_names() {
     assert_eq!(warning.message, "action given twice");
 }
 
-/// How many there are does not depend on how high they are; but all of them count.
+/// The limit is on the number of elements of a range, not on its highest element.
 #[test]
 fn ranges() {
     let shared = |ranges: &str| format!("shared {ranges}; init 9000000|a; thread A {{ symbols a }}").parse::<Problem>();

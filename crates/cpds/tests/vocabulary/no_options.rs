@@ -1,14 +1,14 @@
-//! Libraries name no options of a command line: no text in them has `--` and a letter. A diagnostic
-//! has the setting that it is about as data, and the command line names its option.
+//! Libraries do not name options of a command line: no string literal in them has `--` and a
+//! letter. A diagnostic contains a setting as data, and the command line prints its option.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The libraries, and of `cpds-check` its command line, which is none.
+/// The libraries. In `cpds-check`, `main.rs` is a command line and is not tested.
 const LIBRARIES: [&str; 5] = ["boolprog", "cpds", "cpds-check", "cuba", "models"];
 const COMMAND_LINE: &str = "cpds-check/src/main.rs";
 
-/// The string literals of Rust code, each with its line.
+/// Returns the string literals of Rust code, each with its line.
 fn literals(code: &str) -> Vec<(usize, String)> {
     let (mut found, mut at) = (Vec::new(), 0);
     let skip_to = |from: usize, end: &str| code[from..].find(end).map_or(code.len(), |found| from + found + end.len());
@@ -36,7 +36,7 @@ fn literals(code: &str) -> Vec<(usize, String)> {
             found.push((at, rest[1..=length].to_owned()));
             at += length + 2;
         } else if first.is_alphanumeric() || first == '_' {
-            // A word as a whole: an `r` at its end starts nothing.
+            // A whole word is skipped, so that an `r` at its end does not start a raw string.
             at += rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
         } else {
             at += first.len_utf8();
@@ -45,7 +45,7 @@ fn literals(code: &str) -> Vec<(usize, String)> {
     found.into_iter().map(|(at, text)| (code[..at].matches('\n').count() + 1, text)).collect()
 }
 
-/// The Rust files in a folder.
+/// Adds the Rust files in a folder and its subfolders.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -68,7 +68,7 @@ fn libraries_name_no_options() {
     for name in LIBRARIES {
         files(&crates.join(name).join("src"), &mut all);
     }
-    assert!(all.len() > 40, "the sources are there");
+    assert!(all.len() > 40, "only {} source files", all.len());
     let mut found = Vec::new();
     for file in all.iter().filter(|file| !file.ends_with(COMMAND_LINE)) {
         let code = fs::read_to_string(file).unwrap();
@@ -76,7 +76,7 @@ fn libraries_name_no_options() {
         found.extend(named.map(|(line, text)| format!("{}:{line}: {text}", file.display())));
     }
     assert_eq!(found, Vec::<String>::new());
-    // The test sees what it should: the command line has some.
+    // The test finds options where they are: in the command line.
     let code = fs::read_to_string(crates.join(COMMAND_LINE)).unwrap();
     assert!(literals(&code).iter().filter(|(_, text)| names_an_option(text)).count() > 5);
 }

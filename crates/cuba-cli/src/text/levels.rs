@@ -51,9 +51,7 @@ pub(crate) fn table(summary: &Summary<'_>) -> String {
         }
     }
     table.align_right(0..heading.len() - 1);
-    // A row starts at the left edge, also if another row has a longer number there.
-    let flush_left: String = table.lines("").lines().flat_map(|line| [line.trim_start(), "\n"]).collect();
-    headed(&flush_left)
+    headed(&table.lines(""))
 }
 
 /// Lists T(R_k) \ T(R_{k-1}) for each k. With the explicit engine, also lists R_k \ R_{k-1}.
@@ -64,7 +62,9 @@ pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) 
         heading.push("R_k \\ R_{k-1}".to_owned());
     }
     heading.push(format!("T({s}_k) \\ T({s}_{{k-1}})"));
-    let mut rows = vec![heading];
+    let mut table = Table::new();
+    table.add_row(heading);
+    table.align_right([0]);
     for k in 0..=explored.analysis.k() {
         let mut columns = Vec::new();
         if let Some(states) = lower.states(k) {
@@ -75,18 +75,8 @@ pub(crate) fn new_states(explored: &Exploration<'_>, words: &StateNotation<'_>) 
         for i in 0..height {
             let (first, none) = if i == 0 { (k.to_string(), "–") } else { (String::new(), "") };
             let cells = columns.iter().map(|column| column.get(i).map_or(none, String::as_str).to_owned());
-            rows.push(std::iter::once(first).chain(cells).collect());
+            table.add_row(std::iter::once(first).chain(cells));
         }
     }
-    let width = |i: usize| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells =
-            cells.map(|(i, (cell, width))| if i == 0 { format!("{cell:>width$}") } else { format!("{cell:<width$}") });
-        out += cells.collect::<Vec<_>>().join("  ").trim_end();
-        out += "\n";
-    }
-    headed(&out)
+    headed(&table.lines(""))
 }

@@ -16,10 +16,10 @@ from playwright.sync_api import expect, sync_playwright
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[3]
-# The guide shows them.
+# The guide shows these reports.
 SCREENSHOTS = REPOSITORY / "docs" / "guide" / "pictures"
 
-# One cell a symbol: 10^5 visible states.
+# Each stack has one symbol: 10^5 visible states.
 LARGE = "\n".join(
     ["shared 0", "init 0|a0,a0,a0,a0,a0", "bad 0|a9,a9,a9,a9,a9"]
     + [
@@ -30,7 +30,7 @@ LARGE = "\n".join(
     ]
 )
 
-# Procedures that call the next one twice: a trace of some ten thousand steps.
+# Procedures that each call the next one twice: a trace of some ten thousand steps.
 LONG = "\n".join(
     ["shared 0", "init 0|a0", "bad 0|-", "thread T {", "  symbols " + " ".join(f"a{i} b{i}" for i in range(14))]
     + [f"  (0,a{i}) -> (0,a{i + 1} b{i})\n  (0,b{i}) -> (0,a{i + 1})" for i in range(13)]
@@ -53,7 +53,7 @@ REPORTS = {
     "zero-unsafe": (["verify", "{scratch}/zero.cpds"], "unsafe"),
     "long-unsafe": (["verify", "{scratch}/long.cpds"], "unsafe"),
     "large-reach": (["reach", "{scratch}/large.cpds"], "converged"),
-    # Thousands of levels, and stacks as high.
+    # Thousands of levels, and stacks of the same height.
     "deep-unknown": (["verify", "models/squeeze/mirror.cpds", "--max-contexts", "5000"], "unknown"),
 }
 
@@ -108,7 +108,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser, reports):
-    """Opens a report, offline. Errors, and requests for anything else, fail the test."""
+    """Opens a report, offline. Errors and requests for other files fail the test."""
     contexts, complaints = [], []
 
     def opens(name, scheme="light", width=1280, height=900, script=True):
@@ -152,7 +152,7 @@ def test_every_report_is_whole(opened, name, scheme):
 
 @pytest.mark.parametrize("width", [360, 800, 1280, 1920])
 @pytest.mark.parametrize("name", REPORTS)
-def test_nothing_sticks_out(opened, name, width):
+def test_nothing_exceeds_the_width_of_the_page(opened, name, width):
     page = opened(name, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -175,7 +175,7 @@ def test_the_texts_of_the_chart_are_on_the_sheet(opened, name):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["bluetooth-unsafe", "lock-safe", "mirror-unknown"])
 def test_texts_can_be_read(opened, name, scheme):
-    """The contrast of each text with what is behind it is at least 4.5, as WCAG 2 asks for; large or bold texts, 3."""
+    """The contrast of each text with its background is at least 4.5, as WCAG 2 requires; for large or bold texts, 3."""
     page = opened(name, scheme)
     for _ in range(11):
         page.keyboard.press("ArrowRight")
@@ -216,7 +216,7 @@ def test_light_and_dark_differ(opened):
     assert paper == sheet == ["rgb(255, 255, 255)", "rgb(13, 17, 23)"]
 
 
-def test_without_its_script_the_page_still_answers(opened):
+def test_without_its_script_the_page_still_has_the_answer(opened):
     page = opened("bluetooth-unsafe", script=False)
     assert page.locator("h1").inner_text() == "unsafe"
     assert page.locator("svg.chart").is_visible()
@@ -315,7 +315,7 @@ def test_the_program_beside_the_trace(opened):
     assert taken.locator(".number").inner_text() == "39"
     box, line = page.locator("#source").bounding_box(), taken.bounding_box()
     assert box["y"] <= line["y"] and line["y"] + line["height"] <= box["y"] + box["height"]
-    # The step before: what it changed, of the thread and of all.
+    # The step before: its changes, of the thread's variables and of shared ones.
     for _ in range(2):
         page.keyboard.press("ArrowLeft")
     assert page.locator("#step").inner_text().splitlines() == ["adder, line 38: ok := io_increment()", "ok = 1"]
@@ -367,7 +367,7 @@ def test_the_table(opened):
     assert "4 6 6" in "\n".join(rows.all_inner_texts())
 
 
-def test_a_large_table_has_only_what_is_seen(opened):
+def test_a_large_table_has_only_the_visible_rows(opened):
     page = opened("large-reach")
     count, box = page.locator("#count"), page.locator("#rows")
     assert count.inner_text() == "100,000 of 100,000"
@@ -379,7 +379,7 @@ def test_a_large_table_has_only_what_is_seen(opened):
         box.evaluate(f"box => {{ box.scrollTop = {place}; }}")
         page.wait_for_timeout(50)
         assert seen() < 100
-        # The row that stands where the box is scrolled to.
+        # The row at the scroll position of the box.
         text = page.evaluate(
             """() => {
                 const box = document.getElementById("rows").getBoundingClientRect();
@@ -391,7 +391,7 @@ def test_a_large_table_has_only_what_is_seen(opened):
     page.locator("#symbol").fill("a7")
     assert count.inner_text() == "1 of 100,000, as T3 sees them"
     page.locator("#thread").select_option("any")
-    # In all but 9^5 of them a7 is on top somewhere.
+    # All but 9^5 of the states have a7 on top of some stack.
     assert count.inner_text() == "40,951 of 100,000"
     page.locator("#symbol").fill("")
     page.locator("#level").fill("1")
@@ -426,12 +426,12 @@ def test_a_deep_table_is_cut(opened):
     assert 0 < page.locator("#rows tbody tr:not(.space)").count() < 10
 
 
-def test_what_is_open(opened):
+def test_open_states(opened):
     text = opened("mirror-unknown").locator("#squeeze").inner_text()
     assert "2 visible states neither reached nor ruled out, 2 of them bad" in text
 
 
-# Name, scheme, what to press first.
+# Name, scheme, and the keys to press first.
 LOOKS = [
     ("fig1-unsafe", "light", ["ArrowRight"] * 3),
     ("fig1-reach", "light", []),
@@ -445,8 +445,8 @@ LOOKS = [
 
 
 @pytest.mark.parametrize(("name", "scheme", "keys"), LOOKS)
-def test_it_looks_as_it_did(opened, name, scheme, keys):
-    """Compares with a screenshot that somebody has looked at, coarsely: other fonts may be a little wider."""
+def test_the_report_looks_like_the_screenshot(opened, name, scheme, keys):
+    """Compares with a reviewed screenshot, with some tolerance: other fonts may be a little wider."""
     page = opened(name, scheme, height=1500)
     for key in keys:
         page.keyboard.press(key)

@@ -12,7 +12,7 @@ fn pds_mistakes() {
      --> m.pds:2:1
       |
     2 | 0 1 -> 1 2
-      | ^^^^^^^^^^ whose action is this?
+      | ^^^^^^^^^^ this action belongs to no thread
       |
       = help: open a thread before it: `PDA low high`
 
@@ -163,7 +163,7 @@ fn init_and_spec_mistakes() {
      --> m.init:1:3
       |
     1 | 0|0 1
-      |   ^^^ which end is the top?
+      |   ^^^ the order of the symbols is not clear
       |
       = help: in `.init` and `.spec` files write it bottom to top, with dots: `1.2` has 2 on top
 

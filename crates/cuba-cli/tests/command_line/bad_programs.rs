@@ -132,7 +132,7 @@ void main() {
     ");
 }
 
-/// Programs without a meaning.
+/// Programs with correct syntax but without a meaning.
 #[test]
 fn mistakes_in_the_meaning() {
     let program = "decl x, x;

@@ -348,13 +348,13 @@ fn a_thread_that_is_not_closed_before_the_next() {
 #[test]
 fn no_copies() {
     assert_snapshot!(refused("m.cpds", with("init busy|nonsense*0,main,x", "")), @"
-    error: no copies at all
+    error: the number of copies is 0
      --> m.cpds:2:20
       |
     2 | init busy|nonsense*0,main,x
-      |                    ^ at least 1
+      |                    ^ must be at least 1
       |
-      = help: leave out what is not there
+      = help: write a larger number, or remove the item with its number
     ");
 }
 
@@ -388,7 +388,7 @@ fn statements_in_the_wrong_place() {
      --> m.cpds:1:1
       |
     1 | (0,a) -> (0,b)
-      | ^ whose action is this?
+      | ^ this action belongs to no thread
       |
       = help: put it into a `thread NAME { … }`
 

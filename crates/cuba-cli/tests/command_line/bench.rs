@@ -108,7 +108,7 @@ fn the_table() {
 }
 
 #[test]
-fn a_wrong_answer_is_noticed() {
+fn a_wrong_answer_is_reported() {
     let (fig1, answers) = (model("paper/fig1.cpds"), model("paper/fig1.toml"));
     for (right, wrong) in [("contexts = 4", "contexts = 3"), ("\"unsafe\"\ncontexts = 4", "\"safe\"")] {
         assert!(answers.contains(right));
@@ -127,9 +127,9 @@ fn a_wrong_answer_is_noticed() {
     }
 }
 
-/// Every kind of failed run, and the exit code for several of them.
+/// Every kind of failed run gives a row. The exit code is that of the worst run.
 #[test]
-fn what_goes_wrong_is_a_row() {
+fn failed_runs_are_rows() {
     let (fig1, mirror) = (model("paper/fig1.cpds"), model("squeeze/mirror.cpds"));
     let files = [
         ("bad.cpds", "nonsense"),
@@ -191,7 +191,7 @@ fn what_goes_wrong_is_a_row() {
 }
 
 #[test]
-fn what_cannot_be_run_at_all() {
+fn inputs_that_cannot_be_run() {
     let fig1 = model("paper/fig1.cpds");
     let folder =
         folder(&[("m.cpds", &fig1), ("m.toml", "verdict = 'unsafe'\n\ncontxts = 4\n"), ("empty/readme.txt", "")]);
@@ -207,7 +207,7 @@ fn what_cannot_be_run_at_all() {
     3 | contxts = 4
       | ^^^^^^^
       |
-      = help: the answers expected of a model need nothing but a `verdict`, "safe" or "unsafe"
+      = help: the expected answers of a model need only a `verdict`, "safe" or "unsafe"
     "#);
     assert_snapshot!(refused(&["empty"], 2), @"
     error: there is no model below `empty`
@@ -298,7 +298,7 @@ fn options_are_passed_on() {
 }
 
 #[test]
-fn rows_do_not_depend_on_how_many_run_at_a_time() {
+fn rows_do_not_depend_on_the_number_of_parallel_runs() {
     let bench = |jobs: &str| {
         let args = ["bench", "models/paper", "models/tiny", "models/table2/turns.bp", "--format=json", "--jobs", jobs];
         let bench = json(&in_repository(&args));
@@ -342,7 +342,7 @@ fn json_has_everything() {
       "file": "models/table2/bluetooth-1.bp",
       "instances": "adder=1,stopper=2",
       "max_threads": null,
-      "note": "Table 2 says 3: the published system forgets its shared variables whenever the counter is asked to count down, and goes on with any values, so that its error state is reached before any stopper has done anything; for the same reason T(R_k) collapses at another k",
+      "note": "Table 2 has 3: the published system sets its shared variables to any values when the counter has to count down, so it reaches its error state before any stopper has taken a step; for the same reason T(R_k) collapses at another k",
       "outcome": "as-expected",
       "published": {
         "fcr": "●",
@@ -446,7 +446,11 @@ fn output_to_a_file() {
     if cfg!(target_os = "linux") {
         let ran = bench("/dev/full");
         assert!(ran.code == 1 && ran.stderr.starts_with("error: cannot write `/dev/full`: "), "{}", ran.stderr);
-        assert!(ran.stdout.starts_with("model ") && ran.stdout.ends_with(summary), "it is not lost: {}", ran.stdout);
+        assert!(
+            ran.stdout.starts_with("model ") && ran.stdout.ends_with(summary),
+            "the output is not lost: {}",
+            ran.stdout
+        );
     }
 }
 
@@ -460,7 +464,7 @@ fn processes(file: &std::path::Path) -> usize {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupt_ends_what_runs_and_keeps_what_was_done() {
+fn an_interrupt_ends_the_current_runs_and_reports_the_finished_ones() {
     use std::process::{Command, Stdio};
     use std::time::Duration;
     let folder = folder(&[("a.cpds", &model("tiny/stutter.cpds")), ("b.cpds", &model("squeeze/mirror.cpds"))]);
@@ -477,7 +481,7 @@ fn an_interrupt_ends_what_runs_and_keeps_what_was_done() {
     assert_eq!((output.status.code(), &*output.stderr), (Some(5), &b""[..]));
     let summary = "\nincomplete, 1 of 2 runs: 0 as expected, 0 wrong, 0 unknown, 0 failed, 1 with nothing to compare\n";
     assert!(stdout.contains("a.cpds") && stdout.ends_with(summary) && !stdout.contains("b.cpds"), "{stdout}");
-    assert_eq!(processes(&endless), 0, "it has ended, too");
+    assert_eq!(processes(&endless), 0, "the run has ended too");
 }
 
 /// To update the page: `cuba bench models/table2 --format markdown -o docs/table2.md`, with a

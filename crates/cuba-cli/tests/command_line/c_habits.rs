@@ -5,8 +5,8 @@ use crate::common::{at_once, refused};
 use insta::assert_snapshot;
 use std::sync::Mutex;
 
-/// The message about the only mistake of a text, in one line: place, message and hint.
-fn said(program: &str) -> String {
+/// Returns the message about the only mistake of a text, in one line: place, message and hint.
+fn message(program: &str) -> String {
     let refused = refused("p.bp", program);
     let lines = |start: &'static str| refused.lines().filter_map(move |line| line.trim_start().strip_prefix(start));
     let errors: Vec<_> = lines("error: ").zip(lines("--> p.bp:")).zip(lines("= help: ")).collect();
@@ -16,11 +16,11 @@ fn said(program: &str) -> String {
 }
 
 /// Each text with the message about it. `program` puts the text into a program.
-fn all_said(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
+fn all_messages(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
     let texts: Vec<(usize, &str)> = texts.lines().map(str::trim).filter(|text| !text.is_empty()).enumerate().collect();
     let found = Mutex::new(Vec::new());
     at_once(&texts, |&(number, text)| {
-        let said = format!("{text}\n{}", said(&program(text)));
+        let said = format!("{text}\n{}", message(&program(text)));
         found.lock().unwrap().push((number, said));
     });
     let mut found = found.into_inner().unwrap();
@@ -31,7 +31,7 @@ fn all_said(texts: &str, program: impl Fn(&str) -> String + Sync) -> String {
 /// The messages about these statements, in a function. The statements before and after them use the
 /// names that they may declare.
 fn of_statements(texts: &str) -> String {
-    all_said(texts, |text| {
+    all_messages(texts, |text| {
         format!(
             "decl x, y;\nvoid f() {{ x := 1; }}\nvoid main() {{\n  y := x;\n  {text}\n  y := x;\n  if (y) {{ x := 0; }}\n}}\n"
         )
@@ -242,7 +242,7 @@ fn of_expressions(texts: &str) -> String {
         |text: &str| format!("y := 1 constrain {text};"),
     ];
     let said = heads.iter().map(|head| {
-        all_said(texts, |text| {
+        all_messages(texts, |text| {
             format!("decl x, y;\nbool<2> h(a, b, c) {{ return a, b; }}\nbool main() {{\n{}\nx := 0; }}", head(text))
         })
     });
@@ -397,7 +397,7 @@ fn declarations_and_functions() {
         #include <pthread.h>↵#include <stdio.h>↵void main() { skip; }
         void main() {↵#define N 3↵skip; }";
     let program = |text: &str| text.replace('↵', "\n");
-    assert_snapshot!(all_said(texts, program), @"
+    assert_snapshot!(all_messages(texts, program), @"
     int x; void main() { x := 1; }
       1:1: a variable with a type
       declare it: `decl x;`
@@ -471,7 +471,7 @@ fn in_the_other_dialect() {
         if (x) { x := 1; } else { x := 0; }
         while (x) { x := 1; }";
     let program = |text: &str| format!("decl x;\nvoid main() begin\nx := 0;\n{text}\nend\n");
-    assert_snapshot!(all_said(texts, program), @"
+    assert_snapshot!(all_messages(texts, program), @"
     for (i = 0; i < 3; i++) begin x := 1; end
       4:1: there is no statement `for`
       loops are written `while e do … od`; `while *` may end at any time

@@ -80,7 +80,7 @@ fn killed_and_resumed(folder: &Path, args: &[&str], after: Duration) -> Option<R
 }
 
 #[test]
-fn a_run_that_was_killed_goes_on() {
+fn a_killed_run_continues() {
     at_once(&LONG, |&(args, evidence)| {
         let folder = folder();
         let whole = cuba(folder.path(), args);
@@ -117,7 +117,7 @@ fn an_answer_that_cannot_be_written() {
 /// Two runs cannot continue from one file, because each would overwrite the other's checkpoint.
 #[cfg(debug_assertions)]
 #[test]
-fn a_run_that_goes_on_is_alone() {
+fn only_one_run_continues_from_a_checkpoint() {
     use std::io::{BufRead as _, BufReader};
     let folder = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
@@ -153,7 +153,7 @@ fn more_memory() {
 /// A checkpoint that cannot be written gives a warning immediately.
 #[cfg(target_os = "linux")]
 #[test]
-fn there_is_no_room() {
+fn a_checkpoint_that_cannot_be_written() {
     let folder = folder();
     let run = "ulimit -f 20; trap '' XFSZ; exec \"$@\"";
     let mut command = Command::new("sh");
@@ -175,7 +175,7 @@ fn checkpoint(folder: &Path) -> Vec<u8> {
 
 /// The note says that a checkpoint is empty. A run can still start from it.
 #[test]
-fn nothing_was_kept_yet() {
+fn an_empty_checkpoint() {
     let folder = folder();
     let verify = ["verify", "mirror.cpds", "--max-contexts", "3"];
     let stopped = cuba(folder.path(), &[&verify[..], &["--checkpoint", "c", "--timeout", "0s"]].concat());
@@ -186,7 +186,7 @@ fn nothing_was_kept_yet() {
 }
 
 #[test]
-fn a_run_that_was_stopped_goes_on_from_anywhere() {
+fn a_stopped_run_continues_from_any_folder() {
     let (folder, elsewhere) = (folder(), tempfile::tempdir().unwrap());
     checkpoint(folder.path());
     let moved = elsewhere.path().join("moved");
@@ -195,7 +195,7 @@ fn a_run_that_was_stopped_goes_on_from_anywhere() {
     assert_eq!(resumed.code, 5, "{}", resumed.stderr);
     assert!(resumed.stdout.contains("unknown: safe up to"), "{}", resumed.stdout);
     assert!(resumed.stderr.contains("moved` continues from the last checkpoint"), "{}", resumed.stderr);
-    assert!(moved.exists() && !folder.path().join("c").exists(), "it is kept where it was found");
+    assert!(moved.exists() && !folder.path().join("c").exists(), "the checkpoint stays in its folder");
 }
 
 /// The error of `cuba resume` for a file with this content.
@@ -207,7 +207,7 @@ fn refused(folder: &Path, content: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_checkpoint_is_refused() {
+fn files_that_are_not_checkpoints_are_refused() {
     let folder = folder();
     let whole = checkpoint(folder.path());
     assert_snapshot!(refused(folder.path(), b""), @"error: `/c` is not a checkpoint");

@@ -1,4 +1,4 @@
-//! With many processes, `cuba-cluster` takes over.
+//! With many processes, `cuba` starts `cuba-cluster`.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn folder() -> TempDir {
 }
 
 #[test]
-fn without_it_there_is_a_hint() {
+fn without_cuba_cluster_there_is_a_hint() {
     let folder = folder();
     let output = run(folder.path(), Path::new("/nowhere"), &ASKED);
     let text = String::from_utf8_lossy(&output.stderr);
@@ -33,7 +33,7 @@ fn without_it_there_is_a_hint() {
 /// output and exit code are unchanged.
 #[cfg(unix)]
 #[test]
-fn it_takes_over() {
+fn cuba_cluster_is_started() {
     let (here, there) = (folder(), folder());
     // A shell writes the file: a child that this process starts at the same time would have the
     // file open, and then it could not be executed.

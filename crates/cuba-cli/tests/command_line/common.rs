@@ -31,7 +31,7 @@ pub(crate) fn cuba(folder: &Path, args: &[&str]) -> Ran {
     cuba_with(folder, &[], args)
 }
 
-/// The same, with these variables in its environment.
+/// Runs `cuba` like [`cuba`], with these variables in its environment.
 pub(crate) fn cuba_with(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());

@@ -15,7 +15,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 #[test]
-fn the_commands_in_the_documentation_print_what_it_says() {
+fn the_commands_in_the_documentation_print_the_shown_output() {
     let mut found = [0; 2];
     for page in pages() {
         let mut session = Session::new(&page);

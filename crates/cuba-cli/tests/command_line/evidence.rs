@@ -13,7 +13,7 @@ pub(crate) fn cuba_check(args: &[&str], input: &[u8]) -> Ran {
     let mut command = Command::new(&*CUBA_CHECK);
     command.args(args).current_dir(repository()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
-    // It may end before it has read everything.
+    // The checker may end before it has read the whole input.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -81,7 +81,8 @@ fn every_model() {
             fits("certificate", &fs::read_to_string(&all).unwrap());
             let checked = cuba_check(&["--exact", path, &all], b"");
             assert_eq!((checked.code, &*checked.stderr), (0, ""), "{path}");
-            // Without the list of reachable visible states, it accepts safety exactly if that was the verdict.
+            // Without the list of reachable visible states, it accepts safety exactly if that was
+            // the verdict.
             let expected = if ran.code == 10 { 10 } else { 0 };
             assert!(ran.code == 5 || cuba_check(&[path, &all], b"").code == expected, "{path}");
             found[2] += 1;
@@ -92,7 +93,7 @@ fn every_model() {
 
 /// The checker reads only systems. Its message says how to convert a program.
 #[test]
-fn a_program_is_no_model() {
+fn the_checker_refuses_programs() {
     let ran = cuba_check(&["models/table2/turns.bp", "-"], b"");
     assert_eq!((ran.code, &*ran.stdout), (2, ""));
     assert_snapshot!(ran.stderr, @"error: `models/table2/turns.bp` is a Boolean program; convert it to a system first: cuba convert models/table2/turns.bp --to cpds -o FILE.cpds");
@@ -297,7 +298,7 @@ fn without_a_check() {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn evidence_that_cannot_be_written() {
     let ran = in_repository(&["verify", "models/paper/fig1.cpds", "--certificate", "c.json"]);
     assert_eq!(ran.code, 10);
     assert_snapshot!(ran.stderr, @"note: `c.json` was not written: there is no certificate");

@@ -88,7 +88,7 @@ fn a_panic_anywhere() {
 }
 
 #[test]
-fn what_is_in_the_bundle_runs_again() {
+fn the_content_of_a_bundle_can_be_run_again() {
     let folder = models();
     let args = ["verify", "fig1.cpds", "--target", "2|1,*", "--max-contexts", "7"];
     let Some(ran) = with_fault("evidence", folder.path(), &args) else { return };

@@ -111,7 +111,7 @@ fn it_is_open() {
 /// The value of `fcr` in the answer of `verify`, and its proof. The choice of the engine depends on
 /// what is known before the search.
 #[test]
-fn verify_says_what_it_knows() {
+fn verify_reports_finite_context_reachability() {
     for (model, fcr, by, engine) in [
         ("paper/fig1", json!(true), json!("Thm. 17"), "explicit"),
         ("tiny/unreachable-loop", json!(true), json!("Z"), "explicit"),

@@ -94,7 +94,7 @@ fn an_interrupt_in_every_phase() {
     }
 }
 
-/// The end of the verdict if an answer was found, but not checked or not written.
+/// Returns the end of the verdict if an answer was found, but not checked or not written.
 fn unconfirmed(phase: &str, why: &str, evidence: &str) -> Option<String> {
     let advice = "rerun without an interrupt";
     let unchecked = format!("to accept the unchecked {evidence}");
@@ -146,7 +146,7 @@ fn an_answer_that_was_found() {
     ");
 }
 
-/// The same as data.
+/// The same in JSON.
 #[test]
 fn an_answer_that_was_found_as_json() {
     let told = |phase, args: &[&str]| {
@@ -275,14 +275,14 @@ fn nohup_ignores_the_end_of_the_terminal() {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_cuba"), "verify", ENDLESS]);
     let told = signalled(&["HUP", "INT"], started("Searching", false, command));
-    let last = told.stdout.lines().last().expect("the first one that is heard asks for what is known");
+    let last = told.stdout.lines().last().expect("the first signal that is not ignored ends the search");
     assert!(told.code == 5 && last.ends_with("it was interrupted"), "{last}");
 }
 
 /// A second signal ends what `cuba bench` has started, too.
 #[cfg(target_os = "linux")]
 #[test]
-fn nothing_runs_on_after_bench() {
+fn no_process_continues_after_bench() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cuba"));
     command.args(["bench", "models/tiny", "--jobs=2"]).env("CUBA_FAULT", "hang:Reading").current_dir(repository());
     let bench = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -383,7 +383,7 @@ fn outputs_after_a_limit() {
 }
 
 #[test]
-fn how_much_memory_there_is() {
+fn the_default_memory_limit() {
     let of = |args: &[&str]| -> Value { serde_json::from_str(&in_repository(args).stdout).unwrap() };
     let all = of(&["verify", "models/paper/fig1.cpds", "--json"])["memory_limit_bytes"].as_u64().unwrap();
     assert!(all > 64 << 20, "{all}");

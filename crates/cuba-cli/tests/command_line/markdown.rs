@@ -71,7 +71,7 @@ pub(crate) fn anchors(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_on_a_page() {
+fn the_parts_of_a_page() {
     let page =
         "# A `b`: c\n[x](y.md#z), `[no](link)`\n\n```sh\n# no heading\n[no](link)\n```\n\n![](p.svg)\n## D e-f\n";
     assert_eq!(links(page), ["y.md#z", "p.svg"]);

@@ -74,7 +74,7 @@ fn through_links() {
 /// Hard links to the old file keep the old content. Permissions are kept. A new file has the
 /// default permissions of the user.
 #[test]
-fn what_a_file_keeps() {
+fn links_and_permissions_of_a_file() {
     let folder = models();
     let path = |name: &str| folder.path().join(name);
     let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
@@ -207,7 +207,7 @@ fn refused(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn outputs_that_cannot_be_written() {
     let folder = models();
     fs::create_dir(folder.path().join("sub")).unwrap();
     let said = |name: &str| refused(folder.path(), &[&VERIFY[..], &[name]].concat());
@@ -290,7 +290,7 @@ fn permissions() {
         );
     }
     fs::set_permissions(&sub, Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(certificate(folder.path(), "sub/not-mine.json").code, 1, "what is read-only is not replaced");
+    assert_eq!(certificate(folder.path(), "sub/not-mine.json").code, 1, "a read-only file is not replaced");
     assert_eq!(fs::read_to_string(sub.join("not-mine.json")).unwrap(), "old");
     assert_eq!(names(&sub), ["mine.json", "not-mine.json"]);
 }

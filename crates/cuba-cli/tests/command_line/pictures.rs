@@ -115,7 +115,7 @@ fn store_automata_that_cannot_be_shown() {
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""));
         ran.stderr
     };
-    assert_snapshot!(refused(&["--psa", "nobody"], 1), @"error: there is no thread `nobody`; the threads are P1 P2");
+    assert_snapshot!(refused(&["--psa", "consumer"], 1), @"error: there is no thread `consumer`; the threads are P1 P2");
     assert_snapshot!(refused(&["--psa", "0"], 1), @"error: there is no thread `0`; the threads are P1 P2");
     assert_snapshot!(refused(&["--psa", "P2", "--from", "0|4 7"], 2), @"
     error: unknown stack symbol `7`
@@ -223,8 +223,8 @@ fn a_part_of_the_graph() {
     assert_snapshot!(title(&["models/table2/quicksort.bp", "--max-contexts", "1"]), @r#"label="T(R_1): 2 visible states, perhaps not all, with the steps of R_1"; labelloc=t"#);
 }
 
-/// The shared state stores where f returns to, but the overapproximations of the proof do not use
-/// that. So the proof has more steps than R_k, and the title does not claim every step of R.
+/// The shared state determines where f returns to, but the overapproximations of the proof ignore
+/// this. So the proof has more steps than R_k, and the title does not claim every step of R.
 #[test]
 fn steps_that_the_proof_does_not_rule_out() {
     let model = "shared 0 1; init 0|m1,g

@@ -122,7 +122,7 @@ fn check(text: &str, what: &str) {
 }
 
 #[test]
-fn nothing_is_obeyed() {
+fn no_output_has_control_characters() {
     at_once(&HOSTILE, |hostile| {
         for (files, command) in CASES {
             let folder = tempfile::tempdir().unwrap();
@@ -170,7 +170,7 @@ fn without_colors(text: &str) -> String {
 
 /// Special characters are shown escaped, not omitted.
 #[test]
-fn what_is_not_obeyed_is_shown() {
+fn control_characters_are_shown_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("m.bp", &PROGRAM.replace("{}", "\u{202e}\u{1b}[2J"));

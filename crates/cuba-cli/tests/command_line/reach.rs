@@ -83,7 +83,7 @@ fn r_k_diverges() {
 }
 
 #[test]
-fn a_plateau_is_not_called_more_than_that() {
+fn a_plateau_is_not_called_a_collapse() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--max-contexts", "3"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     assert_snapshot!(ran.stdout, @"
@@ -344,7 +344,7 @@ fn numbers_beyond_counting() {
 }
 
 #[test]
-fn what_it_took() {
+fn statistics() {
     let ran = in_repository(&["reach", "models/paper/fig1.cpds", "--stats"]);
     assert_eq!(ran.code, 0);
     let (exploration, evidence) = ran.stderr.split_once('\n').unwrap();

@@ -48,7 +48,7 @@ fn sorted(states: &Value) -> Vec<String> {
 /// For every small model, the report has the same states and the same trace as the JSON, and it
 /// needs no other file.
 #[test]
-fn reports_say_what_the_json_says() {
+fn reports_have_the_data_of_the_json() {
     let folder = tempfile::tempdir().unwrap();
     let (page_path, plot_path) = (folder.path().join("r.html"), folder.path().join("p.svg"));
     let outputs = ["--report", page_path.to_str().unwrap(), "--plot", plot_path.to_str().unwrap(), "--json"];
@@ -130,7 +130,7 @@ fn nothing_of_the_model_becomes_part_of_the_page() {
 
 /// The report distinguishes an answer without evidence from a missing answer.
 #[test]
-fn what_the_evidence_is() {
+fn the_kind_of_evidence_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.html");
     let evidence = |args: &[&str]| {
@@ -148,7 +148,7 @@ fn what_the_evidence_is() {
 
 /// The size of a report is limited for any system, and the report names what it omits.
 #[test]
-fn what_a_page_leaves_out() {
+fn large_reports_are_shortened() {
     let folder = tempfile::tempdir().unwrap();
     let page = |model: &str, args: &[&str]| {
         fs::write(folder.path().join("m.cpds"), model).unwrap();
@@ -229,5 +229,8 @@ fn where_they_go() {
     ");
     assert_snapshot!(ran(&["--plot", "p.svg", "--report", "r.html.gz"]), @"0: converged");
     assert!(fs::read_to_string(folder.path().join("p.svg")).unwrap().starts_with("<svg"));
-    assert!(fs::read(folder.path().join("r.html.gz")).unwrap().starts_with(&[0x1f, 0x8b]), "compressed, as it says");
+    assert!(
+        fs::read(folder.path().join("r.html.gz")).unwrap().starts_with(&[0x1f, 0x8b]),
+        "compressed, by its extension"
+    );
 }

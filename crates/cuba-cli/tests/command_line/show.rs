@@ -252,7 +252,7 @@ fn json_of_successors() {
 }
 
 #[test]
-fn what_show_prints_is_a_model() {
+fn the_output_of_show_is_a_model() {
     let folder = tempfile::tempdir().unwrap();
     for model in models() {
         let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();

@@ -115,7 +115,7 @@ fn one_rung_by_name() {
 }
 
 #[test]
-fn there_may_be_no_time() {
+fn a_very_short_timeout() {
     let ran = in_repository(&["verify", ENDLESS, "--timeout", "1s"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (5, ""));
     let last = ran.stdout.lines().last().unwrap();
@@ -138,7 +138,8 @@ fn interrupted() {
         let ran = child.wait_with_output().unwrap();
         let text = String::from_utf8(ran.stdout).unwrap();
         assert_eq!(ran.status.code(), Some(5), "{text}");
-        // The states that are neither reached nor ruled out are printed if there was time to compute them.
+        // The states that are neither reached nor ruled out are printed if there was time to
+        // compute them.
         let told = [" reached: T(R_", "overapproximations", "unknown: "];
         for told in told {
             assert!(text.contains(told), "{told}: {text}");

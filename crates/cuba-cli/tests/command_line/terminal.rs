@@ -18,7 +18,7 @@ fn on_terminal(term: &str, columns: u16, folder: &Path, args: &str) -> Option<St
     on_terminal_with("", term, columns, folder, args)
 }
 
-/// The same, with a fault.
+/// Runs `cuba` on a terminal, with a fault.
 fn on_terminal_with(fault: &str, term: &str, columns: u16, folder: &Path, args: &str) -> Option<String> {
     let cuba = env!("CARGO_BIN_EXE_cuba");
     let command = format!("stty cols {columns} rows {ROWS}; exec '{cuba}' {args}");

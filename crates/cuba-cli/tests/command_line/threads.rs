@@ -46,7 +46,7 @@ fn a_created_thread_takes_its_place_at_its_first_step() {
     unsafe: `assert(!seen)` at p.bp:3 in f fails with 2 contexts, and with no fewer
     exit code 10
     ");
-    // While the first one exists, the second one takes the other slot: three contexts.
+    // While the first thread exists, the second one takes the other slot: three contexts.
     let at_the_same_time = "
         decl inside = 0;
         void f() { assert(!inside); inside := 1; skip; inside := 0; }
@@ -109,7 +109,7 @@ void main() {
 /// A `main` that is not a thread is never at a label, although its statements are executed. So the
 /// question is an error.
 #[test]
-fn a_label_of_a_main_that_is_no_thread() {
+fn a_label_of_a_main_that_is_not_a_thread() {
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--label", "main:M"]), @"
     error: --label: no thread reaches `main:M`
      --> p.bp:4:6
@@ -220,7 +220,7 @@ fn a_limit_that_changes_nothing() {
 
 /// If an initial state is bad, the trace has no step and says so.
 #[test]
-fn what_holds_initially() {
+fn a_bad_initial_state() {
     assert_snapshot!(on(ONLY_STARTS, &["verify", "p.bp", "--target", "!x|*,*"]), @"
     p.bp
       no step: the initial state is bad

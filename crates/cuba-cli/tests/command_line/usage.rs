@@ -168,7 +168,7 @@ fn help_has_examples_that_work() {
         let examples = examples.filter(|line| line.trim_start().starts_with("cuba ") && line.contains("models/"));
         for example in examples {
             let command = example.split("  ").find(|part| !part.is_empty()).expect("a command");
-            let command = command.split(" > ").next().expect("what comes before goes to the output");
+            let command = command.split(" > ").next().expect("text before the command goes to the output");
             let args = &words(command)[1..];
             if !["-o", "--trace", "--certificate", "--report", "--plot"].iter().any(|option| args.contains(option)) {
                 let ran = in_repository(args);

@@ -1,7 +1,7 @@
 //! `cuba verify`: verdicts and traces.
 
 use crate::common::{cuba, doubling, in_repository, on};
-use cpds_testing::artifact::{KNOWN, names};
+use cpds_testing::artifact::{SYSTEMS, names};
 use cpds_testing::corpus::artifact;
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -221,7 +221,7 @@ fn the_trace_as_a_file() {
 /// The output for the bugs in the Bluetooth drivers.
 #[test]
 fn the_bluetooth_drivers() {
-    let buggy = || KNOWN.iter().filter(|known| known.file.contains("Bluetooth"));
+    let buggy = || SYSTEMS.iter().filter(|known| known.file.contains("Bluetooth"));
     let Some(folder) = artifact(&names(buggy())) else { return };
     for known in buggy() {
         let file = folder.join(known.file).with_extension("pds");

@@ -1,18 +1,18 @@
-//! Table 2's programs, where they are at hand: every value that is known of them.
+//! The programs of Table 2, if the machine has them: every known value.
 
 use crate::evidence::checked;
-use cpds_testing::artifact::{KNOWN, Known, names};
+use cpds_testing::artifact::{BenchmarkSystem, SYSTEMS, names};
 use cpds_testing::corpus::artifact;
 use cuba::{Abstraction, AbstractionLimits, Count, Engine, Fcr, LevelStore, PumpingHeads};
 use cuba::{Conclusion, Options, Question, search};
 
-/// All of Table 2, each program with the engine that finite context reachability calls for, and all
-/// with the symbolic one.
+/// Every program of Table 2, with the default engine, with and without symmetry, and with the
+/// symbolic engine.
 #[test]
 fn table_2() {
-    let Some(folder) = artifact(&names(&KNOWN)) else { return };
-    for known @ &Known { file, visible, collapse, bug, fcr, .. } in &KNOWN {
-        let problem = known.read(&folder);
+    let Some(folder) = artifact(&names(&SYSTEMS)) else { return };
+    for system @ &BenchmarkSystem { file, visible, collapse, bug, fcr, .. } in &SYSTEMS {
+        let problem = system.read(&folder);
         for (engine, symmetry) in [(None, true), (None, false), (Some(Engine::Symbolic), true)] {
             let options = Options { engine, symmetry, max_contexts: Some(collapse + 2), ..Options::default() };
             let reached = search(&problem, Question::Visible, &options, |_| ());
@@ -39,18 +39,18 @@ fn table_2() {
     }
 }
 
-/// A_1 has nothing but T(R), for every program.
+/// For every program, A_1 is T(R).
 #[test]
 fn a_1_is_exact() {
     let Some(folder) = artifact("A_1 of Table 2's programs") else { return };
-    for known @ &Known { file, visible, .. } in &KNOWN {
+    for system @ &BenchmarkSystem { file, visible, .. } in &SYSTEMS {
         let limits = AbstractionLimits { tuples: 100_000, memory: 1 << 30 };
-        let found = Abstraction::new(known.read(&folder).system(), 1, true, limits).expect("few tuples");
+        let found = Abstraction::new(system.read(&folder).system(), 1, true, limits).expect("few tuples");
         assert_eq!(found.states().len(), visible, "{file}");
     }
 }
 
-/// The cost discipline: each pair of a state and a thread is expanded once.
+/// The explicit engine expands each pair of a state and a thread once.
 #[test]
 fn expansions_of_bluetooth_and_bst() {
     let Some(folder) = artifact("the number of expansions of Bluetooth1-21, bst-22") else { return };
@@ -60,7 +60,7 @@ fn expansions_of_bluetooth_and_bst() {
         ("4_BST-Insert/bst-22", true, 4347, 13_824),
         ("4_BST-Insert/bst-22", false, 14_256, 49_248),
     ] {
-        let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
+        let problem = SYSTEMS.iter().find(|system| system.file == file).expect("a file of the table").read(&folder);
         let options = Options { symmetry, ..Options::default() };
         let LevelStore::Explicit(reached) = search(&problem, Question::Reachable, &options, |_| ()).level_store else {
             panic!("explicit")
@@ -69,28 +69,28 @@ fn expansions_of_bluetooth_and_bst() {
     }
 }
 
-/// Table 2's FCR column: a loop for every program without, none for the others.
+/// The FCR column of Table 2: each program without FCR has a loop, and no other program has one.
 #[test]
 fn loops() {
-    let Some(folder) = artifact(&names(&KNOWN)) else { return };
-    for known in &KNOWN {
-        let problem = known.read(&folder);
+    let Some(folder) = artifact(&names(&SYSTEMS)) else { return };
+    for system in &SYSTEMS {
+        let problem = system.read(&folder);
         let pumping = PumpingHeads::new(problem.system());
-        assert_eq!(pumping.is_empty(), known.fcr, "{}", known.file);
+        assert_eq!(pumping.is_empty(), system.fcr, "{}", system.file);
         for (number, program) in problem.system().programs().iter().enumerate() {
-            assert!(pumping.a_loop(number).is_none_or(|found| found.replays(program)), "{}", known.file);
+            assert!(pumping.a_loop(number).is_none_or(|found| found.replays(program)), "{}", system.file);
         }
     }
 }
 
-/// How many tuples it takes: as many as are not covered by others.
+/// The symbolic engine stores only the tuples that no other tuple covers.
 #[test]
 fn tuples_of_bluetooth_and_stefan() {
     let Some(folder) = artifact("the number of tuples of Bluetooth1-21, bst-22, stefan-8") else { return };
     for (file, k, tuples) in
         [("1_Bluetooth-1/Bluetooth1-21", 9, 468), ("4_BST-Insert/bst-22", 4, 3), ("8_Stefan-1/stefan-8", 16, 24)]
     {
-        let problem = KNOWN.iter().find(|known| known.file == file).expect("known").read(&folder);
+        let problem = SYSTEMS.iter().find(|system| system.file == file).expect("a file of the table").read(&folder);
         let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
         let reached = search(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(reached.lower_sequence.collapse(), Some(k), "{file}");

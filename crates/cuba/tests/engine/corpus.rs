@@ -6,9 +6,9 @@ use cuba::{Conclusion, Options, Question, Reason, search};
 use cuba::{Engine, Rung};
 
 #[test]
-fn the_engines_agree_with_every_model() {
+fn the_engines_give_the_expected_answers_for_every_model() {
     for symmetry in [true, false] {
-        run("the engine that is chosen", |model| answers(model, None, symmetry));
+        run("the default engine", |model| answers(model, None, symmetry));
         run("the symbolic engine", |model| answers(model, Some(Engine::Symbolic), symmetry));
     }
 }
@@ -19,7 +19,7 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
     let reached = search(problem, Question::Reachable, &options, |_| ());
     let count = |count: cuba::Count| usize::try_from(count.exact().expect("few")).expect("few");
     let visible: Vec<usize> = reached.levels.iter().map(|level| count(level.visible)).collect();
-    // Without a limit, there is an answer if there can be one.
+    // A decidable model needs no limit.
     let is_final = engine.is_none();
     let limit = options.max_contexts.filter(|_| !is_final || expected.undecided.is_some());
     let verified = search(problem, Question::Verify, &Options { max_contexts: limit, ..options }, |_| ());
@@ -32,21 +32,21 @@ fn answers(Model { problem, expected, .. }: &Model, engine: Option<Engine>, symm
         collapse_reachable: reached.collapse_of_states,
         collapse_visible: reached.visible_sequence.collapse(),
         visible: Some(visible),
-        // Without symmetry there is more work to do, and so another proof may come first.
+        // Without symmetry there is more work, so another proof may be found first.
         proved_by: verified.proved_by().filter(|_| is_final && symmetry),
         is_final,
         verdict: match verified.conclusion {
             Conclusion::Safe(_) => Some((Verdict::Safe, None)),
             Conclusion::Unsafe { trace, .. } => Some((Verdict::Unsafe, Some(trace.contexts.len()))),
             Conclusion::Unknown(_) => None,
-            Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("that was not the question"),
+            Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("a conclusion of another question"),
         },
     }
 }
 
-/// However deep the ladder goes, and whichever engine is below it.
+/// The undecided models have no answer, with each engine and with a deep ladder.
 #[test]
-fn what_is_undecided_stays_so_at_any_depth() {
+fn undecided_models_are_undecided_at_any_depth() {
     for Model { name, problem, .. } in models().iter().filter(|model| model.expected.undecided.is_some()) {
         for engine in [None, Some(Engine::Symbolic)] {
             let options = Options { engine, max_contexts: Some(12), max_depth: Some(6), ..Options::default() };

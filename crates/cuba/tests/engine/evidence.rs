@@ -1,5 +1,5 @@
-//! Every answer is checked by `cpds-check`, which knows nothing of the engines; and what was
-//! changed since is not accepted.
+//! `cpds-check`, which is independent of the engines, accepts the evidence of every answer, and
+//! does not accept invalid changes of it.
 
 use crate::laws::{law_on, shapes};
 use cpds::{Certificate, Problem, Trace};
@@ -25,7 +25,7 @@ fn accept_trace(problem: &Problem, trace: &Trace, contexts: usize) -> Result<(),
     accept(problem, &Evidence::Trace { trace: trace.clone(), contexts }, Claim::Verdict)
 }
 
-/// Checks an answer, if there is one; gives the certificate, if it has one.
+/// Checks the evidence of an answer. Returns the certificate, if the answer has one.
 pub(crate) fn checked(problem: &Problem, analysis: &Analysis<'_>) -> Option<(Certificate, Claim)> {
     let (proof, claim) = match &analysis.conclusion {
         Conclusion::Safe(proof) => (proof, Claim::Verdict),
@@ -42,14 +42,14 @@ pub(crate) fn checked(problem: &Problem, analysis: &Analysis<'_>) -> Option<(Cer
     Some((certificate, claim))
 }
 
-/// What an answer rests on.
+/// Returns the kind of proof of an answer.
 fn proved_by(analysis: &Analysis<'_>) -> String {
     let is_unsafe = matches!(analysis.conclusion, Conclusion::Unsafe { .. });
     analysis.proved_by().unwrap_or_else(|| if is_unsafe { "a trace" } else { "nothing" }.to_owned())
 }
 
-/// Each way to come to an answer, the usual one first.
-fn ways() -> Vec<Options> {
+/// Returns all configurations, the default one first.
+fn configurations() -> Vec<Options> {
     let limits = Options {
         max_contexts: Some(6),
         max_tuples: Some(500),
@@ -58,16 +58,16 @@ fn ways() -> Vec<Options> {
         ..Options::default()
     };
     let levels = [Engine::Explicit, Engine::Symbolic];
-    let below = levels.map(|engine| Options { engine: Some(engine), ladder: Ladder::None, ..limits });
+    let engines = levels.map(|engine| Options { engine: Some(engine), ladder: Ladder::None, ..limits });
     let rungs = [Rung::Z, Rung::MatchedZ, Rung::CutOff(2), Rung::CutOff(3), Rung::Abstract(0), Rung::Abstract(1)];
-    let above = rungs.map(|rung| Options { ladder: Ladder::Only(rung), ..limits });
-    let all = [limits, Options { ladder: Ladder::Abstract, ..limits }].into_iter().chain(below).chain(above);
+    let single_rungs = rungs.map(|rung| Options { ladder: Ladder::Only(rung), ..limits });
+    let all = [limits, Options { ladder: Ladder::Abstract, ..limits }].into_iter().chain(engines).chain(single_rungs);
     all.flat_map(|options| [options, Options { symmetry: false, ..options }]).collect()
 }
 
-/// Comes to an answer in these ways, checks it, and counts what it rests on.
-fn in_ways(ways: &[Options], problem: &Problem, found: &mut BTreeMap<String, usize>) {
-    for &options in ways {
+/// Checks the answer with each of these configurations, and counts the kinds of proof.
+fn check_with(configurations: &[Options], problem: &Problem, found: &mut BTreeMap<String, usize>) {
+    for &options in configurations {
         for question in [Question::Verify, Question::Visible] {
             let analysis = search(problem, question, &options, |_| ());
             checked(problem, &analysis);
@@ -77,10 +77,10 @@ fn in_ways(ways: &[Options], problem: &Problem, found: &mut BTreeMap<String, usi
 }
 
 #[test]
-fn every_model_in_every_way() {
+fn every_model_with_every_configuration() {
     let mut found = BTreeMap::new();
     for model in models() {
-        in_ways(&ways(), &model.problem, &mut found);
+        check_with(&configurations(), &model.problem, &mut found);
     }
     for proof in ["R_k", "S_k", "Z", "matched-Z", "Z_2", "A_0", "A_1", "A_2", "matched-Z ∩ A_0", "a trace"] {
         assert!(found.contains_key(proof), "{proof}: {found:?}");
@@ -103,7 +103,8 @@ fn families() {
     }
 }
 
-/// Two overapproximations that prove something together, with interchangeable threads beside them.
+/// Two overapproximations that prove safety only together, in a system with interchangeable
+/// threads.
 #[test]
 fn intersections_with_interchangeable_threads() {
     let alone = models().into_iter().find(|model| model.name == "squeeze/get-and-put").expect("a model").problem;
@@ -127,15 +128,15 @@ fn intersections_with_interchangeable_threads() {
     }
 }
 
-/// The campaign does the same with many more.
+/// The campaign does the same with many more systems.
 #[test]
-fn random_systems_in_every_way() {
-    let (found, ways, turn) = (RefCell::new(BTreeMap::new()), ways(), Cell::new(0));
+fn random_systems_with_every_configuration() {
+    let (found, configurations, turn) = (RefCell::new(BTreeMap::new()), configurations(), Cell::new(0));
     law_on(&shapes(), 500, |problem| {
-        // The usual way, and three others in turns.
-        turn.set(turn.get() % (ways.len() - 3) + 1);
-        in_ways(&ways[..1], problem, &mut found.borrow_mut());
-        in_ways(&ways[turn.get()..][..3], problem, &mut found.borrow_mut());
+        // The default configuration, and three others in turns.
+        turn.set(turn.get() % (configurations.len() - 3) + 1);
+        check_with(&configurations[..1], problem, &mut found.borrow_mut());
+        check_with(&configurations[turn.get()..][..3], problem, &mut found.borrow_mut());
         true
     });
     let found = found.into_inner();
@@ -144,9 +145,10 @@ fn random_systems_in_every_way() {
     }
 }
 
-/// A changed certificate may still be one: it may have lost what was not needed, or have more. What
-/// is accepted is what meets the conditions, taken literally, and has every reachable state, and no
-/// bad one. Most changes are fatal.
+/// A changed certificate may still be valid: it may have lost an unnecessary tuple, or have
+/// additional ones. The checker must accept it exactly if it meets the conditions, taken literally.
+/// An accepted certificate must contain every reachable state and no bad state. Most changes make a
+/// certificate invalid.
 #[test]
 fn changed_certificates() {
     let counts: RefCell<BTreeMap<&str, [usize; 2]>> = RefCell::default();
@@ -193,16 +195,16 @@ fn changed_certificates() {
     }
 }
 
-/// Whatever the certificate says, a reachable bad state is not excluded.
+/// If a bad state is reachable, no certificate is accepted.
 #[test]
 fn no_certificate_is_accepted_for_an_unsafe_system() {
-    let (tried, ways, turn) = (Cell::new(0), ways(), Cell::new(0));
+    let (tried, configurations, turn) = (Cell::new(0), configurations(), Cell::new(0));
     law_on(&shapes(), 400, |problem| {
         if oracle::levels(problem.system(), 3, 4).first_violation(problem).is_none() {
             return false;
         }
-        turn.set((turn.get() + 1) % ways.len());
-        for options in [ways[0], ways[turn.get()]] {
+        turn.set((turn.get() + 1) % configurations.len());
+        for options in [configurations[0], configurations[turn.get()]] {
             let analysis = search(problem, Question::Visible, &options, |_| ());
             let Some((certificate, _)) = checked(problem, &analysis) else { continue };
             for (at, what) in CHANGES.iter().enumerate() {
@@ -217,7 +219,7 @@ fn no_certificate_is_accepted_for_an_unsafe_system() {
     assert!(tried.get() > 500, "{}", tried.get());
 }
 
-/// Every change to a trace is fatal: it is a run with a certain end, and a run has no slack.
+/// Nearly every change makes a trace invalid.
 #[test]
 fn a_changed_trace_is_rejected() {
     let tried = Cell::new(0);
@@ -232,7 +234,7 @@ fn a_changed_trace_is_rejected() {
         assert!(contexts == 0 || accept_trace(problem, &trace, contexts - 1).is_err());
         for changed in changed_traces(&trace) {
             let accepted = accept_trace(problem, &changed, changed.contexts.len());
-            // It may still be a run to a bad state; the step relation of the vocabulary knows.
+            // The changed trace may still be a run to a bad state, by the step relation of `cpds`.
             let is_one = changed.replay(problem.system()).is_ok() && problem.is_bad(changed.last());
             assert_eq!(accepted.is_ok(), is_one, "{accepted:?}");
             tried.set(tried.get() + usize::from(!is_one));

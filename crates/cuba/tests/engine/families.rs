@@ -1,4 +1,4 @@
-//! Systems that grow in threads, depth and shared states: every counter against its closed form.
+//! Families of systems with known sizes: every count of the engines is that of the closed formula.
 
 use cpds::{Problem, print_cpds};
 use cpds_testing::families::{Pile, Recursion, stefan};
@@ -7,7 +7,7 @@ use cuba::{Conclusion, Options, Proof, Question, search};
 use cuba::{Count, Engine, Ladder};
 
 #[test]
-fn the_counters_are_those_of_the_closed_form() {
+fn counts_are_those_of_the_closed_formula() {
     for (threads, depth, shared) in
         [(1, 1, 1), (1, 5, 3), (2, 1, 1), (2, 3, 4), (3, 2, 2), (4, 1, 5), (2, 5, 1), (5, 1, 1)]
     {
@@ -34,11 +34,11 @@ fn the_counters_are_those_of_the_closed_form() {
     }
 }
 
-/// Twenty threads: at first three bits a stack are enough, then rows need another word, in the
-/// middle of a level. And the table is large enough to look up states many at a time. With k
-/// contexts at most k threads are not where they were.
+/// With twenty threads, first three bits for each stack are enough. Then rows need another word, in
+/// the middle of a level. The table is large enough for lookups of many states at a time. With k
+/// contexts, at most k threads have left their initial stack.
 #[test]
-fn rows_that_become_too_narrow() {
+fn rows_that_need_another_word() {
     let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
     for symmetry in [true, false] {
         let options = Options { symmetry, max_contexts: Some(2), memory: 1 << 28, ..Options::default() };
@@ -51,15 +51,14 @@ fn rows_that_become_too_narrow() {
     }
 }
 
-/// Large enough that several cores have something to do. What is told is the same for every number
-/// of them: levels, counters, and, where a state is bad or the memory is not enough, the trace, or
-/// how far it came.
+/// The system is large enough to employ several cores. The results are the same with every number
+/// of jobs: levels, counts, the trace to a bad state, and the last level before the memory is full.
 #[test]
-fn every_number_of_jobs_tells_the_same() {
+fn results_are_the_same_with_every_number_of_jobs() {
     let family = Recursion { threads: 3, depth: 4, shared: 3 };
     let text = format!("{}bad 2|l,r,-\n", print_cpds(&family.problem()));
     let problem: Problem = text.parse().unwrap();
-    let told = |question: Question, memory: usize, symmetry: bool, jobs: usize| {
+    let results = |question: Question, memory: usize, symmetry: bool, jobs: usize| {
         let options = Options { symmetry, memory, jobs, ladder: Ladder::None, ..Options::default() };
         let found = search(&problem, question, &Options { engine: Some(Engine::Explicit), ..options }, |_| ());
         (found.conclusion, found.levels, found.statistics)
@@ -68,7 +67,7 @@ fn every_number_of_jobs_tells_the_same() {
         for (question, memory) in
             [(Question::Reachable, 1 << 28), (Question::Verify, 1 << 28), (Question::Reachable, 8 << 20)]
         {
-            let alone = told(question, memory, symmetry, 1);
+            let alone = results(question, memory, symmetry, 1);
             assert_eq!(matches!(alone.0, Conclusion::Unsafe { .. }), question == Question::Verify);
             assert_eq!(
                 matches!(alone.0, Conclusion::Unknown(_)),
@@ -77,14 +76,14 @@ fn every_number_of_jobs_tells_the_same() {
                 alone.2
             );
             for jobs in [2, 3, 8] {
-                assert_eq!(told(question, memory, symmetry, jobs), alone, "{question:?}, {symmetry}, {jobs} jobs");
+                assert_eq!(results(question, memory, symmetry, jobs), alone, "{question:?}, {symmetry}, {jobs} jobs");
             }
         }
     }
 }
 
 #[test]
-fn piles_are_as_high_as_they_should_be() {
+fn piles_have_the_sizes_of_the_closed_formula() {
     for (threads, symbols) in [(1, 1), (2, 1), (2, 3), (3, 2), (5, 4), (8, 3)] {
         let family = Pile { threads, symbols };
         let problem = family.problem();
@@ -113,7 +112,7 @@ fn stefan_of_any_size() {
 }
 
 #[test]
-fn the_closed_form_is_that_of_the_oracle() {
+fn the_oracle_has_the_sizes_of_the_closed_formula() {
     for (threads, depth, shared) in [(1, 1, 1), (2, 1, 2), (1, 3, 3), (2, 2, 1)] {
         let family = Recursion { threads, depth, shared };
         let problem = family.problem();

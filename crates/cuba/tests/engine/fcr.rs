@@ -1,5 +1,5 @@
-//! Finite context reachability against the definition: every thread, alone, from every state of
-//! every R_k.
+//! Finite context reachability, compared with the definition: each thread runs alone from every
+//! state of every R_k.
 
 use crate::evidence::checked;
 use crate::laws::law_on;
@@ -11,7 +11,7 @@ use cuba::{ContextFiniteness, Fcr, FinitenessProof};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
 
-/// Two or three threads that recurse, some of them where they never get to.
+/// Two or three recursive threads, some of them with an unreachable recursion.
 fn systems() -> impl Strategy<Value = Problem> {
     let shape = Shape { programs: 1..=2, copies: 1..=2, ..Shape::default() };
     let recursive =
@@ -23,7 +23,7 @@ fn oracle(problem: &Problem) -> FiniteLevels {
     finite_levels(problem.system(), 6, 400)
 }
 
-/// The answer of the squeeze to the question whether a pumping head is reachable.
+/// Returns the answer of the squeeze to the question whether a pumping head is reachable.
 fn decided(fcr: &Fcr, problem: &Problem) -> (Option<bool>, usize) {
     let programs: Vec<usize> = (0..problem.system().programs().len()).collect();
     let question = fcr.pumping.question(problem.system(), &programs).expect("few heads");
@@ -37,21 +37,25 @@ fn decided(fcr: &Fcr, problem: &Problem) -> (Option<bool>, usize) {
     }
 }
 
-/// What is known at once is so, and what the squeeze answers; a pumping head that is reached with k
-/// contexts makes R_k or R_{k+1} infinite, and none before. Heads of Z confirm more than Theorem 17
-/// alone.
+/// The answer without a search and the answer of the squeeze are those of the definition. If a
+/// pumping head is reached with k contexts, the first infinite level is R_k or R_{k+1}. With the
+/// heads of Z, more systems are confirmed than by Theorem 17 alone.
 #[test]
-fn it_is_decided_as_the_definition_says() {
+fn answers_are_those_of_the_definition() {
     let [finite, by_theorem_17, by_z, infinite, refuted, at_once, open] = [const { Cell::new(0_u32) }; 7];
     let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
     law_on(&systems(), 1500, |problem| {
         let known = oracle(problem);
         let fcr = Fcr::new(problem.system());
         let (answer, contexts) = decided(&fcr, problem);
-        assert!(fcr.holds().is_none() || answer == fcr.holds(), "{:?} at once", fcr.programs);
+        assert!(fcr.holds().is_none() || answer == fcr.holds(), "{:?} without a search", fcr.programs);
         if fcr.holds() == Some(false) {
             let by = if contexts == 0 { "T(R_0)" } else { "T(R_1)" };
-            assert!(contexts < 2 && fcr.by().as_deref() == Some(by), "{contexts} contexts, {:?} at once", fcr.programs);
+            assert!(
+                contexts < 2 && fcr.by().as_deref() == Some(by),
+                "{contexts} contexts, {:?} without a search",
+                fcr.programs
+            );
             count(&at_once);
         }
         match (answer, known.infinite()) {
@@ -80,15 +84,15 @@ fn it_is_decided_as_the_definition_says() {
     let [finite, by_theorem_17, by_z, infinite, refuted, at_once, open] =
         [finite, by_theorem_17, by_z, infinite, refuted, at_once, open].map(Cell::into_inner);
     println!(
-        "{finite} finite as far as seen: {by_theorem_17} by Thm. 17, {by_z} more by Z; {infinite} not: {refuted} refuted, {at_once} at once; {open} open"
+        "{finite} finite up to the bound: {by_theorem_17} by Thm. 17, {by_z} more by Z; {infinite} infinite: {refuted} refuted, {at_once} without a search; {open} open"
     );
     assert!(infinite > 150 && refuted >= infinite && by_theorem_17 > 150, "{infinite} {refuted} {by_theorem_17}");
     assert!(by_z > by_theorem_17 / 6, "Z confirms {by_z} more than {by_theorem_17}");
 }
 
-/// What an analysis knows in the end contradicts nothing either, whatever was asked.
+/// The answer at the end of an analysis does not contradict the definition, for each question.
 #[test]
-fn what_an_analysis_knows_in_the_end_is_so() {
+fn the_answer_after_an_analysis_does_not_contradict_the_definition() {
     let [more, refuted] = [const { Cell::new(0_u32) }; 2];
     law_on(&systems(), 700, |problem| {
         let known = oracle(problem);
@@ -99,7 +103,7 @@ fn what_an_analysis_knows_in_the_end_is_so() {
             let fcr = found.fcr.as_ref().expect("small");
             let holds = fcr.holds();
             assert_eq!(holds.is_some(), fcr.by().is_some());
-            assert!(at_once.is_none() || holds == at_once, "what is known stays so");
+            assert!(at_once.is_none() || holds == at_once, "the answer does not change");
             match holds {
                 Some(true) => assert!(!known.then_infinite, "{:?} {known:?}", fcr.by()),
                 Some(false) => assert!(!known.is_all, "{:?} {known:?}", fcr.by()),
@@ -113,9 +117,9 @@ fn what_an_analysis_knows_in_the_end_is_so() {
     assert!(more.get() > 2 && refuted.get() > 150, "{} {}", more.get(), refuted.get());
 }
 
-/// One thread may push for ever, but only in a shared state that no thread leads to. Theorem 17
-/// cannot tell, and Z can; where another thread leads there, the way there is found, and no engine
-/// chooses states one by one.
+/// A thread pushes without end, but only in a shared state that no thread reaches. Theorem 17
+/// cannot confirm finite context reachability, and Z can. If another thread reaches the shared
+/// state, a trace to it is found, and the default engine is the symbolic one.
 #[test]
 fn a_loop_that_is_not_reachable_refutes_nothing() {
     let text = |leads: &str| {

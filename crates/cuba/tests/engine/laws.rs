@@ -16,13 +16,12 @@ use std::ops::ControlFlow;
 const MAX_K: usize = 6;
 const MAX_STATES: usize = 300;
 
-/// R_0, R_1, …, level by level, what is new; R_0 alone where finite context reachability does not
-/// hold.
+/// The new states of R_0, R_1, …; only R_0 if finite context reachability does not hold.
 struct Explored {
     states: Vec<BTreeSet<GlobalState>>,
     visible: Vec<BTreeSet<VisibleState>>,
     highest: usize,
-    /// Where R_k = R_{k-1}, with the number of expansions until then.
+    /// The k with R_k = R_{k-1}, and the number of expansions so far.
     collapsed: Option<(usize, u64)>,
 }
 
@@ -32,7 +31,7 @@ fn explore(problem: &Problem, symmetry: bool) -> Explored {
     let finite = Fcr::new(problem.system()).holds() == Some(true);
     while finite && reachable.k() < MAX_K && reachable.kept() < MAX_STATES && collapsed.is_none() {
         let done = reachable.advance(&mut |_| ControlFlow::<()>::Continue(()));
-        assert!(done.is_continue(), "nothing stops it");
+        assert!(done.is_continue(), "the search is not stopped");
         let k = reachable.k();
         assert_eq!(reachable.new_states(k), Count::from(reachable.states(k).len()));
         assert_eq!(reachable.visible().count(k), Count::from(reachable.visible().states(k).len()));
@@ -53,7 +52,7 @@ fn z(problem: &Problem, symmetry: bool) -> Overapproximation<'_> {
     Overapproximation::new(problem.system(), symmetry)
 }
 
-/// Systems with enough steps to be interesting, and few enough that the oracle can do them.
+/// Generates systems with many steps, but small enough for the oracle.
 pub(crate) fn shapes() -> impl Strategy<Value = Problem> {
     let small = Shape { programs: 1..=3, copies: 1..=1, ..Shape::default() };
     let copies = Shape {
@@ -69,12 +68,13 @@ pub(crate) fn shapes() -> impl Strategy<Value = Problem> {
     prop_oneof![problem(&small), problem(&copies), problem(&busy)]
 }
 
-/// Runs a law on many systems, and says how many of them were worth it.
+/// Checks a law on many systems. Returns the number of systems that are interesting for the law.
 fn law(cases: u32, check: impl Fn(&Problem) -> bool) -> u32 {
     law_on(&shapes(), cases, check)
 }
 
-/// The same for anything random.
+/// Checks a law on many random values. Returns the number of values that are interesting for the
+/// law.
 pub(crate) fn law_on<S: Strategy>(strategy: &S, cases: u32, check: impl Fn(&S::Value) -> bool) -> u32 {
     let worth_it = Cell::new(0);
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
@@ -86,22 +86,22 @@ pub(crate) fn law_on<S: Strategy>(strategy: &S, cases: u32, check: impl Fn(&S::V
     worth_it.get()
 }
 
-/// The same systems in each run, unless a seed is given.
+/// Returns the random numbers: the same in each run, unless the variable `SEED` is set.
 fn deterministic() -> proptest::test_runner::TestRng {
     use proptest::test_runner::{RngAlgorithm, TestRng};
     let seed: u8 = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])
 }
 
-/// R_k and T(R_k) as the oracle has them. Beyond the highest stack there is nothing.
+/// Computes R_k and T(R_k) with the oracle, up to the highest stack of the engine.
 fn by_definition(problem: &Problem, explored: &Explored) -> Levels {
     let levels = oracle::levels(problem.system(), explored.states.len() - 1, explored.highest);
-    assert!(levels.exact, "the engine has seen the highest stack");
+    assert!(levels.exact, "no stack is higher than those of the engine");
     levels
 }
 
 #[test]
-fn explicit_is_the_oracle_level_by_level() {
+fn the_explicit_engine_has_the_levels_of_the_oracle() {
     let worth_it = law(2500, |problem| {
         let explored = explore(problem, true);
         let levels = by_definition(problem, &explored);
@@ -120,8 +120,8 @@ fn explicit_is_the_oracle_level_by_level() {
     assert!(worth_it > 250, "only {worth_it} systems had more than two levels");
 }
 
-/// Each pair of a state and a thread is expanded once: when R_k has collapsed, every step of R has
-/// been looked at once.
+/// Each pair of a state and a thread is expanded once. So when R_k has collapsed, there was one
+/// expansion for each step of R.
 #[test]
 fn expansions_are_the_steps_of_r() {
     let worth_it = law(2000, |problem| {
@@ -135,10 +135,10 @@ fn expansions_are_the_steps_of_r() {
 }
 
 #[test]
-fn symmetry_is_invisible() {
+fn symmetry_does_not_change_the_levels() {
     let worth_it = law(2000, |problem| {
         let (on, off) = (explore(problem, true), explore(problem, false));
-        // Symmetry keeps fewer states, and so may go further.
+        // With symmetry there are fewer states, so the exploration may reach a later level.
         for (on, off) in on.states.iter().zip(&off.states) {
             assert_eq!(on, off);
         }
@@ -157,11 +157,11 @@ fn symmetry_is_invisible() {
         let groups = problem.system().symmetric_groups();
         groups.len() < problem.system().thread_count() && on.states.len() > 2
     });
-    assert!(worth_it > 100, "only {worth_it} systems had symmetric threads that went somewhere");
+    assert!(worth_it > 100, "only {worth_it} systems had interchangeable threads with steps");
 }
 
 #[test]
-fn z_is_the_one_of_the_definition_and_has_all_visible_states() {
+fn z_is_that_of_the_definition_and_contains_all_visible_states() {
     law(2000, |problem| {
         let (z, naive) = (z(problem, true), overapproximation(problem.system()));
         assert_eq!(z.states(), naive.z);
@@ -179,10 +179,10 @@ fn z_is_the_one_of_the_definition_and_has_all_visible_states() {
     });
 }
 
-/// At a plateau, the generator test of Alg. 3, the same with the tighter set, and T(R_k) = Z are
-/// one.
+/// At a plateau, three conditions are equivalent: the generator test of Alg. 3, the same test with
+/// the smaller set of targets of pops, and T(R_k) = Z.
 #[test]
-fn both_generator_tests_succeed_exactly_when_everything_of_z_is_reached() {
+fn both_generator_tests_succeed_exactly_if_all_of_z_is_reached() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
     law(2500, |problem| {
         let explored = explore(problem, true);
@@ -217,18 +217,17 @@ fn verify(problem: &Problem, symmetry: bool) -> Analysis<'_> {
     search(problem, Question::Verify, &options, |_| ())
 }
 
-/// What kind of answer it is, with the number of contexts if it is unsafe.
+/// Returns the kind of an answer; for unsafe, with the number of contexts.
 fn kind(conclusion: &Conclusion) -> String {
     match conclusion {
         Conclusion::Unsafe { trace, .. } => format!("unsafe, {} contexts", trace.contexts.len()),
         Conclusion::Safe(_) => "safe".to_owned(),
         Conclusion::Unknown(_) => "unknown".to_owned(),
-        Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("not asked for"),
+        Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("a conclusion of another question"),
     }
 }
 
-/// Every trace replays, its number of contexts is the least, and what is called safe has no bad
-/// state.
+/// Every trace replays and has the least number of contexts. A safe system has no bad state.
 #[test]
 fn verdicts_are_those_of_the_oracle() {
     let (safe, unsafe_, unknown) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -242,15 +241,14 @@ fn verdicts_are_those_of_the_oracle() {
                 let contexts = trace.contexts.len();
                 assert!(contexts == found.level_store.k() || contexts == found.level_store.k() + 1);
                 if let Some(before) = contexts.checked_sub(1) {
-                    // No higher stack has been seen up to that level; where languages are infinite,
-                    // up to some height.
+                    // The highest stack up to this level; if languages are infinite, some height.
                     let height = match &found.level_store {
                         LevelStore::Explicit(reachable) => reachable.highest() as usize,
                         LevelStore::Symbolic(_) => 4,
-                        LevelStore::Shares(_) => unreachable!("all states are here"),
+                        LevelStore::Shares(_) => unreachable!("the search is in one process"),
                     };
                     let levels = oracle::levels(problem.system(), before, height);
-                    assert_eq!(levels.first_violation(problem), None, "fewer contexts do not do");
+                    assert_eq!(levels.first_violation(problem), None, "fewer contexts are not enough");
                 }
                 count(&unsafe_);
             }
@@ -265,7 +263,7 @@ fn verdicts_are_those_of_the_oracle() {
                 assert_eq!(levels.first_violation(problem), None, "safe up to {k} contexts");
                 count(&unknown);
             }
-            Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("not asked for"),
+            Conclusion::Converged(_) | Conclusion::Contradiction(_) => panic!("a conclusion of another question"),
         }
         true
     });
@@ -273,8 +271,7 @@ fn verdicts_are_those_of_the_oracle() {
     assert!(safe > 100 && unsafe_ > 100 && unknown > 5, "{safe} safe, {unsafe_} unsafe, {unknown} unknown");
 }
 
-/// What is found does not depend on the order of threads, on numbers, or on which threads share a
-/// program.
+/// Results do not depend on the order of threads, on numbers, or on which threads share a program.
 #[test]
 fn other_numbers_change_nothing() {
     law(1500, |problem| {

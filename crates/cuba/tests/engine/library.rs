@@ -8,14 +8,14 @@ use std::thread;
 
 const UNSAFE: &str = include_str!("../../../../models/paper/fig1.cpds");
 const SAFE: &str = include_str!("../../../../models/squeeze/get-and-put.cpds");
-/// No limit ends it, and no rung decides it.
+/// A system on which an analysis without limits does not end, because no rung decides it.
 const ENDLESS: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
 fn problem(text: &str) -> Problem {
     text.parse().expect("a model")
 }
 
-/// Runs until both searches are at work, and stops them then.
+/// Starts an analysis, and cancels it when both searches are running.
 fn cancelled(problem: &Problem) -> Verdict<'static> {
     let cancel = Cancel::new();
     let control = Control { cancel: cancel.clone(), ..Control::default() };
@@ -33,7 +33,7 @@ fn cancelled(problem: &Problem) -> Verdict<'static> {
 }
 
 #[test]
-fn every_answer_has_evidence_that_was_accepted() {
+fn every_answer_has_accepted_evidence() {
     let (safe, bad) = (problem(SAFE), problem(UNSAFE));
     let answer = verify(&safe, &Options::default()).unwrap();
     let Verdict::Safe { certificate: Some(certificate), .. } = answer.verdict() else { panic!("safe") };
@@ -51,7 +51,7 @@ fn every_answer_has_evidence_that_was_accepted() {
 }
 
 #[test]
-fn a_cancelled_analysis_can_be_tried_again() {
+fn a_cancelled_analysis_can_be_repeated() {
     let endless = problem(ENDLESS);
     for _ in 0..2 {
         assert!(matches!(cancelled(&endless), Verdict::Unknown(Reason::Interrupted)));
@@ -65,9 +65,9 @@ fn a_cancelled_analysis_can_be_tried_again() {
     assert!(matches!(verify(&safe, &Options::default()).unwrap().verdict(), Verdict::Safe { .. }));
 }
 
-/// One is cancelled while others come to their answers.
+/// One analysis is cancelled while others find their answers.
 #[test]
-fn analyses_at_the_same_time_do_not_concern_each_other() {
+fn parallel_analyses_are_independent() {
     let (safe, bad, endless) = (problem(SAFE), problem(UNSAFE), problem(ENDLESS));
     thread::scope(|scope| {
         let endless = scope.spawn(|| cancelled(&endless));

@@ -1,4 +1,4 @@
-//! What the exploration does when it cannot go on.
+//! The answers of an exploration that reaches a limit.
 
 use cpds::{Problem, VisibleState};
 use cuba::{Analysis, Conclusion, Options, Proof, Question, Reason, search};
@@ -31,10 +31,10 @@ fn safe_up_to_a_bound_is_not_safe() {
     assert!(matches!(enough.conclusion, Conclusion::Unsafe { .. }));
 }
 
-/// At the first plateau of Fig. 1 two visible states are missing; one of them is bad, and it is the
-/// generator of Ex. 14.
+/// At the first plateau of Fig. 1, two visible states are neither reached nor ruled out. One of
+/// them is bad; it is the generator of Ex. 14.
 #[test]
-fn what_is_neither_reached_nor_ruled_out_is_named() {
+fn states_that_are_neither_reached_nor_ruled_out_are_listed() {
     let problem = problem(FIG_1);
     let bounded = verify(&problem, Options { max_contexts: Some(3), ..Options::default() });
     let between = bounded.between.expect("Z is known");
@@ -47,7 +47,7 @@ fn what_is_neither_reached_nor_ruled_out_is_named() {
 }
 
 #[test]
-fn no_bad_state_in_z_is_an_answer_before_anything_is_explored() {
+fn if_z_has_no_bad_state_there_is_an_answer_without_exploration() {
     let text = FIG_1.replace("bad  0|1,6", "bad  2|1,*");
     let problem = problem(&text);
     let found = verify(&problem, Options { max_contexts: Some(0), ..Options::default() });
@@ -56,7 +56,7 @@ fn no_bad_state_in_z_is_an_answer_before_anything_is_explored() {
     assert_eq!(found.between, None, "there is an answer");
 }
 
-/// A bad initial state takes no context at all.
+/// A bad initial state needs no context.
 #[test]
 fn a_bad_initial_state() {
     let text = FIG_1.replace("bad  0|1,6", "bad  0|1,4");
@@ -66,10 +66,10 @@ fn a_bad_initial_state() {
     assert_eq!((trace.contexts.len(), trace.replay(problem.system())), (0, Ok(())));
 }
 
-/// A stack that is popped symbol by symbol has states with n²/2 symbols together: more than 2^26
-/// are of no use.
+/// The thread pops a stack of n symbols, one after the other. The states of the trace have n²/2
+/// symbols together, which exceeds the limit of 2^26.
 #[test]
-fn a_way_that_is_too_long_is_not_written_out() {
+fn a_trace_that_is_too_long_is_not_made() {
     let popping = |symbols: usize| {
         let stack = ["a"].repeat(symbols).join(" ");
         problem(&format!("shared 0; init 0|{stack}; bad 0|-; thread A {{ symbols a; (0,a) -> (0,-) }}"))
@@ -80,29 +80,29 @@ fn a_way_that_is_too_long_is_not_written_out() {
     assert_eq!(verify(&long, Options::default()).conclusion, Conclusion::Unknown(Reason::LongTrace { contexts: 1 }));
 }
 
-/// 2^h stacks of each height h: one language.
+/// A single language has 2^h stacks of each height h.
 #[test]
 fn an_infinite_context_is_one_language() {
     let problem = problem(
         "shared 0; init 0|a,x; bad 0|b,y\nthread A { symbols a b c; (0,a) -> (0,a b); (0,a) -> (0,a c) }\nthread B { symbols x y }",
     );
     let found = verify(&problem, Options { memory: 1 << 24, ..Options::default() });
-    assert_eq!(found.conclusion, by(Rung::Z), "y is never seen");
+    assert_eq!(found.conclusion, by(Rung::Z), "y is never on top");
     let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
     let LevelStore::Symbolic(tuples) = &found.level_store else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
     assert_eq!(found.collapse_of_states, Some(1));
-    // With states one by one, there is what fits into the memory.
+    // The explicit engine explores states until its memory is full.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
     let found = search(&problem, Question::Reachable, &options, |_| ());
     assert_eq!((found.conclusion, found.level_store.k()), (Conclusion::Unknown(Reason::Memory), 0));
-    // And yet T(R) is known before: only a is ever on top.
+    // But T(R) is known before that.
     let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!((found.k(), found.conclusion), (0, Conclusion::Converged(Proof::Bounded(vec![Rung::Z]))));
 }
 
-/// A bad state that is found before the context turns out to be infinite is reachable all the same.
+/// A bad state that is found during an infinite context is reachable.
 #[test]
 fn a_bad_state_within_an_infinite_context() {
     let problem = problem("shared 0 1; init 0|a; bad 1|b\nthread A { symbols a b; (0,a) -> (0,a a); (0,a) -> (1,b) }");
@@ -125,16 +125,16 @@ fn the_memory_is_limited() {
     let options = Options { memory: 1 << 24, ..Options::default() };
     let found = search(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
-    let z = found.rungs.iter().find(|climbed| climbed.rung == Rung::Z).expect("it comes first");
-    assert_eq!(z.outcome, Outcome::TooLarge, "Z takes as much");
+    let z = found.rungs.iter().find(|climbed| climbed.rung == Rung::Z).expect("Z is the first rung");
+    assert_eq!(z.outcome, Outcome::TooLarge, "Z exceeds the memory too");
     assert!(found.level_store.snapshot().bytes < 1 << 24);
     let enough = verify(&problem, Options { memory: 1 << 27, ..Options::default() });
     let Conclusion::Unsafe { trace, .. } = enough.conclusion else { panic!("unsafe") };
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len()), (1, 200));
 }
 
-/// R_k of Fig. 1 grows by three states with each context, for ever: no level is large, but all of
-/// them together are.
+/// R_k of Fig. 1 grows by three states with each context, without end. No level is large, but all
+/// levels together are.
 #[test]
 fn the_memory_is_limited_over_many_small_levels() {
     let problem = problem(FIG_1);
@@ -144,8 +144,8 @@ fn the_memory_is_limited_over_many_small_levels() {
     assert_eq!(found.visible_sequence.collapse(), Some(5));
 }
 
-/// Two symbols call each other in every way, and sixty steps lead to the bad state. The search for
-/// the trace must not follow the 2^60 stacks that the exploration has left out.
+/// Each of two symbols can call both, and sixty steps lead to the bad state. The search for the
+/// trace must not visit 2^60 stacks.
 #[test]
 fn a_trace_within_an_infinite_context() {
     let steps: Vec<String> = (0..60).map(|i| format!("(0,d{i}) -> (0,d{})", i + 1)).collect();
@@ -164,10 +164,10 @@ fn a_trace_within_an_infinite_context() {
     assert_eq!(trace.replay(problem.system()), Ok(()));
 }
 
-/// Z has millions of transitions and no bad state; the exploration has no answer. Then Z is worth
-/// waiting for.
+/// Z has millions of transitions and no bad state. The lower search has no answer, so the analysis
+/// waits for Z.
 #[test]
-fn z_is_finished_when_there_is_no_other_answer() {
+fn z_is_finished_if_there_is_no_other_answer() {
     let counter = |name: &str| {
         let symbols: Vec<String> = (0..110).map(|i| format!("{name}{i}")).collect();
         let steps: Vec<String> = symbols.windows(2).map(|pair| format!("(0,{}) -> (0,{})", pair[0], pair[1])).collect();
@@ -179,11 +179,11 @@ fn z_is_finished_when_there_is_no_other_answer() {
     let problem = problem(&text);
     let options = Options { max_contexts: Some(0), ..Options::default() };
     assert_eq!(verify(&problem, options).conclusion, by(Rung::Z));
-    // With one more context, the tuples are closed before Z is finished.
+    // With another context, (S_k) collapses before Z is finished.
     assert_eq!(verify(&problem, Options::default()).conclusion, Conclusion::Safe(Proof::LowerCollapsed));
 }
 
-/// However little memory there is, there is an answer, and it is not a wrong one.
+/// With every amount of memory there is an answer, and it is not wrong.
 #[test]
 fn hardly_any_memory() {
     let problem = problem(include_str!("../../../../models/paper/stefan4.cpds"));
@@ -202,8 +202,8 @@ fn hardly_any_memory() {
     }
 }
 
-/// Twenty unlike threads of eight tops each: a handful of tuples, but more visible states than any
-/// memory has room for.
+/// Twenty unlike threads with eight tops each have few tuples, but more visible states than fit
+/// into any memory.
 #[test]
 fn too_many_visible_states() {
     let symbols: Vec<String> = (0..8).map(|i| format!("a{i}")).collect();
@@ -219,8 +219,9 @@ fn too_many_visible_states() {
     assert!(found.level_store.snapshot().bytes < 1 << 25);
 }
 
-/// Below the top lie words over l and r with an l at the 40th place from the bottom. To read them
-/// from the top down takes 2^40 states; the limit holds.
+/// Below the top are words over l and r with an l at the 40th place from the bottom. A
+/// deterministic automaton that reads them from the top down has 2^40 states, which exceeds the
+/// limit.
 #[test]
 fn a_language_that_blows_up() {
     let either = |i: u32, to: u32| format!("(0,c{i}) -> (0,c{to} l)\n(0,c{i}) -> (0,c{to} r)");

@@ -1,4 +1,4 @@
-//! The engines against the oracle, the model collection, and each other.
+//! Compares the engines with the oracle, with the model collection, and with each other.
 
 mod artifact;
 mod corpus;

@@ -16,7 +16,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The rows of the first table of a page, without its head.
+/// Returns the rows of the first table of a page, without its head.
 fn rows(page: &str) -> Vec<Row> {
     let table = page.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
     let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
@@ -27,14 +27,14 @@ fn rows(page: &str) -> Vec<Row> {
     table.skip(2).map(row).collect()
 }
 
-/// The first paragraph of the comment at the top of a file; of a page, its title and its first
-/// paragraph.
+/// Returns the first paragraph of the comment at the top of a file; for a page, its title and its
+/// first paragraph.
 fn first_paragraph(path: &str, text: &str) -> String {
     let marker = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("rs") => "//!",
         Some("cpds") => "#",
         Some("md") => return text.split("\n\n").take(2).collect::<Vec<_>>().join(" "),
-        _ => panic!("{path} is of no known kind"),
+        _ => panic!("{path} is neither source code nor a page"),
     };
     let lines = text.lines().map_while(|line| line.strip_prefix(marker)).map(str::trim);
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
@@ -56,7 +56,7 @@ fn has_term(text: &str, term: &str) -> bool {
 
 #[test]
 fn each_term_of_the_paper_map_is_in_the_first_paragraph_of_its_file() {
-    let page = fs::read_to_string(root().join("docs/paper-map.md")).expect("the page is there");
+    let page = fs::read_to_string(root().join("docs/paper-map.md")).expect("the page exists");
     let rows = rows(&page);
     let mut faults = Vec::new();
     for Row { term, file } in &rows {

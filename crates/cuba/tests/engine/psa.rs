@@ -1,5 +1,4 @@
-//! post*, the languages it gives, and finite context reachability, against what is found by trying
-//! everything.
+//! Compares post*, its languages, and pumping heads with exhaustive searches.
 
 use crate::laws::law_on;
 use cpds::{Cpds, Problem, SharedState, Stack, Symbol, ThreadId};
@@ -12,7 +11,7 @@ use proptest::strategy::Strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One thread, and a little of everything.
+/// Generates systems with one thread and all kinds of actions.
 fn sequential() -> impl Strategy<Value = Problem> {
     let shape = Shape { programs: 1..=1, copies: 1..=1, initial: 1..=3, ..Shape::default() };
     let busy = Shape { actions: 4..=14, symbols: 2..=4, ..shape.clone() };
@@ -31,7 +30,7 @@ fn post_star(system: &Cpds, from: &[ThreadState]) -> Psa {
     Psa::of_states(from.iter().map(|(q, stack)| (*q, stack))).post_star(&system.programs()[0])
 }
 
-/// Every state whose stack is at most so high.
+/// Returns all states with stacks up to this height.
 fn all_states(system: &Cpds, height: usize) -> Vec<ThreadState> {
     let mut stacks = vec![Stack::default()];
     let mut layer = stacks.clone();
@@ -50,7 +49,8 @@ fn all_states(system: &Cpds, height: usize) -> Vec<ThreadState> {
     shared.flat_map(|q| stacks.iter().map(move |stack| (SharedState(q), stack.clone()))).collect()
 }
 
-/// What is reachable from `from` with stacks up to this height, and whether that is everything.
+/// Returns the states that are reachable from `from` with stacks up to this height, and whether
+/// these are all reachable states.
 fn reachable(system: &Cpds, from: &[ThreadState], height: usize) -> (BTreeSet<ThreadState>, bool) {
     let mut found = BTreeSet::new();
     let mut exact = true;
@@ -63,11 +63,10 @@ fn reachable(system: &Cpds, from: &[ThreadState], height: usize) -> (BTreeSet<Th
     (found, exact)
 }
 
-/// Every state up to a height, both ways: what trying everything reaches is accepted; what is
-/// accepted, has a run that the step relation confirms, and so is reachable. Where trying
-/// everything is complete, that is: nothing else is accepted.
+/// post* accepts every state that the exhaustive search reaches. Every accepted state has a run
+/// that the step relation confirms, so it is reachable.
 #[test]
-fn post_star_accepts_what_is_reachable_and_nothing_else() {
+fn post_star_accepts_exactly_the_reachable_states() {
     let (exact, deep, empty) = (Cell::new(0), Cell::new(0), Cell::new(0));
     law_on(&sequential(), 4000, |problem| {
         let system = problem.system();
@@ -96,8 +95,8 @@ fn post_star_accepts_what_is_reachable_and_nothing_else() {
     assert!(exact > 1000 && deep > 1000 && empty > 500, "{exact} finite, {deep} long runs, {empty} with empty stacks");
 }
 
-/// With lengths, runs are the shortest ones: no longer than those that a breadth-first search finds
-/// up to some height, which may have to go higher.
+/// With lengths, runs are shortest runs: they are not longer than those of a breadth-first search
+/// up to some height. They may be shorter, because a shortest run may need higher stacks.
 #[test]
 fn runs_are_shortest() {
     let (runs, shorter) = (Cell::new(0), Cell::new(0));
@@ -108,7 +107,7 @@ fn runs_are_shortest() {
         let psa = Psa::of_states(from.iter().map(|(q, stack)| (*q, stack))).with_lengths().post_star(program);
         let plain = post_star(system, &from);
         assert_eq!(psa.transition_count(), plain.transition_count(), "lengths change nothing else");
-        // Layer by layer.
+        // Breadth-first, layer by layer.
         let mut distance: BTreeMap<ThreadState, usize> = from.iter().map(|state| (state.clone(), 0)).collect();
         let mut layer = from.clone();
         for steps in 1..=12 {
@@ -145,8 +144,8 @@ fn runs_are_shortest() {
     );
 }
 
-/// From an automaton with loops, ε-edges and states that lead nowhere: as from all the words that
-/// it accepts, up to a length.
+/// post* of an automaton with loops, ε-edges and dead states is post* of all words that the
+/// automaton accepts, up to a length.
 #[test]
 fn post_star_from_an_arbitrary_automaton() {
     let infinite = Cell::new(0);
@@ -190,16 +189,17 @@ fn post_star_from_an_arbitrary_automaton() {
     assert!(infinite.get() > 100, "only {} of the given sets were infinite", infinite.get());
 }
 
-/// The language of each shared state contains the words that the automaton accepts, and every
-/// question about languages has the answer that their words give.
+/// The language of each shared state contains exactly the words that the automaton accepts. Every
+/// operation on languages gives the same result as on their words.
 #[test]
 fn languages_are_their_words() {
     let (included, not, infinite) = (Cell::new(0), Cell::new(0), Cell::new(0));
     law_on(&sequential(), 1500, |problem| {
         let system = problem.system();
         let mut languages = Languages::default();
-        // Minimal automata of n and m states that differ, do so on a word of at most n + m symbols;
-        // if one is not included in the other, on one of fewer than n(m + 1).
+        // Two different minimal automata of n and m states differ on a word of at most n + m
+        // symbols. If a language is not included in another one, a word of fewer than n(m + 1)
+        // symbols shows it.
         let words: Vec<Stack> =
             all_states(system, 5).into_iter().filter(|(q, _)| q.0 == 0).map(|(_, stack)| stack).collect();
         let mut seen = Vec::new();
@@ -232,14 +232,14 @@ fn languages_are_their_words() {
                 assert_eq!(tops, of_a.iter().map(Stack::top).collect(), "a shortest word with a top is short");
             }
             if states <= 3 {
-                // A word as long as there are states goes round a cycle, and if there is a cycle,
-                // some word goes round it once.
+                // A word with as many symbols as there are states contains a cycle. If there is a
+                // cycle, some word contains it exactly once.
                 let long = of_a.iter().any(|word| word.height() >= states);
                 assert_eq!(languages.is_finite(a), !long);
                 infinite.set(infinite.get() + u32::from(long));
             }
             for top in tops {
-                let shortest = languages.shortest_word(a, Some(top)).expect("it is a top");
+                let shortest = languages.shortest_word(a, Some(top)).expect("the language has a word with this top");
                 assert!(languages.contains(a, &shortest) && shortest.top() == top);
                 let shorter = of_a.iter().find(|word| word.top() == top && word.height() < shortest.height());
                 assert_eq!(shorter, None);
@@ -261,7 +261,7 @@ fn languages_are_their_words() {
                 assert_eq!(words_of(&languages, union), &of_a | &of_b);
                 assert_eq!(union, languages.union(b, a));
                 assert!(languages.is_included(a, union) && languages.is_included(b, union));
-                assert_eq!(languages.is_included(a, b), union == b, "two ways to say it");
+                assert_eq!(languages.is_included(a, b), union == b, "L ⊆ M exactly if L ∪ M = M");
             }
             assert_eq!(languages.union(a, Languages::EMPTY), a);
         }
@@ -271,10 +271,10 @@ fn languages_are_their_words() {
     assert!(included > 1000 && not > 1000 && infinite > 100, "{included} included, {not} not, {infinite} infinite");
 }
 
-/// Thm. 17's condition against trying everything, under any numbers; and every loop is a run that
-/// grows.
+/// Pumping heads give the same answer to the condition of Thm. 17 as the exhaustive search, with
+/// any numbers. Every loop is a run whose stack grows.
 #[test]
-fn pumping_heads_are_found_exactly() {
+fn pumping_heads_decide_the_condition_of_theorem_17() {
     let (yes, no) = (Cell::new(0), Cell::new(0));
     let two = problem(&Shape { programs: 1..=2, copies: 1..=1, actions: 0..=7, ..Shape::default() });
     law_on(&two, 4000, |problem| {
@@ -307,18 +307,19 @@ fn pumping_heads_are_found_exactly() {
     assert!(yes.get() > 500 && no.get() > 500, "{} with, {} without", yes.get(), no.get());
 }
 
-/// Everything calls everything: the whole automaton would have a transition for each of ten
-/// thousand thread-visible states and each call. A loop is there long before.
+/// Each symbol can call each symbol. The complete automaton would have a transition for each of ten
+/// thousand thread-visible states and each call. A loop is found much earlier.
 #[test]
-fn a_loop_is_seen_early() {
+fn a_loop_is_found_early() {
     let system = random_system(1, 20_000, 100, 100, 1);
-    let pumping = PumpingHeads::within(&system, 100_000, 1000, &Cancel::default()).expect("it need not be complete");
+    let pumping =
+        PumpingHeads::within(&system, 100_000, 1000, &Cancel::default()).expect("the automaton need not be complete");
     assert!(!pumping.is_complete() && !pumping.is_empty());
     assert!(pumping.a_loop(0).is_some_and(|found| found.replays(&system.programs()[0])));
 }
 
-/// Only ⟨b|z⟩ is reachable for b, yet an ε-edge leaves b. Alg. 4, as printed, would report ε as
-/// well.
+/// The only reachable state with shared state b is ⟨b|z⟩, but an ε-edge leaves b. Alg. 4, as
+/// printed, would also report ε as a top.
 #[test]
 fn epsilon_is_a_top_only_of_the_empty_stack() {
     let text = "shared a b; init a|x; thread P { symbols x y z; (a,x) -> (a,y z); (a,y) -> (b,-) }";

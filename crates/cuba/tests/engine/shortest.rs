@@ -1,5 +1,5 @@
-//! Traces have the fewest steps of those with the fewest contexts, and their threads are numbered
-//! as they come up.
+//! Traces are shortest ones among those with the fewest contexts, and interchangeable threads act
+//! in the order of their numbers.
 
 use crate::evidence::checked;
 use crate::laws::{law_on, shapes};
@@ -11,13 +11,13 @@ use cuba::{Engine, Fcr, Ladder};
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// How many places are looked at to find out by brute force.
-const PLACES: usize = 30_000;
+/// The limit on triples of the naive search for a shortest path.
+const TRIPLES: usize = 30_000;
 
-/// So much memory do the tables have where contexts may be infinite.
-const LITTLE: usize = 1 << 21;
+/// The memory for the tables of an engine if contexts may be infinite.
+const MEMORY: usize = 1 << 21;
 
-/// A trace, if there is one soon. It has been checked.
+/// Returns a trace, if the search finds one within its limits. The trace has been checked.
 fn trace(problem: &Problem, engine: Engine, symmetry: bool, memory: usize) -> Option<Trace> {
     let limits = Options { max_contexts: Some(7), memory, jobs: 1, ..Options::default() };
     let options = Options { engine: Some(engine), ladder: Ladder::None, symmetry, ..limits };
@@ -33,7 +33,7 @@ fn steps(trace: &Trace) -> usize {
     trace.contexts.iter().map(|context| context.steps.len()).sum()
 }
 
-/// A ticket lock whose tickets have two bits: five workers are too many.
+/// A ticket lock whose tickets have two bits. It fails with five workers.
 const TICKET_LOCK: &str = "decl n1 = 0, n0 = 0, s1 = 0, s0 = 0, crit = 0;
     void worker() { decl t1, t0;
       while (*) {
@@ -42,15 +42,15 @@ const TICKET_LOCK: &str = "decl n1 = 0, n0 = 0, s1 = 0, s0 = 0, crit = 0;
         s1, s0 := s1 ^ s0, !s0; } }
     void main() { thread_create(&worker); }";
 
-/// Each worker takes its ticket in five steps; the first and the last one come to their assertions,
-/// and one step after it.
+/// The shortest trace has 30 steps: each worker takes its ticket, and two of them reach their
+/// assertions. No worker repeats its loop without need.
 #[test]
-fn nobody_goes_round_for_nothing() {
+fn no_thread_repeats_a_loop_without_need() {
     let options = boolprog::Options { instances: vec![("worker".to_owned(), 5)], ..boolprog::Options::default() };
     let lowered = boolprog::read(Source::from(TICKET_LOCK), &options).unwrap();
     let problem = &lowered.reading.problem;
     for (engine, symmetry) in [(Engine::Explicit, true), (Engine::Explicit, false), (Engine::Symbolic, true)] {
-        let trace = trace(problem, engine, symmetry, 1 << 27).expect("it is unsafe");
+        let trace = trace(problem, engine, symmetry, 1 << 27).expect("the program is unsafe");
         assert_eq!((trace.contexts.len(), steps(&trace)), (5, 30));
         let threads: Vec<u32> = trace.contexts.iter().map(|context| context.thread.0).collect();
         assert_eq!(threads, [0, 1, 2, 3, 4]);
@@ -58,7 +58,7 @@ fn nobody_goes_round_for_nothing() {
     assert_eq!(fewest_steps(problem, 5, usize::MAX), Some(30));
 }
 
-/// Systems whose bad states take some steps.
+/// Generates systems with bad states that are some steps away.
 fn problems() -> impl Strategy<Value = Problem> {
     let long = Shape {
         programs: 2..=3,
@@ -82,8 +82,8 @@ fn problems() -> impl Strategy<Value = Problem> {
     prop_oneof![2 => shapes(), 4 => problem(&long), 3 => problem(&alike)]
 }
 
-/// With states one by one, exactly the fewest steps; with tuples and finite contexts, at most twice
-/// as many, and 1.2 times on average.
+/// The traces of the explicit engine are shortest ones. If contexts are finite, those of the
+/// symbolic engine have at most twice as many steps, and at most 1.2 times as many on average.
 #[test]
 fn traces_have_the_fewest_steps() {
     let (thousandths, count, long) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -91,8 +91,8 @@ fn traces_have_the_fewest_steps() {
         let is_finite = Fcr::new(problem.system()).holds() == Some(true);
         for symmetry in [true, false] {
             for engine in [Engine::Explicit, Engine::Symbolic] {
-                let Some(trace) = trace(problem, engine, symmetry, LITTLE) else { continue };
-                let Some(fewest) = fewest_steps(problem, trace.contexts.len(), PLACES) else { continue };
+                let Some(trace) = trace(problem, engine, symmetry, MEMORY) else { continue };
+                let Some(fewest) = fewest_steps(problem, trace.contexts.len(), TRIPLES) else { continue };
                 let found = steps(&trace);
                 match engine {
                     Engine::Explicit => assert_eq!(found, fewest, "symmetry {symmetry}: {trace:?}"),
@@ -110,10 +110,10 @@ fn traces_have_the_fewest_steps() {
     });
     let (average, count, long) = (thousandths.get() / count.get(), count.get(), long.get());
     assert!(count > 1000 && long > 200, "only {count} traces, and {long} of several contexts and more steps");
-    assert!(average <= 1200, "{average} thousandths of the fewest steps on average");
+    assert!(average <= 1200, "on average, {average} thousandths of the steps of a shortest trace");
 }
 
-/// Every order of these threads.
+/// Returns all orders of these threads.
 fn orders(threads: &[ThreadId]) -> Vec<Vec<ThreadId>> {
     let without = |thread: ThreadId| threads.iter().copied().filter(|&other| other != thread).collect::<Vec<_>>();
     let with =
@@ -121,10 +121,10 @@ fn orders(threads: &[ThreadId]) -> Vec<Vec<ThreadId>> {
     if threads.is_empty() { vec![Vec::new()] } else { threads.iter().flat_map(with).collect() }
 }
 
-/// Permuting interchangeable threads in any way gives another trace to a bad state only if none of
-/// them comes up earlier by number.
+/// A trace uses interchangeable threads in the smallest possible order: no permutation of a group
+/// gives a trace to a bad state in which the numbers of its threads are smaller.
 #[test]
-fn threads_are_numbered_as_they_come_up() {
+fn interchangeable_threads_act_in_the_order_of_their_numbers() {
     let (several, pinned) = (Cell::new(0), Cell::new(0));
     let alike = Shape {
         programs: 1..=2,
@@ -139,7 +139,7 @@ fn threads_are_numbered_as_they_come_up() {
     };
     law_on(&problem(&alike), 1500, |problem| {
         for (engine, symmetry) in [(Engine::Explicit, true), (Engine::Explicit, false), (Engine::Symbolic, true)] {
-            let Some(trace) = trace(problem, engine, symmetry, LITTLE) else { continue };
+            let Some(trace) = trace(problem, engine, symmetry, MEMORY) else { continue };
             for group in problem.system().symmetric_groups() {
                 let mut seen: Vec<ThreadId> = Vec::new();
                 for context in &trace.contexts {
@@ -165,5 +165,5 @@ fn threads_are_numbered_as_they_come_up() {
         true
     });
     let (several, pinned) = (several.get(), pinned.get());
-    assert!(several > 100 && pinned > 20, "only {several} with several threads, {pinned} in another order");
+    assert!(several > 100 && pinned > 20, "only {several} traces with several threads, {pinned} in another order");
 }

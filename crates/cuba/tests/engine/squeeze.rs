@@ -1,7 +1,8 @@
 //! The ladder and the squeeze: laws on random systems.
 //!
-//! What holds of the rungs: T(R_k) ⊆ each; T(Z_{z+1}) ⊆ T(Z_z) ⊆ matched-Z ⊆ Z; T(A_d) ⊆ Z; T(A_d)
-//! ⊆ T(Z_{d+1}) for d ≥ 1. What is not to be relied on, and so not here: T(A_{d+1}) ⊆ T(A_d).
+//! T(R_k) is a subset of every rung. The inclusions between rungs are T(Z_{z+1}) ⊆ T(Z_z) ⊆
+//! matched-Z ⊆ Z, T(A_d) ⊆ Z, and T(A_d) ⊆ T(Z_{d+1}) for d ≥ 1. The inclusion T(A_{d+1}) ⊆ T(A_d)
+//! need not hold, so it is not tested.
 
 use crate::laws::{law_on, shapes};
 use cpds::{Problem, VisibleState};
@@ -23,7 +24,7 @@ fn z(problem: &Problem, cut: Cut, symmetry: bool) -> BTreeSet<VisibleState> {
     Overapproximation::cut_off(problem.system(), cut, symmetry).states()
 }
 
-/// T(A_d), unless it has too many tuples.
+/// Returns T(A_d); `None` if A_d has too many tuples.
 fn a(problem: &Problem, depth: usize, symmetry: bool) -> Option<BTreeSet<VisibleState>> {
     match Abstraction::new(problem.system(), depth, symmetry, LIMITS) {
         Ok(found) => Some(found.states()),
@@ -32,14 +33,14 @@ fn a(problem: &Problem, depth: usize, symmetry: bool) -> Option<BTreeSet<Visible
     }
 }
 
-/// What the oracle has seen after a few contexts, with stacks that are not too high.
+/// Returns the visible states that the oracle finds with few contexts and low stacks.
 fn reached(problem: &Problem) -> BTreeSet<VisibleState> {
     let levels = oracle::levels(problem.system(), 3, 4);
     levels.visible(levels.reachable.len() - 1)
 }
 
 #[test]
-fn every_rung_has_every_reachable_state() {
+fn every_rung_contains_every_reachable_state() {
     let tight = Cell::new([0; 7]);
     let worth_it = law_on(&shapes(), 1000, |problem| {
         let reached = reached(problem);
@@ -49,27 +50,34 @@ fn every_rung_has_every_reachable_state() {
         let mut counts = tight.get();
         for (rung, count) in cuts.iter().chain(&widened).zip(&mut counts) {
             if let Some(rung) = rung {
-                assert!(reached.is_subset(rung), "T(R_k) is a part of each");
-                assert!(rung.is_subset(&z), "each is a part of Z");
+                assert!(reached.is_subset(rung), "T(R_k) is a subset of each rung");
+                assert!(rung.is_subset(&z), "each rung is a subset of Z");
                 *count += usize::from(*rung == reached);
             }
         }
         tight.set(counts);
         for pair in cuts.windows(2) {
-            assert!(pair[1].as_ref().unwrap().is_subset(pair[0].as_ref().unwrap()), "tighter and tighter");
+            assert!(
+                pair[1].as_ref().unwrap().is_subset(pair[0].as_ref().unwrap()),
+                "each cut-off is a subset of the one before"
+            );
         }
         for (widened, cut) in widened[1..].iter().zip(&cuts[2..]) {
             assert!(widened.as_ref().is_none_or(|a| a.is_subset(cut.as_ref().unwrap())), "T(A_d) ⊆ T(Z_{{d+1}})");
         }
         z.len() > reached.len()
     });
-    assert!(worth_it > 200, "in only {worth_it} systems is Z more than what is reached");
+    assert!(worth_it > 200, "only {worth_it} systems have unreachable states in Z");
     let [z, matched, _, _, a_0, a_1, _] = tight.get();
-    assert!(z < matched && matched < a_0 && a_0 < a_1, "how often each is what is reached: {:?}", tight.get());
+    assert!(
+        z < matched && matched < a_0 && a_0 < a_1,
+        "the number of systems in which each rung is exact: {:?}",
+        tight.get()
+    );
 }
 
 #[test]
-fn cut_off_stacks_are_those_of_the_definition() {
+fn z_z_is_that_of_the_definition() {
     law_on(&shapes(), 1500, |problem| {
         for height in 1..=3 {
             let expected = cut_off(problem.system(), height);
@@ -81,10 +89,9 @@ fn cut_off_stacks_are_those_of_the_definition() {
     });
 }
 
-/// T(A_d) depends neither on which threads are treated as interchangeable nor on any numbers or
-/// orders.
+/// T(A_d) does not depend on symmetry, on numbers, or on orders.
 #[test]
-fn symmetry_and_names_do_not_matter_for_widening() {
+fn symmetry_and_names_do_not_change_a_d() {
     let worth_it = law_on(&shapes(), 1500, |problem| {
         let (n, shared) = (problem.system().thread_count(), problem.system().shared_names().len());
         let threads: Vec<usize> = (0..n).rev().collect();
@@ -104,9 +111,9 @@ fn symmetry_and_names_do_not_matter_for_widening() {
     assert!(worth_it > 800, "only {worth_it} systems have few tuples");
 }
 
-/// Where no language is changed by widening, A_d is T(R).
+/// If widening changes no language, A_d is T(R).
 #[test]
-fn exact_is_exact() {
+fn an_exact_a_d_is_t_of_r() {
     let worth_it = law_on(&shapes(), 1500, |problem| {
         let Ok(found) = Abstraction::new(problem.system(), 3, true, LIMITS) else { return false };
         let options = Options {
@@ -141,8 +148,8 @@ fn options(jobs: usize) -> Options {
     }
 }
 
-/// Everything that is told.
-fn told(found: &Analysis<'_>) -> String {
+/// Returns everything that the analysis reports, as text.
+fn complete_text(found: &Analysis<'_>) -> String {
     let Analysis {
         levels,
         statistics,
@@ -158,16 +165,20 @@ fn told(found: &Analysis<'_>) -> String {
     format!("{conclusion:?}\n{levels:?}\n{statistics:?}\n{rungs:?}\n{sequences:?}\n{between:?}")
 }
 
-/// The same answer with the same reason, and the same table, however many threads there are and
-/// however they are scheduled.
+/// Every run has the same answer with the same reason and the same table, with any number of
+/// workers and any schedule.
 #[test]
-fn the_same_is_told_in_every_run() {
+fn every_run_has_the_same_results() {
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
         let kinds = Cell::new([0; 3]);
         law_on(&shapes(), 250, |problem| {
             let first = search(problem, question, &options(1), |_| ());
             for jobs in [2, 2, 1, 4] {
-                assert_eq!(told(&search(problem, question, &options(jobs), |_| ())), told(&first), "--jobs {jobs}");
+                assert_eq!(
+                    complete_text(&search(problem, question, &options(jobs), |_| ())),
+                    complete_text(&first),
+                    "--jobs {jobs}"
+                );
             }
             let kind = match first.conclusion {
                 Conclusion::Safe(_) | Conclusion::Converged(_) => 0,
@@ -183,9 +194,9 @@ fn the_same_is_told_in_every_run() {
     }
 }
 
-/// With the whole ladder, what is decided is never what the oracle knows better.
+/// With the whole ladder, no answer contradicts the oracle.
 #[test]
-fn what_is_decided_is_so() {
+fn answers_do_not_contradict_the_oracle() {
     let (converged, open) = (Cell::new(0), Cell::new(0));
     law_on(&shapes(), 1000, |problem| {
         let reached = reached(problem);
@@ -209,7 +220,7 @@ fn what_is_decided_is_so() {
                 assert!(!between.states.is_empty() && between.states.is_disjoint(&visible));
                 assert_eq!(between.count, Count::from(between.states.len()));
                 for state in reached.difference(&visible) {
-                    assert!(between.states.contains(state), "what comes later is not ruled out");
+                    assert!(between.states.contains(state), "a state that is reached later is not ruled out");
                 }
                 count(&open);
             }
@@ -224,21 +235,21 @@ fn problem(text: &str) -> Problem {
     text.parse().unwrap()
 }
 
-/// For ever: the two stacks are of the same height, and nothing on the ladder knows.
+/// A system on which an analysis without limits does not end: the two stacks have the same height,
+/// and no rung can express this.
 const MIRROR: &str = include_str!("../../../../models/squeeze/mirror.cpds");
 
-/// A run without limits continues until it is cancelled, and then reports what it knows. (Nothing
-/// is left running: both searches live in a `thread::scope`, so that the call returns only when
-/// they have ended.)
+/// A run without limits continues until it is cancelled, and then reports its results so far. Both
+/// searches are in a `thread::scope`, so the call returns only after they have ended.
 #[test]
-fn an_endless_run_can_be_stopped() {
+fn an_endless_run_can_be_cancelled() {
     let problem = problem(MIRROR);
     for jobs in [1, 2] {
         let options = Options { jobs, ..Options::default() };
         let cancel = Cancel::new();
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let seen = Cell::new((0, 0));
-        // Stopped from outside, as by Ctrl-C, once both searches have shown that they continue.
+        // The run is cancelled, as by Ctrl-C, after both searches have made progress.
         let found = search_with(control, &problem, Question::Verify, &options, |event| {
             let (mut k, mut depth) = seen.get();
             match event {
@@ -259,7 +270,7 @@ fn an_endless_run_can_be_stopped() {
 }
 
 #[test]
-fn there_may_be_no_time() {
+fn a_timeout_of_zero_gives_no_answer() {
     let problem = problem(MIRROR);
     let start = Instant::now();
     let options = Options { timeout: Some(Duration::from_millis(200)), ..Options::default() };
@@ -268,13 +279,13 @@ fn there_may_be_no_time() {
     assert!(start.elapsed() >= Duration::from_millis(200));
 }
 
-/// A depth that has too many tuples is given up, and the next one is taken.
+/// If A_d has too many tuples, the upper search continues with the next depth.
 #[test]
-fn a_depth_that_blows_up_is_given_up() {
+fn a_depth_with_too_many_tuples_is_skipped() {
     let problem = problem(MIRROR);
     let options = Options { max_contexts: Some(3), max_depth: Some(2), max_tuples: Some(2), ..Options::default() };
     let found = search(&problem, Question::Visible, &options, |_| ());
-    let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("it was tried").outcome;
+    let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("the rung was tried").outcome;
     assert_eq!(*of(Rung::Abstract(0)), Outcome::TooManyTuples(2));
     assert_eq!(*of(Rung::Abstract(2)), Outcome::TooManyTuples(2));
     assert!(matches!(of(Rung::MatchedZ), Outcome::Bound(_)));

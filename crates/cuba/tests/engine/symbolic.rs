@@ -1,4 +1,5 @@
-//! S_k against R_k: the same states at each level, whatever is dropped or permuted.
+//! Compares S_k with R_k: the same states at each level, with and without symmetry, and with and
+//! without covered tuples.
 
 use crate::laws::{law_on, shapes};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
@@ -20,8 +21,8 @@ const ALL: SymbolicOptions = SymbolicOptions {
     tuning: Tuning { diagram_groups: usize::MAX, ..Tuning::SHIPPED },
 };
 
-/// S_0, S_1, …, up to a level, as long as there are not too many tuples; and where it stopped
-/// growing.
+/// Computes S_0, S_1, … up to a level or until there are too many tuples. Also returns the k at
+/// which (S_k) collapses.
 fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbolic<'_>, Option<usize>) {
     let mut tuples = Symbolic::new(problem.system(), options);
     while tuples.k() < max_k && tuples.kept() < 400 {
@@ -35,11 +36,11 @@ fn explore(problem: &Problem, options: SymbolicOptions, max_k: usize) -> (Symbol
     (tuples, None)
 }
 
-/// R_0, R_1, …, level by level what is new, as long as they are small; and whether R_k has stopped
-/// growing.
+/// Returns the new states of R_0, R_1, … until a level is too large, and the k at which (R_k)
+/// collapses.
 ///
-/// Where the condition of Thm. 17 fails, R_k may still be finite; the oracle finds out, up to some
-/// height.
+/// If the condition of Thm. 17 does not hold, R_k may still be finite. Then the oracle computes it,
+/// up to some height.
 fn states(problem: &Problem) -> (Vec<BTreeSet<GlobalState>>, Option<usize>) {
     if Fcr::new(problem.system()).holds() != Some(true) {
         let levels = oracle::levels(problem.system(), 2, 4);
@@ -68,10 +69,10 @@ fn visible(states: &BTreeSet<GlobalState>) -> BTreeSet<VisibleState> {
     states.iter().map(GlobalState::visible).collect()
 }
 
-/// Level by level the same states and the same visible states, wherever R_k can be listed; for all
-/// levels of systems with finite context reachability, that is. And R_k collapses where it does.
+/// If R_k is finite, S_k has the same states and the same visible states, level by level, and (R_k)
+/// collapses at the same k.
 #[test]
-fn symbolic_is_explicit_level_by_level() {
+fn the_symbolic_engine_has_the_levels_of_the_explicit_engine() {
     let (with_fcr, without) = (Cell::new(0), Cell::new(0));
     law_on(&shapes(), 2500, |problem| {
         let (levels, collapse) = states(problem);
@@ -88,7 +89,7 @@ fn symbolic_is_explicit_level_by_level() {
             }
         }
         if let Some(closed) = closed {
-            assert_eq!(tuples.collapse_of_states(closed), collapse, "S_k stops growing no earlier than R_k");
+            assert_eq!(tuples.collapse_of_states(closed), collapse, "(S_k) does not collapse before (R_k)");
         }
         let counter = if Fcr::new(problem.system()).holds() == Some(true) { &with_fcr } else { &without };
         counter.set(counter.get() + 1);
@@ -97,10 +98,10 @@ fn symbolic_is_explicit_level_by_level() {
     assert!(with_fcr.get() > 1000 && without.get() > 300, "{} with FCR, {} without", with_fcr.get(), without.get());
 }
 
-/// What is called visible at level k has a trace of k contexts that replays, and what the oracle
-/// sees up to some height is there.
+/// If contexts are infinite: every visible state of level k has a trace of k contexts that replays,
+/// and the levels contain all visible states that the oracle finds up to some height.
 #[test]
-fn symbolic_is_right_where_contexts_are_infinite() {
+fn the_symbolic_engine_is_right_if_contexts_are_infinite() {
     let traces = Cell::new(0);
     let worth_it = law_on(&shapes(), 1200, |problem| {
         if Fcr::new(problem.system()).holds() == Some(true) {
@@ -123,7 +124,7 @@ fn symbolic_is_right_where_contexts_are_infinite() {
                 };
                 assert_eq!(trace.replay(target.system()), Ok(()));
                 assert_eq!(&trace.last().visible(), state);
-                assert_eq!(trace.contexts.len(), k, "with as many contexts as the level says");
+                assert_eq!(trace.contexts.len(), k, "as many contexts as the level");
                 traces.set(traces.get() + 1);
             }
             seen.extend(new);
@@ -138,10 +139,10 @@ fn symbolic_is_right_where_contexts_are_infinite() {
     assert!(worth_it > 100 && traces.get() > 500, "{worth_it} systems, {} traces", traces.get());
 }
 
-/// Interchangeable threads, covered tuples: with or without, T(S_k) is the same, and so is the
-/// number of largest tuples.
+/// T(S_k) and the number of largest tuples are the same with and without symmetry, and with and
+/// without covered tuples.
 #[test]
-fn symmetry_and_subsumption_are_invisible() {
+fn symmetry_and_covered_tuples_do_not_change_the_levels() {
     let (fewer, symmetric) = (Cell::new(0), Cell::new(0));
     law_on(&shapes(), 1500, |problem| {
         let (all, closed) = explore(problem, ALL, 4);
@@ -186,8 +187,8 @@ fn other_numbers_change_nothing() {
     });
 }
 
-/// Patterns of any kind, also such that tell interchangeable threads apart: unsafe with as many
-/// contexts as the explicit engine says, with a trace that replays, and never safe where it is not.
+/// The symbolic engine has the same verdict and number of contexts as the explicit engine, and its
+/// traces replay. The bad patterns may distinguish interchangeable threads.
 #[test]
 fn verdicts_are_those_of_the_explicit_engine() {
     let (safe, unsafe_, wild) = (Cell::new(0), Cell::new(0), Cell::new(0));
@@ -217,7 +218,7 @@ fn verdicts_are_those_of_the_explicit_engine() {
                     wild.set(wild.get() + u32::from(bad.tops.contains(&Wild::Any)));
                 }
                 (Conclusion::Safe(_), Conclusion::Safe(_)) => safe.set(safe.get() + 1),
-                // S_k may stop growing later than R_k.
+                // (S_k) may collapse later than (R_k).
                 (Conclusion::Unknown(_), Conclusion::Safe(_) | Conclusion::Unknown(_)) => {}
                 (found, explicit) => panic!("{found:?}, but {explicit:?}"),
             }
@@ -228,8 +229,8 @@ fn verdicts_are_those_of_the_explicit_engine() {
     assert!(safe > 100 && unsafe_ > 200 && wild > 100, "{safe} safe, {unsafe_} unsafe, {wild} of them with wildcards");
 }
 
-/// Two threads with the same actions in another order, under other names: interchangeable, and each
-/// fires its own rules.
+/// Two threads with the same actions, in another order and with other names, are interchangeable. A
+/// trace has the rules of each thread.
 #[test]
 fn a_trace_names_the_rules_of_each_thread() {
     let text = "shared 0 1 2; init 0|a,a; bad 2|b,b
@@ -243,7 +244,7 @@ fn a_trace_names_the_rules_of_each_thread() {
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len(), trace.contexts[1].steps.len()), (2, 1, 1));
 }
 
-/// Twenty thousand initial states are twenty thousand tuples, and none of them covers another.
+/// Twenty thousand initial states give twenty thousand tuples. No tuple covers another one.
 #[test]
 fn many_initial_states() {
     let stack = |i: u32| (0..15).map(|bit| if i >> bit & 1 == 1 { "l" } else { "r" }).collect::<Vec<_>>().join(" ");

@@ -1,9 +1,10 @@
-//! States of a program as it is run, and what is compared of them.
+//! States of a running program, and their projections, which tests compare.
 
 use super::sorted;
 use std::collections::BTreeMap;
 
-/// What is compared of a state: places and variables. Of an error, only the error.
+/// The part of a state that tests compare: places and variables. For an error state, only the
+/// error.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Projection {
     /// The error that ended the run, and where its statement starts.
@@ -14,27 +15,27 @@ pub struct Projection {
     pub threads: Vec<Vec<ProjectedFrame>>,
     /// For each pool the threads that have not started yet, sorted.
     pub pending: Vec<Vec<ProjectedFrame>>,
-    /// The locks that are held, and by which thread; by none, if it has ended. The one without a
-    /// name is called `lock`.
+    /// The locked locks, each with the thread that holds it; `None` if that thread has ended. The
+    /// lock without a name is called `lock`.
     pub locks: BTreeMap<String, Option<usize>>,
     /// The thread that is in an atomic section.
     pub atomic: Option<usize>,
 }
 
-/// A call under way.
+/// A call of a function that has not returned.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ProjectedFrame {
     /// The number of the function.
     pub function: usize,
-    /// Where it is.
+    /// The place in the function.
     pub place: Place,
-    /// The variables of the thread; nothing except in the innermost call.
+    /// The thread-local variables; empty except in the innermost call.
     pub thread_locals: Vec<bool>,
     /// The variables of the call: parameters, then the others.
     pub locals: Vec<bool>,
 }
 
-/// A place in a function, by the byte at which something starts.
+/// A place in a function, as an offset in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
     /// Before a statement.
@@ -45,16 +46,16 @@ pub enum Place {
     End(u32),
     /// At the bracket that ends an atomic block.
     LeaveAtomic(u32),
-    /// In a call.
+    /// In a call that this statement makes.
     Calling(u32),
 }
 
-/// What can go wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ErrorKind {
     /// An `assert` that fails.
     Assert,
-    /// An `unlock` of what the thread does not hold.
+    /// An `unlock` of a lock that the thread does not hold.
     Unlock,
 }
 
@@ -63,7 +64,7 @@ pub enum ErrorKind {
 pub struct State {
     pub(super) error: Option<(ErrorKind, u32)>,
     pub(super) shared: Vec<bool>,
-    /// The locks that are held, and by which thread; by nobody any more, if it has ended.
+    /// The locked locks, each with the thread that holds it; `None` if that thread has ended.
     pub(super) locks: BTreeMap<Option<String>, Option<usize>>,
     pub(super) section: Option<Section>,
     /// For each pool the threads that have not started yet, sorted.
@@ -71,15 +72,15 @@ pub struct State {
     pub(super) threads: Vec<Thread>,
 }
 
-/// An atomic section: whose it is, and what began it.
+/// An atomic section: its thread, and the block that began it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Section {
     pub(super) thread: usize,
-    /// The block, and how high the stack was, if not `atomic_begin`.
+    /// The height of the stack at its beginning, and the block; `None` if `atomic_begin` began it.
     pub(super) block: Option<(usize, u32)>,
 }
 
-/// A thread. One that has ended, or not begun, has no stack and no variables.
+/// A thread. Before it starts and after it ends, it has no stack and no variables.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) struct Thread {
     pub(super) thread_locals: Vec<bool>,
@@ -92,17 +93,17 @@ pub(super) struct Frame {
     pub(super) function: usize,
     pub(super) place: Place,
     pub(super) locals: Vec<bool>,
-    /// At [`Place::Results`], what is to be assigned.
+    /// At [`Place::Results`], the results to be assigned.
     pub(super) results: Vec<bool>,
 }
 
 impl State {
-    /// What is compared of it.
+    /// Returns the part of the state that tests compare.
     pub fn projection(&self) -> Projection {
         if self.error.is_some() {
             return Projection { error: self.error, ..Projection::default() };
         }
-        // A thread that has not started has one call.
+        // A thread that has not started has one frame.
         let pending = |pool: &Vec<Thread>| pool.iter().flat_map(Thread::projection).collect();
         Projection {
             error: None,
@@ -126,7 +127,7 @@ impl State {
         self.threads[thread].stack.last_mut().expect("the thread has not ended")
     }
 
-    /// This state, but with the thread at another place of its function.
+    /// Returns this state, with the thread at another place of its function.
     pub(super) fn moved(&self, thread: usize, place: Place) -> State {
         let mut state = self.clone();
         state.top_mut(thread).place = place;
@@ -137,7 +138,7 @@ impl State {
         State { error: Some((kind, at)), ..self.clone() }
     }
 
-    /// The section goes on unless it began in one of these blocks of the thread's innermost call.
+    /// Ends the section if it began in one of these blocks of the thread's innermost call.
     pub(super) fn leave_blocks(&mut self, thread: usize, left: impl Fn(u32) -> bool) {
         let height = self.threads[thread].stack.len();
         let began = self.section.as_ref().and_then(|section| section.block);
@@ -146,8 +147,8 @@ impl State {
         }
     }
 
-    /// The thread ends, and with it its section. Its locks stay locked: a thread in its place later
-    /// is not the one that holds them.
+    /// Ends the thread and its section. Its locks stay locked, but have no holder: a later thread
+    /// in this slot does not hold them.
     pub(super) fn end_thread(&mut self, thread: usize) {
         self.threads[thread] = Thread::default();
         self.section = None;

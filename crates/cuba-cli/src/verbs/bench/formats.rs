@@ -154,31 +154,59 @@ matters, a note says how.
     }
     for (number, (model, instances, note)) in (1..).zip(notes) {
         let instances = instances.map_or(String::new(), |instances| format!(" {instances}"));
-        out += &wrapped_item(&format!("{number}. {model}{instances}: {note}."));
+        out += &filled(&format!("{model}{instances}: {note}."), &format!("{number}. "));
     }
     out + "\n" + &last_line(bench)
+}
+
+/// The length of the longest line of prose on a page, in characters.
+const WIDTH: usize = 100;
+
+/// Fills lines with the words of a text. The first line begins with `marker`, and the other ones
+/// are indented to the same column.
+///
+/// No line begins with a word that Markdown reads as a marker, and code is not broken over lines.
+fn filled(text: &str, marker: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(last) if is_code || is_marker(word) => last.extend([" ", word]),
+            _ => words.push(word.to_owned()),
+        }
+        is_code ^= word.matches('`').count() % 2 == 1;
+    }
+    let indent = " ".repeat(marker.chars().count());
+    let (mut lines, mut line) = (String::new(), marker.to_owned());
+    let mut is_empty = true;
+    for word in words {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &line;
+            lines.push('\n');
+            (line, is_empty) = (indent.clone(), true);
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line += &word;
+        is_empty = false;
+    }
+    lines + &line + "\n"
+}
+
+/// Returns whether Markdown reads a word at the beginning of a line as a marker, such as that of a list.
+fn is_marker(word: &str) -> bool {
+    let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    matches!(word, "-" | "+" | "*" | "=")
+        || word.starts_with(['#', '>', '|'])
+        || word.starts_with("---")
+        || word.strip_suffix(['.', ')']).is_some_and(is_number)
 }
 
 /// Formats a row of a table in Markdown.
 fn row(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().fold("|".to_owned(), |line, cell| format!("{line} {} |", on_one_line(&cell).replace('|', "\\|")))
         + "\n"
-}
-
-/// Formats an item of a list in lines of at most 100 characters, if its words allow that.
-fn wrapped_item(text: &str) -> String {
-    let (mut out, mut width) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        let separator = match width {
-            0 => "",
-            width if width + 1 + length <= 100 => " ",
-            _ => "\n   ",
-        };
-        width = if separator == "\n   " { 3 + length } else { width + separator.len() + length };
-        out.extend([separator, word]);
-    }
-    out + "\n"
 }
 
 fn on_one_line(text: &str) -> String {
@@ -283,6 +311,21 @@ fn record(values: &[impl AsRef<str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_has_short_lines() {
+        let text = "ab ".repeat(40);
+        let lines = filled(&text, "12. ");
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.iter().map(|line| line.chars().count()).collect::<Vec<_>>(), [99, 27]);
+        assert!(lines[0].starts_with("12. ab ab") && lines[1].starts_with("    ab ab"), "{lines:?}");
+        // No line begins with a marker, and code is not broken.
+        let text = format!("{} 5. {} `a b c` d", "x".repeat(97), "y".repeat(94));
+        let expected = format!("{} 5.\n{}\n`a b c` d\n", "x".repeat(97), "y".repeat(94));
+        assert_eq!(filled(&text, ""), expected);
+        // A word that is too long has a line of its own.
+        assert_eq!(filled(&format!("a {} b", "x".repeat(120)), ""), format!("a\n{}\nb\n", "x".repeat(120)));
+    }
 
     #[test]
     fn values_are_quoted_where_they_have_to_be() {
