@@ -35,7 +35,7 @@ pub(crate) fn compare() {
 pub(crate) fn compare_all(threads: u32, families: &[(&str, Problem)]) {
     let mut table = Table::new();
     let columns = ["engine", "came to", "states or tuples", "kept", "visible", "expansions", "KiB", "ms"];
-    table.align_right(2..1 + columns.len());
+    table.align_right(2..=columns.len());
     table.add_row(std::iter::once("").chain(columns));
     for (name, problem) in families {
         measure(&mut table, &format!("{name}, {threads}"), problem);
