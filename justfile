@@ -6,6 +6,10 @@ ci:
 test:
     cargo test --workspace
 
+# Run the long versions of tests, which the test command leaves out
+long:
+    cargo test --workspace -- --ignored long
+
 # Check formatting, lints and documentation; warnings are errors
 check:
     cargo fmt --all --check

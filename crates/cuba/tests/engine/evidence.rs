@@ -77,7 +77,8 @@ fn check_with(configurations: &[Options], problem: &Problem, found: &mut BTreeMa
 }
 
 #[test]
-fn every_model_with_every_configuration() {
+#[ignore = "long: just long"]
+fn every_model_with_every_configuration_long() {
     let mut found = BTreeMap::new();
     for model in models() {
         check_with(&configurations(), &model.problem, &mut found);

@@ -51,10 +51,21 @@ fn rows_that_need_another_word() {
     }
 }
 
-/// The system is large enough to employ several cores. The results are the same with every number
-/// of jobs: levels, counts, the trace to a bad state, and the last level before the memory is full.
 #[test]
 fn results_are_the_same_with_every_number_of_jobs() {
+    results_are_the_same_with(&[2]);
+}
+
+#[test]
+#[ignore = "long: just long"]
+fn results_are_the_same_with_every_number_of_jobs_long() {
+    results_are_the_same_with(&[2, 3, 8]);
+}
+
+/// The system is large enough to employ several cores. The results are the same with each of these
+/// numbers of jobs: levels, counts, the trace to a bad state, and the last level before the memory
+/// is full.
+fn results_are_the_same_with(numbers_of_jobs: &[usize]) {
     let family = Recursion { threads: 3, depth: 4, shared: 3 };
     let text = format!("{}bad 2|l,r,-\n", print_cpds(&family.problem()));
     let problem: Problem = text.parse().unwrap();
@@ -75,7 +86,7 @@ fn results_are_the_same_with_every_number_of_jobs() {
                 "{symmetry} {:?}",
                 alone.2
             );
-            for jobs in [2, 3, 8] {
+            for &jobs in numbers_of_jobs {
                 assert_eq!(results(question, memory, symmetry, jobs), alone, "{question:?}, {symmetry}, {jobs} jobs");
             }
         }

@@ -82,12 +82,22 @@ fn problems() -> impl Strategy<Value = Problem> {
     prop_oneof![2 => shapes(), 4 => problem(&long), 3 => problem(&alike)]
 }
 
-/// The traces of the explicit engine are shortest ones. If contexts are finite, those of the
-/// symbolic engine have at most twice as many steps, and at most 1.2 times as many on average.
 #[test]
 fn traces_have_the_fewest_steps() {
+    traces_have_the_fewest_steps_in(450);
+}
+
+#[test]
+#[ignore = "long: just long"]
+fn traces_have_the_fewest_steps_long() {
+    traces_have_the_fewest_steps_in(1800);
+}
+
+/// The traces of the explicit engine are shortest ones. If contexts are finite, those of the
+/// symbolic engine have at most twice as many steps, and at most 1.2 times as many on average.
+fn traces_have_the_fewest_steps_in(cases: u32) {
     let (thousandths, count, long) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    law_on(&problems(), 1800, |problem| {
+    law_on(&problems(), cases, |problem| {
         let is_finite = Fcr::new(problem.system()).holds() == Some(true);
         for symmetry in [true, false] {
             for engine in [Engine::Explicit, Engine::Symbolic] {
@@ -109,7 +119,11 @@ fn traces_have_the_fewest_steps() {
         true
     });
     let (average, count, long) = (thousandths.get() / count.get(), count.get(), long.get());
-    assert!(count > 1000 && long > 200, "only {count} traces, and {long} of several contexts and more steps");
+    let enough = cases as usize;
+    assert!(
+        count > enough / 2 && long > enough / 9,
+        "only {count} traces, and {long} of several contexts and more steps"
+    );
     assert!(average <= 1200, "on average, {average} thousandths of the steps of a shortest trace");
 }
 

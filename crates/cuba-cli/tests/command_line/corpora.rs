@@ -1,6 +1,6 @@
 //! Runs the fuzz targets on their stored corpora, without a fuzzer.
 
-#[path = "../../../fuzz/src/lib.rs"]
+#[path = "../../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "the file belongs to another crate")]
 mod fuzz;
 
