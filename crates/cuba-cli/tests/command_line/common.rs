@@ -1,11 +1,13 @@
 //! Runs the binaries `cuba` and `cuba-check`.
 
 use cpds_testing::corpus::repository;
+use jsonschema::Validator;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread;
 
 /// The binary `cuba-check`, which is built first if necessary.
@@ -95,10 +97,22 @@ pub(crate) fn done(args: &[&str]) -> String {
 
 /// Checks that the output of `--json` fits its published schema.
 pub(crate) fn fits(schema: &str, object: &Value, what: &str) {
-    let path = repository().join(format!("docs/schema/{schema}.schema.json"));
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    jsonschema::validate(&schema, object).unwrap_or_else(|e| panic!("{what}: {e}"));
-    assert!(jsonschema::validate(&schema, &Value::Null).is_err(), "the schema asks for something");
+    let validator = validator(schema);
+    validator.validate(object).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert!(!validator.is_valid(&Value::Null), "the schema asks for something");
+}
+
+/// Returns the validator of a published schema. Each is built once, which takes longer than most
+/// uses.
+fn validator(schema: &str) -> Arc<Validator> {
+    static VALIDATORS: Mutex<BTreeMap<String, Arc<Validator>>> = Mutex::new(BTreeMap::new());
+    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let build = || {
+        let path = repository().join(format!("docs/schema/{schema}.schema.json"));
+        let text = fs::read_to_string(path).unwrap();
+        Arc::new(jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap())
+    };
+    Arc::clone(validators.entry(schema.to_owned()).or_insert_with(build))
 }
 
 /// Runs `cuba` on a model that is written to a file first.

@@ -1,6 +1,6 @@
 //! Evidence on the command line: the files, and the answers of `cuba-check` about them.
 
-use crate::common::{CUBA_CHECK, Ran, done, in_repository};
+use crate::common::{self, CUBA_CHECK, Ran, done, in_repository};
 use cpds_testing::corpus::{models, repository};
 use flate2::read::GzDecoder;
 use insta::assert_snapshot;
@@ -27,10 +27,8 @@ fn said(args: &[&str]) -> String {
 }
 
 fn fits(schema: &str, text: &str) -> Value {
-    let path = repository().join(format!("docs/schema/{schema}.schema.json"));
-    let schema: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let object: Value = serde_json::from_str(text).unwrap();
-    jsonschema::validate(&schema, &object).unwrap_or_else(|e| panic!("{e}"));
+    common::fits(schema, &object, schema);
     object
 }
 

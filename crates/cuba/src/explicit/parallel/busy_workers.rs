@@ -62,11 +62,11 @@ mod tests {
                 done.fetch_add(1, Ordering::Relaxed);
             };
             pool.install(|| {
-                for _ in 0..20_000 {
+                for _ in 0..5_000 {
                     with_busy_workers(|| (0..8).into_par_iter().with_max_len(1).for_each(work));
                 }
             });
-            assert_eq!(done.into_inner(), 20_000 * 8);
+            assert_eq!(done.into_inner(), 5_000 * 8);
         }
     }
 }
