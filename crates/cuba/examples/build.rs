@@ -29,7 +29,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Both copies are in the critical section.
     let bad = Pattern { shared: Wild::Any, tops: vec![Wild::Is(Some(critical)); 2] };
     let problem = Problem::new(system, Property { bad: vec![bad] })?;
-    let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
+    let answer = verify(&problem, &Options::default())?;
     let Verdict::Safe { proof, certificate: Some(certificate) } = answer.verdict() else {
         return Err("the system is safe, but was not verified".into());
     };

@@ -7,7 +7,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem: Problem = include_str!("../../../models/paper/fig1.cpds").parse()?;
     let system = problem.system();
     // The error borrows the problem, so it is converted to a text.
-    let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
+    let answer = verify(&problem, &Options::default())?;
     match answer.verdict() {
         Verdict::Unsafe { trace, .. } => {
             println!("unsafe with {} contexts", trace.contexts.len());

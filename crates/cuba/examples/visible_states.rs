@@ -7,7 +7,7 @@ use cuba::{Options, Verdict, reach};
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem: Problem = include_str!("../../../models/paper/fig1.cpds").parse()?;
     let system = problem.system();
-    let answer = reach(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
+    let answer = reach(&problem, &Options::default())?;
     let Verdict::Converged { certificate, .. } = answer.verdict() else {
         return Err("T(R) was not computed".into());
     };

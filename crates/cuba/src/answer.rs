@@ -140,9 +140,9 @@ pub enum MistakeKind {
     Rejected(Rejected),
 }
 
-impl Display for Mistake<'_> {
+impl Display for MistakeKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match self {
             MistakeKind::Contradiction(_) => {
                 f.write_str("two searches contradict each other, so at least one is wrong")
             }
@@ -159,6 +159,14 @@ impl Debug for Mistake<'_> {
     }
 }
 
+impl std::error::Error for MistakeKind {}
+
+impl Display for Mistake<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.kind, f)
+    }
+}
+
 impl std::error::Error for Mistake<'_> {}
 
 /// Decides whether a bad state is reachable, with any number of contexts.
@@ -166,22 +174,22 @@ impl std::error::Error for Mistake<'_> {}
 /// # Errors
 /// If this library contains a mistake: two searches contradict each other, or the checker rejects
 /// the evidence.
-pub fn verify<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, Box<Mistake<'a>>> {
-    answer(problem, Question::Verify, options, Control::default(), |_| ())
+pub fn verify<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, MistakeKind> {
+    answer(problem, Question::Verify, options, Control::default(), |_| ()).map_err(|mistake| mistake.kind)
 }
 
 /// Computes T(R): the visible states that are reachable, with any number of contexts.
 ///
 /// # Errors
 /// As for [`verify`].
-pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, Box<Mistake<'a>>> {
-    answer(problem, Question::Visible, options, Control::default(), |_| ())
+pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, MistakeKind> {
+    answer(problem, Question::Visible, options, Control::default(), |_| ()).map_err(|mistake| mistake.kind)
 }
 
 /// Answers a question under a caller's control, and reports every event.
 ///
 /// # Errors
-/// As for [`verify`].
+/// As for [`verify`]. The error also has the results of the search.
 pub fn answer<'a>(
     problem: &'a Problem,
     question: Question,

@@ -15,7 +15,7 @@
 //!     shared free taken;  init free|a,a;  bad *|c,c
 //!     thread P * 2 { symbols a b c;  (free,a) -> (taken,c b);  (taken,c) -> (taken,-);  (taken,b) -> (free,a) }
 //! ".parse()?;
-//! let answer = verify(&problem, &Options::default()).map_err(|mistake| mistake.to_string())?;
+//! let answer = verify(&problem, &Options::default())?;
 //! match answer.verdict() {
 //!     Verdict::Safe { certificate: Some(certificate), .. } => assert!(certificate.tuples().len() > 0),
 //!     Verdict::Unsafe { trace, .. } => panic!("a bad state is reachable with {} contexts", trace.contexts.len()),

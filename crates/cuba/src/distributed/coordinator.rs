@@ -11,8 +11,6 @@
 mod state_transfer;
 mod trace_queries;
 
-pub use crate::distributed::supersteps::Elsewhere;
-
 use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
 use crate::distributed::supersteps::Supersteps;
 use crate::encoding::StorageError;
@@ -158,7 +156,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// Saves the checkpoints of all shares. The last level is complete.
-    pub(crate) fn keep(&self) -> Result<(), StorageError> {
+    pub(crate) fn save(&self) -> Result<(), StorageError> {
         let command = Command::Save { k: self.k(), complete: self.checkpoint_level.get() };
         for (part, reply) in self.superstep(command).map_err(io::Error::other)?.into_iter().enumerate() {
             let Reply::Storage(saved) = reply else { return Err(io::Error::other(Failure::Reply)) };
@@ -168,7 +166,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// Records that the checkpoint of this level is complete. The shares may delete earlier ones.
-    pub(crate) fn is_kept(&self) {
+    pub(crate) fn confirm_saved(&self) {
         self.checkpoint_level.set(Some(self.k()));
     }
 
@@ -285,7 +283,7 @@ impl<'a, S: Supersteps> Shares<'a, S> {
     }
 
     /// Returns whether the next level has begun and is incomplete.
-    pub fn is_going(&self) -> bool {
+    pub fn has_incomplete_level(&self) -> bool {
         self.next != NextSuperstep::BeginLevel
     }
 

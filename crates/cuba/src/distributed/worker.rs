@@ -13,9 +13,7 @@
 pub mod checkpoint;
 mod query_replies;
 
-pub use crate::distributed::messages::Failure;
-
-use crate::distributed::messages::{Begin, Command, Counters, Reply, ShareProgress};
+use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
 use crate::distributed::worker::checkpoint::ShareStore;
 use crate::explicit::partition::owner::Place;
 use crate::explicit::partition::wire_format::{Malformed, Reader, Writer};

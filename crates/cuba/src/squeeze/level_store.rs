@@ -2,8 +2,9 @@
 
 use crate::certificate::limits::CertificateLimits;
 use crate::certificate::tuples::Tuples;
-use crate::distributed::coordinator::{Elsewhere, Interrupted, SavedShares, Shares};
-use crate::distributed::worker::Failure;
+use crate::distributed::coordinator::{Interrupted, SavedShares, Shares};
+use crate::distributed::messages::Failure;
+use crate::distributed::supersteps::Elsewhere;
 use crate::encoding::StorageError;
 use crate::explicit::partition::wire_format::Sent;
 use crate::explicit::reachable::{Reachable, SavedReachable};
@@ -136,7 +137,7 @@ impl<'a> LevelStore<'a> {
         match self {
             LevelStore::Explicit(reachable) => reachable.has_incomplete_level(),
             LevelStore::Symbolic(tuples) => tuples.has_incomplete_level(),
-            LevelStore::Shares(shares) => shares.is_going(),
+            LevelStore::Shares(shares) => shares.has_incomplete_level(),
         }
     }
 
@@ -153,14 +154,14 @@ impl<'a> LevelStore<'a> {
 
     /// Saves the states of other processes, if there are any.
     pub(crate) fn save_shares(&self) -> Result<(), StorageError> {
-        if let LevelStore::Shares(shares) = self { shares.keep() } else { Ok(()) }
+        if let LevelStore::Shares(shares) = self { shares.save() } else { Ok(()) }
     }
 
     /// Reports that the checkpoint is complete, so that other processes may delete earlier
     /// checkpoints.
     pub(crate) fn checkpoint_is_complete(&self) {
         if let LevelStore::Shares(shares) = self {
-            shares.is_kept();
+            shares.confirm_saved();
         }
     }
 

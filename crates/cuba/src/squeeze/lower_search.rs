@@ -300,7 +300,7 @@ impl<'a> LowerSearch<'a> {
     fn can_be_saved(&self) -> bool {
         match (&self.states, &self.level_store) {
             (Some(LevelStore::Shares(_)), _) => false,
-            (_, LevelStore::Shares(shares)) => !shares.is_going(),
+            (_, LevelStore::Shares(shares)) => !shares.has_incomplete_level(),
             _ => true,
         }
     }

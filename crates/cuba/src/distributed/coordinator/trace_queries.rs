@@ -35,7 +35,7 @@ impl<S: Supersteps> Shares<'_, S> {
         budget: &SearchBudget,
     ) -> Result<Option<Trace>, Failure> {
         let (bad, set) = (BadPatterns::new(property, &self.symmetry), self.visible.set());
-        let levels = 0..=self.k() + usize::from(self.is_going());
+        let levels = 0..=self.k() + usize::from(self.has_incomplete_level());
         let first = levels.map(|k| self.visible.range(k)).find_map(|ids| bad.first_violation(set, ids));
         let Some((visible, pattern)) = first else { return Ok(None) };
         self.trace_to_bad(&bad, visible, pattern, budget)

@@ -74,7 +74,7 @@ fn a_missing_checkpoint_is_an_error() {
         restored.err().map(|why| why.to_string())
     };
     assert_eq!(restored(2, Some(&store)).unwrap(), "part 0 cannot go on: there is no checkpoint");
-    shares.keep().unwrap();
+    shares.save().unwrap();
     assert_eq!(restored(2, Some(&store)), None);
     assert_eq!(restored(2, None).unwrap(), "part 0 cannot go on: it has no store for checkpoints");
     assert_eq!(restored(3, Some(&store)).unwrap(), "part 0 cannot go on: there were 2 parts, and now there are 3");

@@ -128,8 +128,8 @@ pub(super) fn explore_and_resume(
             Err(Interrupted::Failed(failure)) => panic!("{failure}"),
         }
         if resume_after.is_some_and(|level| shares.k() <= level) {
-            shares.keep().unwrap();
-            shares.is_kept();
+            shares.save().unwrap();
+            shares.confirm_saved();
         }
         if resume_after == Some(shares.k()) {
             let mut bytes = Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn explore_and_resume(
             shares = Shares::restored(problem.system(), symmetry, parts(), saved, Tuning::SMALL).unwrap();
         }
     }
-    let levels = 0..=shares.k() + usize::from(shares.is_going());
+    let levels = 0..=shares.k() + usize::from(shares.has_incomplete_level());
     let ends = last(shares.visible(), levels.clone());
     let result = ExplorationResult {
         waves,
