@@ -2,8 +2,8 @@
 //! without pumping heads meets the condition of Thm. 17 (paper §5).
 //!
 //! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It is a *pumping
-//! head* if a call leads to it, and if a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε makes this call again: a
-//! loop (`fcr/pumping_loop.rs`). The store automaton for Thm. 17 accepts all thread states that the
+//! head* if there is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε that never pops below its start, and whose
+//! last step is a call that leads to (q,σ): a loop (`fcr/pumping_loop.rs`). The store automaton for Thm. 17 accepts all thread states that the
 //! program reaches from its heads. The pumping heads are the heads of the calls whose states are on
 //! a loop of this automaton.
 //!
