@@ -8,14 +8,16 @@ use super::changes::{Choices, Draft, limits};
 use cpds::{Problem, SharedState, Stack, Symbol, ThreadId, Trace};
 use cpds_check::{Claim, Evidence, check};
 use cpds_testing::oracle;
-use cuba::{Conclusion, Question, search};
+use cuba::{Conclusion, Question, search_unchecked};
 
 /// The bytes choose a system and the changes.
 pub fn trace(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let mut draft = Draft::new(&mut choices);
     let problem = draft.problem();
-    let Conclusion::Unsafe { mut trace, .. } = search(&problem, Question::Verify, &limits(), |_| ()).conclusion else {
+    let Conclusion::Unsafe { mut trace, .. } =
+        search_unchecked(&problem, Question::Verify, &limits(), |_| ()).conclusion
+    else {
         return;
     };
     assert_eq!(accepted(&problem, &trace, trace.contexts.len()), Ok(()));

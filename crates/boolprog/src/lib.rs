@@ -121,12 +121,13 @@ pub fn read(source: Source, options: &Options) -> Result<Lowered, ReadError> {
 
 /// Lowers a program that was built in code.
 ///
-/// [`print`] makes the text of the program. All places refer to that text. So diagnostics, lines,
+/// [`print()`] makes the text of the program. All places refer to that text. So diagnostics, lines,
 /// and states as text work as for a program that was read. [`Lowered::program`] is the program with
 /// these places. Statements keep their [`StatementId`](syntax::StatementId).
 ///
-/// # Errors If the program is not valid, or if it cannot be printed because of invalid names or
-/// deep nesting.
+/// # Errors
+/// If the program is not valid, or if it cannot be printed because of invalid names or deep
+/// nesting.
 pub fn lower(program: &Program, options: &Options) -> Result<Lowered, ReadError> {
     let mut diagnostics = Diagnostics::default();
     text::check_built_tree(program, &mut diagnostics);

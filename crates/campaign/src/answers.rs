@@ -6,7 +6,7 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, ensure, evidence};
 use cpds::Problem;
-use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, Tuning, search};
+use cuba::{Analysis, Conclusion, EvidencePolicy, Options, Question, Tuning, search_unchecked};
 use cuba::{Engine, Ladder, Rung};
 
 /// Limits with which each run ends soon.
@@ -74,7 +74,7 @@ pub fn check(problem: &Problem, truth: &Truth, turn: u64, tally: &mut Tally) -> 
         let symmetry = (turn / 2).is_multiple_of(2);
         for (question, symmetry) in [(Question::Verify, symmetry), (other, !symmetry)] {
             let options = Options { symmetry, jobs: 1 + usize::from(turn.is_multiple_of(3)), ..*options };
-            let found = search(problem, question, &options, |_| ());
+            let found = search_unchecked(problem, question, &options, |_| ());
             let answer = answered(problem, question, name, options, &found, truth, &mut agreed)?;
             evidence::check(problem, &answer, &found, truth, None, tally)?;
             tally.count("answers, by configuration", name);
@@ -94,18 +94,18 @@ fn check_default(
     tally: &mut Tally,
 ) -> Checked {
     let usual = limits(truth);
-    let first = search(problem, question, &usual, |_| ());
+    let first = search_unchecked(problem, question, &usual, |_| ());
     let answer = answered(problem, question, "auto", usual, &first, truth, agreed)?;
     let jobs: &[usize] = if turn.is_multiple_of(8) { &[2, 1, 2] } else { &[2] };
     for &jobs in jobs {
-        let again = search(problem, question, &Options { jobs, ..usual }, |_| ());
+        let again = search_unchecked(problem, question, &Options { jobs, ..usual }, |_| ());
         let detail = || format!("{question:?}, jobs {jobs}:\n{}\n{}", complete_text(&first), complete_text(&again));
         ensure("same-output", complete_text(&first) == complete_text(&again), detail)?;
     }
     evidence::check(problem, &answer, &first, truth, Some(turn >> 16), tally)?;
     if has_symmetry(problem) {
         let options = Options { symmetry: false, ..usual };
-        let without = search(problem, question, &options, |_| ());
+        let without = search_unchecked(problem, question, &options, |_| ());
         answered(problem, question, "auto", options, &without, truth, agreed)?;
         tally.count("answers, by configuration", "auto, without symmetry");
     }

@@ -6,7 +6,7 @@ use crate::truth::Truth;
 use crate::{Checked, ensure};
 use cpds::Problem;
 use cuba::Fcr;
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 
 /// The limit on contexts.
 const CONTEXTS: usize = 8;
@@ -27,7 +27,7 @@ pub fn check(problem: &Problem, fcr: &Fcr, truth: &Truth, tally: &mut Tally) -> 
     let programs: Vec<usize> = (0..system.programs().len()).collect();
     let question = pumping.question(system, &programs).expect("few heads");
     let options = Options { max_contexts: Some(CONTEXTS), jobs: 1, ..Options::default() };
-    let found = search(&question, Question::Verify, &options, |_| ());
+    let found = search_unchecked(&question, Question::Verify, &options, |_| ());
     let detail = || format!("{:?}, by the oracle {:?}", found.conclusion, truth.finite);
     let (answer, is_right) = match &found.conclusion {
         Conclusion::Safe(_) => ("holds", truth.may_be_finite(true)),

@@ -6,7 +6,7 @@ use crate::tally::Tally;
 use crate::truth::Truth;
 use crate::{Checked, contexts, ensure};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 use cuba::{Count, Engine, Fcr, Ladder, Reachable, Symbolic, SymbolicOptions, Tuning};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -134,7 +134,7 @@ fn is_reachable(problem: &Problem, state: &VisibleState, k: usize, tally: &mut T
         jobs: 1,
         ..Options::default()
     };
-    let found = search(&target, Question::Verify, &options, |_| ());
+    let found = search_unchecked(&target, Question::Verify, &options, |_| ());
     let is_trace = match &found.conclusion {
         Conclusion::Unsafe { trace, .. } => {
             let is_run = trace.replay(target.system()) == Ok(()) && trace.last().visible() == *state;

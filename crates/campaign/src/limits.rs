@@ -7,7 +7,7 @@ use crate::judge::Agreed;
 use crate::tally::Tally;
 use crate::truth::Truth;
 use cpds::Problem;
-use cuba::{Cancel, Control, Engine, Halt, Options, Question, search_with};
+use cuba::{Cancel, Control, Engine, Halt, Options, Question, search_unchecked_with};
 use std::time::Duration;
 
 /// Runs the search with few contexts, with little memory, with an interruption, and with little
@@ -31,7 +31,7 @@ pub fn check(problem: &Problem, truth: &Truth, agreed: &Agreed, turn: u64, tally
         let mut events = 0;
         let cancel = Cancel::new();
         let control = Control { cancel: cancel.clone(), ..Control::default() };
-        let found = search_with(control, problem, question, &options, |_| {
+        let found = search_unchecked_with(control, problem, question, &options, |_| {
             events += 1;
             if events > contexts && name == "stopped" {
                 cancel.stop(Halt::Interrupted);

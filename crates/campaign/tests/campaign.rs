@@ -9,7 +9,7 @@ use cpds_campaign::mutated::smaller;
 use cpds_campaign::tally::Tally;
 use cpds_campaign::truth::Truth;
 use cpds_campaign::{Disagreement, evidence, regression, shapes, suite, system};
-use cuba::{Analysis, Conclusion, Question, search};
+use cuba::{Analysis, Conclusion, Question, search_unchecked};
 use std::path::Path;
 
 fn models(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -112,7 +112,7 @@ fn a_finding_is_stored_and_checked() {
 const FIG_1: &str = include_str!("../../../models/paper/fig1.cpds");
 
 fn answer(problem: &Problem, question: Question) -> Answer {
-    Answer::of("default".to_owned(), question, &search(problem, question, &LIMITS, |_| ()))
+    Answer::of("default".to_owned(), question, &search_unchecked(problem, question, &LIMITS, |_| ()))
 }
 
 /// Each part of a right answer about Fig. 1 is replaced by a wrong one.
@@ -164,7 +164,7 @@ fn a_trace_with_a_detour_is_found() {
             .unwrap();
     let truth = Truth::of(&problem);
     assert_eq!((truth.bad, truth.steps), (Some(1), Some(2)));
-    let mut found = search(&problem, Question::Verify, &LIMITS, |_| ());
+    let mut found = search_unchecked(&problem, Question::Verify, &LIMITS, |_| ());
     let law = |found: &Analysis<'_>| {
         let answer = Answer::of("default".to_owned(), Question::Verify, found);
         evidence::check(&problem, &answer, found, &truth, None, &mut Tally::default()).map_err(|it| it.law)
@@ -231,7 +231,7 @@ fn a_trace_that_the_program_cannot_follow_is_found() {
     let text = "decl x = 0; void f() { x := 1; } void g() { assume(x); assert(!x); } \
                 void main() { start_thread f(); start_thread g(); }";
     let lowered = boolprog::read(cpds::Source::from(text), &boolprog::Options::default()).unwrap();
-    let found = search(&lowered.reading.problem, Question::Verify, &LIMITS, |_| ());
+    let found = search_unchecked(&lowered.reading.problem, Question::Verify, &LIMITS, |_| ());
     let Conclusion::Unsafe { mut trace, .. } = found.conclusion else { panic!("the assertion fails") };
     assert_eq!(cpds_testing::lowering::replay(&lowered, &trace), Ok(()));
     let last = trace.contexts.len() - 1;

@@ -9,7 +9,7 @@
 //! `certificate/` states the certificate's conditions, and `replay.rs` checks traces. Evidence in
 //! files is untrusted: `json.rs` reads it within the limits of `limited_text.rs`.
 
-mod certificate;
+mod conditions;
 mod json;
 mod languages;
 mod limited_text;
@@ -123,7 +123,7 @@ pub fn check(
 ) -> Result<(), Rejected> {
     match evidence {
         Evidence::Certificate(certificate) => {
-            certificate::check(problem, certificate, claim == Claim::Exact, WorkMeter::new(go_on))
+            conditions::check(problem, certificate, claim == Claim::Exact, WorkMeter::new(go_on))
         }
         Evidence::Trace { trace, contexts } if claim == Claim::Verdict => replay::check(problem, trace, *contexts),
         Evidence::UnparsedTrace { trace, contexts } if claim == Claim::Verdict => {

@@ -6,7 +6,6 @@ use cuba::{Options, Verdict, verify};
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let problem: Problem = include_str!("../../../models/paper/fig1.cpds").parse()?;
     let system = problem.system();
-    // The error borrows the problem, so it is converted to a text.
     let answer = verify(&problem, &Options::default())?;
     match answer.verdict() {
         Verdict::Unsafe { trace, .. } => {

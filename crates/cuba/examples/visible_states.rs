@@ -11,11 +11,13 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Verdict::Converged { certificate, .. } = answer.verdict() else {
         return Err("T(R) was not computed".into());
     };
+    let levels = answer.analysis.level_store.visible();
     for level in &answer.analysis.levels {
-        let visible = answer.analysis.level_store.visible().states(level.k);
-        let new: Vec<String> = visible.iter().map(|state| system.paper(state).to_string()).collect();
+        let new: Vec<String> = levels.states(level.k).iter().map(|state| system.paper(state).to_string()).collect();
         println!("T(R_{}) has {} states; new: {}", level.k, level.visible, new.join(" "));
     }
+    let visible = levels.up_to(answer.analysis.k());
+    println!("T(R) has {} states", visible.len());
     let tuples = certificate.map_or(0, |certificate| certificate.tuples().len());
     println!("T(R) = T(R_{}), by a certificate with {tuples} tuples", answer.analysis.k());
     Ok(())

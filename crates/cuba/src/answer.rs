@@ -1,8 +1,8 @@
 //! Answers with evidence.
 //!
-//! A search ends with a conclusion ([`search`](crate::search())). This module makes the evidence
-//! for the conclusion: a trace or a certificate. The independent checker `cpds-check` checks the
-//! evidence. If the checker accepts it, the conclusion is an answer.
+//! A search ends with a conclusion ([`search_unchecked`](crate::search_unchecked())). This module
+//! makes the evidence for the conclusion: a trace or a certificate. The independent checker
+//! `cpds-check` checks the evidence. If the checker accepts it, the conclusion is an answer.
 //!
 //! # What may not be concluded
 //! Without accepted evidence there is no answer, unless the caller declines the check. The
@@ -14,7 +14,7 @@ use crate::limits::{Cancel, Halt};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Proof, Reason};
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Control, EvidencePolicy, Options, Question};
-use crate::squeeze::search::search_with;
+use crate::squeeze::search::search_unchecked_with;
 use cpds::{Certificate, Problem, Trace};
 use cpds_check::{Claim, Evidence, Rejected, check};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -169,6 +169,18 @@ impl Display for Mistake<'_> {
 
 impl std::error::Error for Mistake<'_> {}
 
+impl From<Box<Mistake<'_>>> for MistakeKind {
+    fn from(mistake: Box<Mistake<'_>>) -> Self {
+        mistake.kind
+    }
+}
+
+impl Debug for Answer<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").field("verdict", &self.verdict()).finish_non_exhaustive()
+    }
+}
+
 /// Decides whether a bad state is reachable, with any number of contexts.
 ///
 /// # Errors
@@ -188,6 +200,9 @@ pub fn reach<'a>(problem: &'a Problem, options: &Options) -> Result<Answer<'a>, 
 
 /// Answers a question under a caller's control, and reports every event.
 ///
+/// The calling thread calls `event`, which may stop the token of `control`. It should return soon,
+/// since the searches wait for it.
+///
 /// # Errors
 /// As for [`verify`]. The error also has the results of the search.
 pub fn answer<'a>(
@@ -198,7 +213,7 @@ pub fn answer<'a>(
     mut event: impl FnMut(AnswerEvent<'_>),
 ) -> Result<Answer<'a>, Box<Mistake<'a>>> {
     let (start, cancel) = (Instant::now(), control.cancel.clone());
-    let analysis = search_with(control, problem, question, options, |search_event| {
+    let analysis = search_unchecked_with(control, problem, question, options, |search_event| {
         event(AnswerEvent::Search(&search_event));
     });
     let search_time = start.elapsed();
@@ -287,14 +302,14 @@ fn make_evidence(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::squeeze::search::search;
+    use crate::squeeze::search::search_unchecked;
     use cpds_check::Condition;
 
     /// Two overapproximations together prove this system safe.
     const SAFE: &str = include_str!("../../../models/squeeze/get-and-put.cpds");
 
     fn analysis(problem: &Problem) -> Analysis<'_> {
-        search(problem, Question::Verify, &Options::default(), |_| ())
+        search_unchecked(problem, Question::Verify, &Options::default(), |_| ())
     }
 
     fn evidence(problem: &Problem, options: &Options, cancel: &Cancel) -> Result<Option<TimedEvidence>, NoEvidence> {

@@ -13,12 +13,15 @@
 //! // Two threads take a lock, and c is the critical section. Bad: both threads are in it.
 //! let problem: cuba::cpds::Problem = "
 //!     shared free taken;  init free|a,a;  bad *|c,c
-//!     thread P * 2 { symbols a b c;  (free,a) -> (taken,c b);  (taken,c) -> (taken,-);  (taken,b) -> (free,a) }
+//!     thread P * 2 {
+//!       symbols a b c
+//!       (free,a) -> (taken,c b);  (taken,c) -> (taken,-);  (taken,b) -> (free,a)
+//!     }
 //! ".parse()?;
 //! let answer = verify(&problem, &Options::default())?;
 //! match answer.verdict() {
-//!     Verdict::Safe { certificate: Some(certificate), .. } => assert!(certificate.tuples().len() > 0),
-//!     Verdict::Unsafe { trace, .. } => panic!("a bad state is reachable with {} contexts", trace.contexts.len()),
+//!     Verdict::Safe { certificate: Some(proof), .. } => assert!(proof.tuples().len() > 0),
+//!     Verdict::Unsafe { trace, .. } => panic!("a bug with {} contexts", trace.contexts.len()),
 //!     other => panic!("no answer: {other:?}"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -29,7 +32,8 @@
 //! | task | items |
 //! |---|---|
 //! | decide whether a bad state is reachable | [`verify`], [`Options`], [`Verdict`] |
-//! | compute the reachable visible states | [`reach`] |
+//! | verify a Boolean program | crate `boolprog`, and `examples/program.rs` |
+//! | compute the reachable visible states | [`reach`], [`VisibleLevels::up_to`] |
 //! | use the evidence | [`Answer`], [`TimedEvidence`], [`Unconfirmed`] |
 //! | cancel, observe, or continue an analysis | [`answer()`], [`Control`], [`Cancel`], [`AnswerEvent`] |
 //! | read levels, rungs and statistics | [`Analysis`] in [`Answer::analysis`] |
@@ -72,6 +76,8 @@ mod visible;
 
 // Systems, properties, traces and certificates.
 pub use cpds;
+// The checker, and evidence as it reads it.
+pub use cpds_check;
 
 // Questions: what to analyse, and within which limits.
 pub use answer::{answer, reach, verify};
@@ -98,7 +104,7 @@ pub use squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, R
 pub use squeeze::level_store::{LevelSnapshot, LevelStore};
 pub use squeeze::observation_sequence::{ObservationSequence, Pause};
 pub use squeeze::rung_outcome::{Bound, Outcome, RungResult};
-pub use squeeze::search::{search, search_with};
+pub use squeeze::search::{search_unchecked, search_unchecked_with};
 pub use statistics::Statistics;
 pub use visible::count::Count;
 pub use visible::levels::VisibleLevels;
@@ -113,7 +119,7 @@ pub use certificate::revealed_symbols::{RevealedSymbols, revealed_symbols};
 
 // The engines and the overapproximations one by one, for tests and measurements.
 pub use explicit::reachable::Reachable;
-pub use overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
+pub use overapproximation::a_d::{Abstraction, AbstractionError, AbstractionLimits};
 pub use overapproximation::emerging_symbols::Returns;
 pub use overapproximation::z::{Cut, Overapproximation};
 pub use symbolic::levels::{Symbolic, SymbolicOptions};

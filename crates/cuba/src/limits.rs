@@ -4,6 +4,7 @@
 //! computation with the token from any thread. A computation that was stopped, or that does not fit
 //! into the memory, returns a value of this module, and never a guess.
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,20 @@ pub enum Halt {
     Lost,
 }
 
-/// A token that stops a computation. All clones of a token stop together.
+impl Display for Halt {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Halt::Superseded => "the result is not needed any more",
+            Halt::Interrupted => "the analysis was cancelled",
+            Halt::TimeOut => "the time limit is reached",
+            Halt::Memory => "the memory limit is reached",
+            Halt::Lost => "another process is lost",
+        })
+    }
+}
+
+/// A token that stops a computation. All clones of a token stop together. A stopped token stays
+/// stopped: another analysis needs a new token.
 #[derive(Clone, Default, Debug)]
 pub struct Cancel {
     halt: Arc<OnceLock<Halt>>,
@@ -64,6 +78,14 @@ impl Cancel {
 /// The computation needs more memory than its limit, or was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge;
+
+impl Display for TooLarge {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad("the computation needs more memory than its limit, or was stopped")
+    }
+}
+
+impl std::error::Error for TooLarge {}
 
 /// Why a level, or an overapproximation, was not finished.
 #[derive(Clone, PartialEq, Eq, Debug)]

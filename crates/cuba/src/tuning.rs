@@ -18,13 +18,13 @@ pub struct Tuning {
     /// The approximate number of steps that a part computes in one superstep.
     pub superstep_steps: u64,
     /// The most transitions of Z that are computed before the search. If Z is complete by then, it
-    /// may decide finite context reachability, and so the engine.
+    /// may decide finite context reachability, which selects the engine.
     pub z_before_search: u64,
     /// The least number of groups of interchangeable threads for which diagrams store the tuples.
     pub diagram_groups: usize,
     /// The least estimated number of transitions for which several post* are computed in parallel.
     pub parallel_post_star: u64,
-    /// The least time of the upper search if the lower search ends without an answer. So much work
+    /// The least time of the upper search if the lower search ends without an answer. This work
     /// takes less than a second.
     pub upper_grace: u64,
     /// The number of transitions of Z and matched-Z that do not count as work.
@@ -60,8 +60,8 @@ impl Tuning {
         z_head_start: 1 << 5,
     };
 
-    /// Returns the number of expansions from one check of the limits to the next, if so many states
-    /// are stored.
+    /// Returns the number of expansions from one check of the limits to the next, if this number of
+    /// states is stored. It is at least 1.
     pub(crate) fn check_interval_for(self, states: usize) -> u64 {
         let factor = match states {
             ..0x4_0000 => 1,
@@ -69,7 +69,7 @@ impl Tuning {
             0x40_0000..0x100_0000 => 1 << 4,
             _ => 1 << 6,
         };
-        self.check_interval.saturating_mul(factor)
+        self.check_interval.max(1).saturating_mul(factor)
     }
 }
 

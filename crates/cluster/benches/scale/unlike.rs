@@ -7,7 +7,7 @@
 
 use cpds::Problem;
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 use cuba::{Count, Engine, Fcr, Ladder, Statistics, Symbolic, SymbolicOptions, Tuning};
 use cuba_cli::text::table::Table;
 use std::ops::ControlFlow;
@@ -68,7 +68,7 @@ fn explicit(problem: &Problem) -> Vec<String> {
     // The search reserves a quarter of the memory for the ladder, even if there is no ladder.
     let (memory, ladder) = (MEMORY / 3 * 4, Ladder::None);
     let options = Options { engine: Some(Engine::Explicit), ladder, memory, ..Options::default() };
-    let analysis = search(problem, Question::Reachable, &options, |_| ());
+    let analysis = search_unchecked(problem, Question::Reachable, &options, |_| ());
     let Statistics::Explicit { states_kept, visible_states_kept, expansions, table_bytes, .. } = analysis.statistics
     else {
         unreachable!("the options select this engine")

@@ -48,7 +48,7 @@ fn many_processes_give_the_same_answer_as_one() {
 }
 
 #[test]
-#[ignore = "long: just long"]
+#[ignore = "a long version: `just long`"]
 fn many_processes_give_the_same_answer_as_one_long() {
     many_processes_give_the_same_answer(1);
 }

@@ -116,8 +116,9 @@ impl ClusterArgs {
     /// Connects the processes. Process 0 gets access to all of them; the others return when the run
     /// is over.
     ///
-    /// # Errors In process 0: the answer that says why the processes cannot connect. In the others:
-    /// the answer at the end of the run.
+    /// # Errors
+    /// In process 0: the answer that says why the processes cannot connect. In the others: the
+    /// answer at the end of the run.
     pub(crate) fn join(
         &self,
         run: &Arc<Run>,

@@ -218,14 +218,14 @@ impl Exploration<'_> {
 mod tests {
     use super::*;
     use crate::running::console::Console;
-    use cuba::{Options, Question, Rung, search};
+    use cuba::{Options, Question, Rung, search_unchecked};
     use std::sync::Arc;
     use std::time::Duration;
 
     const SAFE: &str = include_str!("../../../../models/squeeze/get-and-put.cpds");
 
     fn explored(problem: &cpds::Problem) -> Exploration<'_> {
-        let analysis = search(problem, Question::Verify, &Options::default(), |_| ());
+        let analysis = search_unchecked(problem, Question::Verify, &Options::default(), |_| ());
         Exploration::new((problem, Question::Verify), analysis, Options::default(), Duration::ZERO)
     }
 
@@ -241,7 +241,7 @@ mod tests {
     fn a_contradiction_makes_a_report() {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let options = Options::default();
-        let analysis = search(&problem, Question::Verify, &options, |_| ());
+        let analysis = search_unchecked(&problem, Question::Verify, &options, |_| ());
         let Conclusion::Unsafe { trace, pattern } = analysis.conclusion.clone() else { panic!("unsafe") };
         let contradiction = Contradiction::RuledOut {
             state: trace.last().visible(),

@@ -222,7 +222,7 @@ mod tests {
     use crate::running::console::Console;
     use crate::text::verdict::not_verified;
     use cuba::Halt;
-    use cuba::{Question, search};
+    use cuba::{Question, search_unchecked};
 
     fn ended(why: Halt, phase: Phase) -> RunEnd {
         RunEnd { why, phase, limits: RunLimits::default() }
@@ -238,7 +238,7 @@ mod tests {
             let options =
                 Options { engine: Some(engine), max_contexts: Some(4), max_depth: Some(0), ..Options::default() };
             let results = InterimResults::new();
-            let found = search(&problem, Question::Visible, &options, |event| results.add_event(&event));
+            let found = search_unchecked(&problem, Question::Visible, &options, |event| results.add_event(&event));
             let mut record = lock(&results.0);
             record.drop_tuple_counts();
             let summary = record.summary(ended(Halt::TimeOut, Phase::Searching));
@@ -266,7 +266,7 @@ mod tests {
         let problem: cpds::Problem = FIG_1.parse().unwrap();
         let [states, tuples] = [Engine::Explicit, Engine::Symbolic].map(|engine| {
             let options = Options { engine: Some(engine), max_contexts: Some(2), ..Options::default() };
-            search(&problem, Question::Visible, &options, |_| ()).levels
+            search_unchecked(&problem, Question::Visible, &options, |_| ()).levels
         });
         let mut record = Record { levels: states.clone(), ..Record::new() };
         let both = |k: usize| {

@@ -91,7 +91,7 @@ mod tests {
     use crate::analysis::finding::{Check, Finding};
     use crate::analysis::limits::RunLimits;
     use crate::analysis::phase::{Phase, RunEnd};
-    use cuba::{Halt, Options, Question, search};
+    use cuba::{Halt, Options, Question, search_unchecked};
     use std::time::Duration;
 
     fn ended(why: Halt, phase: Phase) -> RunEnd {
@@ -102,7 +102,7 @@ mod tests {
     fn an_unchecked_proof_does_not_give_converged() {
         let problem: cpds::Problem = include_str!("../../../../models/paper/fig1.cpds").parse().unwrap();
         let options = Options::default();
-        let analysis = search(&problem, Question::Visible, &options, |_| ());
+        let analysis = search_unchecked(&problem, Question::Visible, &options, |_| ());
         let mut explored = Exploration::new((&problem, Question::Visible), analysis, options, Duration::ZERO);
         assert!(of_reach(&explored).starts_with("converged: T(R) has 8 visible states"));
         let finding = Finding::of(Question::Visible, &explored.analysis, Check::Pending);
@@ -117,7 +117,7 @@ mod tests {
     /// The verdict of an answer with unchecked evidence, for this reason.
     fn unconfirmed(text: &str, why: Halt, phase: Phase) -> String {
         let problem: cpds::Problem = text.parse().unwrap();
-        let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+        let analysis = search_unchecked(&problem, Question::Verify, &Options::default(), |_| ());
         let question = (&problem, Question::Verify);
         let mut explored = Exploration::new(question, analysis, Options::default(), Duration::ZERO);
         let finding = Finding::of(Question::Verify, &explored.analysis, Check::Pending);

@@ -1,5 +1,4 @@
-//! One regular language of stacks: its canonical minimal automaton, and the tops of its words
-//! (Alg. 4).
+//! One regular language of stacks: its canonical minimal automaton, and its tops (Alg. 4).
 
 use crate::automata::minimal_dfa::Dfa;
 use rustc_hash::FxHashMap;

@@ -72,7 +72,7 @@ impl Reachable<'_> {
         (self.wave.first_open, self.wave.states) = (last.start, last);
         self.visible.next_level();
         self.is_incomplete = true;
-        self.next_check = self.expansions + self.tuning.check_interval_for(self.kept());
+        self.next_check = self.expansions.saturating_add(self.tuning.check_interval_for(self.kept()));
     }
 
     fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
@@ -82,7 +82,7 @@ impl Reachable<'_> {
                     self.expand_pairs();
                 }
                 if self.expansions >= self.next_check {
-                    self.next_check = self.expansions + self.tuning.check_interval_for(self.kept());
+                    self.next_check = self.expansions.saturating_add(self.tuning.check_interval_for(self.kept()));
                     self.project();
                     if self.is_between_waves() {
                         self.checked_visible = self.visible.kept();

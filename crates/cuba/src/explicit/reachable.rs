@@ -301,7 +301,8 @@ impl<'a> Reachable<'a> {
     /// The most memory that may be in use until the next check.
     pub fn bytes_at_next_look(&self) -> usize {
         // Twice: with several workers, the index has room for another round.
-        self.bytes_after(2 * usize::try_from(self.tuning.check_interval_for(self.kept())).expect("small"))
+        let more = usize::try_from(self.tuning.check_interval_for(self.kept())).unwrap_or(usize::MAX);
+        self.bytes_after(more.saturating_mul(2))
     }
 
     pub(crate) fn bytes_after(&self, more: usize) -> usize {

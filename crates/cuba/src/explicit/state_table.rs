@@ -1,10 +1,10 @@
 //! The states of R_k as packed rows, numbered in the order in which they were found.
 //!
 //! The rows are one array; an index (`state_index.rs`) finds the number of a row. In a large table,
-//! each access to a row or to a place of the index waits for the memory. [`States::prefetch`] lets
+//! each access to a row or to a slot of the index waits for the memory. [`States::prefetch`] lets
 //! many accesses wait at the same time.
 
-use crate::explicit::state_index::{PARTS, Part, empty_index, part_of};
+use crate::explicit::state_index::{SHARDS, Shard, empty_index, shard_of};
 use crate::tables::packed_rows::{Layout, hash, same};
 use rayon::iter::ParallelExtend;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub(crate) const BATCH: usize = 64;
 pub(crate) struct States {
     pub(super) rows: Rows,
     #[serde(skip)]
-    pub(super) index: Vec<Part>,
+    pub(super) index: Vec<Shard>,
 }
 
 /// Rows in one array.
@@ -56,7 +56,7 @@ impl TryFrom<SavedStates> for States {
 }
 
 impl States {
-    /// The largest number of rows: a place of the index has 32 bits for a number, and zero is free.
+    /// The largest number of rows: a slot of the index has 32 bits for a number, and zero is free.
     pub(crate) const MAX_LEN: usize = (1 << 32) - 2;
 
     pub(crate) fn new(layout: Layout) -> Self {
@@ -86,14 +86,14 @@ impl States {
     /// Inserts a row with its [`hash`]. Returns its number, and whether it is new.
     #[inline]
     pub(crate) fn insert(&mut self, row: &[u64], hash: u64) -> (usize, bool) {
-        let (part, rows) = (&mut self.index[part_of(hash)], &mut self.rows);
-        match part.search(hash, |id| same(rows.row(id), row)) {
+        let (shard, rows) = (&mut self.index[shard_of(hash)], &mut self.rows);
+        match shard.search(hash, |id| same(rows.row(id), row)) {
             Ok(id) => (id, false),
-            Err(place) => {
+            Err(slot) => {
                 let id = rows.len();
-                part.put(place, hash, id);
-                part.count_row();
-                part.make_room(0);
+                shard.put(slot, hash, id);
+                shard.count_row();
+                shard.make_room(0);
                 rows.push(row);
                 (id, true)
             }
@@ -103,7 +103,7 @@ impl States {
     /// The number of a row, if it is in the table.
     pub(crate) fn find(&self, row: &[u64]) -> Option<usize> {
         let hash = hash(row);
-        self.index[part_of(hash)].search(hash, |id| same(self.rows.row(id), row)).ok()
+        self.index[shard_of(hash)].search(hash, |id| same(self.rows.row(id), row)).ok()
     }
 
     /// Loads into the cache the memory that look-ups of these hashes need first, and the byte that
@@ -111,7 +111,7 @@ impl States {
     /// so the processor waits for many of them at the same time.
     #[inline]
     pub(super) fn prefetch(&self, hashes: &[u64], also: impl Fn(usize) -> u8) {
-        self.rows.prefetch(hashes, |hash| self.index[part_of(hash)].likely(hash), also);
+        self.rows.prefetch(hashes, |hash| self.index[shard_of(hash)].likely(hash), also);
     }
 
     /// Changes the layout to one that takes at least as many words. Rows keep their numbers. Works
@@ -137,10 +137,10 @@ impl States {
         self.index = empty_index();
         for id in 0..self.rows.len() {
             let hash = hash(self.rows.row(id));
-            let part = &mut self.index[part_of(hash)];
-            part.insert(hash, id);
-            part.count_row();
-            part.make_room(0);
+            let shard = &mut self.index[shard_of(hash)];
+            shard.insert(hash, id);
+            shard.count_row();
+            shard.make_room(0);
         }
     }
 
@@ -149,10 +149,10 @@ impl States {
         if self.len() + more >= Self::MAX_LEN {
             return usize::MAX;
         }
-        // A part may get more than its share, but hardly ever twice as much.
-        let places: usize = self.index.iter().map(|part| part.places_after(2 * more / PARTS)).sum();
+        // A shard may get more than its share, but hardly ever twice as much.
+        let slots: usize = self.index.iter().map(|shard| shard.slots_after(2 * more / SHARDS)).sum();
         let words = capacity_for(self.rows.capacity, self.len() + more) * self.layout().words();
-        (words + places) * size_of::<u64>()
+        (words + slots) * size_of::<u64>()
     }
 }
 
@@ -187,7 +187,7 @@ impl Rows {
     /// reads for each.
     #[inline]
     pub(super) fn prefetch(&self, hashes: &[u64], likely: impl Fn(u64) -> usize, also: impl Fn(usize) -> u8) {
-        // First all places of the index, then all rows: no branch is predicted between the loads.
+        // First all slots of the index, then all rows: no branch is predicted between the loads.
         let mut ids = [0; BATCH];
         for (id, &hash) in ids.iter_mut().zip(hashes) {
             *id = likely(hash);

@@ -1,5 +1,5 @@
-//! Pumping heads: the heads from which a thread alone can raise its stack without end. A system
-//! without pumping heads meets the condition of Thm. 17 (paper §5).
+//! Pumping heads (paper §5, Thm. 17): the heads from which a thread alone can raise its stack
+//! without end. A system without pumping heads meets the condition of Thm. 17.
 //!
 //! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It is a *pumping
 //! head* if there is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε that never pops below its start, and whose

@@ -89,7 +89,7 @@ impl<'a> CutOffExploration<'a> {
             is_generator,
             successors: Successors::default(),
             transitions,
-            check_interval: tuning.check_interval,
+            check_interval: tuning.check_interval.max(1),
             next_check,
             next_check_between_states,
             is_between_states: false,
@@ -126,7 +126,7 @@ impl<'a> CutOffExploration<'a> {
             is_generator: Vec::new(),
             successors: Successors::default(),
             transitions: 0,
-            check_interval: tuning.check_interval,
+            check_interval: tuning.check_interval.max(1),
             next_check: 0,
             next_check_between_states: 0,
             is_between_states: false,
@@ -163,7 +163,7 @@ impl<'a> CutOffExploration<'a> {
     pub(super) fn explore<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         while self.is_generator.len() < self.set.len() {
             if self.transitions >= self.next_check_between_states {
-                self.next_check_between_states = self.transitions + self.check_interval;
+                self.next_check_between_states = self.transitions.saturating_add(self.check_interval);
                 self.is_between_states = true;
                 watch(self)?;
                 self.is_between_states = false;
@@ -241,14 +241,14 @@ impl<'a> CutOffExploration<'a> {
         if self.transitions < self.next_check {
             return ControlFlow::Continue(());
         }
-        self.next_check = self.transitions + self.check_interval;
+        self.next_check = self.transitions.saturating_add(self.check_interval);
         watch(self)
     }
 
     /// Returns the progress so far.
     pub(crate) fn progress(&self) -> ExplorationProgress {
         let threads: usize = self.threads.iter().map(CutOff::bytes).sum();
-        let more = usize::try_from(2 * self.check_interval).unwrap_or(usize::MAX);
+        let more = usize::try_from(self.check_interval.saturating_mul(2)).unwrap_or(usize::MAX);
         let bytes = self.set.bytes_after(more).saturating_add(2 * self.is_pop_target.len() + threads);
         ExplorationProgress { states: self.set.len(), transitions: self.transitions, bytes }
     }

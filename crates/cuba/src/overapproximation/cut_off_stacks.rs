@@ -1,5 +1,6 @@
-//! M_i: the steps of one thread with its stack cut off at height z. For z = 1 this is Alg. 2 (paper
-//! §4.1.3); larger z give Z_z.
+//! M_i: the steps of one thread with its stack cut off at height z, for Z (Alg. 2) and Z_z.
+//!
+//! For z = 1 this is Alg. 2 (paper §4.1.3). Larger z give Z_z.
 //!
 //! A *word* is the top z symbols of a stack. If a word has fewer symbols, it is the whole stack. If
 //! it has z symbols, further symbols may lie below. So after a pop from a word of z symbols, a

@@ -1,5 +1,5 @@
-//! The symbols that a pop may reveal: any symbol of E (paper, Alg. 2), or only the symbols below a
-//! call that can end with the popped symbol (matched-Z).
+//! The symbols that a pop may reveal, for Z and matched-Z: any symbol of E (paper, Alg. 2), or only
+//! the symbols below a call that can end with the popped symbol.
 //!
 //! # Any returns (paper §4.1.3)
 //! E contains each symbol that a push writes below its callee, each symbol below the top of an

@@ -2,7 +2,7 @@
 //!
 //! Each rung contains T(R), and so does the intersection of all rungs, the *ceiling*
 //! (`overapproximation/ceiling.rs`). The reasons are in `overapproximation/z.rs` and
-//! `overapproximation/abstraction.rs`.
+//! `overapproximation/a_d.rs`.
 
 use crate::overapproximation::z::Cut;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,14 @@ pub fn rung_names(rungs: &[Rung]) -> String {
 /// The error for a text that does not name a rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParseRungError;
+
+impl Display for ParseRungError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.pad("not a rung: a rung is Z, matched-Z, Z_2, Z_3, …, A_0, A_1, …")
+    }
+}
+
+impl std::error::Error for ParseRungError {}
 
 impl FromStr for Rung {
     type Err = ParseRungError;

@@ -8,7 +8,7 @@
 //! Z, matched-Z and Z_z cut off each stack at a height, and explore the resulting finite system.
 //! A_d explores tuples of languages, and widens each language.
 
-pub(crate) mod abstraction;
+pub(crate) mod a_d;
 pub(crate) mod ceiling;
 pub(crate) mod cut_off_exploration;
 pub(crate) mod cut_off_stacks;

@@ -1,5 +1,5 @@
-//! Z, and the variants matched-Z and Z_z: overapproximations of T(R) that cut off every stack
-//! (paper §4.1.3, Alg. 2, Lemma 12).
+//! Z (paper §4.1.3, Alg. 2, Lemma 12), and the variants matched-Z and Z_z: overapproximations of
+//! T(R) that cut off every stack.
 //!
 //! The steps of each thread with its cut-off stack form the finite system M_i
 //! (`overapproximation/cut_off_stacks.rs`); all threads together form M^n. A pop may reveal a

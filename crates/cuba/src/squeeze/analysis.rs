@@ -12,7 +12,7 @@ use crate::statistics::Statistics;
 use crate::visible::count::Count;
 use cpds::{Trace, VisibleState};
 use serde::{Deserialize, Serialize};
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::{self, Debug, Display, Formatter};
 
 /// A complete level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -138,6 +138,21 @@ pub enum Reason {
     Lost,
 }
 
+impl Display for Reason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::ContextBound => f.pad("the limit on contexts is reached"),
+            Reason::LongTrace { contexts } => {
+                write!(f, "a bad state is reachable with {contexts} contexts, but its trace is too long")
+            }
+            Reason::Memory => Display::fmt(&Halt::Memory, f),
+            Reason::Interrupted => Display::fmt(&Halt::Interrupted, f),
+            Reason::TimeOut => Display::fmt(&Halt::TimeOut, f),
+            Reason::Lost => Display::fmt(&Halt::Lost, f),
+        }
+    }
+}
+
 impl From<Halt> for Reason {
     fn from(why: Halt) -> Self {
         match why {
@@ -170,7 +185,8 @@ pub enum Contradiction {
 }
 
 impl Analysis<'_> {
-    /// Returns the last complete level. If the question is about bad states, it has none.
+    /// Returns the last complete level k. It contains no bad state: for an unsafe answer, k is one
+    /// less than the number of contexts of the trace.
     pub fn k(&self) -> usize {
         self.levels.len().saturating_sub(1)
     }

@@ -84,7 +84,7 @@ mod tests {
     use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
     use crate::squeeze::event::Event;
     use crate::squeeze::question::{Control, Options, Question};
-    use crate::squeeze::search::{search, search_with};
+    use crate::squeeze::search::{search_unchecked, search_unchecked_with};
     use crate::statistics::Engine;
     use crate::tuning::Tuning;
     use cpds::Problem;
@@ -145,10 +145,10 @@ mod tests {
     /// reports. Returns the number of runs.
     fn resume_from_samples(problem: &Problem, question: Question, options: &Options, first: usize) -> usize {
         let writer = DoublingWriter::new(first);
-        let expected = report(&search_with(with_writer(&writer), problem, question, options, |_| ()));
+        let expected = report(&search_unchecked_with(with_writer(&writer), problem, question, options, |_| ()));
         assert_eq!(
             expected,
-            report(&search(problem, question, options, |_| ())),
+            report(&search_unchecked(problem, question, options, |_| ())),
             "checkpoints do not change the report"
         );
         let [upper, lower] = writer.saved.into_inner().unwrap();
@@ -166,7 +166,7 @@ mod tests {
                     }
                 }
                 let (mut levels, mut ladder) = (BTreeSet::new(), Vec::new());
-                let resumed = search_with(
+                let resumed = search_unchecked_with(
                     Control { start, ..Control::default() },
                     problem,
                     question,
@@ -228,7 +228,7 @@ mod tests {
         let problem: Problem = include_str!("../../../../models/squeeze/journal.cpds").parse().unwrap();
         let writer = DoublingWriter::new(1);
         let options = Options { tuning: Tuning::SMALL, ..Options::default() };
-        let _ = search_with(with_writer(&writer), &problem, Question::Visible, &options, |_| ());
+        let _ = search_unchecked_with(with_writer(&writer), &problem, Question::Visible, &options, |_| ());
         for (side, saved) in [Side::Upper, Side::Lower].into_iter().zip(writer.saved.into_inner().unwrap()) {
             let saved = saved.last().expect("a checkpoint was saved");
             assert!(StartPoint::default().read(side, &mut &saved[..saved.len() / 2]).is_err());

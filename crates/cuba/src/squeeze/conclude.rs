@@ -205,9 +205,9 @@ impl Findings<'_, '_> {
             (LowerOutcome::Halted(Halt::Memory), _) | (_, Some(Halt::Memory)) => Reason::Memory,
             (LowerOutcome::Halted(Halt::Lost), _) | (_, Some(Halt::Lost)) => Reason::Lost,
             (LowerOutcome::Unknown(reason), _) => reason,
-            (LowerOutcome::Halted(Halt::Superseded) | LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => {
-                unreachable!("then there is an answer")
-            }
+            // Only a caller's token has this reason without an answer.
+            (LowerOutcome::Halted(Halt::Superseded), _) => Reason::Interrupted,
+            (LowerOutcome::Collapsed(_) | LowerOutcome::Disagree(_), _) => unreachable!("then there is an answer"),
         })
     }
 

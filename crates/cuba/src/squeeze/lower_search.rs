@@ -23,7 +23,7 @@ use crate::visible::count::Count;
 use crate::visible::levels::VisibleLevels;
 use cpds::Trace;
 use std::ops::ControlFlow;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 /// The state of the lower search: its levels so far, and finally its outcome.
 pub(super) struct LowerSearch<'a> {
@@ -88,7 +88,11 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Runs the lower search, from the start or from a checkpoint.
-    pub(super) fn run_lower_search(&self, start: Option<SavedLowerSearch>, events: &Sender<Event>) -> LowerSearch<'a> {
+    pub(super) fn run_lower_search(
+        &self,
+        start: Option<SavedLowerSearch>,
+        events: &SyncSender<Event>,
+    ) -> LowerSearch<'a> {
         self.report_start(Side::Lower);
         let cancel = self.race.cancel(Side::Lower);
         let new = |engine, memory| LevelStore::new(self.system(), engine, &self.options, memory, cancel);
@@ -137,7 +141,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports the levels of a checkpoint again, for the progress display and the race.
-    fn report_restored_levels(&self, search: &LowerSearch<'a>, events: &Sender<Event>) {
+    fn report_restored_levels(&self, search: &LowerSearch<'a>, events: &SyncSender<Event>) {
         for Timestamped { time, value: (level, statistics) } in &search.levels {
             let _ = events.send(Event::Level(*level));
             self.report(Side::Lower, *time, statistics.visible_kept());
@@ -148,7 +152,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Computes levels until an answer or a limit. Returns the outcome.
-    fn compute_levels(&self, search: &mut LowerSearch<'a>, events: &Sender<Event>) -> LowerOutcome {
+    fn compute_levels(&self, search: &mut LowerSearch<'a>, events: &SyncSender<Event>) -> LowerOutcome {
         let memory = self.lower_memory(search.states.is_some());
         loop {
             // An incomplete level from a checkpoint comes first.
@@ -218,7 +222,7 @@ impl<'a> Squeeze<'a, '_> {
 
     /// Stores and reports the level that is now complete. Returns the outcome of the search, if the
     /// level ends it.
-    fn finish_level(&self, search: &mut LowerSearch<'a>, events: &Sender<Event>) -> Option<LowerOutcome> {
+    fn finish_level(&self, search: &mut LowerSearch<'a>, events: &SyncSender<Event>) -> Option<LowerOutcome> {
         // Level 0 takes no time.
         let (k, time) = (
             search.level_store.k(),
@@ -340,10 +344,10 @@ mod tests {
     use crate::overapproximation::ladder::Rung;
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::race::Race;
-    use crate::squeeze::search::search;
+    use crate::squeeze::search::search_unchecked;
     use crate::tuning::Tuning;
     use cpds::Problem;
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
@@ -371,7 +375,7 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, EXPANSIONS_PER_UNIT)] {
             let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
-            let search = squeeze(&problem, engine, options).run_lower_search(None, &channel().0);
+            let search = squeeze(&problem, engine, options).run_lower_search(None, &sync_channel(1 << 10).0);
             let (first, last) = (search.levels.first().unwrap().time, search.levels.last().unwrap().time);
             assert_eq!((first, last), (0, search.level_store.snapshot().work * unit));
             assert!(last > 64, "{last}");
@@ -387,7 +391,7 @@ mod tests {
         let rungs = |max_depth| {
             let tuning = Tuning::SMALL;
             let options = Options { max_contexts: Some(0), max_depth, tuning, ..Options::default() };
-            let analysis = search(&problem, Question::Visible, &options, |_| ());
+            let analysis = search_unchecked(&problem, Question::Visible, &options, |_| ());
             analysis.rungs.iter().map(|result| result.rung).collect::<Vec<_>>()
         };
         assert_eq!(rungs(None), [Rung::Z, Rung::MatchedZ]);

@@ -5,7 +5,7 @@
 
 use crate::certificate::tuples::Tuples;
 use crate::limits::{Halt, TooLarge, Unfinished};
-use crate::overapproximation::abstraction::{Abstraction, AbstractionError, AbstractionLimits};
+use crate::overapproximation::a_d::{Abstraction, AbstractionError, AbstractionLimits};
 use crate::overapproximation::cut_off_exploration::{CutOffExploration, ExplorationProgress};
 use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
@@ -22,7 +22,7 @@ use crate::visible::count::Count;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 /// A rung whose computation was interrupted, as a checkpoint restores it.
 pub(super) enum UnfinishedRung<'a> {
@@ -115,7 +115,7 @@ impl<'a> Squeeze<'a, '_> {
         step: RungStep,
         exploration: CutOffExploration<'a>,
         limits: AbstractionLimits,
-        events: &Sender<Event>,
+        events: &SyncSender<Event>,
     ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         // Only memory limits Z and matched-Z.
@@ -157,7 +157,7 @@ impl<'a> Squeeze<'a, '_> {
         step: RungStep,
         mut tuples: Symbolic<'a>,
         limits: AbstractionLimits,
-        events: &Sender<Event>,
+        events: &SyncSender<Event>,
     ) -> (Result<ComputedRung<'a>, AbstractionError<Halt>>, u64) {
         let RungStep { rung, .. } = step;
         tuples.use_workers(self.race.cancel(Side::Upper), self.race.workers(Side::Upper));

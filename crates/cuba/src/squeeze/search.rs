@@ -1,5 +1,5 @@
-//! The search: the choice of the engine, both searches side by side, and their conclusion (paper
-//! §3, §4, §6, Alg. 3).
+//! The search (paper §3, §4, §6, Alg. 3): the choice of the engine, both searches side by side, and
+//! their conclusion.
 //!
 //! The lower search computes R_k for k = 0, 1, …: as states if finite context reachability holds,
 //! and otherwise as S_k, tuples with T(S_k) = T(R_k) (`squeeze/lower_search.rs`). The upper search
@@ -21,6 +21,7 @@
 
 use crate::fcr::contexts::Fcr;
 use crate::limits::TooLarge;
+use crate::limits::{Cancel, Halt};
 use crate::squeeze::analysis::Analysis;
 use crate::squeeze::checkpoint::StartPoint;
 use crate::squeeze::conclude::conclude;
@@ -32,23 +33,38 @@ use crate::statistics::Engine;
 use crate::visible::symmetry::Symmetry;
 use cpds::Problem;
 use std::panic::resume_unwind;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 use std::thread;
+
+/// The searches wait if more events than this wait for the caller. So a slow caller does not fill
+/// the memory, and does not delay the end of the analysis by more than these events.
+const MAX_WAITING_EVENTS: usize = 1 << 6;
+
+/// Stops the searches if the caller's function for events panics.
+struct StopOnPanic<'c>(&'c Cancel);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop(Halt::Interrupted);
+        }
+    }
+}
 
 /// Searches for the answer to a question, without evidence for the conclusion. For tests and
 /// measurements; [`answer`](crate::answer()) also makes and checks the evidence.
-pub fn search<'a>(
+pub fn search_unchecked<'a>(
     problem: &'a Problem,
     question: Question,
     options: &Options,
     event: impl FnMut(Event),
 ) -> Analysis<'a> {
-    search_with(Control::default(), problem, question, options, event)
+    search_unchecked_with(Control::default(), problem, question, options, event)
 }
 
 /// Searches for the answer to a question under a caller's control, without evidence for the
 /// conclusion.
-pub fn search_with<'a>(
+pub fn search_unchecked_with<'a>(
     control: Control<'_>,
     problem: &'a Problem,
     question: Question,
@@ -71,7 +87,8 @@ pub fn search_with<'a>(
     let StartPoint { upper, lower, elsewhere } = start;
     squeeze.elsewhere = elsewhere;
     let (upper, lower) = thread::scope(|scope| {
-        let (events, received) = channel();
+        let (events, received) = sync_channel(MAX_WAITING_EVENTS);
+        let _guard = StopOnPanic(&cancel);
         let (squeeze, lower_events) = (&squeeze, events.clone());
         let upper = scope.spawn(move || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(upper, z, &events)));
         let lower =

@@ -10,7 +10,7 @@
 //!   (`squeeze/rung_order.rs`), since it would exceed the limit, too.
 
 use crate::limits::{Halt, TooLarge};
-use crate::overapproximation::abstraction::{AbstractionError, AbstractionLimits};
+use crate::overapproximation::a_d::{AbstractionError, AbstractionLimits};
 use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::Rung;
@@ -25,7 +25,7 @@ use crate::squeeze::saved_search::SavedUpperSearch;
 use crate::visible::bad_patterns::BadPatterns;
 use crate::visible::symmetry::Symmetry;
 use std::ops::ControlFlow;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 /// The state of the upper search: its results so far, and its position on the ladder.
 pub(super) struct UpperSearch<'a> {
@@ -53,7 +53,7 @@ impl<'a> Squeeze<'a, '_> {
         &self,
         start: Option<SavedUpperSearch>,
         z: Option<CutOffExploration<'a>>,
-        events: &Sender<Event>,
+        events: &SyncSender<Event>,
     ) -> UpperSearch<'a> {
         self.report_start(Side::Upper);
         let mut search = match start {
@@ -79,7 +79,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Reports the rungs of a checkpoint again, for the progress display and the race.
-    fn report_restored_rungs(&self, search: &UpperSearch<'a>, events: &Sender<Event>) {
+    fn report_restored_rungs(&self, search: &UpperSearch<'a>, events: &SyncSender<Event>) {
         for Timestamped { time, value } in &search.rungs {
             let _ = events.send(Event::Rung(value.clone()));
             if let Some(bound) = value.bound() {
@@ -92,7 +92,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Computes rungs until an answer, the end of the ladder, or a limit.
-    fn compute_rungs(&self, search: &mut UpperSearch<'a>, events: &Sender<Event>) {
+    fn compute_rungs(&self, search: &mut UpperSearch<'a>, events: &SyncSender<Event>) {
         loop {
             if search.unfinished.is_none() {
                 self.save_if_due(Side::Upper, &|out| search.write(None, out));
@@ -127,7 +127,7 @@ impl<'a> Squeeze<'a, '_> {
         search: &mut UpperSearch<'a>,
         mut step: RungStep,
         unfinished: Option<UnfinishedRung<'a>>,
-        events: &Sender<Event>,
+        events: &SyncSender<Event>,
     ) -> Result<Outcome, Halt> {
         let RungStep { rung, .. } = step;
         if let ControlFlow::Break(why) = self.tick(rung, self.time_after(search, rung, 0)) {
@@ -198,7 +198,7 @@ impl<'a> Squeeze<'a, '_> {
     }
 
     /// Stores and reports a rung. Returns whether no bad state remains.
-    fn finish_rung(&self, search: &mut UpperSearch<'a>, result: RungResult, events: &Sender<Event>) -> bool {
+    fn finish_rung(&self, search: &mut UpperSearch<'a>, result: RungResult, events: &SyncSender<Event>) -> bool {
         let (time, number) = (search.order.clock.time(self.options.tuning.z_head_start), search.rungs.len());
         let _ = events.send(Event::Rung(result.clone()));
         let remaining = result.bound().map(|bound| bound.sorted_left);

@@ -71,7 +71,7 @@ pub struct SymbolicOptions {
     /// Whether to drop tuples that others cover.
     pub subsumption: bool,
     /// Widens languages to this depth. Then the exploration computes A_d, and not S_k
-    /// (`overapproximation/abstraction.rs`).
+    /// (`overapproximation/a_d.rs`).
     pub widening: Option<usize>,
     /// The most memory that the tables may take, in bytes.
     pub memory: usize,
@@ -198,7 +198,7 @@ impl<'a> Symbolic<'a> {
         self.visible.next_level();
         self.update_room();
         self.store.start_level();
-        self.next_check = self.work() + self.options.tuning.check_interval;
+        self.next_check = self.work().saturating_add(self.options.tuning.check_interval);
     }
 
     /// Expands all open tuples of the level.
@@ -206,7 +206,7 @@ impl<'a> Symbolic<'a> {
         while self.expand_next()? {
             let work = self.work();
             if work >= self.next_check {
-                self.next_check = work + self.options.tuning.check_interval;
+                self.next_check = work.saturating_add(self.options.tuning.check_interval);
                 self.update_room();
                 if let ControlFlow::Break(why) = watch(self) {
                     return Err(Unfinished::Stopped(why));
@@ -319,7 +319,7 @@ impl<'a> Symbolic<'a> {
 
     /// Returns the most memory that may be in use until the next check, without store automata.
     pub(crate) fn bytes_at_next_look(&self) -> usize {
-        self.bytes_after(usize::try_from(self.options.tuning.check_interval).expect("it is small"))
+        self.bytes_after(usize::try_from(self.options.tuning.check_interval).unwrap_or(usize::MAX))
     }
 
     fn bytes_after(&self, more: usize) -> usize {

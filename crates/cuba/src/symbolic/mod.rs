@@ -6,7 +6,7 @@
 //! thread, computed by post\* (`thread_contexts.rs`), and a store for the tuples
 //! (`tuple_store.rs`): a list or, for many unlike threads, decision diagrams.
 //!
-//! With widened languages, the same exploration computes A_d (`overapproximation/abstraction.rs`).
+//! With widened languages, the same exploration computes A_d (`overapproximation/a_d.rs`).
 
 pub(crate) mod diagram;
 pub(crate) mod largest_tuples;

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::squeeze::analysis::Conclusion;
     use crate::squeeze::question::{Options, Question};
-    use crate::squeeze::search::search;
+    use crate::squeeze::search::search_unchecked;
 
     /// Renumbers the trace in which thread 3 of four moves first, then thread 1, then thread 3
     /// again.
@@ -166,7 +166,7 @@ mod tests {
             thread B { symbols a c; (0,a) -> (0,a); (0,a) -> (1,c) }"
             .parse()
             .unwrap();
-        let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+        let analysis = search_unchecked(&problem, Question::Verify, &Options::default(), |_| ());
         let Conclusion::Unsafe { trace, .. } = analysis.conclusion else { panic!("it is unsafe") };
         let context = &trace.contexts[0];
         assert_eq!((context.thread, context.steps[0].rule), (ThreadId(1), 1));

@@ -120,7 +120,16 @@ impl VisibleLevels {
         self.symmetry.sum_of_orbits(self.set.rows(self.range(k)))
     }
 
-    /// Returns T(R_k) \ T(R_{k-1}).
+    /// Returns T(R_k): the visible states that are reachable with at most k contexts.
+    ///
+    /// # Panics
+    /// If level k was not computed; [`Analysis::k`](crate::Analysis::k) is the last one. The same
+    /// holds for the other methods.
+    pub fn up_to(&self, k: usize) -> BTreeSet<VisibleState> {
+        visible_states(&self.symmetry, &self.set, 0..self.range(k).end).collect()
+    }
+
+    /// Returns T(R_k) \ T(R_{k-1}): the states that need exactly k contexts.
     pub fn states(&self, k: usize) -> BTreeSet<VisibleState> {
         visible_states(&self.symmetry, &self.set, self.range(k)).collect()
     }

@@ -4,7 +4,7 @@ use crate::evidence::checked;
 use cpds_testing::artifact::{BenchmarkSystem, SYSTEMS, names};
 use cpds_testing::corpus::artifact;
 use cuba::{Abstraction, AbstractionLimits, Count, Engine, Fcr, LevelStore, PumpingHeads};
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 
 /// Every program of Table 2, with the default engine, with and without symmetry, and with the
 /// symbolic engine.
@@ -15,7 +15,7 @@ fn table_2() {
         let problem = system.read(&folder);
         for (engine, symmetry) in [(None, true), (None, false), (Some(Engine::Symbolic), true)] {
             let options = Options { engine, symmetry, max_contexts: Some(collapse + 2), ..Options::default() };
-            let reached = search(&problem, Question::Visible, &options, |_| ());
+            let reached = search_unchecked(&problem, Question::Visible, &options, |_| ());
             assert_eq!(reached.visible_sequence.collapse(), Some(collapse), "{file}");
             assert_eq!(reached.fcr.as_ref().and_then(Fcr::holds), Some(fcr), "{file}");
             let chosen = if fcr { Engine::Explicit } else { Engine::Symbolic };
@@ -26,7 +26,7 @@ fn table_2() {
             if problem.property().bad.is_empty() {
                 continue;
             }
-            let verified = search(&problem, Question::Verify, &options, |_| ());
+            let verified = search_unchecked(&problem, Question::Verify, &options, |_| ());
             checked(&problem, &verified);
             match (verified.conclusion, bug) {
                 (Conclusion::Unsafe { trace, .. }, Some(contexts)) => {
@@ -62,7 +62,9 @@ fn expansions_of_bluetooth_and_bst() {
     ] {
         let problem = SYSTEMS.iter().find(|system| system.file == file).expect("a file of the table").read(&folder);
         let options = Options { symmetry, ..Options::default() };
-        let LevelStore::Explicit(reached) = search(&problem, Question::Reachable, &options, |_| ()).level_store else {
+        let LevelStore::Explicit(reached) =
+            search_unchecked(&problem, Question::Reachable, &options, |_| ()).level_store
+        else {
             panic!("explicit")
         };
         assert_eq!((reached.kept(), reached.expansions()), (states, expansions), "{file}");
@@ -92,7 +94,7 @@ fn tuples_of_bluetooth_and_stefan() {
     {
         let problem = SYSTEMS.iter().find(|system| system.file == file).expect("a file of the table").read(&folder);
         let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
-        let reached = search(&problem, Question::Reachable, &options, |_| ());
+        let reached = search_unchecked(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(reached.lower_sequence.collapse(), Some(k), "{file}");
         assert_eq!(reached.level_store.tuples(k), Some(Count::from(tuples)), "{file}");
     }

@@ -3,7 +3,7 @@
 use cpds::{Problem, print_cpds};
 use cpds_testing::families::{Pile, Recursion, stefan};
 use cpds_testing::oracle::levels;
-use cuba::{Conclusion, Options, Proof, Question, search};
+use cuba::{Conclusion, Options, Proof, Question, search_unchecked};
 use cuba::{Count, Engine, Ladder};
 
 #[test]
@@ -16,7 +16,7 @@ fn counts_are_those_of_the_closed_formula() {
         let count = |n: u64| Count::from(usize::try_from(n).unwrap());
         for symmetry in [true, false] {
             let options = Options { symmetry, ..Options::default() };
-            let found = search(&problem, Question::Reachable, &options, |_| ());
+            let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
             assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
             let last = found.levels.last().unwrap();
             assert_eq!(
@@ -42,7 +42,7 @@ fn rows_that_need_another_word() {
     let problem = Recursion { threads: 20, depth: 3, shared: 1 }.problem();
     for symmetry in [true, false] {
         let options = Options { symmetry, max_contexts: Some(2), memory: 1 << 28, ..Options::default() };
-        let found = search(&problem, Question::Reachable, &options, |_| ());
+        let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
         let counts: Vec<_> = found.levels.iter().map(|level| (level.reachable, level.visible)).collect();
         let (one, two) = (20 * 29, 190 * 29 * 29);
         let (one_visible, two_visible) = (20 * 6, 190 * 6 * 6);
@@ -57,7 +57,7 @@ fn results_are_the_same_with_every_number_of_jobs() {
 }
 
 #[test]
-#[ignore = "long: just long"]
+#[ignore = "a long version: `just long`"]
 fn results_are_the_same_with_every_number_of_jobs_long() {
     results_are_the_same_with(&[2, 3, 8]);
 }
@@ -71,7 +71,8 @@ fn results_are_the_same_with(numbers_of_jobs: &[usize]) {
     let problem: Problem = text.parse().unwrap();
     let results = |question: Question, memory: usize, symmetry: bool, jobs: usize| {
         let options = Options { symmetry, memory, jobs, ladder: Ladder::None, ..Options::default() };
-        let found = search(&problem, question, &Options { engine: Some(Engine::Explicit), ..options }, |_| ());
+        let found =
+            search_unchecked(&problem, question, &Options { engine: Some(Engine::Explicit), ..options }, |_| ());
         (found.conclusion, found.levels, found.statistics)
     };
     for symmetry in [true, false] {
@@ -100,7 +101,7 @@ fn piles_have_the_sizes_of_the_closed_formula() {
         let problem = family.problem();
         for symmetry in [true, false] {
             let options = Options { symmetry, ..Options::default() };
-            let found = search(&problem, Question::Reachable, &options, |_| ());
+            let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
             assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed), "{family:?}");
             assert_eq!(found.collapse_of_states, Some(threads as usize), "{family:?}");
             for (k, level) in (0..).zip(&found.levels) {
@@ -116,7 +117,7 @@ fn piles_have_the_sizes_of_the_closed_formula() {
 fn stefan_of_any_size() {
     for (threads, visible) in [(2, 20), (4, 254), (8, 30_362), (16, 315_610_418)] {
         let problem = stefan(threads);
-        let found = search(&problem, Question::Visible, &Options::default(), |_| ());
+        let found = search_unchecked(&problem, Question::Visible, &Options::default(), |_| ());
         assert_eq!(found.visible_sequence.collapse(), Some(threads as usize));
         assert_eq!(found.levels.last().unwrap().visible, Count::from(visible));
     }

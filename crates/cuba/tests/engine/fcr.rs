@@ -6,7 +6,7 @@ use crate::laws::law_on;
 use cpds::Problem;
 use cpds_testing::contexts::{FiniteLevels, finite_levels};
 use cpds_testing::random::{Shape, problem};
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 use cuba::{ContextFiniteness, Fcr, FinitenessProof};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
@@ -28,7 +28,7 @@ fn decided(fcr: &Fcr, problem: &Problem) -> (Option<bool>, usize) {
     let programs: Vec<usize> = (0..problem.system().programs().len()).collect();
     let question = fcr.pumping.question(problem.system(), &programs).expect("few heads");
     let options = Options { max_contexts: Some(8), ..Options::default() };
-    let found = search(&question, Question::Verify, &options, |_| ());
+    let found = search_unchecked(&question, Question::Verify, &options, |_| ());
     checked(&question, &found);
     match found.conclusion {
         Conclusion::Safe(_) => (Some(true), 0),
@@ -99,7 +99,7 @@ fn the_answer_after_an_analysis_does_not_contradict_the_definition() {
         let at_once = Fcr::new(problem.system()).holds();
         for question in [Question::Verify, Question::Visible] {
             let options = Options { max_contexts: Some(6), ..Options::default() };
-            let found = search(problem, question, &options, |_| ());
+            let found = search_unchecked(problem, question, &options, |_| ());
             let fcr = found.fcr.as_ref().expect("small");
             let holds = fcr.holds();
             assert_eq!(holds.is_some(), fcr.by().is_some());
@@ -132,14 +132,14 @@ fn a_loop_that_is_not_reachable_refutes_nothing() {
     let fcr = Fcr::new(problem.system());
     assert_eq!((fcr.holds(), fcr.by().as_deref()), (Some(true), Some("Z")));
     assert_eq!(fcr.programs[0], ContextFiniteness::Finite(FinitenessProof::Theorem17));
-    let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
+    let found = search_unchecked(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.level_store.engine(), cuba::Engine::Explicit);
     let problem: Problem =
         text("(3,a) -> (2,a) }\nthread C { symbols c; (1,c) -> (3,c)").replace("a,b", "a,c,b").parse().unwrap();
     let fcr = Fcr::new(problem.system());
     assert_eq!((fcr.holds(), fcr.by()), (None, None));
     assert_eq!(decided(&fcr, &problem), (Some(false), 3));
-    let found = search(&problem, Question::Visible, &Options::default(), |_| ());
+    let found = search_unchecked(&problem, Question::Visible, &Options::default(), |_| ());
     let fcr = found.fcr.expect("small");
     assert_eq!((fcr.holds(), fcr.by().as_deref()), (Some(false), Some("T(R_3)")));
 }

@@ -5,6 +5,7 @@ use cpds::Problem;
 use cpds_check::{Claim, Evidence, check};
 use cuba::{AnswerEvent, Cancel, Control, Halt, Options, Question, Reason, Verdict, answer, reach, verify};
 use std::thread;
+use std::time::Duration;
 
 const UNSAFE: &str = include_str!("../../../../models/paper/fig1.cpds");
 const SAFE: &str = include_str!("../../../../models/squeeze/get-and-put.cpds");
@@ -88,8 +89,48 @@ fn parallel_analyses_are_independent() {
     });
 }
 
+/// A caller may stop a token for any reason.
+#[test]
+fn every_reason_to_stop_ends_without_an_answer() {
+    let endless = problem(ENDLESS);
+    for why in [Halt::Superseded, Halt::Interrupted, Halt::TimeOut, Halt::Memory, Halt::Lost] {
+        let cancel = Cancel::new();
+        cancel.stop(why);
+        let control = Control { cancel, ..Control::default() };
+        let answer = answer(&endless, Question::Verify, &Options::default(), control, |_| ()).unwrap();
+        assert!(matches!(answer.verdict(), Verdict::Unknown(reason) if reason == Reason::from(why)), "{why}");
+    }
+}
+
+/// A slow function for events delays the end of an analysis by a few events, and a panic in it ends
+/// the analysis.
+#[test]
+fn the_function_for_events_may_be_slow_or_panic() {
+    let endless = problem(ENDLESS);
+    let options = Options { timeout: Some(Duration::from_millis(50)), ..Options::default() };
+    let mut events = 0;
+    let answer_of_slow = answer(&endless, Question::Verify, &options, Control::default(), |_| {
+        events += 1;
+        thread::sleep(Duration::from_millis(2));
+    });
+    assert!(matches!(answer_of_slow.unwrap().verdict(), Verdict::Unknown(Reason::TimeOut)));
+    assert!(events < 1000, "{events} events");
+
+    let panicked = thread::scope(|scope| {
+        let analysis = || {
+            let _ = answer(&endless, Question::Verify, &Options::default(), Control::default(), |event| {
+                assert!(!matches!(event, AnswerEvent::Search(_)), "as intended");
+            });
+        };
+        scope.spawn(analysis).join().is_err()
+    });
+    assert!(panicked);
+}
+
 #[path = "../../examples/build.rs"]
 mod build;
+#[path = "../../examples/program.rs"]
+mod program;
 #[path = "../../examples/verify.rs"]
 mod verify_example;
 #[path = "../../examples/visible_states.rs"]
@@ -100,4 +141,5 @@ fn the_examples_run() {
     verify_example::main().unwrap();
     visible_states::main().unwrap();
     build::main().unwrap();
+    program::main().unwrap();
 }

@@ -1,7 +1,7 @@
 //! The answers of an exploration that reaches a limit.
 
 use cpds::{Problem, VisibleState};
-use cuba::{Analysis, Conclusion, Options, Proof, Question, Reason, search};
+use cuba::{Analysis, Conclusion, Options, Proof, Question, Reason, search_unchecked};
 use cuba::{Count, Engine, LevelStore, Outcome, Rung};
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn problem(text: &str) -> Problem {
 }
 
 fn verify(problem: &Problem, options: Options) -> Analysis<'_> {
-    search(problem, Question::Verify, &options, |_| ())
+    search_unchecked(problem, Question::Verify, &options, |_| ())
 }
 
 fn by(rung: Rung) -> Conclusion {
@@ -88,17 +88,17 @@ fn an_infinite_context_is_one_language() {
     );
     let found = verify(&problem, Options { memory: 1 << 24, ..Options::default() });
     assert_eq!(found.conclusion, by(Rung::Z), "y is never on top");
-    let found = search(&problem, Question::Reachable, &Options::default(), |_| ());
+    let found = search_unchecked(&problem, Question::Reachable, &Options::default(), |_| ());
     assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
     let LevelStore::Symbolic(tuples) = &found.level_store else { panic!("finite context reachability does not hold") };
     assert_eq!((tuples.k(), tuples.kept(), tuples.languages().len()), (2, 2, 4), "∅, a, x, a(b ∪ c)*");
     assert_eq!(found.collapse_of_states, Some(1));
     // The explicit engine explores states until its memory is full.
     let options = Options { engine: Some(Engine::Explicit), memory: 1 << 24, ..Options::default() };
-    let found = search(&problem, Question::Reachable, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
     assert_eq!((found.conclusion, found.level_store.k()), (Conclusion::Unknown(Reason::Memory), 0));
     // But T(R) is known before that.
-    let found = search(&problem, Question::Visible, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Visible, &options, |_| ());
     assert_eq!((found.k(), found.conclusion), (0, Conclusion::Converged(Proof::Bounded(vec![Rung::Z]))));
 }
 
@@ -123,7 +123,7 @@ fn the_memory_is_limited() {
     );
     let problem = problem(&text);
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = search(&problem, Question::Visible, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     let z = found.rungs.iter().find(|climbed| climbed.rung == Rung::Z).expect("Z is the first rung");
     assert_eq!(z.outcome, Outcome::TooLarge, "Z exceeds the memory too");
@@ -139,7 +139,7 @@ fn the_memory_is_limited() {
 fn the_memory_is_limited_over_many_small_levels() {
     let problem = problem(FIG_1);
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = search(&problem, Question::Reachable, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     assert_eq!(found.visible_sequence.collapse(), Some(5));
 }
@@ -190,7 +190,7 @@ fn hardly_any_memory() {
     for memory in [0, 1000, 4000, 8000, 16_000, 32_000, 64_000] {
         for engine in [None, Some(Engine::Explicit), Some(Engine::Symbolic)] {
             let options = Options { engine, memory, ..Options::default() };
-            let found = search(&problem, Question::Reachable, &options, |_| ());
+            let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
             let (contexts, visible) = (found.k(), found.levels.last().expect("S_0 at least").visible);
             assert_eq!(visible, Count::from([1, 17, 83, 191, 254][contexts.min(4)]));
             match found.conclusion {
@@ -214,7 +214,7 @@ fn too_many_visible_states() {
     let threads: String = (0..20).map(thread).collect();
     let problem = problem(&format!("shared 0; init 0|a0*20\n{threads}"));
     let options = Options { memory: 1 << 24, ..Options::default() };
-    let found = search(&problem, Question::Visible, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Visible, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::Memory));
     assert!(found.level_store.snapshot().bytes < 1 << 25);
 }
@@ -234,7 +234,8 @@ fn a_language_that_blows_up() {
         either(40, 40)
     );
     let problem = problem(&text);
-    let found = search(&problem, Question::Reachable, &Options { memory: 1 << 24, ..Options::default() }, |_| ());
+    let found =
+        search_unchecked(&problem, Question::Reachable, &Options { memory: 1 << 24, ..Options::default() }, |_| ());
     assert_eq!((found.conclusion, found.level_store.k()), (Conclusion::Unknown(Reason::Memory), 0));
     assert!(found.level_store.snapshot().bytes < 1 << 24);
 }

@@ -1,4 +1,4 @@
-//! The table in `docs/paper-map.md`: each term leads to a file whose first paragraph has the term.
+//! The table in `docs/paper-map.md`: each term leads to a file whose first line has the term.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,17 +27,14 @@ fn rows(page: &str) -> Vec<Row> {
     table.skip(2).map(row).collect()
 }
 
-/// Returns the first paragraph of the comment at the top of a file; for a page, its title and its
-/// first paragraph.
-fn first_paragraph(path: &str, text: &str) -> String {
+/// Returns the first line of the comment at the top of a file, or the title of a page.
+fn first_line(path: &str, text: &str) -> String {
     let marker = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
-        Some("rs") => "//!",
-        Some("cpds") => "#",
-        Some("md") => return text.split("\n\n").take(2).collect::<Vec<_>>().join(" "),
-        _ => panic!("{path} is neither source code nor a page"),
+        Some("rs") => "//! ",
+        Some("cpds" | "md") => "# ",
+        _ => panic!("{path} is of no known kind"),
     };
-    let lines = text.lines().map_while(|line| line.strip_prefix(marker)).map(str::trim);
-    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    text.lines().next().and_then(|line| line.strip_prefix(marker)).unwrap_or_default().to_owned()
 }
 
 /// Whether a text has a term as a whole word, perhaps with a capital or in the plural.
@@ -55,15 +52,15 @@ fn has_term(text: &str, term: &str) -> bool {
 }
 
 #[test]
-fn each_term_of_the_paper_map_is_in_the_first_paragraph_of_its_file() {
+fn each_term_of_the_paper_map_is_in_the_first_line_of_its_file() {
     let page = fs::read_to_string(root().join("docs/paper-map.md")).expect("the page exists");
     let rows = rows(&page);
     let mut faults = Vec::new();
     for Row { term, file } in &rows {
         match fs::read_to_string(root().join(file)) {
             Err(error) => faults.push(format!("{term}: {file}: {error}")),
-            Ok(text) if !has_term(&first_paragraph(file, &text), term) => {
-                faults.push(format!("{term} is not in the first paragraph of {file}"));
+            Ok(text) if !has_term(&first_line(file, &text), term) => {
+                faults.push(format!("{term} is not in the first line of {file}"));
             }
             Ok(_) => {}
         }

@@ -13,7 +13,9 @@ use cuba::{
     Abstraction, AbstractionError, AbstractionLimits, Count, Cut, Engine, Halt, Ladder, Outcome, Overapproximation,
     Rung, RungResult,
 };
-use cuba::{Analysis, Cancel, Conclusion, Control, Event, Options, Question, Reason, search, search_with};
+use cuba::{
+    Analysis, Cancel, Conclusion, Control, Event, Options, Question, Reason, search_unchecked, search_unchecked_with,
+};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -122,7 +124,7 @@ fn an_exact_a_d_is_t_of_r() {
             max_contexts: Some(12),
             ..Options::default()
         };
-        let reached = search(problem, Question::Reachable, &options, |_| ());
+        let reached = search_unchecked(problem, Question::Reachable, &options, |_| ());
         let is_closed = matches!(reached.conclusion, Conclusion::Converged(_));
         if found.is_exact {
             if !is_closed {
@@ -172,10 +174,10 @@ fn every_run_has_the_same_results() {
     for question in [Question::Verify, Question::Visible, Question::Reachable] {
         let kinds = Cell::new([0; 3]);
         law_on(&shapes(), 250, |problem| {
-            let first = search(problem, question, &options(1), |_| ());
+            let first = search_unchecked(problem, question, &options(1), |_| ());
             for jobs in [2, 2, 1, 4] {
                 assert_eq!(
-                    complete_text(&search(problem, question, &options(jobs), |_| ())),
+                    complete_text(&search_unchecked(problem, question, &options(jobs), |_| ())),
                     complete_text(&first),
                     "--jobs {jobs}"
                 );
@@ -201,13 +203,13 @@ fn answers_do_not_contradict_the_oracle() {
     law_on(&shapes(), 1000, |problem| {
         let reached = reached(problem);
         let bad = reached.iter().any(|state| problem.property().violation(state).is_some());
-        match search(problem, Question::Verify, &options(2), |_| ()).conclusion {
+        match search_unchecked(problem, Question::Verify, &options(2), |_| ()).conclusion {
             Conclusion::Safe(proof) => assert!(!bad, "{proof:?}"),
             Conclusion::Unsafe { trace, .. } => assert_eq!(trace.replay(problem.system()), Ok(())),
             Conclusion::Unknown(_) => {}
             other => panic!("{other:?}"),
         }
-        let found = search(problem, Question::Visible, &options(2), |_| ());
+        let found = search_unchecked(problem, Question::Visible, &options(2), |_| ());
         let visible: BTreeSet<_> = (0..=found.k()).flat_map(|k| found.level_store.visible().states(k)).collect();
         let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
         match found.conclusion {
@@ -250,7 +252,7 @@ fn an_endless_run_can_be_cancelled() {
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let seen = Cell::new((0, 0));
         // The run is cancelled, as by Ctrl-C, after both searches have made progress.
-        let found = search_with(control, &problem, Question::Verify, &options, |event| {
+        let found = search_unchecked_with(control, &problem, Question::Verify, &options, |event| {
             let (mut k, mut depth) = seen.get();
             match event {
                 Event::Level(level) => k = level.k,
@@ -274,7 +276,7 @@ fn a_timeout_of_zero_gives_no_answer() {
     let problem = problem(MIRROR);
     let start = Instant::now();
     let options = Options { timeout: Some(Duration::from_millis(200)), ..Options::default() };
-    let found = search(&problem, Question::Verify, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Verify, &options, |_| ());
     assert_eq!(found.conclusion, Conclusion::Unknown(Reason::TimeOut));
     assert!(start.elapsed() >= Duration::from_millis(200));
 }
@@ -284,7 +286,7 @@ fn a_timeout_of_zero_gives_no_answer() {
 fn a_depth_with_too_many_tuples_is_skipped() {
     let problem = problem(MIRROR);
     let options = Options { max_contexts: Some(3), max_depth: Some(2), max_tuples: Some(2), ..Options::default() };
-    let found = search(&problem, Question::Visible, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Visible, &options, |_| ());
     let of = |rung| &found.rungs.iter().find(|climbed| climbed.rung == rung).expect("the rung was tried").outcome;
     assert_eq!(*of(Rung::Abstract(0)), Outcome::TooManyTuples(2));
     assert_eq!(*of(Rung::Abstract(2)), Outcome::TooManyTuples(2));

@@ -5,7 +5,7 @@ use crate::laws::{law_on, shapes};
 use cpds::{GlobalState, Pattern, Problem, Property, VisibleState, Wild};
 use cpds_testing::oracle;
 use cpds_testing::renaming::renamed;
-use cuba::{Conclusion, Options, Question, search};
+use cuba::{Conclusion, Options, Question, search_unchecked};
 use cuba::{Count, Engine, Fcr, Reachable, Symbolic, SymbolicOptions, Tuning};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ fn the_symbolic_engine_is_right_if_contexts_are_infinite() {
 }
 
 #[test]
-#[ignore = "long: just long"]
+#[ignore = "a long version: `just long`"]
 fn the_symbolic_engine_is_right_if_contexts_are_infinite_long() {
     the_symbolic_engine_is_right_in(1200);
 }
@@ -128,7 +128,8 @@ fn the_symbolic_engine_is_right_in(cases: u32) {
                 let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
                 let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
                 let options = Options { engine: Some(Engine::Symbolic), ..Options::default() };
-                let Conclusion::Unsafe { trace, .. } = search(&target, Question::Verify, &options, |_| ()).conclusion
+                let Conclusion::Unsafe { trace, .. } =
+                    search_unchecked(&target, Question::Verify, &options, |_| ()).conclusion
                 else {
                     panic!("{state:?} is reachable")
                 };
@@ -214,7 +215,7 @@ fn verdicts_are_those_of_the_explicit_engine() {
                 max_depth: Some(0),
                 ..Options::default()
             };
-            search(problem, Question::Verify, &options, |_| ()).conclusion
+            search_unchecked(problem, Question::Verify, &options, |_| ()).conclusion
         };
         let explicit = verify(Engine::Explicit, true);
         for symmetry in [true, false] {
@@ -248,7 +249,7 @@ fn a_trace_names_the_rules_of_each_thread() {
         thread B { symbols b a; (1,a) -> (2,b); (0,a) -> (1,b); up: (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
     assert_eq!(problem.system().symmetric_groups().len(), 1);
-    let found = search(&problem, Question::Verify, &Options::default(), |_| ());
+    let found = search_unchecked(&problem, Question::Verify, &Options::default(), |_| ());
     let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("unsafe") };
     assert_eq!(trace.replay(problem.system()), Ok(()));
     assert_eq!((trace.contexts.len(), trace.contexts[0].steps.len(), trace.contexts[1].steps.len()), (2, 1, 1));
@@ -262,7 +263,7 @@ fn many_initial_states() {
     let text = format!("shared 0\n{}\nthread A {{ symbols l r c; (0,c) -> (0,c c) }}", initial.join("\n"));
     let problem: Problem = text.parse().unwrap();
     let options = Options { engine: Some(Engine::Symbolic), memory: 1 << 26, ..Options::default() };
-    let found = search(&problem, Question::Reachable, &options, |_| ());
+    let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
     assert_eq!(found.lower_sequence.collapse(), Some(0));
     assert_eq!(found.levels[0].tuples, Some(Count::from(20_000)));
 }

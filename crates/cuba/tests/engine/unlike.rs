@@ -7,7 +7,7 @@ use cpds::{Pattern, Problem, Property, Wild};
 use cpds_testing::oracle;
 use cpds_testing::random::{Shape, problem};
 use cpds_testing::unlike::{Permits, Strangers, Token, Transactions};
-use cuba::{Conclusion, Options, Proof, Question, search};
+use cuba::{Conclusion, Options, Proof, Question, search_unchecked};
 use cuba::{Count, Engine, Ladder, Symbolic, SymbolicOptions, Tuning};
 use proptest::strategy::Strategy;
 use std::cell::Cell;
@@ -132,7 +132,7 @@ fn permits_have_the_sizes_of_the_closed_formula() {
         let problem = family.problem();
         assert_eq!(problem.system().symmetric_groups().len(), threads as usize);
         let options = Options { engine: Some(Engine::Explicit), ladder: Ladder::None, ..Options::default() };
-        let found = search(&problem, Question::Reachable, &options, |_| ());
+        let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
         let states = found.levels.last().and_then(|level| level.reachable);
         assert_eq!(states.and_then(Count::exact), Some(family.states().into()), "{family:?}");
         for options in [LISTED, DIAGRAMS] {
@@ -210,7 +210,7 @@ fn the_largest_number_of_threads_in_diagrams() {
         let problem: Problem = format!("shared 0; init 0|{}\n{programs}", start.join(",")).parse().unwrap();
         let (engine, ladder) = (Some(Engine::Symbolic), Ladder::None);
         let options = Options { engine, ladder, max_contexts: Some(1), ..Options::default() };
-        let found = search(&problem, Question::Reachable, &options, |_| ());
+        let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(found.levels[1].tuples.and_then(Count::exact), Some(threads.into()));
     }
 }
@@ -227,7 +227,7 @@ fn evidence_from_diagrams_is_accepted() {
     ];
     for problem in families {
         let options = Options { engine: Some(Engine::Symbolic), ladder: Ladder::None, ..Options::default() };
-        let found = search(&problem, Question::Reachable, &options, |_| ());
+        let found = search_unchecked(&problem, Question::Reachable, &options, |_| ());
         assert_eq!(found.conclusion, Conclusion::Converged(Proof::LowerCollapsed));
         checked(&problem, &found).expect("a certificate");
         for level in &found.levels {
@@ -235,7 +235,7 @@ fn evidence_from_diagrams_is_accepted() {
                 let tops = state.tops.iter().map(|&top| Wild::Is(top)).collect();
                 let bad = vec![Pattern { shared: Wild::Is(state.shared), tops }];
                 let target = Problem::new(problem.system().clone(), Property { bad }).unwrap();
-                let found = search(&target, Question::Verify, &options, |_| ());
+                let found = search_unchecked(&target, Question::Verify, &options, |_| ());
                 assert_eq!(checked(&target, &found), None);
                 let Conclusion::Unsafe { trace, .. } = found.conclusion else { panic!("{state:?} is reachable") };
                 assert_eq!((trace.contexts.len(), &trace.last().visible()), (level.k, state));

@@ -1,15 +1,15 @@
-//! A group of parts of the index: the look-up of its candidates, and the numbers of its new states.
+//! A group of shards of the index: the look-up of its candidates, and the numbers of its new states.
 
 use crate::explicit::exploration::{CACHED_STATES, state_number};
 use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{Piece, Waiting, candidates_for};
-use crate::explicit::state_index::{Part, part_of};
+use crate::explicit::state_index::{Shard, shard_of};
 use crate::explicit::state_table::{BATCH, Rows};
 use crate::explicit::wave::Pair;
 use crate::tables::packed_rows::{hash, same};
 use crate::tables::thread_masks::ThreadMasks;
 
-/// The results of the look-ups in some parts of the index. It has cache lines of its own.
+/// The results of the look-ups in some shards of the index. It has cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Group {
@@ -19,8 +19,8 @@ pub(super) struct Group {
     pub(super) rows: Vec<u64>,
     pub(super) candidates: Vec<u32>,
     pub(super) reached_by: ThreadMasks,
-    /// For each new state, its place in the index.
-    places: Vec<u32>,
+    /// For each new state, its slot in the index.
+    slots: Vec<u32>,
     /// A mark for each candidate of the round that is a reopened pair.
     pub(super) is_reopened: Vec<u64>,
     /// These candidates and pairs.
@@ -47,14 +47,14 @@ impl Group {
         tables: &LookUpTables<'_>,
         pieces: &[Piece],
         number: usize,
-        parts: &mut [Part],
+        shards: &mut [Shard],
         marks: usize,
     ) {
-        let (words, len, count) = (tables.rows.layout().words(), tables.rows.len(), parts.len());
+        let (words, len, count) = (tables.rows.layout().words(), tables.rows.len(), shards.len());
         self.clear(tables.reached_by.stride(), marks);
-        // Most parts have the room since the last round. A search needs a free place to end.
-        for (part, at) in parts.iter_mut().zip(number * count..) {
-            part.make_room(candidates_for(pieces, at));
+        // Most shards have the room since the last round. A search needs a free slot to end.
+        for (shard, at) in shards.iter_mut().zip(number * count..) {
+            shard.make_room(candidates_for(pieces, at));
         }
         let mut hashes = [0; BATCH];
         for piece in pieces {
@@ -66,23 +66,23 @@ impl Group {
                 let hashes = &hashes[..origins.len()];
                 if len > CACHED_STATES {
                     // New states are not among the rows yet.
-                    let likely = |hash| parts[part_of(hash) % count].likely(hash);
+                    let likely = |hash| shards[shard_of(hash) % count].likely(hash);
                     let likely = |hash| Some(likely(hash)).filter(|&id| id < len).unwrap_or(0);
                     let also = |id: usize| tables.reached_by.first_of(id.wrapping_sub(tables.level_start));
                     tables.rows.prefetch(hashes, likely, also);
                 }
                 for ((row, &hash), &(candidate, position)) in rows.chunks_exact(words).zip(hashes).zip(origins) {
                     let candidate = piece.first + candidate as usize;
-                    let part = &mut parts[part_of(hash) % count];
+                    let shard = &mut shards[shard_of(hash) % count];
                     let is = |id: usize| match id.checked_sub(len) {
                         None => same(tables.rows.row(id), row),
                         Some(new) => same(&self.rows[new * words..][..words], row),
                     };
-                    match part.search(hash, is) {
-                        Err(place) => {
-                            part.put(place, hash, len + self.candidates.len());
-                            part.count_row();
-                            self.places.push(state_number(place));
+                    match shard.search(hash, is) {
+                        Err(slot) => {
+                            shard.put(slot, hash, len + self.candidates.len());
+                            shard.count_row();
+                            self.slots.push(state_number(slot));
                             self.is_new[candidate / 64] |= 1 << (candidate % 64);
                             self.candidates.push(state_number(candidate));
                             for &word in row {
@@ -114,7 +114,7 @@ impl Group {
         }
         self.rows.clear();
         self.candidates.clear();
-        self.places.clear();
+        self.slots.clear();
         self.reached_by.clear(stride);
         self.reopened.clear();
         self.ends.clear();
@@ -122,11 +122,11 @@ impl Group {
 
     /// Writes the numbers of the new states into the index. The first new state of the round has the
     /// number `first`.
-    pub(super) fn settle(&self, parts: &mut [Part], words: usize, first: usize, new: &Marks) {
-        let count = parts.len();
-        for ((row, &place), &candidate) in self.rows.chunks_exact(words).zip(&self.places).zip(&self.candidates) {
+    pub(super) fn settle(&self, shards: &mut [Shard], words: usize, first: usize, new: &Marks) {
+        let count = shards.len();
+        for ((row, &slot), &candidate) in self.rows.chunks_exact(words).zip(&self.slots).zip(&self.candidates) {
             let hash = hash(row);
-            parts[part_of(hash) % count].put(place as usize, hash, first + new.count_before(candidate as usize));
+            shards[shard_of(hash) % count].put(slot as usize, hash, first + new.count_before(candidate as usize));
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::explicit::exploration::prefetch;
 use crate::explicit::parallel::group::Group;
 use crate::explicit::parallel::marks::Marks;
-use crate::explicit::state_index::{PARTS, part_of};
+use crate::explicit::state_index::{SHARDS, shard_of};
 use crate::explicit::state_table::{BATCH, States};
 use crate::explicit::wave::Pair;
 use crate::tables::packed_rows::hash;
@@ -21,8 +21,8 @@ pub(super) struct Piece {
     pub(super) waiting: Vec<Waiting>,
     /// The number of candidates.
     pub(super) candidates: usize,
-    /// For each part of the index, the number of its candidates.
-    pub(super) parts: [u32; PARTS],
+    /// For each shard of the index, the number of its candidates.
+    pub(super) shards: [u32; SHARDS],
     /// The number of the first candidate, among all of the round.
     pub(super) first: usize,
     /// Whether candidates are missing or have an old layout.
@@ -73,7 +73,7 @@ impl Piece {
             pairs: 0..0,
             waiting: (0..groups).map(|_| Waiting::default()).collect(),
             candidates: 0,
-            parts: [0; PARTS],
+            shards: [0; SHARDS],
             first: 0,
             is_stale: false,
             successors: Successors::default(),
@@ -86,8 +86,8 @@ impl Piece {
             waiting.rows.clear();
             waiting.origins.clear();
         }
-        (self.candidates, self.parts, self.is_stale) = (0, [0; PARTS], false);
-        let (layout, parts) = (tables.states.layout(), PARTS / self.waiting.len());
+        (self.candidates, self.shards, self.is_stale) = (0, [0; SHARDS], false);
+        let (layout, shards) = (tables.states.layout(), SHARDS / self.waiting.len());
         let mut number = 0;
         for pairs in pairs[self.pairs.clone()].chunks(BATCH) {
             prefetch(tables.states, pairs);
@@ -104,9 +104,9 @@ impl Piece {
                 self.successors.prepare(tables.symmetry, layout, row, pair.position.into());
                 for index in steps {
                     let (row, at) = self.successors.pack(layout, tables.steps[program].successor(index));
-                    let part = part_of(hash(row));
-                    self.parts[part] += 1;
-                    let waiting = &mut self.waiting[part / parts];
+                    let shard = shard_of(hash(row));
+                    self.shards[shard] += 1;
+                    let waiting = &mut self.waiting[shard / shards];
                     for &word in row {
                         waiting.rows.push(word);
                     }
@@ -144,7 +144,7 @@ impl Piece {
     }
 }
 
-/// The number of candidates of all pieces for a part of the index.
-pub(super) fn candidates_for(pieces: &[Piece], part: usize) -> usize {
-    pieces.iter().map(|piece| piece.parts[part] as usize).sum()
+/// The number of candidates of all pieces for a shard of the index.
+pub(super) fn candidates_for(pieces: &[Piece], shard: usize) -> usize {
+    pieces.iter().map(|piece| piece.shards[shard] as usize).sum()
 }

@@ -2,7 +2,7 @@
 //!
 //! A round takes pairs of the wave, in order, at most until the next check. Its phases:
 //! 1. For each piece of the pairs, a worker takes the steps. Their targets are *candidates*; each
-//!    waits for the group of parts of the index to which its hash belongs.
+//!    waits for the group of shards of the index to which its hash belongs.
 //! 2. Steps that are not in the cache are computed, pair by pair, in order. Then the pieces that
 //!    lack them take their steps again.
 //! 3. For each group, a worker looks up its candidates, in order. New states get preliminary
@@ -23,7 +23,7 @@ use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{NewStates, Piece, StepTables, candidates_for};
 use crate::explicit::reachable::{Reachable, tops_of};
 use crate::explicit::stack_table::Stacks;
-use crate::explicit::state_index::{PARTS, Part};
+use crate::explicit::state_index::{SHARDS, Shard};
 use crate::explicit::state_table::States;
 use crate::explicit::wave::Pair;
 use crate::tables::packed_rows::{Layout, PackedSet};
@@ -78,7 +78,7 @@ impl Rounds {
         // cores have them in their caches at the same time, the better. If the number of workers is
         // no power of two, more groups give all workers about as much to do.
         let workers = self.workers.count();
-        let groups = if workers.is_power_of_two() { workers } else { PARTS.min((4 * workers).next_power_of_two()) };
+        let groups = if workers.is_power_of_two() { workers } else { SHARDS.min((4 * workers).next_power_of_two()) };
         if self.groups.len() != groups {
             self.groups.resize_with(groups, Group::default);
             self.pieces.clear();
@@ -171,8 +171,8 @@ impl Reachable<'_> {
         let level_start = self.levels[self.levels.len() - 1];
         let States { rows, index } = &mut self.states;
         let tables = LookUpTables { rows, reached_by: &self.reached_by, level_start, wave_end: self.wave.states.end };
-        let parts = index.par_chunks_mut(PARTS / groups.len()).zip(&mut *groups).enumerate().with_max_len(1);
-        parts.for_each(|(number, (parts, group))| group.look_up(&tables, pieces, number, parts, first / 64));
+        let shards = index.par_chunks_mut(SHARDS / groups.len()).zip(&mut *groups).enumerate().with_max_len(1);
+        shards.for_each(|(number, (shards, group))| group.look_up(&tables, pieces, number, shards, first / 64));
         self.add_new_states(pieces, groups);
     }
 
@@ -240,15 +240,15 @@ impl Reachable<'_> {
                 reopened: pairs.split_off_mut(..count(&reopened)).expect("for all"),
             });
         }
-        // Adds room for as many candidates as this round had. Here any core may take a part. In the
-        // look-up each core has its own parts, and all would wait for the core whose parts grow.
-        let each = PARTS / groups.len();
-        let settle = |(number, (parts, group)): (usize, (&mut [Part], &Group))| {
-            group.settle(parts, words, first, &new);
-            let grow = |(part, at)| Part::make_room(part, candidates_for(pieces, at));
-            parts.par_iter_mut().zip(number * each..(number + 1) * each).with_max_len(1).for_each(grow);
+        // Adds room for as many candidates as this round had. Here any core may take a shard. In the
+        // look-up each core has its own shards, and all would wait for the core whose shards grow.
+        let each = SHARDS / groups.len();
+        let settle = |(number, (shards, group)): (usize, (&mut [Shard], &Group))| {
+            group.settle(shards, words, first, &new);
+            let grow = |(shard, at)| Shard::make_room(shard, candidates_for(pieces, at));
+            shards.par_iter_mut().zip(number * each..(number + 1) * each).with_max_len(1).for_each(grow);
         };
-        let parts = index.par_chunks_mut(each).zip(groups).enumerate().with_max_len(1);
+        let shards = index.par_chunks_mut(each).zip(groups).enumerate().with_max_len(1);
         let written = pieces.par_iter().zip(targets).enumerate().with_max_len(1);
         let (wave, many) = (&mut self.wave, self.rounds.pairs_for(STEPS));
         let (stacks, visible) = (&self.stacks, &self.visible);
@@ -257,7 +257,7 @@ impl Reachable<'_> {
             new_visible(stacks, (&layout, to.rows), visible)
         };
         let others = || rayon::join(|| written.map(write).collect::<Vec<_>>(), || wave.take(many));
-        let ((), (new_sets, _)) = rayon::join(|| parts.for_each(settle), others);
+        let ((), (new_sets, _)) = rayon::join(|| shards.for_each(settle), others);
         for states in new_sets.into_iter().flatten() {
             self.visible.insert_all(&states);
         }
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "long: just long"]
+    #[ignore = "a long version: `just long`"]
     fn more_workers_change_nothing_long() {
         more_workers_change_nothing_in(500);
     }

@@ -6,7 +6,7 @@ use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::question::Options;
 use crate::squeeze::race::Race;
 use crate::squeeze::rung_outcome::Bound;
-use crate::squeeze::search::search;
+use crate::squeeze::search::search_unchecked;
 use crate::statistics::Engine;
 use crate::tables::packed_rows::PackedSet;
 use crate::tuning::Tuning;
@@ -17,7 +17,7 @@ use cpds::Problem;
 use cpds_testing::random::{Shape, problem};
 use proptest::prelude::*;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 
 const FIG_1: &str = include_str!("../../../../../models/paper/fig1.cpds");
 
@@ -48,7 +48,7 @@ fn a_wrong_rung_is_a_contradiction() {
         let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small_options() };
         let race = Race::new(2, &Cancel::default());
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
-        let (events, _) = channel();
+        let (events, _) = sync_channel(1 << 10);
         let lower = squeeze.run_lower_search(None, &events);
         let mut upper = squeeze.run_upper_search(None, None, &events);
         let empty = PackedSet::new(VisibleLevels::layout(problem.system()));
@@ -72,7 +72,7 @@ fn a_level_has_the_upper_bound_of_its_time() {
     let race = Race::new(2, &Cancel::default());
     let options = Options { max_contexts: Some(0), ..small_options() };
     let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
-    let mut level = squeeze.run_lower_search(None, &channel().0).levels.remove(0);
+    let mut level = squeeze.run_lower_search(None, &sync_channel(1 << 10).0).levels.remove(0);
     let too_large = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
         Timestamped { time: 1, value: too_large },
@@ -156,7 +156,7 @@ fn the_engine_with_more_levels_is_reported() {
         let mut count = 0;
         for memory in (1..20).map(|i| step * i) {
             let options = Options { memory, ladder: Ladder::None, max_contexts: Some(200), ..small_options() };
-            let analysis = search(&problem, Question::Reachable, &options, |_| ());
+            let analysis = search_unchecked(&problem, Question::Reachable, &options, |_| ());
             let is_symbolic = analysis.level_store.engine() == Engine::Symbolic;
             assert!(analysis.level_store.k() >= analysis.k(), "{memory}");
             assert!(analysis.levels.iter().all(|level| level.tuples.is_some() == is_symbolic), "{memory}");
@@ -173,7 +173,7 @@ fn report_in_sequence(problem: &Problem, question: Question, options: &Options, 
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
     let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
-    let (events, _) = channel();
+    let (events, _) = sync_channel(1 << 10);
     let run_upper = || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(None, None, &events));
     let run_lower = || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(None, &events));
     let (upper, lower) = if upper_first {
@@ -221,6 +221,6 @@ fn many_initial_states_take_no_time() {
     let text = "shared 0..4\ninit 0|a\ninit 1|a\ninit 2|a\ninit 3|a\nbad 4|a\nthread A { symbols a; (0,a) -> (0,a a) }";
     let problem: Problem = text.parse().unwrap();
     assert_both_orders_report_the_same(&problem, &Options { max_contexts: Some(3), ..small_options() });
-    let analysis = search(&problem, Question::Verify, &Options::default(), |_| ());
+    let analysis = search_unchecked(&problem, Question::Verify, &Options::default(), |_| ());
     assert_eq!(analysis.conclusion, Conclusion::Safe(Proof::Bounded(vec![Rung::Z])));
 }

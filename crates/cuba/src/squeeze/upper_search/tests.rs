@@ -9,7 +9,7 @@ use crate::squeeze::work_clock::WORK_PER_RUNG;
 use crate::statistics::Engine;
 use crate::tuning::Tuning;
 use cpds::Problem;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::sync_channel;
 
 fn fig_1() -> Problem {
     include_str!("../../../../../models/paper/fig1.cpds").parse().unwrap()
@@ -21,7 +21,7 @@ fn squeeze(problem: &Problem, question: Question, options: Options) -> Squeeze<'
 }
 
 fn run<'a>(squeeze: &Squeeze<'a, '_>) -> UpperSearch<'a> {
-    squeeze.run_upper_search(None, None, &channel().0)
+    squeeze.run_upper_search(None, None, &sync_channel(1 << 10).0)
 }
 
 fn outcomes(search: &UpperSearch<'_>) -> Vec<(String, Outcome)> {
