@@ -5,6 +5,8 @@ use crate::squeeze::analysis::Level;
 use crate::squeeze::level_store::LevelSnapshot;
 use crate::squeeze::rung_outcome::RungResult;
 use crate::statistics::Engine;
+#[cfg(test)]
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 /// An event of a search. Events of the two searches come in any order.
 #[derive(Clone, Debug)]
@@ -49,4 +51,13 @@ impl LevelProgress {
     pub(crate) fn of(&LevelSnapshot { engine, k, kept, expansions, bytes, .. }: &LevelSnapshot<'_>) -> Self {
         LevelProgress { engine, k, kept, expansions, bytes }
     }
+}
+
+/// Returns a sender without a receiver: a test that runs one search alone drops its events.
+#[cfg(test)]
+pub(crate) fn dropped_events() -> SyncSender<Event> {
+    // With a receiver that takes nothing, a search would wait for it as soon as the channel is full.
+    let (events, receiver) = sync_channel(0);
+    drop(receiver);
+    events
 }

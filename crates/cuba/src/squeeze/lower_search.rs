@@ -342,12 +342,12 @@ mod tests {
     use super::*;
     use crate::limits::Cancel;
     use crate::overapproximation::ladder::Rung;
+    use crate::squeeze::event::dropped_events;
     use crate::squeeze::question::{Options, Question};
     use crate::squeeze::race::Race;
     use crate::squeeze::search::search_unchecked;
     use crate::tuning::Tuning;
     use cpds::Problem;
-    use std::sync::mpsc::sync_channel;
 
     const FIG_1: &str = include_str!("../../../../models/paper/fig1.cpds");
 
@@ -375,7 +375,7 @@ mod tests {
         let problem: Problem = FIG_1.parse().unwrap();
         for (engine, unit) in [(Engine::Explicit, 1), (Engine::Symbolic, EXPANSIONS_PER_UNIT)] {
             let options = Options { engine: Some(engine), max_contexts: Some(30), ..Options::default() };
-            let search = squeeze(&problem, engine, options).run_lower_search(None, &sync_channel(1 << 10).0);
+            let search = squeeze(&problem, engine, options).run_lower_search(None, &dropped_events());
             let (first, last) = (search.levels.first().unwrap().time, search.levels.last().unwrap().time);
             assert_eq!((first, last), (0, search.level_store.snapshot().work * unit));
             assert!(last > 64, "{last}");

@@ -3,6 +3,7 @@
 use super::*;
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
+use crate::squeeze::event::dropped_events;
 use crate::squeeze::question::Options;
 use crate::squeeze::race::Race;
 use crate::squeeze::rung_outcome::Bound;
@@ -17,7 +18,6 @@ use cpds::Problem;
 use cpds_testing::random::{Shape, problem};
 use proptest::prelude::*;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 
 const FIG_1: &str = include_str!("../../../../../models/paper/fig1.cpds");
 
@@ -48,7 +48,7 @@ fn a_wrong_rung_is_a_contradiction() {
         let options = Options { max_contexts: Some(6), max_depth: Some(1), ..small_options() };
         let race = Race::new(2, &Cancel::default());
         let squeeze = Squeeze::new(&problem, question, options, Engine::Explicit, race, None);
-        let (events, _) = sync_channel(1 << 10);
+        let events = dropped_events();
         let lower = squeeze.run_lower_search(None, &events);
         let mut upper = squeeze.run_upper_search(None, None, &events);
         let empty = PackedSet::new(VisibleLevels::layout(problem.system()));
@@ -72,7 +72,7 @@ fn a_level_has_the_upper_bound_of_its_time() {
     let race = Race::new(2, &Cancel::default());
     let options = Options { max_contexts: Some(0), ..small_options() };
     let squeeze = Squeeze::new(&problem, Question::Visible, options, Engine::Explicit, race, None);
-    let mut level = squeeze.run_lower_search(None, &sync_channel(1 << 10).0).levels.remove(0);
+    let mut level = squeeze.run_lower_search(None, &dropped_events()).levels.remove(0);
     let too_large = RungResult { rung: Rung::Abstract(0), outcome: Outcome::TooLarge };
     let rungs = [
         Timestamped { time: 1, value: too_large },
@@ -173,7 +173,7 @@ fn report_in_sequence(problem: &Problem, question: Question, options: &Options, 
     let engine = if fcr.holds() == Some(true) { Engine::Explicit } else { Engine::Symbolic };
     let race = Race::new(2, &Cancel::default());
     let squeeze = Squeeze::new(problem, question, *options, engine, race, None);
-    let (events, _) = sync_channel(1 << 10);
+    let events = dropped_events();
     let run_upper = || squeeze.race.run(Side::Upper, || squeeze.run_upper_search(None, None, &events));
     let run_lower = || squeeze.race.run(Side::Lower, || squeeze.run_lower_search(None, &events));
     let (upper, lower) = if upper_first {

@@ -3,13 +3,13 @@
 use super::*;
 use crate::limits::Cancel;
 use crate::overapproximation::ladder::Ladder;
+use crate::squeeze::event::dropped_events;
 use crate::squeeze::race::Race;
 use crate::squeeze::rung_order::DEFAULT_MAX_TUPLES;
 use crate::squeeze::work_clock::WORK_PER_RUNG;
 use crate::statistics::Engine;
 use crate::tuning::Tuning;
 use cpds::Problem;
-use std::sync::mpsc::sync_channel;
 
 fn fig_1() -> Problem {
     include_str!("../../../../../models/paper/fig1.cpds").parse().unwrap()
@@ -21,7 +21,7 @@ fn squeeze(problem: &Problem, question: Question, options: Options) -> Squeeze<'
 }
 
 fn run<'a>(squeeze: &Squeeze<'a, '_>) -> UpperSearch<'a> {
-    squeeze.run_upper_search(None, None, &sync_channel(1 << 10).0)
+    squeeze.run_upper_search(None, None, &dropped_events())
 }
 
 fn outcomes(search: &UpperSearch<'_>) -> Vec<(String, Outcome)> {
