@@ -97,15 +97,15 @@ fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child>
         arguments.extend(more);
         let mut command = cuba(&arguments);
         if more.contains(&CHECKPOINT_EACH_LEVEL) {
-            command.env("CUBA_FAULT", "hang:Searching");
+            command.env("CUBA_FAULT", "hang:MakingEvidence");
         }
         command.spawn().expect("the process starts")
     };
     (0..processes).map(one).collect()
 }
 
-/// Saves a checkpoint after each level. Tests use it with `CUBA_FAULT=hang:Searching`: the thread
-/// of process 0 that reports levels hangs, so process 0 does not end.
+/// Saves a checkpoint after each level. Tests use it with `CUBA_FAULT=hang:MakingEvidence`: process 0
+/// hangs after the search, so it does not end, and the checkpoints stay.
 const CHECKPOINT_EACH_LEVEL: &str = "--checkpoint-every=0s";
 
 /// Returns the exit code.
@@ -259,7 +259,7 @@ fn a_resumed_run_gives_the_same_answer() {
         let arguments =
             [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, CHECKPOINT_EACH_LEVEL]]
                 .concat();
-        let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("the process starts");
+        let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:MakingEvidence").spawn().expect("the process starts");
         wait_for_level(&checkpoint, 1, level);
         first.kill().expect("it exists");
         first.wait().expect("the process ends");
@@ -282,7 +282,7 @@ fn a_missing_checkpoint_of_a_part_is_reported() {
     let name = checkpoint.to_str().expect("UTF-8");
     let arguments =
         [&["reach"], &MODEL[..], &["--processes=2", "--jobs=1", "--checkpoint", name, CHECKPOINT_EACH_LEVEL]].concat();
-    let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:Searching").spawn().expect("the process starts");
+    let mut first = cuba(&arguments).env("CUBA_FAULT", "hang:MakingEvidence").spawn().expect("the process starts");
     wait_for_level(&checkpoint, 1, 2);
     first.kill().expect("it exists");
     first.wait().expect("the process ends");
