@@ -8,7 +8,7 @@
 use crate::states::{family, figures, table};
 use cuba::Ladder;
 use cuba::checkpoint::StartPoint;
-use cuba::distributed::{Elsewhere, Place, Sent, Share};
+use cuba::distributed::{Elsewhere, PartId, Sent, Share};
 use cuba::{Control, Options, Question, Tuning, search_unchecked, search_unchecked_with};
 use cuba_cli::running::cluster::{ClusterEnd, JoinOutcome, JoinRequest, ProcessLocation, Transport};
 use cuba_cli::running::console::Console;
@@ -69,7 +69,7 @@ pub(crate) fn compare() {
 fn request(shared: u64, location: ProcessLocation) -> JoinRequest {
     let system = Arc::new(family(shared).problem().system().clone());
     let share =
-        move |part, parts| Share::new(Arc::clone(&system), false, Place { part, parts, seed: 0 }, Tuning::SHIPPED);
+        move |part, parts| Share::new(Arc::clone(&system), false, PartId { part, parts, seed: 0 }, Tuning::SHIPPED);
     let run = Run::new(Vec::new(), Console::process(), None);
     JoinRequest { location, jobs: 1, question: Vec::new(), share: Box::new(share), quiet: true, run }
 }

@@ -9,7 +9,7 @@ use crate::running::machine;
 use crate::running::run::Run;
 use clap::Args;
 use cuba::Tuning;
-use cuba::distributed::{Place, Share, ShareStore};
+use cuba::distributed::{PartId, Share, ShareStore};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -145,9 +145,8 @@ impl ClusterArgs {
         let system = Arc::new(problem.system().clone());
         let store = folder.clone().map(|folder| folder as Arc<dyn ShareStore>);
         let share = move |part: usize, parts: usize| {
-            let place = Place { part, parts, seed };
-            Share::new(Arc::clone(&system), symmetry, place, Tuning::SHIPPED)
-                .with_limit_and_store(memory, store.clone())
+            let id = PartId { part, parts, seed };
+            Share::new(Arc::clone(&system), symmetry, id, Tuning::SHIPPED).with_limit_and_store(memory, store.clone())
         };
         let question = vec![
             ("another model".to_owned(), first_64_bits(&problem.fingerprint())),

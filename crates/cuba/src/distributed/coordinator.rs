@@ -15,10 +15,9 @@ use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, Sha
 use crate::distributed::supersteps::Supersteps;
 use crate::encoding::StorageError;
 use crate::statistics::Statistics;
-use crate::tables::packed_rows::PackedSet;
 use crate::tuning::Tuning;
 use crate::visible::count::Count;
-use crate::visible::levels::VisibleLevels;
+use crate::visible::levels::{SavedVisibleLevels, VisibleLevels};
 use crate::visible::symmetry::Symmetry;
 use cpds::Cpds;
 use serde::{Deserialize, Serialize, Serializer};
@@ -54,7 +53,7 @@ pub(crate) struct LevelSize {
 
 /// The coordinator in a checkpoint: the number of parts, the sizes of the levels, and the visible
 /// states. The states are in the checkpoints of the shares.
-pub(crate) type SavedShares = (usize, Vec<LevelSize>, (PackedSet, Vec<usize>));
+pub(crate) type SavedShares = (usize, Vec<LevelSize>, SavedVisibleLevels);
 
 impl<S: Supersteps> Serialize for Shares<'_, S> {
     fn serialize<Out: Serializer>(&self, serializer: Out) -> Result<Out::Ok, Out::Error> {

@@ -9,25 +9,25 @@
 //! | file | content |
 //! |---|---|
 //! | `coordinator` | the levels and waves of R_k; traces and states from all shares |
-//! | `worker` | one share of the states; the replies to the commands |
+//! | `share` | one share of the states; the replies to the commands |
 //! | `messages` | the commands, and the replies |
 //! | `supersteps` | the interface that runs one superstep of all shares |
 //! | `single_process` | an implementation of this interface without other processes |
 
 pub mod coordinator;
 pub mod messages;
+pub mod share;
 pub mod single_process;
 pub mod supersteps;
 #[cfg(test)]
 mod tests;
-pub mod worker;
 
-pub use crate::explicit::partition::owner::Place;
+pub use crate::explicit::partition::owner::PartId;
 pub use crate::explicit::partition::wire_format::{Malformed, Sent};
-pub use crate::explicit::system_ref::SystemRef;
+pub use crate::explicit::tables::system_ref::SystemRef;
 pub use coordinator::{Interrupted, Shares};
 pub use messages::{Begin, Command, Counters, Failure, LastContextMessage, Reply, ShareProgress, Word};
+pub use share::Share;
+pub use share::checkpoint::ShareStore;
 pub use single_process::SingleProcess;
 pub use supersteps::{Elsewhere, Supersteps};
-pub use worker::Share;
-pub use worker::checkpoint::ShareStore;

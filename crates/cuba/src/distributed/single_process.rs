@@ -3,10 +3,10 @@
 //! No network takes part, so tests can compare any partition with one exploration.
 
 use crate::distributed::messages::{Command, Failure, Reply};
+use crate::distributed::share::Share;
+use crate::distributed::share::checkpoint::ShareStore;
 use crate::distributed::supersteps::Supersteps;
-use crate::distributed::worker::Share;
-use crate::distributed::worker::checkpoint::ShareStore;
-use crate::explicit::partition::owner::Place;
+use crate::explicit::partition::owner::PartId;
 use crate::tuning::Tuning;
 use cpds::Cpds;
 use std::cell::RefCell;
@@ -37,8 +37,8 @@ impl<'a> SingleProcess<'a> {
         tuning: Tuning,
     ) -> Self {
         let share = |part| {
-            let place = Place { part, parts, seed };
-            Share::new(system, symmetry, place, tuning).with_limit_and_store(usize::MAX, store.cloned())
+            let id = PartId { part, parts, seed };
+            Share::new(system, symmetry, id, tuning).with_limit_and_store(usize::MAX, store.cloned())
         };
         let shares = RefCell::new((0..parts).map(share).collect());
         SingleProcess { shares, in_transit: RefCell::new(vec![Vec::new(); parts]) }

@@ -6,17 +6,16 @@
 //!
 //! The pairs of a wave are expanded in order, and their successors are numbered in the order in
 //! which they are found. One core does this pair by pair, here. Several cores do it in rounds
-//! (`explicit/parallel/`), in which states get the same numbers. So all counts are the same.
+//! (`explicit/parallel_exploration.rs`), in which states get the same numbers. So all counts are the same.
 
-use crate::explicit::reachable::{Reachable, tops_of};
-use crate::explicit::stack_table::StackId;
-use crate::explicit::state_table::{BATCH, States};
-use crate::explicit::wave::Pair;
+use crate::explicit::reachable::Reachable;
+use crate::explicit::tables::frontier::Pair;
+use crate::explicit::tables::stack_table::StackId;
+use crate::explicit::tables::state_table::{BATCH, CACHED_STATES, state_number};
 use crate::tables::packed_rows::{Layout, hash};
 use crate::tables::step_cache::ThreadState;
 use crate::tables::thread_masks::ThreadMasks;
 use crate::visible::symmetry::Successors;
-use cpds::SharedState;
 use std::ops::{ControlFlow, Range};
 
 /// Buffers, so that no step allocates memory.
@@ -25,8 +24,6 @@ pub(super) struct Scratch {
     pub(super) successors: Successors,
     /// The stacks of a received state.
     pub(super) locals: Vec<StackId>,
-    targets: Vec<ThreadState>,
-    tops: Vec<u32>,
 }
 
 /// States that wait for their look-up. There are enough of them that the processor can wait for
@@ -38,9 +35,6 @@ pub(super) struct Batch {
     /// For each state, the position of the thread that reached it.
     positions: Vec<u16>,
 }
-
-/// A table with at most this number of states is in the cache, so prefetching does not pay off.
-pub(super) const CACHED_STATES: usize = 1 << 16;
 
 /// The number of pairs that one core takes at a time.
 const PAIRS: usize = 1 << 10;
@@ -63,36 +57,39 @@ impl Reachable<'_> {
     /// Begins a level: from each state of the last level, with each thread that did not reach it.
     pub(crate) fn start_level(&mut self) {
         let last = self.range(self.k());
-        let threads = self.programs.len();
-        self.wave.open = std::mem::replace(&mut self.reached_by, ThreadMasks::new(threads));
+        let threads = self.steps.threads();
+        let mut open = std::mem::replace(&mut self.reached_by, ThreadMasks::new(threads));
         let (states, symmetry, start) = (&self.states, &self.symmetry, last.start);
         let is_wanted = |id, position| symmetry.stands_for_itself(states.layout(), states.row(start + id), position);
-        self.rounds.complement(&mut self.wave.open, threads, is_wanted);
-        self.levels.push(last.end);
-        (self.wave.first_open, self.wave.states) = (last.start, last);
-        self.visible.next_level();
+        self.rounds.complement(&mut open, threads, is_wanted);
+        self.levels.begin(last.end);
+        self.frontier.start_level(last, open);
+        self.projection.next_level();
         self.is_incomplete = true;
-        self.next_check = self.expansions.saturating_add(self.tuning.check_interval_for(self.kept()));
+        self.set_next_check();
+    }
+
+    fn set_next_check(&mut self) {
+        self.expansions.check_after(self.expansions.interval(self.kept()));
     }
 
     fn finish_level<B>(&mut self, watch: &mut impl FnMut(&Self) -> ControlFlow<B>) -> ControlFlow<B> {
         loop {
-            while self.wave.take(PAIRS) {
+            while self.frontier.take(PAIRS) {
                 if !self.expand_in_rounds() {
                     self.expand_pairs();
                 }
-                if self.expansions >= self.next_check {
-                    self.next_check = self.expansions.saturating_add(self.tuning.check_interval_for(self.kept()));
+                if self.expansions.is_check_due() {
+                    self.set_next_check();
                     self.project();
                     if self.is_between_waves() {
-                        self.checked_visible = self.visible.kept();
+                        self.projection.mark_checked();
                     }
                     watch(self)?;
                 }
             }
             self.project();
-            if self.checked_visible < self.visible.kept() {
-                self.checked_visible = self.visible.kept();
+            if self.projection.mark_checked() {
                 watch(self)?;
             }
             self.start_wave();
@@ -109,41 +106,38 @@ impl Reachable<'_> {
 
     /// Begins the next wave: from the states that the last wave reached.
     pub(crate) fn start_wave(&mut self) {
-        let wave = &mut self.wave;
-        wave.states = wave.states.end..self.states.len();
-        wave.first_open = wave.states.start;
-        wave.open.set_from(&self.reached_by, wave.first_open - self.levels[self.levels.len() - 1]);
-        std::mem::swap(&mut wave.reopened, &mut self.reopened);
+        let reached_by = (&self.reached_by, self.levels.last_start());
+        self.frontier.start_wave(self.states.len(), reached_by, &mut self.reopened);
     }
 
     /// Whether every pair of the last wave is expanded.
     pub(crate) fn is_between_waves(&self) -> bool {
-        self.wave.is_over()
+        self.frontier.is_over()
     }
 
     /// Whether the next wave has any pairs so far.
     pub(crate) fn has_next_wave(&self) -> bool {
-        self.wave.states.end < self.states.len() || !self.reopened.is_empty()
+        self.frontier.end() < self.states.len() || !self.reopened.is_empty()
     }
 
     /// Expands pairs of the wave until it is over, or until about `steps` steps are done.
     pub(crate) fn expand_for(&mut self, steps: u64) {
-        self.next_check = self.expansions.saturating_add(steps);
-        while self.expansions < self.next_check && self.wave.take(PAIRS) {
+        self.expansions.check_after(steps);
+        while !self.expansions.is_check_due() && self.frontier.take(PAIRS) {
             self.expand_pairs();
         }
     }
 
     /// Expands the pairs that the wave has ready, until the next check.
     pub(super) fn expand_pairs(&mut self) {
-        while let Some(&pair) = self.wave.next().first()
-            && self.expansions < self.next_check
+        while let Some(&pair) = self.frontier.ready().first()
+            && !self.expansions.is_check_due()
         {
-            if self.wave.done.is_multiple_of(BATCH) {
-                let next = self.wave.next();
-                prefetch(&self.states, &next[..next.len().min(BATCH)]);
+            if self.frontier.done().is_multiple_of(BATCH) {
+                let next = self.frontier.ready();
+                self.states.prefetch_rows(next.iter().take(BATCH).map(|pair| pair.id as usize));
             }
-            self.wave.done += 1;
+            self.frontier.finish(1);
             self.expand(pair);
         }
         self.look_up();
@@ -153,23 +147,23 @@ impl Reachable<'_> {
     #[inline]
     fn expand(&mut self, pair: Pair) {
         let (id, position) = (pair.id as usize, usize::from(pair.position));
-        let program = self.programs[position];
+        let program = self.steps.program(position);
         let (layout, row) = (self.states.layout(), self.states.row(id));
         let thread_state = (layout.shared(row), layout.local(row, position));
-        let steps = match self.steps[program].get(thread_state) {
-            Some(((), steps)) => steps,
-            None => self.compute_steps(thread_state, program),
+        let steps = match self.steps.get(program, thread_state) {
+            Some(steps) => steps,
+            None => self.compute_steps(program, thread_state),
         };
         if steps.is_empty() {
             return;
         }
-        self.expansions += steps.len() as u64;
+        self.expansions.add(steps.len());
         self.scratch.successors.prepare(&self.symmetry, self.states.layout(), self.states.row(id), position);
         if self.outbox.is_some() {
             return self.expand_to_all_parts(pair, steps);
         }
         for index in steps {
-            let successor = self.steps[program].successor(index);
+            let successor = self.steps.successor(program, index);
             let (row, position) = self.scratch.successors.pack(self.states.layout(), successor);
             if self.batch.push(row, position) {
                 self.look_up();
@@ -180,7 +174,7 @@ impl Reachable<'_> {
     /// Looks up the states of the batch. If a state of this level was found before the wave and a
     /// further thread reaches it, the pair is opened again.
     pub(crate) fn look_up(&mut self) {
-        let start = self.levels[self.levels.len() - 1];
+        let start = self.levels.last_start();
         let Batch { rows, hashes, positions } = &mut self.batch;
         if self.states.len() > CACHED_STATES {
             self.states.prefetch(hashes, |id| self.reached_by.first_of(id.wrapping_sub(start)));
@@ -190,37 +184,27 @@ impl Reachable<'_> {
             let (id, is_new) = self.states.insert(row, hash);
             if is_new {
                 self.reached_by.push(Some(position.into()));
-            } else if id >= start && self.reached_by.add(id - start, position.into()) && id < self.wave.states.end {
+            } else if id >= start && self.reached_by.add(id - start, position.into()) && id < self.frontier.end() {
                 self.reopened.push(Pair { id: state_number(id), position });
             }
         }
         rows.clear();
     }
 
-    /// Computes the steps of a program from a thread state that is not in the cache.
+    /// Computes the steps of a program from a thread state that is not in the table.
     #[cold]
-    pub(super) fn compute_steps(&mut self, (shared, stack): ThreadState, program: usize) -> Range<usize> {
-        let mut targets = std::mem::take(&mut self.scratch.targets);
-        targets.clear();
-        for (_, rule) in self.system.programs()[program].rules_from(SharedState(shared), self.stacks.top(stack)) {
-            let (to, written) = rule.action.target();
-            let stack = self.stacks.replace_top(stack, written);
-            if self.stacks.height(stack) <= self.max_height {
-                self.highest = self.stacks.height(stack).max(self.highest);
-                targets.push((to.0, stack));
-            }
-        }
+    pub(super) fn compute_steps(&mut self, program: usize, state: ThreadState) -> Range<usize> {
+        let steps = self.steps.compute(program, state);
         self.make_room_for_stacks();
-        let ((), steps) = self.steps[program].insert((shared, stack), (), targets.iter().copied());
-        self.scratch.targets = targets;
         steps
     }
 
     /// Changes the layout if the numbers of stacks no longer fit.
     pub(super) fn make_room_for_stacks(&mut self) {
-        if !self.states.layout().has_room_for(self.stacks.len()) {
+        let stacks = self.steps.stacks().len();
+        if !self.states.layout().has_room_for(stacks) {
             self.look_up();
-            let layout = Layout::new(self.system.shared_names().len(), self.programs.len(), self.stacks.len());
+            let layout = Layout::new(self.steps.system().shared_names().len(), self.steps.threads(), stacks);
             self.states.set_layout(layout);
             if let Some(outbox) = &mut self.outbox {
                 outbox.forget_rows();
@@ -230,13 +214,7 @@ impl Reachable<'_> {
 
     /// Adds T of the new states to the visible states.
     pub(crate) fn project(&mut self) {
-        let mut tops = std::mem::take(&mut self.scratch.tops);
-        for id in self.projected..self.states.len() {
-            let shared = tops_of(&self.stacks, (self.states.layout(), self.states.row(id)), &mut tops);
-            self.visible.insert(shared, &mut tops);
-        }
-        self.projected = self.states.len();
-        self.scratch.tops = tops;
+        self.projection.project(&self.states, self.steps.stacks());
     }
 }
 
@@ -251,17 +229,4 @@ impl Batch {
         self.positions.push(u16::try_from(position).expect("there are fewer threads"));
         self.hashes.len() == BATCH
     }
-}
-
-/// The number of a state; there are at most [`States::MAX_LEN`].
-#[inline]
-pub(super) fn state_number(id: usize) -> u32 {
-    u32::try_from(id).expect("the memory ends before")
-}
-
-/// Loads the states of pairs into the cache.
-#[inline]
-pub(super) fn prefetch(states: &States, pairs: &[Pair]) {
-    let word = |pair: &Pair| states.row(pair.id as usize)[0];
-    std::hint::black_box(pairs.iter().fold(0, |sum, pair| sum ^ word(pair)));
 }

@@ -1,16 +1,17 @@
 //! R_k and T(R_k), state by state.
 //!
-//! In: a system. Out: levels of states and of visible states (`reachable.rs`). One core explores
-//! wave by wave (`exploration.rs`, `wave.rs`), several cores in rounds (`parallel/`), and several
-//! processes have one part of the states each (`partition/`). States and stacks are numbers in
-//! tables (`state_table.rs`, `stack_table.rs`).
+//! In: a system. Out: levels of states and of visible states (`reachable.rs`, `projection.rs`). One
+//! core explores wave by wave (`exploration.rs`), several cores in rounds (`parallel_exploration.rs`,
+//! with the work of one worker in `parallel/`), and several processes store one share of the states
+//! each (`part_exploration.rs`, with owners and blocks in `partition/`). States, stacks and steps are
+//! numbers in tables (`tables/`).
 
+mod expansion_counter;
 mod exploration;
-pub(crate) mod parallel;
+mod parallel;
+mod parallel_exploration;
+mod part_exploration;
 pub(crate) mod partition;
+pub(crate) mod projection;
 pub(crate) mod reachable;
-pub(crate) mod stack_table;
-mod state_index;
-mod state_table;
-pub(crate) mod system_ref;
-mod wave;
+pub(crate) mod tables;

@@ -118,7 +118,7 @@ impl<'a> LevelStore<'a> {
                 LevelStore::Shares(Box::new(shares.inspect_err(|why| elsewhere.give_up(why))?))
             }
             SavedLevelStore::Explicit(saved) => {
-                LevelStore::Explicit(Box::new(Reachable::restored(None, system.into(), symmetry, *saved, tuning)))
+                LevelStore::Explicit(Box::new(Reachable::restored(None, &system.into(), symmetry, *saved, tuning)))
             }
             SavedLevelStore::Symbolic(saved) => {
                 let options = SymbolicOptions::exact(symmetry, memory, tuning);

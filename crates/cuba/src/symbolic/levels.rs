@@ -26,7 +26,7 @@ use crate::tables::packed_rows::PackedSet;
 use crate::tables::workers::WorkerPool;
 use crate::tuning::Tuning;
 use crate::visible::count::Count;
-use crate::visible::levels::VisibleLevels;
+use crate::visible::levels::{SavedVisibleLevels, VisibleLevels};
 use crate::visible::symmetry::Symmetry;
 use cpds::{Cpds, GlobalState};
 use serde::{Serialize, Serializer};
@@ -53,7 +53,7 @@ pub struct Symbolic<'a> {
 }
 
 /// The saved part of an exploration.
-pub(crate) type SavedSymbolic = (SavedContexts, TupleStore, Vec<Count>, (PackedSet, Vec<usize>), (usize, bool, u64));
+pub(crate) type SavedSymbolic = (SavedContexts, TupleStore, Vec<Count>, SavedVisibleLevels, (usize, bool, u64));
 
 impl Serialize for Symbolic<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

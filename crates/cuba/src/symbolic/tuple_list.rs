@@ -15,6 +15,7 @@ use crate::symbolic::largest_tuples::LargestTuples;
 use crate::symbolic::projection::Projection;
 use crate::symbolic::thread_contexts::ThreadContexts;
 use crate::symbolic::tuple_store::{LevelTuple, PreviousTuple, StoreContext};
+use crate::tables::level_ranges::LevelRanges;
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::tables::step_cache::ThreadState;
 use crate::tables::thread_masks::ThreadMasks;
@@ -35,8 +36,7 @@ pub(crate) struct TupleList {
     rows: PackedSet,
     /// For each row, the context that led to it; none for an initial tuple.
     origins: Vec<Option<Origin>>,
-    /// The first row of each level.
-    starts: Vec<usize>,
+    levels: LevelRanges,
     /// The largest tuples, by shared state.
     largest: FxHashMap<u32, LargestTuples>,
     /// The rows to expand at the next level: those of the last level that are among its largest.
@@ -104,7 +104,7 @@ impl TupleList {
             threads,
             rows: PackedSet::new(Layout::new(shared_states, threads, languages)),
             origins: Vec::new(),
-            starts: vec![0],
+            levels: LevelRanges::new(),
             largest: FxHashMap::default(),
             open: Vec::new(),
             reached_by: ThreadMasks::new(threads),
@@ -124,8 +124,8 @@ impl TupleList {
 
     /// Begins the next level.
     pub(crate) fn start_level(&mut self) {
-        let first = self.starts[self.starts.len() - 1];
-        self.starts.push(self.rows.len());
+        let first = self.levels.last_start();
+        self.levels.begin(self.rows.len());
         let reached_by = std::mem::replace(&mut self.reached_by, ThreadMasks::new(self.threads));
         self.progress =
             Some(ListLevelProgress { open: std::mem::take(&mut self.open), next: 0, position: 0, reached_by, first });
@@ -193,7 +193,7 @@ impl TupleList {
     /// Adds a tuple to the level, unless it is in the list or a tuple covers it.
     fn add(&mut self, context: &mut StoreContext<'_>, row: &[u64], origin: Option<Origin>) {
         let reached_at = origin.filter(|_| !context.contexts.are_widened()).map(|origin| origin.to as usize);
-        let start = self.starts[self.starts.len() - 1];
+        let start = self.levels.last_start();
         if let Some(id) = self.rows.find(row) {
             if let Some(position) = reached_at.filter(|_| id >= start) {
                 self.reached_by.add(id - start, position);
@@ -227,7 +227,7 @@ impl TupleList {
         self.progress = None;
         let StoreContext { symmetry, contexts, .. } = context;
         let room = memory.saturating_sub(self.bytes_without_projection(0) + contexts.bytes());
-        let start = self.starts[self.starts.len() - 1];
+        let start = self.levels.last_start();
         let largest = self.largest();
         counts.push(symmetry.sum_of_orbits(self.rows.rows(largest.iter().copied())));
         let new = largest.into_iter().filter(|&id| id >= start);
@@ -244,7 +244,7 @@ impl TupleList {
 
     /// Returns the numbers of the rows of level k.
     pub(crate) fn level(&self, k: usize) -> Range<usize> {
-        self.starts[k]..self.starts.get(k + 1).copied().unwrap_or(self.rows.len())
+        self.levels.range(k, self.rows.len())
     }
 
     /// Returns the tuples of all levels.

@@ -1,9 +1,10 @@
-//! Data structures that the searches share: packed rows, cached steps, bit masks of threads, and
-//! the pool of workers.
+//! Data structures that the searches share: packed rows, ranges of levels, cached steps, bit
+//! masks of threads, and the pool of workers.
 //!
 //! They know states only as rows of numbers. Each search decides what the numbers stand for: stacks
 //! in R_k, languages in S_k, cut-off stacks in Z.
 
+pub(crate) mod level_ranges;
 pub(crate) mod packed_rows;
 pub(crate) mod step_cache;
 pub(crate) mod thread_masks;

@@ -15,8 +15,9 @@
 //! Every choice depends on the content of stacks, never on numbers. So the trace does not depend on
 //! the order in which the search has found the states.
 
-use crate::explicit::reachable::{Reachable, tops_of};
-use crate::explicit::stack_table::{StackId, Stacks};
+use crate::explicit::projection::tops_of;
+use crate::explicit::reachable::Reachable;
+use crate::explicit::tables::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::fewest_steps::{SortedState, with_fewest_steps};
 use crate::trace::last_context::{LastContext, LastContextStart};

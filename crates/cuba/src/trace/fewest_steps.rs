@@ -30,7 +30,7 @@
 //! search is cancelled.
 
 use crate::explicit::reachable::Reachable;
-use crate::explicit::stack_table::{StackId, Stacks};
+use crate::explicit::tables::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::{LevelQueries, sorted_by_content};
 use crate::trace::from_rules::trace_from_rules;

@@ -7,7 +7,7 @@
 //! that fulfil the pattern.
 
 use crate::explicit::reachable::Reachable;
-use crate::explicit::stack_table::{StackId, Stacks};
+use crate::explicit::tables::stack_table::{StackId, Stacks};
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::LevelQueries;
 use crate::trace::search_budget::SearchBudget;

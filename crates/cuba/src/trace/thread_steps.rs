@@ -1,6 +1,6 @@
 //! One step of a thread, forwards and backwards.
 
-use crate::explicit::stack_table::Stacks;
+use crate::explicit::tables::stack_table::Stacks;
 use crate::tables::step_cache::ThreadState;
 use cpds::{Program, SharedState, Symbol};
 use rustc_hash::FxHashMap;

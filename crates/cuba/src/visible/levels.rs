@@ -3,6 +3,7 @@
 //! Each visible state is stored once, in the order in which the search has found it. So a level is
 //! a range of numbers.
 
+use crate::tables::level_ranges::LevelRanges;
 use crate::tables::packed_rows::{Layout, PackedSet};
 use crate::visible::count::Count;
 use crate::visible::symmetry::Symmetry;
@@ -35,12 +36,14 @@ pub(crate) fn visible_states(
     states.map(|(shared, member)| VisibleState { shared, tops: symmetry.by_thread(member.into_iter().map(top)) })
 }
 
+/// The saved part of visible levels.
+pub(crate) type SavedVisibleLevels = (PackedSet, LevelRanges);
+
 /// T(R_0) ⊆ … ⊆ T(R_k), as sorted visible states.
 pub struct VisibleLevels {
     symmetry: Symmetry,
     set: PackedSet,
-    /// The number of the first state of each level.
-    levels: Vec<usize>,
+    levels: LevelRanges,
     /// A buffer for a row.
     row: Vec<u64>,
 }
@@ -55,23 +58,23 @@ impl VisibleLevels {
     pub(crate) fn new(system: &Cpds, symmetry: &Symmetry) -> Self {
         let layout = Self::layout(system);
         let row = vec![0; layout.words()];
-        VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: vec![0], row }
+        VisibleLevels { symmetry: symmetry.clone(), set: PackedSet::new(layout), levels: LevelRanges::new(), row }
     }
 
     /// Returns the part that a checkpoint saves.
-    pub(crate) fn saved(&self) -> (&PackedSet, &[usize]) {
+    pub(crate) fn saved(&self) -> (&PackedSet, &LevelRanges) {
         (&self.set, &self.levels)
     }
 
     /// Restores saved levels.
-    pub(crate) fn restored(symmetry: &Symmetry, (set, levels): (PackedSet, Vec<usize>)) -> Self {
+    pub(crate) fn restored(symmetry: &Symmetry, (set, levels): SavedVisibleLevels) -> Self {
         let row = vec![0; set.layout().words()];
         VisibleLevels { symmetry: symmetry.clone(), set, levels, row }
     }
 
     /// Begins the next level.
     pub(crate) fn next_level(&mut self) {
-        self.levels.push(self.set.len());
+        self.levels.begin(self.set.len());
     }
 
     /// Sorts the tops of a visible state, and adds the state.
@@ -106,7 +109,7 @@ impl VisibleLevels {
 
     /// Returns the numbers of the states of level k.
     pub(crate) fn range(&self, k: usize) -> Range<usize> {
-        self.levels[k]..self.levels.get(k + 1).copied().unwrap_or(self.set.len())
+        self.levels.range(k, self.set.len())
     }
 
     /// Whether T(R_k) \ T(R_{k-1}) has any states. The table decides this, since the number of

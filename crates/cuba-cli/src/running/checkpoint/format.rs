@@ -9,7 +9,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write};
 use std::ops::Range;
 
 /// The beginning of the file. The number changes with every change of the format.
-const MAGIC: &[u8] = b"cuba checkpoint 6\n";
+const MAGIC: &[u8] = b"cuba checkpoint 7\n";
 
 /// The beginning of all versions.
 const ANY_VERSION: &[u8] = b"cuba checkpoint ";

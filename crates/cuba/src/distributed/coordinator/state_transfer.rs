@@ -8,7 +8,7 @@ use crate::distributed::coordinator::Shares;
 use crate::distributed::messages::{Command, Failure, Reply};
 use crate::distributed::supersteps::Supersteps;
 use crate::explicit::partition::wire_format::Reader;
-use crate::explicit::stack_table::{StackId, Stacks};
+use crate::explicit::tables::stack_table::{StackId, Stacks};
 use cpds::{GlobalState, SharedState};
 use std::collections::BTreeSet;
 

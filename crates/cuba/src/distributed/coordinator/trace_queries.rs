@@ -7,7 +7,7 @@
 use crate::distributed::coordinator::Shares;
 use crate::distributed::messages::{Command, Failure, LastContextMessage, Reply, Word, stack, word};
 use crate::distributed::supersteps::Supersteps;
-use crate::explicit::stack_table::Stacks;
+use crate::explicit::tables::stack_table::Stacks;
 use crate::tables::step_cache::ThreadState;
 use crate::trace::backwards::{BackwardSearch, LevelQueries, ThreadStart, TraceEnd};
 use crate::trace::fewest_steps::{SortedState, with_fewest_steps};

@@ -2,10 +2,10 @@
 
 use crate::Fcr;
 use crate::distributed::coordinator::Shares;
+use crate::distributed::share::checkpoint::ShareStore;
 use crate::distributed::single_process::SingleProcess;
 use crate::distributed::tests::exploration::{ExplorationLimits, explore_and_resume, explore_in_shares};
 use crate::distributed::tests::problems;
-use crate::distributed::worker::checkpoint::ShareStore;
 use crate::encoding::{read, write};
 use crate::tuning::Tuning;
 use cpds::Problem;

@@ -2,9 +2,9 @@
 
 use crate::distributed::coordinator::{Interrupted, Shares};
 use crate::distributed::messages::Counters;
+use crate::distributed::share::checkpoint::ShareStore;
 use crate::distributed::single_process::SingleProcess;
 use crate::distributed::tests::checkpoints::MemoryStore;
-use crate::distributed::worker::checkpoint::ShareStore;
 use crate::encoding::{read, write};
 use crate::explicit::reachable::Reachable;
 use crate::trace::search_budget::SearchBudget;

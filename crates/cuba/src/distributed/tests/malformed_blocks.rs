@@ -1,11 +1,11 @@
 //! Malformed blocks and invalid commands are failures. No share panics.
 
 use crate::distributed::messages::{Begin, Command, Failure, Reply};
+use crate::distributed::share::Share;
 use crate::distributed::single_process::SingleProcess;
 use crate::distributed::supersteps::Supersteps;
 use crate::distributed::tests::problems;
-use crate::distributed::worker::Share;
-use crate::explicit::partition::owner::Place;
+use crate::explicit::partition::owner::PartId;
 use crate::explicit::partition::wire_format::Malformed;
 use crate::tuning::Tuning;
 use cpds::Problem;
@@ -43,7 +43,7 @@ fn no_block_makes_a_share_panic() {
 #[test]
 fn invalid_commands_and_blocks_are_failures() {
     let problem: Problem = include_str!("../../../../../models/squeeze/journal.cpds").parse().unwrap();
-    let mut share = Share::new(problem.system(), true, Place { part: 0, parts: 2, seed: 0 }, Tuning::SMALL);
+    let mut share = Share::new(problem.system(), true, PartId { part: 0, parts: 2, seed: 0 }, Tuning::SMALL);
     let mut reply = |command, received| share.step(command, received, &mut |_, _| {});
     let expand = |begin| Command::Expand { begin, steps: 1 };
     assert_eq!(reply(expand(Begin::Wave), Vec::new()), Reply::Failed(Failure::Command));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 /// Does some work, in a worker thread of the pool, while no other worker falls asleep.
-pub(super) fn with_busy_workers(work: impl FnOnce() + Send) {
+pub(in crate::explicit) fn with_busy_workers(work: impl FnOnce() + Send) {
     struct Over<'o>(&'o AtomicBool);
     impl Drop for Over<'_> {
         fn drop(&mut self) {

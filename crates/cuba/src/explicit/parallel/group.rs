@@ -1,48 +1,47 @@
 //! A group of shards of the index: the look-up of its candidates, and the numbers of its new states.
 
-use crate::explicit::exploration::{CACHED_STATES, state_number};
 use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{Piece, Waiting, candidates_for};
-use crate::explicit::state_index::{Shard, shard_of};
-use crate::explicit::state_table::{BATCH, Rows};
-use crate::explicit::wave::Pair;
+use crate::explicit::tables::frontier::Pair;
+use crate::explicit::tables::state_index::{Shard, shard_of};
+use crate::explicit::tables::state_table::{BATCH, CACHED_STATES, Rows, state_number};
 use crate::tables::packed_rows::{hash, same};
 use crate::tables::thread_masks::ThreadMasks;
 
 /// The results of the look-ups in some shards of the index. It has cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-pub(super) struct Group {
+pub(in crate::explicit) struct Group {
     /// A mark for each candidate of the round that is new.
-    pub(super) is_new: Vec<u64>,
+    pub(in crate::explicit) is_new: Vec<u64>,
     /// The new states: rows, candidates, and the threads that reached them.
-    pub(super) rows: Vec<u64>,
-    pub(super) candidates: Vec<u32>,
-    pub(super) reached_by: ThreadMasks,
+    pub(in crate::explicit) rows: Vec<u64>,
+    pub(in crate::explicit) candidates: Vec<u32>,
+    pub(in crate::explicit) reached_by: ThreadMasks,
     /// For each new state, its slot in the index.
     slots: Vec<u32>,
     /// A mark for each candidate of the round that is a reopened pair.
-    pub(super) is_reopened: Vec<u64>,
+    pub(in crate::explicit) is_reopened: Vec<u64>,
     /// These candidates and pairs.
-    pub(super) reopened: Vec<(u32, Pair)>,
+    pub(in crate::explicit) reopened: Vec<(u32, Pair)>,
     /// For each piece, the numbers of new states and of reopened pairs up to its end.
-    pub(super) ends: Vec<(usize, usize)>,
+    pub(in crate::explicit) ends: Vec<(usize, usize)>,
 }
 
 /// The parts of an exploration that are only read while candidates are looked up. Only the group of
 /// a state adds threads that reached it.
-pub(super) struct LookUpTables<'r> {
-    pub(super) rows: &'r Rows,
-    pub(super) reached_by: &'r ThreadMasks,
+pub(in crate::explicit) struct LookUpTables<'r> {
+    pub(in crate::explicit) rows: &'r Rows,
+    pub(in crate::explicit) reached_by: &'r ThreadMasks,
     /// The first state of the level.
-    pub(super) level_start: usize,
-    pub(super) wave_end: usize,
+    pub(in crate::explicit) level_start: usize,
+    pub(in crate::explicit) wave_end: usize,
 }
 
 impl Group {
     /// Looks up the candidates of the group. Until [`settle`](Self::settle), new states have the
     /// numbers behind all rows.
-    pub(super) fn look_up(
+    pub(in crate::explicit) fn look_up(
         &mut self,
         tables: &LookUpTables<'_>,
         pieces: &[Piece],
@@ -122,7 +121,7 @@ impl Group {
 
     /// Writes the numbers of the new states into the index. The first new state of the round has the
     /// number `first`.
-    pub(super) fn settle(&self, shards: &mut [Shard], words: usize, first: usize, new: &Marks) {
+    pub(in crate::explicit) fn settle(&self, shards: &mut [Shard], words: usize, first: usize, new: &Marks) {
         let count = shards.len();
         for ((row, &slot), &candidate) in self.rows.chunks_exact(words).zip(&self.slots).zip(&self.candidates) {
             let hash = hash(row);

@@ -1,7 +1,7 @@
 //! Marks on the candidates of a round, and the number of marks before each candidate.
 
 /// Marks, in the order of the candidates.
-pub(super) struct Marks {
+pub(in crate::explicit) struct Marks {
     /// One bit for each candidate.
     bits: Vec<u64>,
     /// For each word of the bits, the number of marks before it; then the number of all marks.
@@ -10,7 +10,7 @@ pub(super) struct Marks {
 
 impl Marks {
     /// The union of these marks, one bit for each candidate.
-    pub(super) fn union<'m>(all: impl IntoIterator<Item = &'m [u64]>) -> Self {
+    pub(in crate::explicit) fn union<'m>(all: impl IntoIterator<Item = &'m [u64]>) -> Self {
         let mut bits: Vec<u64> = Vec::new();
         for some in all {
             bits.resize(some.len(), 0);
@@ -26,13 +26,13 @@ impl Marks {
     }
 
     /// The number of marks.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::explicit) fn len(&self) -> usize {
         self.before[self.bits.len()]
     }
 
     /// The number of marks before this candidate.
     #[inline]
-    pub(super) fn count_before(&self, candidate: usize) -> usize {
+    pub(in crate::explicit) fn count_before(&self, candidate: usize) -> usize {
         let here = self.bits.get(candidate / 64).map_or(0, |word| word & ((1 << (candidate % 64)) - 1));
         self.before[candidate / 64] + here.count_ones() as usize
     }

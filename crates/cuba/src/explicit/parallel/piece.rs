@@ -1,13 +1,13 @@
 //! A piece of the pairs of a round: its steps, and the new states that it writes.
 
-use crate::explicit::exploration::prefetch;
 use crate::explicit::parallel::group::Group;
 use crate::explicit::parallel::marks::Marks;
-use crate::explicit::state_index::{SHARDS, shard_of};
-use crate::explicit::state_table::{BATCH, States};
-use crate::explicit::wave::Pair;
+use crate::explicit::tables::frontier::Pair;
+use crate::explicit::tables::state_index::{SHARDS, shard_of};
+use crate::explicit::tables::state_table::{BATCH, States};
+use crate::explicit::tables::step_table::Steps;
 use crate::tables::packed_rows::hash;
-use crate::tables::step_cache::StepCache;
+use crate::tables::step_cache::ThreadState;
 use crate::visible::symmetry::{Successors, Symmetry, copy};
 use std::ops::Range;
 use std::sync::atomic::AtomicU8;
@@ -15,60 +15,59 @@ use std::sync::atomic::AtomicU8;
 /// A piece of the pairs, and the candidates to which they lead. It has cache lines of its own, in
 /// pairs as processors fetch them, because other cores write the neighbouring pieces.
 #[repr(align(128))]
-pub(super) struct Piece {
-    pub(super) pairs: Range<usize>,
+pub(in crate::explicit) struct Piece {
+    pub(in crate::explicit) pairs: Range<usize>,
     /// For each group, its candidates.
-    pub(super) waiting: Vec<Waiting>,
+    pub(in crate::explicit) waiting: Vec<Waiting>,
     /// The number of candidates.
-    pub(super) candidates: usize,
+    pub(in crate::explicit) candidates: usize,
     /// For each shard of the index, the number of its candidates.
-    pub(super) shards: [u32; SHARDS],
+    pub(in crate::explicit) shards: [u32; SHARDS],
     /// The number of the first candidate, among all of the round.
-    pub(super) first: usize,
+    pub(in crate::explicit) first: usize,
     /// Whether candidates are missing or have an old layout.
-    pub(super) is_stale: bool,
+    pub(in crate::explicit) is_stale: bool,
     successors: Successors,
 }
 
 /// Candidates that wait for their look-up in a group.
 #[derive(Default)]
-pub(super) struct Waiting {
-    pub(super) rows: Vec<u64>,
+pub(in crate::explicit) struct Waiting {
+    pub(in crate::explicit) rows: Vec<u64>,
     /// For each row, its number among the candidates of the piece, and the position of the thread
     /// that reached it.
-    pub(super) origins: Vec<(u32, u16)>,
+    pub(in crate::explicit) origins: Vec<(u32, u16)>,
 }
 
 /// The parts of an exploration that are only read while steps are taken.
-pub(super) struct StepTables<'v> {
-    pub(super) states: &'v States,
-    pub(super) steps: &'v [StepCache],
-    pub(super) programs: &'v [usize],
-    pub(super) symmetry: &'v Symmetry,
+pub(in crate::explicit) struct StepTables<'v> {
+    pub(in crate::explicit) states: &'v States,
+    pub(in crate::explicit) steps: &'v Steps<'v>,
+    pub(in crate::explicit) symmetry: &'v Symmetry,
 }
 
 impl StepTables<'_> {
-    /// The thread state of a pair, and the program of its thread.
+    /// The program of the thread of a pair, and its thread state.
     #[inline]
-    pub(super) fn thread_state(&self, pair: Pair) -> ((u32, u32), usize) {
+    pub(in crate::explicit) fn thread_state(&self, pair: Pair) -> (usize, ThreadState) {
         let (layout, row) = (self.states.layout(), self.states.row(pair.id as usize));
         let position = usize::from(pair.position);
-        ((layout.shared(row), layout.local(row, position)), self.programs[position])
+        (self.steps.program(position), (layout.shared(row), layout.local(row, position)))
     }
 }
 
 /// The slices to which a piece writes.
-pub(super) struct NewStates<'t> {
+pub(in crate::explicit) struct NewStates<'t> {
     /// The number of words of a row, and of bytes of a mask.
-    pub(super) words: usize,
-    pub(super) stride: usize,
-    pub(super) rows: &'t mut [u64],
-    pub(super) reached_by: &'t mut [AtomicU8],
-    pub(super) reopened: &'t mut [Pair],
+    pub(in crate::explicit) words: usize,
+    pub(in crate::explicit) stride: usize,
+    pub(in crate::explicit) rows: &'t mut [u64],
+    pub(in crate::explicit) reached_by: &'t mut [AtomicU8],
+    pub(in crate::explicit) reopened: &'t mut [Pair],
 }
 
 impl Piece {
-    pub(super) fn new(groups: usize) -> Self {
+    pub(in crate::explicit) fn new(groups: usize) -> Self {
         Piece {
             pairs: 0..0,
             waiting: (0..groups).map(|_| Waiting::default()).collect(),
@@ -81,7 +80,7 @@ impl Piece {
     }
 
     /// Takes the steps of the pairs, until a step is not in the cache.
-    pub(super) fn take_steps(&mut self, tables: &StepTables<'_>, pairs: &[Pair]) {
+    pub(in crate::explicit) fn take_steps(&mut self, tables: &StepTables<'_>, pairs: &[Pair]) {
         for waiting in &mut self.waiting {
             waiting.rows.clear();
             waiting.origins.clear();
@@ -90,10 +89,10 @@ impl Piece {
         let (layout, shards) = (tables.states.layout(), SHARDS / self.waiting.len());
         let mut number = 0;
         for pairs in pairs[self.pairs.clone()].chunks(BATCH) {
-            prefetch(tables.states, pairs);
+            tables.states.prefetch_rows(pairs.iter().map(|pair| pair.id as usize));
             for &pair in pairs {
-                let (state, program) = tables.thread_state(pair);
-                let Some(((), steps)) = tables.steps[program].get(state) else {
+                let (program, state) = tables.thread_state(pair);
+                let Some(steps) = tables.steps.get(program, state) else {
                     self.is_stale = true;
                     return;
                 };
@@ -103,7 +102,7 @@ impl Piece {
                 let row = tables.states.row(pair.id as usize);
                 self.successors.prepare(tables.symmetry, layout, row, pair.position.into());
                 for index in steps {
-                    let (row, at) = self.successors.pack(layout, tables.steps[program].successor(index));
+                    let (row, at) = self.successors.pack(layout, tables.steps.successor(program, index));
                     let shard = shard_of(hash(row));
                     self.shards[shard] += 1;
                     let waiting = &mut self.waiting[shard / shards];
@@ -119,7 +118,7 @@ impl Piece {
     }
 
     /// Writes the new states and the reopened pairs of this piece.
-    pub(super) fn write(
+    pub(in crate::explicit) fn write(
         &self,
         number: usize,
         groups: &[Group],
@@ -145,6 +144,6 @@ impl Piece {
 }
 
 /// The number of candidates of all pieces for a shard of the index.
-pub(super) fn candidates_for(pieces: &[Piece], shard: usize) -> usize {
+pub(in crate::explicit) fn candidates_for(pieces: &[Piece], shard: usize) -> usize {
     pieces.iter().map(|piece| piece.shards[shard] as usize).sum()
 }

@@ -1,8 +1,8 @@
-//! The states of R_k in several parts, each explored by a worker in another process.
+//! The states of R_k in shares, each stored and explored by one part.
 //!
-//! In: an exploration, and the place of a part. Out: which part owns a state (`owner.rs`), the
+//! In: states, and the number of a part. Out: which part owns a state (`owner.rs`), the
 //! states for the owners of other parts (`outbox.rs`), as blocks of bytes (`wire_format.rs`).
-//! `distributed/` runs the workers.
+//! `part_exploration.rs` explores one part; `distributed/` runs all parts.
 
 pub(crate) mod outbox;
 pub(crate) mod owner;

@@ -8,7 +8,7 @@
 //! - 0, a *state*: the shared state times the number of threads, plus the position of the thread
 //!   that reached it; then the numbers of its stacks, by position.
 
-use crate::explicit::stack_table::{EMPTY, StackId, Stacks};
+use crate::explicit::tables::stack_table::{EMPTY, StackId, Stacks};
 use crate::tuning::Tuning;
 use cpds::{Cpds, Symbol};
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //! each access to a row or to a slot of the index waits for the memory. [`States::prefetch`] lets
 //! many accesses wait at the same time.
 
-use crate::explicit::state_index::{SHARDS, Shard, empty_index, shard_of};
+use crate::explicit::tables::state_index::{SHARDS, Shard, empty_index, shard_of};
 use crate::tables::packed_rows::{Layout, hash, same};
 use rayon::iter::ParallelExtend;
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,21 @@ use serde::{Deserialize, Serialize};
 /// The number of rows that are looked up together.
 pub(crate) const BATCH: usize = 64;
 
+/// A table with at most this number of states is in the cache, so prefetching does not pay off.
+pub(in crate::explicit) const CACHED_STATES: usize = 1 << 16;
+
 /// A set of rows.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "SavedStates")]
 pub(crate) struct States {
-    pub(super) rows: Rows,
+    pub(in crate::explicit) rows: Rows,
     #[serde(skip)]
-    pub(super) index: Vec<Shard>,
+    pub(in crate::explicit) index: Vec<Shard>,
 }
 
 /// Rows in one array.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Rows {
+pub(in crate::explicit) struct Rows {
     layout: Layout,
     words: Vec<u64>,
     #[serde(skip)]
@@ -110,14 +113,20 @@ impl States {
     /// `also` reads for the row that is likely to be found. The loads do not depend on each other,
     /// so the processor waits for many of them at the same time.
     #[inline]
-    pub(super) fn prefetch(&self, hashes: &[u64], also: impl Fn(usize) -> u8) {
+    pub(in crate::explicit) fn prefetch(&self, hashes: &[u64], also: impl Fn(usize) -> u8) {
         self.rows.prefetch(hashes, |hash| self.index[shard_of(hash)].likely(hash), also);
+    }
+
+    /// Loads these rows into the cache.
+    #[inline]
+    pub(in crate::explicit) fn prefetch_rows(&self, ids: impl Iterator<Item = usize>) {
+        std::hint::black_box(ids.fold(0, |sum, id| sum ^ self.row(id)[0]));
     }
 
     /// Changes the layout to one that takes at least as many words. Rows keep their numbers. Works
     /// in place, from the last row on.
     #[cold]
-    pub(super) fn set_layout(&mut self, layout: Layout) {
+    pub(in crate::explicit) fn set_layout(&mut self, layout: Layout) {
         let Rows { layout: old, words, len, capacity } = &mut self.rows;
         let (narrow, wide) = (old.words(), layout.words());
         assert!(narrow <= wide, "there are more stacks than before");
@@ -145,7 +154,7 @@ impl States {
     }
 
     /// The memory in use while `more` rows are inserted.
-    pub(super) fn bytes_after(&self, more: usize) -> usize {
+    pub(in crate::explicit) fn bytes_after(&self, more: usize) -> usize {
         if self.len() + more >= Self::MAX_LEN {
             return usize::MAX;
         }
@@ -157,17 +166,17 @@ impl States {
 }
 
 impl Rows {
-    pub(super) fn layout(&self) -> &Layout {
+    pub(in crate::explicit) fn layout(&self) -> &Layout {
         &self.layout
     }
 
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::explicit) fn len(&self) -> usize {
         self.len
     }
 
     #[inline]
-    pub(super) fn row(&self, id: usize) -> &[u64] {
+    pub(in crate::explicit) fn row(&self, id: usize) -> &[u64] {
         let words = self.layout.words();
         &self.words[id * words..][..words]
     }
@@ -186,7 +195,12 @@ impl Rows {
     /// Loads the rows that are likely to have these hashes into the cache, and the byte that `also`
     /// reads for each.
     #[inline]
-    pub(super) fn prefetch(&self, hashes: &[u64], likely: impl Fn(u64) -> usize, also: impl Fn(usize) -> u8) {
+    pub(in crate::explicit) fn prefetch(
+        &self,
+        hashes: &[u64],
+        likely: impl Fn(u64) -> usize,
+        also: impl Fn(usize) -> u8,
+    ) {
         // First all slots of the index, then all rows: no branch is predicted between the loads.
         let mut ids = [0; BATCH];
         for (id, &hash) in ids.iter_mut().zip(hashes) {
@@ -205,7 +219,7 @@ impl Rows {
     }
 
     /// Adds rows of zeros, for the caller to fill. Returns their words.
-    pub(super) fn extend(&mut self, more: usize) -> &mut [u64] {
+    pub(in crate::explicit) fn extend(&mut self, more: usize) -> &mut [u64] {
         let start = self.words.len();
         self.len += more;
         if self.len > self.capacity {
@@ -225,6 +239,12 @@ fn capacity_for(before: usize, len: usize) -> usize {
         capacity += (capacity / 4).max(16);
     }
     capacity
+}
+
+/// The number of a state; there are at most [`States::MAX_LEN`].
+#[inline]
+pub(in crate::explicit) fn state_number(id: usize) -> u32 {
+    u32::try_from(id).expect("the memory ends before")
 }
 
 #[cfg(test)]

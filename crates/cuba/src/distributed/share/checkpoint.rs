@@ -5,9 +5,9 @@
 //! them again.
 
 use crate::distributed::messages::Reply;
-use crate::distributed::worker::Share;
+use crate::distributed::share::Share;
 use crate::encoding::{StorageError, read, write};
-use crate::explicit::partition::owner::Place;
+use crate::explicit::partition::owner::PartId;
 use crate::explicit::partition::wire_format::Reader;
 use crate::explicit::reachable::{Reachable, SavedReachable};
 use std::io::{Read, Write};
@@ -43,7 +43,7 @@ impl Share<'_> {
 
     fn try_save(&self, k: usize, complete: Option<usize>) -> Result<(), String> {
         let store = self.store.as_ref().ok_or("it has no store for checkpoints")?;
-        store.save(self.place.part, k, complete, &|out| write(&(self.place, &self.reachable), out))
+        store.save(self.part.part, k, complete, &|out| write(&(self.part, &self.reachable), out))
     }
 
     /// Restores the share that was saved after level k.
@@ -53,23 +53,23 @@ impl Share<'_> {
 
     fn try_restore(&mut self, k: usize) -> Result<(), String> {
         let store = self.store.clone().ok_or("it has no store for checkpoints")?;
-        let mut saved: Option<(Place, SavedReachable)> = None;
-        store.load(self.place.part, k, &mut |input| {
+        let mut saved: Option<(PartId, SavedReachable)> = None;
+        store.load(self.part.part, k, &mut |input| {
             saved = Some(read(input)?);
             Ok(())
         })?;
-        let (place, saved) = saved.ok_or("the checkpoint is empty")?;
-        if place != self.place {
+        let (part, saved) = saved.ok_or("the checkpoint is empty")?;
+        if part != self.part {
             return Err("the checkpoint is of another partition".to_owned());
         }
         let (system, symmetry) = (self.reachable.system().clone(), self.reachable.symmetry().has_groups());
-        let reachable = Reachable::restored(Some(self.place), system.clone(), symmetry, saved, self.tuning);
+        let reachable = Reachable::restored(Some(self.part), &system, symmetry, saved, self.tuning);
         if reachable.k() != k || reachable.has_incomplete_level() {
             return Err("the checkpoint is of another level".to_owned());
         }
         self.reported_visible = reachable.visible().kept();
         self.reachable = reachable;
-        self.readers = (0..place.parts).map(|_| Reader::new(&system)).collect();
+        self.readers = (0..part.parts).map(|_| Reader::new(&system)).collect();
         Ok(())
     }
 }

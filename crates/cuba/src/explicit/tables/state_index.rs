@@ -12,7 +12,7 @@
 use crate::tables::workers::MAX_WORKERS;
 
 /// The number of shards.
-pub(super) const SHARDS: usize = MAX_WORKERS;
+pub(in crate::explicit) const SHARDS: usize = MAX_WORKERS;
 
 /// The half of a slot that contains the hash.
 const HASH: u64 = !0 << 32;
@@ -23,20 +23,20 @@ const FEWEST_SLOTS: usize = 1 << 3;
 /// A shard of the index. Each shard has a cache line of its own, because cores write neighbouring
 /// shards at the same time.
 #[repr(align(64))]
-pub(super) struct Shard {
+pub(in crate::explicit) struct Shard {
     slots: Vec<u64>,
     len: usize,
 }
 
 /// An index without rows.
-pub(super) fn empty_index() -> Vec<Shard> {
+pub(in crate::explicit) fn empty_index() -> Vec<Shard> {
     (0..SHARDS).map(|_| Shard { slots: vec![0; FEWEST_SLOTS], len: 0 }).collect()
 }
 
 /// The shard for rows with this hash.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "it is below 64")]
-pub(super) fn shard_of(hash: u64) -> usize {
+pub(in crate::explicit) fn shard_of(hash: u64) -> usize {
     hash as usize % SHARDS
 }
 
@@ -44,7 +44,7 @@ impl Shard {
     /// Returns the number of the row with this hash for which `is` holds. If there is none, the
     /// slot for its number.
     #[inline]
-    pub(super) fn search(&self, hash: u64, is: impl Fn(usize) -> bool) -> Result<usize, usize> {
+    pub(in crate::explicit) fn search(&self, hash: u64, is: impl Fn(usize) -> bool) -> Result<usize, usize> {
         let mut slot = self.first_slot(hash);
         loop {
             let entry = self.slots[slot];
@@ -60,13 +60,13 @@ impl Shard {
 
     /// Writes the number of a row into a slot.
     #[inline]
-    pub(super) fn put(&mut self, slot: usize, hash: u64, id: usize) {
+    pub(in crate::explicit) fn put(&mut self, slot: usize, hash: u64, id: usize) {
         self.slots[slot] = hash & HASH | (id as u64 + 1);
     }
 
     /// The number in the first slot for this hash, if it belongs to this hash; otherwise zero.
     #[inline]
-    pub(super) fn likely(&self, hash: u64) -> usize {
+    pub(in crate::explicit) fn likely(&self, hash: u64) -> usize {
         let entry = self.slots[self.first_slot(hash)];
         let is_likely = usize::from(entry & HASH == hash & HASH && entry != 0);
         ((entry & !HASH) as usize).wrapping_sub(1).wrapping_mul(is_likely)
@@ -74,13 +74,13 @@ impl Shard {
 
     /// Counts one more row.
     #[inline]
-    pub(super) fn count_row(&mut self) {
+    pub(in crate::explicit) fn count_row(&mut self) {
         self.len += 1;
     }
 
     /// Adds slots, unless there are enough for `more` rows.
     #[inline]
-    pub(super) fn make_room(&mut self, more: usize) {
+    pub(in crate::explicit) fn make_room(&mut self, more: usize) {
         if (self.len + more) * 4 >= self.slots.len() * 3 {
             self.grow(more);
         }
@@ -114,7 +114,7 @@ impl Shard {
 
     /// Inserts the number of a row that is not in the index.
     #[inline]
-    pub(super) fn insert(&mut self, hash: u64, id: usize) {
+    pub(in crate::explicit) fn insert(&mut self, hash: u64, id: usize) {
         self.insert_entry(hash & HASH | (id as u64 + 1));
     }
 
@@ -139,7 +139,7 @@ impl Shard {
     }
 
     /// The number of slots with `more` rows.
-    pub(super) fn slots_after(&self, more: usize) -> usize {
+    pub(in crate::explicit) fn slots_after(&self, more: usize) -> usize {
         slots_for(FEWEST_SLOTS, self.len + more)
     }
 }

@@ -14,18 +14,18 @@ pub mod checkpoint;
 mod query_replies;
 
 use crate::distributed::messages::{Begin, Command, Counters, Failure, Reply, ShareProgress};
-use crate::distributed::worker::checkpoint::ShareStore;
-use crate::explicit::partition::owner::Place;
+use crate::distributed::share::checkpoint::ShareStore;
+use crate::explicit::partition::owner::PartId;
 use crate::explicit::partition::wire_format::{Malformed, Reader, Writer};
 use crate::explicit::reachable::Reachable;
-use crate::explicit::system_ref::SystemRef;
+use crate::explicit::tables::system_ref::SystemRef;
 use crate::tuning::Tuning;
 use std::sync::Arc;
 
 /// The states that one part owns.
 pub struct Share<'a> {
     reachable: Reachable<'a>,
-    place: Place,
+    part: PartId,
     tuning: Tuning,
     /// The memory limit, in bytes.
     memory_limit: usize,
@@ -42,15 +42,15 @@ pub struct Share<'a> {
 
 impl<'a> Share<'a> {
     /// Creates the share of R_0 at this place of the partition.
-    pub fn new(system: impl Into<SystemRef<'a>>, symmetry: bool, place: Place, tuning: Tuning) -> Self {
+    pub fn new(system: impl Into<SystemRef<'a>>, symmetry: bool, part: PartId, tuning: Tuning) -> Self {
         let system = system.into();
         Share {
-            place,
+            part,
             tuning,
             memory_limit: usize::MAX,
             store: None,
-            readers: (0..place.parts).map(|_| Reader::new(&system)).collect(),
-            reachable: Reachable::at(Some(place), system, symmetry, tuning),
+            readers: (0..part.parts).map(|_| Reader::new(&system)).collect(),
+            reachable: Reachable::of_part(Some(part), &system, symmetry, tuning),
             reported_visible: 0,
             state_writer: Writer::new(tuning),
             next_state: 0,
@@ -145,7 +145,7 @@ impl<'a> Share<'a> {
         let outbox = self.reachable.outbox();
         let more = outbox.bytes() + self.readers.iter().map(Reader::bytes).sum::<usize>();
         // The share receives about as many states as it finds, and hardly twice as many.
-        let steps = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(2 * self.place.parts.min(2));
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(2 * self.part.parts.min(2));
         let counters = Counters {
             kept: self.reachable.kept(),
             expansions: self.reachable.expansions(),

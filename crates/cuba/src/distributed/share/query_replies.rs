@@ -5,9 +5,9 @@
 //! is in none of its states.
 
 use crate::distributed::messages::{LastContextMessage, Reply, Word, stack, word};
-use crate::distributed::worker::Share;
+use crate::distributed::share::Share;
 use crate::explicit::partition::wire_format::Writer;
-use crate::explicit::stack_table::StackId;
+use crate::explicit::tables::stack_table::StackId;
 use crate::trace::backwards::ThreadStart;
 use crate::trace::last_context::{LastContext, LastContextStart};
 use cpds::{Stack, ThreadId};
