@@ -10,7 +10,7 @@
 //! conclusion of the search and the reason why its evidence is missing. If the checker rejects
 //! evidence, this library contains a mistake, and the result is a [`Mistake`].
 
-use crate::limits::{Cancel, Halt};
+use crate::cancel::{Cancel, Halt};
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Proof, Reason};
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Control, EvidencePolicy, Options, Question};

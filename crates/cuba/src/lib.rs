@@ -59,6 +59,7 @@
 
 mod answer;
 mod automata;
+mod cancel;
 mod certificate;
 pub mod distributed;
 mod encoding;
@@ -91,8 +92,9 @@ pub use answer::{Answer, EvidencePhase, Mistake, MistakeKind, TimedEvidence, Unc
 
 // Control of an analysis: cancellation, checkpoints and events.
 pub use answer::AnswerEvent;
+pub use cancel::{Cancel, Halt};
 pub use encoding::StorageError;
-pub use limits::{Cancel, Halt, TooLarge, Unfinished};
+pub use limits::{TooLarge, Unfinished};
 pub use squeeze::checkpoint;
 pub use squeeze::event::{Event, LevelProgress};
 pub use squeeze::question::Control;
@@ -110,7 +112,7 @@ pub use visible::count::Count;
 pub use visible::levels::VisibleLevels;
 
 // Finite context reachability.
-pub use fcr::contexts::{ContextFiniteness, Fcr, FinitenessProof};
+pub use fcr::finite_context_reachability::{ContextFiniteness, Fcr, FinitenessProof};
 pub use fcr::pumping_heads::{Head, PumpingHeads};
 pub use fcr::pumping_loop::PumpingLoop;
 

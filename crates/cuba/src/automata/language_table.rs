@@ -14,7 +14,9 @@ use crate::automata::canonical_language::{Language, TopsId, longest, product, sh
 use crate::automata::inclusion::Inclusions;
 use crate::automata::minimal_dfa::{Dfa, hash};
 use crate::automata::store_automaton::{InnerState, Psa, PsaState};
-use crate::limits::{Cancel, TooLarge, bytes_of_table};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
+use crate::tables::table_size::bytes_of_table;
 use crate::visible::levels::{top, top_number};
 use cpds::{SharedState, Stack, Symbol};
 use hashbrown::HashTable;

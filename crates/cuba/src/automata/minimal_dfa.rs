@@ -8,7 +8,8 @@
 
 use crate::automata::canonical_language::to_u32;
 use crate::automata::store_automaton::Psa;
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
@@ -26,7 +27,7 @@ pub(crate) struct Dfa {
 }
 
 /// The approximate number of bytes for a state or a transition during minimisation.
-const BYTES_PER_ITEM: usize = 100;
+const BYTES_PER_SUBSET_ITEM: usize = 100;
 
 impl Dfa {
     /// Returns the number of states.
@@ -100,7 +101,7 @@ impl Dfa {
             dfa.push(accepting, successors.map(|run| (run[0].0, subsets.number(run.iter().map(|&(_, to)| to)))));
             next += 1;
             let is_cancelled = next.is_multiple_of(1 << 10) && cancel.why().is_some();
-            bytes = size_of_val(&*subsets.states) + BYTES_PER_ITEM * (dfa.len() + dfa.transitions.len());
+            bytes = size_of_val(&*subsets.states) + BYTES_PER_SUBSET_ITEM * (dfa.len() + dfa.transitions.len());
             if is_cancelled || bytes > room {
                 return Err(TooLarge);
             }

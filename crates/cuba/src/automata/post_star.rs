@@ -26,7 +26,8 @@
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::{NO_TRANSITION, NodeKind, Psa, PsaTransition, TransitionReason};
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use crate::visible::levels::top_number;
 use cpds::{Action, Program, SharedState};
 use std::collections::VecDeque;

@@ -22,10 +22,10 @@ pub struct ThreadRun {
 
 /// The most steps of a run. (There are programs with n actions in which the shortest run to a state
 /// has 2^n steps.)
-const MAX_STEPS: usize = 1 << 20;
+const MAX_RUN_STEPS: usize = 1 << 20;
 
 /// The most stack symbols in all states of a run together.
-const MAX_SYMBOLS: usize = 1 << 22;
+const MAX_RUN_SYMBOLS: usize = 1 << 22;
 
 impl Psa {
     /// Returns a run from a state of the given automaton to an accepted state: a shortest run if
@@ -36,11 +36,11 @@ impl Psa {
     pub fn run(&self, q: SharedState, stack: &Stack) -> Option<ThreadRun> {
         let mut path = self.path(q, stack).expect("an accepted state");
         let length = path.iter().fold(0_u64, |sum, &t| sum.saturating_add(self.length(t)));
-        if length > MAX_STEPS as u64 {
+        if length > MAX_RUN_STEPS as u64 {
             return None;
         }
         path.reverse();
-        let rules = self.undo(&mut path, MAX_STEPS)?;
+        let rules = self.undo(&mut path, MAX_RUN_STEPS)?;
         let first = path.last().expect("every path has a transition");
         let shared =
             self.shared_of(self.transitions[*first as usize].from).expect("every path starts in a shared state");
@@ -101,7 +101,7 @@ impl ThreadRun {
         })
     }
 
-    /// Returns this run, if its states together have at most `MAX_SYMBOLS` stack symbols.
+    /// Returns this run, if its states together have at most `MAX_RUN_SYMBOLS` stack symbols.
     pub(crate) fn if_short(self, program: &Program) -> Option<ThreadRun> {
         let mut height = self.start.1.height();
         let mut symbols = 0_usize;
@@ -110,6 +110,6 @@ impl ThreadRun {
             height = height + program.rules()[rule].action.target().1.count() - usize::from(read.is_some());
             symbols += height;
         }
-        (symbols <= MAX_SYMBOLS).then_some(self)
+        (symbols <= MAX_RUN_SYMBOLS).then_some(self)
     }
 }

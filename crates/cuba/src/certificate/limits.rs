@@ -1,6 +1,7 @@
 //! The limits for the computation of a certificate: memory, and cancellation.
 
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use std::cell::Cell;
 
 /// The memory for a certificate, and the token that cancels its computation.

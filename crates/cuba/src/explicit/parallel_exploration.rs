@@ -18,10 +18,10 @@
 //! threads that reached a state are shared, but only the group of the state writes its mask.)
 
 use crate::explicit::parallel::busy_workers::with_busy_workers;
-use crate::explicit::parallel::group::{Group, LookUpTables};
 use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{NewStates, Piece, StepTables, candidates_for};
 use crate::explicit::parallel::rounds::{STEPS, cut};
+use crate::explicit::parallel::shard_group::{LookUpTables, ShardGroup};
 use crate::explicit::projection::new_visible;
 use crate::explicit::reachable::Reachable;
 use crate::explicit::tables::frontier::Pair;
@@ -62,7 +62,7 @@ impl Reachable<'_> {
         (left > 0 && pairs.len() >= self.rounds.fewest_pairs).then_some(pairs)
     }
 
-    fn round(&mut self, pieces: &mut [Piece], groups: &mut [Group]) {
+    fn round(&mut self, pieces: &mut [Piece], groups: &mut [ShardGroup]) {
         let tables = self.step_tables();
         pieces.par_iter_mut().with_max_len(1).for_each(|piece| piece.take_steps(&tables, self.frontier.ready()));
         if self.compute_missing_steps(pieces) {
@@ -124,7 +124,7 @@ impl Reachable<'_> {
 
     /// Numbers the new states, in the order of the candidates, and adds them to the tables. At the
     /// same time, takes pairs for the next round.
-    fn add_new_states(&mut self, pieces: &[Piece], groups: &[Group]) {
+    fn add_new_states(&mut self, pieces: &[Piece], groups: &[ShardGroup]) {
         let new = Marks::union(groups.iter().map(|group| &*group.is_new));
         let reopened = Marks::union(groups.iter().map(|group| &*group.is_reopened));
         let States { rows, index } = &mut self.states;
@@ -152,7 +152,7 @@ impl Reachable<'_> {
         // Adds room for as many candidates as this round had. Here any core may take a shard. In the
         // look-up each core has its own shards, and all would wait for the core whose shards grow.
         let each = SHARDS / groups.len();
-        let settle = |(number, (shards, group)): (usize, (&mut [Shard], &Group))| {
+        let settle = |(number, (shards, group)): (usize, (&mut [Shard], &ShardGroup))| {
             group.settle(shards, words, first, &new);
             let grow = |(shard, at)| Shard::make_room(shard, candidates_for(pieces, at));
             shards.par_iter_mut().zip(number * each..(number + 1) * each).with_max_len(1).for_each(grow);

@@ -14,7 +14,7 @@
 //!
 //! # Termination
 //! R_k may be infinite. Then its level never ends, and the caller must stop the exploration. FCR
-//! excludes this case (`fcr/contexts.rs`).
+//! excludes this case (`fcr/finite_context_reachability.rs`).
 
 use crate::certificate::tuples::Tuples;
 use crate::explicit::expansion_counter::ExpansionCounter;

@@ -4,6 +4,6 @@
 //! each program whether its contexts are finite, with the reason; and the pumping heads with their
 //! loops. The answer decides which engine computes the levels.
 
-pub(crate) mod contexts;
+pub(crate) mod finite_context_reachability;
 pub(crate) mod pumping_heads;
 pub(crate) mod pumping_loop;

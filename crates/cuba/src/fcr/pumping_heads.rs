@@ -25,8 +25,9 @@
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
+use crate::cancel::Cancel;
 use crate::fcr::pumping_loop::PumpingLoop;
-use crate::limits::{Cancel, TooLarge};
+use crate::limits::TooLarge;
 use cpds::{Cpds, ModelError, Pattern, Problem, Program, Property, SharedState, Symbol, ThreadId, Wild, limits};
 
 /// A shared state and the symbol on top of a thread's stack.

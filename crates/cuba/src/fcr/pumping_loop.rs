@@ -26,7 +26,7 @@ pub struct PumpingLoop {
 }
 
 /// The most steps of a loop that is written out.
-const MAX_STEPS: usize = 1 << 16;
+const MAX_LOOP_STEPS: usize = 1 << 16;
 
 /// The most transitions of the automaton that finds a shortest run.
 const MAX_TRANSITIONS: usize = 1 << 18;
@@ -169,7 +169,7 @@ impl Psa {
             let call =
                 self.find(q, top_number(Some(symbol)), called).expect("a transition leads to each state for calls");
             rules = rules.and_then(|mut rules: Vec<usize>| {
-                rules.extend(self.undo(&mut vec![t, call], MAX_STEPS - rules.len())?);
+                rules.extend(self.undo(&mut vec![t, call], MAX_LOOP_STEPS - rules.len())?);
                 Some(rules)
             });
         }

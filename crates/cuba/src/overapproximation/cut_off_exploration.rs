@@ -4,7 +4,8 @@
 //! for its orbit. A row has the number of a word for each thread. For heights above 1, the
 //! exploration may find new words, and then rows become wider.
 
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use crate::overapproximation::cut_off_stacks::CutOff;
 use crate::overapproximation::cut_off_states::{CutOffStates, SavedCutOffStates, groups, restored_threads};
 use crate::overapproximation::z::Cut;

@@ -1,7 +1,7 @@
 //! The results of a search: levels, rungs, and a conclusion (paper §3, §4, §6).
 
-use crate::fcr::contexts::Fcr;
-use crate::limits::Halt;
+use crate::cancel::Halt;
+use crate::fcr::finite_context_reachability::Fcr;
 use crate::overapproximation::ceiling::Between;
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::level_store::LevelStore;

@@ -10,7 +10,7 @@
 
 use crate::distributed::supersteps::Elsewhere;
 use crate::encoding::{StorageError, read};
-use crate::squeeze::context::Squeeze;
+use crate::squeeze::both_searches::Squeeze;
 use crate::squeeze::race::Side;
 use crate::squeeze::saved_search::{SavedLowerSearch, SavedUpperSearch};
 use std::io::{Read, Write};
@@ -80,7 +80,7 @@ impl Squeeze<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Cancel;
+    use crate::cancel::Cancel;
     use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
     use crate::squeeze::event::Event;
     use crate::squeeze::question::{Control, Options, Question};

@@ -3,12 +3,12 @@
 //! Results that are later than the first answer are dropped. So all reports are the same in every
 //! run.
 
-use crate::fcr::contexts::Fcr;
-use crate::limits::Halt;
+use crate::cancel::Halt;
+use crate::fcr::finite_context_reachability::Fcr;
 use crate::overapproximation::ceiling::{Between, Ceiling};
 use crate::overapproximation::ladder::Rung;
 use crate::squeeze::analysis::{Analysis, Conclusion, Contradiction, Level, Proof, Reason};
-use crate::squeeze::context::{Meeting, Squeeze, Timestamped};
+use crate::squeeze::both_searches::{Meeting, Squeeze, Timestamped};
 use crate::squeeze::level_store::LevelStore;
 use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
 use crate::squeeze::observation_sequence::ObservationSequence;

@@ -1,5 +1,6 @@
 //! The levels of the lower search: R_k as states, in this process or in several, or S_k as tuples.
 
+use crate::cancel::Cancel;
 use crate::certificate::limits::CertificateLimits;
 use crate::certificate::tuples::Tuples;
 use crate::distributed::coordinator::{Interrupted, SavedShares, Shares};
@@ -8,7 +9,7 @@ use crate::distributed::supersteps::Elsewhere;
 use crate::encoding::StorageError;
 use crate::explicit::partition::wire_format::Sent;
 use crate::explicit::reachable::{Reachable, SavedReachable};
-use crate::limits::{Cancel, TooLarge, Unfinished};
+use crate::limits::{TooLarge, Unfinished};
 use crate::squeeze::question::Options;
 use crate::statistics::{Engine, Statistics};
 use crate::symbolic::levels::{SavedSymbolic, Symbolic, SymbolicOptions};

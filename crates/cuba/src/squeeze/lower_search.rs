@@ -8,9 +8,10 @@
 //! states. If these do not fit into their memory, the search starts again with tuples. Each level
 //! that is computed again must have as many visible states as before.
 
-use crate::limits::{Halt, Unfinished};
+use crate::cancel::Halt;
+use crate::limits::Unfinished;
 use crate::squeeze::analysis::{Level, Reason};
-use crate::squeeze::context::{Squeeze, Timestamped};
+use crate::squeeze::both_searches::{Squeeze, Timestamped};
 use crate::squeeze::event::{Event, LevelProgress};
 use crate::squeeze::level_store::{LevelSnapshot, LevelStore};
 use crate::squeeze::race::Side;
@@ -340,7 +341,7 @@ impl<'a> LowerSearch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Cancel;
+    use crate::cancel::Cancel;
     use crate::overapproximation::ladder::Rung;
     use crate::squeeze::event::dropped_events;
     use crate::squeeze::question::{Options, Question};

@@ -6,9 +6,9 @@
 //! which search was first, so each run with the same input reports the same.
 
 pub(crate) mod analysis;
+mod both_searches;
 pub mod checkpoint;
 mod conclude;
-mod context;
 pub(crate) mod event;
 pub(crate) mod level_store;
 mod lower_search;

@@ -1,7 +1,8 @@
 //! Makes the certificate of a proof, for the independent checker (`cpds-check`).
 
+use crate::cancel::Cancel;
 use crate::certificate::limits::CertificateLimits;
-use crate::limits::{Cancel, TooLarge};
+use crate::limits::TooLarge;
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::squeeze::analysis::{Analysis, Conclusion, Proof};
 use crate::squeeze::level_store::LevelStore;

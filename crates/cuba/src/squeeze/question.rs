@@ -1,6 +1,6 @@
 //! The input of a search: the question, the options with all limits, and the caller's control.
 
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::checkpoint::{CheckpointWriter, StartPoint};
 use crate::statistics::Engine;

@@ -13,7 +13,7 @@
 //!
 //! Only a bad state ends the race at once, since no answer of the upper search could change it.
 
-use crate::limits::{Cancel, Halt};
+use crate::cancel::{Cancel, Halt};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -3,14 +3,15 @@
 //! In: the rung with its limits, or the tables of an unfinished rung from a checkpoint. Out: a set
 //! of visible states that contains T(R), and an invariant that proves this.
 
+use crate::cancel::Halt;
 use crate::certificate::tuples::Tuples;
-use crate::limits::{Halt, TooLarge, Unfinished};
+use crate::limits::{TooLarge, Unfinished};
 use crate::overapproximation::a_d::{Abstraction, AbstractionError, AbstractionLimits};
 use crate::overapproximation::cut_off_exploration::{CutOffExploration, ExplorationProgress};
 use crate::overapproximation::cut_off_states::CutOffStates;
 use crate::overapproximation::ladder::Rung;
 use crate::overapproximation::z::Overapproximation;
-use crate::squeeze::context::Squeeze;
+use crate::squeeze::both_searches::Squeeze;
 use crate::squeeze::event::Event;
 use crate::squeeze::race::Side;
 use crate::squeeze::rung_order::RungStep;

@@ -10,7 +10,7 @@ use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::{CutOffExploration, SavedExploration};
 use crate::overapproximation::cut_off_states::{CutOffStates, SavedCutOffStates};
 use crate::squeeze::analysis::{Level, Reason};
-use crate::squeeze::context::{Squeeze, Timestamped};
+use crate::squeeze::both_searches::{Squeeze, Timestamped};
 use crate::squeeze::level_store::{LevelStore, LevelTables, SavedLevelStore};
 use crate::squeeze::lower_search::{LowerOutcome, LowerSearch};
 use crate::squeeze::rung_computation::{Invariant, UnfinishedRung};

@@ -19,13 +19,13 @@
 //! The conclusion that took the least work counts. If two took equal work, the order is: the upper
 //! search alone, Scheme 1, both searches together.
 
-use crate::fcr::contexts::Fcr;
+use crate::cancel::{Cancel, Halt};
+use crate::fcr::finite_context_reachability::Fcr;
 use crate::limits::TooLarge;
-use crate::limits::{Cancel, Halt};
 use crate::squeeze::analysis::Analysis;
+use crate::squeeze::both_searches::Squeeze;
 use crate::squeeze::checkpoint::StartPoint;
 use crate::squeeze::conclude::conclude;
-use crate::squeeze::context::Squeeze;
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Control, Options, Question};
 use crate::squeeze::race::{Race, Side};

@@ -9,12 +9,13 @@
 //! - If the initial states alone exceed the limit on tuples, no deeper rung of that kind begins
 //!   (`squeeze/rung_order.rs`), since it would exceed the limit, too.
 
-use crate::limits::{Halt, TooLarge};
+use crate::cancel::Halt;
+use crate::limits::TooLarge;
 use crate::overapproximation::a_d::{AbstractionError, AbstractionLimits};
 use crate::overapproximation::ceiling::Ceiling;
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::Rung;
-use crate::squeeze::context::{Squeeze, Timestamped};
+use crate::squeeze::both_searches::{Squeeze, Timestamped};
 use crate::squeeze::event::Event;
 use crate::squeeze::question::{Options, Question};
 use crate::squeeze::race::Side;

@@ -18,8 +18,9 @@
 //! none of them covers it alone. `symbolic/state_growth.rs` decides whether R_k has grown.
 
 use crate::automata::language_table::Languages;
+use crate::cancel::Cancel;
 use crate::certificate::tuples::Tuples;
-use crate::limits::{Cancel, TooLarge, Unfinished};
+use crate::limits::{TooLarge, Unfinished};
 use crate::symbolic::thread_contexts::{SavedContexts, ThreadContexts};
 use crate::symbolic::tuple_store::{StoreContext, TupleStore};
 use crate::tables::packed_rows::PackedSet;

@@ -7,7 +7,7 @@
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::language_table::Languages;
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 use crate::symbolic::thread_contexts::PostStar;
 use crate::tables::step_cache::ThreadState;
 use crate::tables::workers::WorkerPool;
@@ -27,7 +27,7 @@ pub(crate) struct ParallelPostStar {
 }
 
 /// The number of computations for each worker in a batch.
-const BATCH: usize = 8;
+const RESULTS_PER_WORKER: usize = 8;
 
 impl ParallelPostStar {
     /// Creates the table without results.
@@ -38,7 +38,7 @@ impl ParallelPostStar {
     /// Returns the largest number of computations at a time; 0 if there is only one worker.
     pub(crate) fn batch(&self) -> usize {
         let workers = self.workers.count();
-        if workers > 1 { workers * BATCH } else { 0 }
+        if workers > 1 { workers * RESULTS_PER_WORKER } else { 0 }
     }
 
     /// Whether there is a result for a start.
@@ -84,7 +84,7 @@ impl ParallelPostStar {
 
 #[cfg(test)]
 mod tests {
-    use crate::limits::Cancel;
+    use crate::cancel::Cancel;
     use crate::symbolic::levels::{Symbolic, SymbolicOptions};
     use crate::tuning::Tuning;
     use cpds::Problem;

@@ -6,7 +6,8 @@
 
 use crate::automata::canonical_language::TopsId;
 use crate::automata::language_table::Languages;
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use crate::visible::levels::VisibleLevels;
 use crate::visible::symmetry::Symmetry;
 use rustc_hash::{FxHashMap, FxHashSet};

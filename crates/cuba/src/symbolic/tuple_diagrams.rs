@@ -17,7 +17,8 @@
 //! and have each tuple of the orbit of a sorted tuple. So |S_k| is the same, too.
 
 use crate::automata::language_table::{LanguageId, Languages};
-use crate::limits::{Cancel, TooLarge};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use crate::symbolic::diagram::nodes::{Diagrams, Node};
 use crate::symbolic::diagram::operations::Order;
 use crate::symbolic::thread_contexts::ThreadContexts;

@@ -7,5 +7,6 @@
 pub(crate) mod level_ranges;
 pub(crate) mod packed_rows;
 pub(crate) mod step_cache;
+pub(crate) mod table_size;
 pub(crate) mod thread_masks;
 pub(crate) mod workers;

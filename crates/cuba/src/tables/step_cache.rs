@@ -1,6 +1,6 @@
 //! A cache of the steps of one thread: the successors of each thread state, computed once.
 
-use crate::limits::bytes_of_table;
+use crate::tables::table_size::bytes_of_table;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,7 @@ use std::collections::hash_map::Entry;
 use std::convert::Infallible;
 
 /// The most stack symbols in all states of a trace together.
-const MAX_SYMBOLS: usize = 1 << 26;
+const MAX_TRACE_SYMBOLS: usize = 1 << 26;
 
 /// Queries about the levels of R_k. The levels are in this process or in shares.
 pub(crate) trait LevelQueries {
@@ -308,7 +308,7 @@ impl BackwardSearch<'_> {
             let height = |&stack: &StackId| self.stacks.height(stack) as usize;
             let others: usize = before.stacks.iter().map(height).sum::<usize>() - height(&path[0].1);
             symbols += path[1..].iter().map(|(_, stack)| others + height(stack)).sum::<usize>();
-            if symbols > MAX_SYMBOLS {
+            if symbols > MAX_TRACE_SYMBOLS {
                 return Ok(None);
             }
             contexts.push(self.context(thread, &before, &path));

@@ -4,7 +4,7 @@ use cpds::{Context, Cpds, GlobalState, ThreadId, Trace, TraceStep};
 
 /// The most stack symbols in all states of a trace together. Each stack counts as
 /// `SYMBOLS_PER_STACK` more symbols.
-const MAX_SYMBOLS: usize = 1 << 24;
+const MAX_SYMBOLS_FROM_RULES: usize = 1 << 24;
 
 /// The number of symbols that a stack counts for, in addition to its own.
 const SYMBOLS_PER_STACK: usize = 8;
@@ -26,7 +26,7 @@ pub(crate) fn trace_from_rules(
             let stack = &mut state.stacks[thread.index()];
             (state.shared, *stack) = action.apply(state.shared, stack).expect("the rules of a run are enabled");
             symbols += state.stacks.iter().map(|stack| SYMBOLS_PER_STACK + stack.height()).sum::<usize>();
-            if symbols > MAX_SYMBOLS {
+            if symbols > MAX_SYMBOLS_FROM_RULES {
                 return None;
             }
             steps.push(TraceStep { rule, state: state.clone() });

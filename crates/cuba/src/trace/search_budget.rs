@@ -1,6 +1,6 @@
 //! The effort limit of the search for a trace with fewer steps.
 
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 
 /// The number of items that the search may examine.
 pub(crate) struct SearchBudget {

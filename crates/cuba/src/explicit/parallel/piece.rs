@@ -1,7 +1,7 @@
 //! A piece of the pairs of a round: its steps, and the new states that it writes.
 
-use crate::explicit::parallel::group::Group;
 use crate::explicit::parallel::marks::Marks;
+use crate::explicit::parallel::shard_group::ShardGroup;
 use crate::explicit::tables::frontier::Pair;
 use crate::explicit::tables::state_index::{SHARDS, shard_of};
 use crate::explicit::tables::state_table::{BATCH, States};
@@ -121,7 +121,7 @@ impl Piece {
     pub(in crate::explicit) fn write(
         &self,
         number: usize,
-        groups: &[Group],
+        groups: &[ShardGroup],
         (new, reopened): (&Marks, &Marks),
         to: &mut NewStates<'_>,
     ) {

@@ -1,7 +1,7 @@
 //! The workers and buffers of rounds, and how many pairs a round takes.
 
-use crate::explicit::parallel::group::Group;
 use crate::explicit::parallel::piece::Piece;
+use crate::explicit::parallel::shard_group::ShardGroup;
 use crate::explicit::tables::state_index::SHARDS;
 use crate::tables::thread_masks::{ThreadMasks, complement};
 use crate::tables::workers::WorkerPool;
@@ -16,7 +16,7 @@ pub(crate) struct Rounds {
     /// Fewer pairs or states than this are left to one worker.
     pub(in crate::explicit) fewest_pairs: usize,
     pieces: Vec<Piece>,
-    groups: Vec<Group>,
+    groups: Vec<ShardGroup>,
     /// The numbers of pairs and of candidates of the last round.
     pub(in crate::explicit) last: (usize, usize),
 }
@@ -48,19 +48,19 @@ impl Rounds {
     }
 
     /// Gives the buffers back after the rounds.
-    pub(in crate::explicit) fn put_back(&mut self, pieces: Vec<Piece>, groups: Vec<Group>) {
+    pub(in crate::explicit) fn put_back(&mut self, pieces: Vec<Piece>, groups: Vec<ShardGroup>) {
         (self.pieces, self.groups) = (pieces, groups);
     }
 
     /// Takes the buffers: the pieces and the groups.
-    pub(in crate::explicit) fn take(&mut self) -> (Vec<Piece>, Vec<Group>) {
+    pub(in crate::explicit) fn take(&mut self) -> (Vec<Piece>, Vec<ShardGroup>) {
         // One group for each worker: neighbouring rows are looked up in all groups, and the fewer
         // cores have them in their caches at the same time, the better. If the number of workers is
         // no power of two, more groups give all workers about as much to do.
         let workers = self.workers.count();
         let groups = if workers.is_power_of_two() { workers } else { SHARDS.min((4 * workers).next_power_of_two()) };
         if self.groups.len() != groups {
-            self.groups.resize_with(groups, Group::default);
+            self.groups.resize_with(groups, ShardGroup::default);
             self.pieces.clear();
         }
         self.pieces.resize_with(PIECES * workers, || Piece::new(groups));

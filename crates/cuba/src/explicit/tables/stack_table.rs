@@ -1,7 +1,7 @@
 //! The table of stacks: each is stored once, as its top and the number of the rest below it.
 
 use crate::automata::minimal_dfa::Dfa;
-use crate::limits::bytes_of_table;
+use crate::tables::table_size::bytes_of_table;
 use crate::visible::levels::top_number;
 use cpds::{Stack, Symbol};
 use hashbrown::HashTable;

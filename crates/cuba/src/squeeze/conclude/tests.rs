@@ -1,7 +1,7 @@
 //! Tests of conclusions, with results of both searches that no run produces.
 
 use super::*;
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::event::dropped_events;
 use crate::squeeze::question::Options;

@@ -1,7 +1,7 @@
 //! Tests of the upper search: limits, memory, and the end of the ladder.
 
 use super::*;
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 use crate::overapproximation::ladder::Ladder;
 use crate::squeeze::event::dropped_events;
 use crate::squeeze::race::Race;

@@ -11,8 +11,10 @@
 
 use crate::automata::canonical_language::to_u32;
 use crate::automata::minimal_dfa::hash;
-use crate::limits::{Cancel, TooLarge, bytes_of_table};
+use crate::cancel::Cancel;
+use crate::limits::TooLarge;
 use crate::symbolic::diagram::operations::Operation;
+use crate::tables::table_size::bytes_of_table;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Laws of decision diagrams: operations on nodes are operations on sets of tuples.
 
-use crate::limits::Cancel;
+use crate::cancel::Cancel;
 use crate::symbolic::diagram::nodes::{Diagrams, Node};
 use crate::symbolic::diagram::operations::Order;
 use proptest::prelude::*;

@@ -17,8 +17,9 @@
 
 use crate::automata::action_index::ActionIndex;
 use crate::automata::store_automaton::Psa;
+use crate::cancel::Cancel;
 use crate::fcr::pumping_heads::{EARLY_TRANSITIONS, Head, PumpingHeads};
-use crate::limits::{Cancel, TooLarge};
+use crate::limits::TooLarge;
 use crate::overapproximation::cut_off_exploration::CutOffExploration;
 use crate::overapproximation::ladder::{Rung, rung_names};
 use crate::overapproximation::z::Cut;

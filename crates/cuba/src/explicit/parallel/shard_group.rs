@@ -1,4 +1,4 @@
-//! A group of shards of the index: the look-up of its candidates, and the numbers of its new states.
+//! A group of shards of the index of states: the look-up of its candidates, and the numbers of its new states.
 
 use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{Piece, Waiting, candidates_for};
@@ -11,7 +11,7 @@ use crate::tables::thread_masks::ThreadMasks;
 /// The results of the look-ups in some shards of the index. It has cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-pub(in crate::explicit) struct Group {
+pub(in crate::explicit) struct ShardGroup {
     /// A mark for each candidate of the round that is new.
     pub(in crate::explicit) is_new: Vec<u64>,
     /// The new states: rows, candidates, and the threads that reached them.
@@ -38,7 +38,7 @@ pub(in crate::explicit) struct LookUpTables<'r> {
     pub(in crate::explicit) wave_end: usize,
 }
 
-impl Group {
+impl ShardGroup {
     /// Looks up the candidates of the group. Until [`settle`](Self::settle), new states have the
     /// numbers behind all rows.
     pub(in crate::explicit) fn look_up(
