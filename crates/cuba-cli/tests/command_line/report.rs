@@ -54,12 +54,12 @@ fn reports_have_the_data_of_the_json() {
     let outputs = ["--report", page_path.to_str().unwrap(), "--plot", plot_path.to_str().unwrap(), "--json"];
     for model in models().into_iter().filter(|model| model.expected.visible_total < Some(1000)) {
         let arguments: Vec<&str> = model.arguments.iter().map(String::as_str).collect();
-        let limits: &[&str] =
-            if model.expected.undecided.is_some() { &["--max-contexts", "6", "--max-depth", "2"] } else { &[] };
+        // A few levels are enough: some models have hundreds before the overapproximation is found.
+        let limits = ["--max-contexts", "9", "--max-depth", "2"];
         for verb in ["verify", "reach"] {
             let what = format!("{verb} {}", model.name);
             let states: &[&str] = if verb == "reach" { &["--states"] } else { &[] };
-            let ran = in_repository(&[&[verb], &*arguments, &outputs, limits, states].concat());
+            let ran = in_repository(&[&[verb], &*arguments, &outputs, &limits, states].concat());
             assert!([0, 5, 10].contains(&ran.code), "{what}: {}", ran.stderr);
             let json: Value = serde_json::from_str(&ran.stdout).unwrap();
             let (page, plot) = (fs::read_to_string(&page_path).unwrap(), fs::read_to_string(&plot_path).unwrap());

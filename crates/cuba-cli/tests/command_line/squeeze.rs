@@ -57,7 +57,7 @@ fn many_initial(states: usize) -> String {
 fn more_initial_states_than_tuples() {
     let folder = tempfile::tempdir().unwrap();
     let fig_1 = std::fs::read_to_string(repository().join("models/paper/fig1.cpds")).unwrap();
-    for (model, tuples) in [(fig_1, "0"), (many_initial(4), "3"), (many_initial(115_600), "100000")] {
+    for (model, tuples) in [(fig_1, "0"), (many_initial(4), "3"), (many_initial(11_600), "10000")] {
         std::fs::write(folder.path().join("m.cpds"), model).unwrap();
         for (verb, verdict) in [("verify", "unsafe"), ("reach", "converged")] {
             let told = ["1", "2"].map(|jobs| {
