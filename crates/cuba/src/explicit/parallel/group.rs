@@ -1,4 +1,5 @@
-//! A group of shards of the index: the look-up of its candidates, and the numbers of its new states.
+//! A group of shards of the index: the look-up of its candidates, and the numbers of its new
+//! states.
 
 use crate::explicit::exploration::{CACHED_STATES, state_number};
 use crate::explicit::parallel::marks::Marks;
@@ -120,8 +121,8 @@ impl Group {
         self.ends.clear();
     }
 
-    /// Writes the numbers of the new states into the index. The first new state of the round has the
-    /// number `first`.
+    /// Writes the numbers of the new states into the index. The first new state of the round has
+    /// the number `first`.
     pub(super) fn settle(&self, shards: &mut [Shard], words: usize, first: usize, new: &Marks) {
         let count = shards.len();
         for ((row, &slot), &candidate) in self.rows.chunks_exact(words).zip(&self.slots).zip(&self.candidates) {
