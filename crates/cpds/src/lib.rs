@@ -50,7 +50,8 @@
 //! system.
 //!
 //! ```
-//! let error = "shared 0\n init 0|a\n thread P { symbols b }".parse::<cpds::Problem>().unwrap_err();
+//! let text = "shared 0\n init 0|a\n thread P { symbols b }";
+//! let error = text.parse::<cpds::Problem>().unwrap_err();
 //! assert_eq!(error.to_string(), "text:2:9: error: unknown stack symbol `a`");
 //! ```
 //!

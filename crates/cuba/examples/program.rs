@@ -1,5 +1,5 @@
-//! Verifies a Boolean program, and prints the trace to the assertion that fails, with the id of each
-//! statement.
+//! Verifies a Boolean program, and prints the trace to the assertion that fails, with the id of
+//! each statement.
 
 use boolprog::Options as ProgramOptions;
 use cuba::{Options, Verdict, verify};

@@ -35,7 +35,7 @@
 //! | verify a Boolean program | crate `boolprog`, and `examples/program.rs` |
 //! | compute the reachable visible states | [`reach`], [`VisibleLevels::up_to`] |
 //! | use the evidence | [`Answer`], [`TimedEvidence`], [`Unconfirmed`] |
-//! | cancel, observe, or continue an analysis | [`answer()`], [`Control`], [`Cancel`], [`AnswerEvent`] |
+//! | stop, observe or resume an analysis | [`answer()`], [`Control`], [`Cancel`], [`AnswerEvent`] |
 //! | read levels, rungs and statistics | [`Analysis`] in [`Answer::analysis`] |
 //!
 //! The library has no process-wide state, prints nothing, and writes no file. Several analyses may

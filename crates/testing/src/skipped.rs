@@ -15,7 +15,8 @@ pub fn skip(reason: &str) {
     // The test runner gives the thread of a test the name of the test.
     let thread = thread::current();
     let line = format!("\nskipped: {binary}::{}: {reason}\n", thread.name().unwrap_or("a test"));
-    // A line of its own, also behind the name of the test. Not `eprintln!`, whose output the test runner captures.
+    // A line of its own, also behind the name of the test. Not `eprintln!`, whose output the test
+    // runner captures.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 

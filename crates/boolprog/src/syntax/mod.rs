@@ -1,10 +1,10 @@
 //! The syntax tree of a Boolean program (docs/boolean-programs.md), for both dialects.
 //!
-//! Names are not resolved. Two trees are equal if the programs are equal; places and statement ids
-//! do not count.
+//! Names are not resolved. Two trees are equal if the programs are equal; positions in the text and
+//! statement ids do not count.
 //!
 //! The parser builds trees from text. A front end may also build them in code. Then no part needs a
-//! place ([`At::default`]), and [`lower`](crate::lower) prints the tree.
+//! position ([`At::default`]), and [`lower`](crate::lower) prints the tree.
 
 mod expression;
 pub(crate) mod limits;
@@ -23,8 +23,8 @@ pub enum Dialect {
     Slam,
 }
 
-/// The place of a part of the tree in its text. Any two places are equal, so that places do not
-/// count when trees are compared.
+/// The position of a part of the tree in its text. Any two positions are equal, so that positions
+/// do not count when trees are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct At(pub Span);
 

@@ -1,7 +1,7 @@
 //! The text of a program: parsing and printing.
 //!
 //! In: a text. Out: a syntax tree and diagnostics. Or in: a syntax tree that was built in code.
-//! Out: its text, and the tree with its places in that text.
+//! Out: its text, and the tree with its positions in that text.
 
 mod lexer;
 mod parser;

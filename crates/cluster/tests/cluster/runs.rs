@@ -104,8 +104,8 @@ fn start(file: &Path, processes: usize, verb: &str, more: &[&str]) -> Vec<Child>
     (0..processes).map(one).collect()
 }
 
-/// Saves a checkpoint after each level. Tests use it with `CUBA_FAULT=hang:MakingEvidence`: process 0
-/// hangs after the search, so it does not end, and the checkpoints stay.
+/// Saves a checkpoint after each level. Tests use it with `CUBA_FAULT=hang:MakingEvidence`: process
+/// 0 hangs after the search, so it does not end, and the checkpoints stay.
 const CHECKPOINT_EACH_LEVEL: &str = "--checkpoint-every=0s";
 
 /// Returns the exit code.

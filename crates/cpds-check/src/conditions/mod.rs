@@ -5,9 +5,9 @@
 //! - **(ii)** I is closed under every action of every thread,
 //! - **(iii)** no tuple of I contains a bad state.
 //!
-//! For `Claim::Exact`, condition (iii) is replaced: the visible states of I are exactly those that the
-//! certificate lists (`visible_list.rs`). `docs/evidence.md` has the same conditions for authors
-//! of other checkers.
+//! For `Claim::Exact`, condition (iii) is replaced: the visible states of I are exactly those that
+//! the certificate lists (`visible_list.rs`). `docs/evidence.md` has the same conditions for
+//! authors of other checkers.
 //!
 //! # How (ii) is checked, and why that is sufficient
 //! The image of a tuple under an action of thread i is ⟨q'|L₁,…,L',…,Lₙ⟩. Take all tuples with

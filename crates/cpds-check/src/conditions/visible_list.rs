@@ -1,5 +1,5 @@
-//! The check of `Claim::Exact`: the visible states of the tuples are exactly those that the certificate
-//! lists, up to permutations within groups.
+//! The check of `Claim::Exact`: the visible states of the tuples are exactly those that the
+//! certificate lists, up to permutations within groups.
 
 use super::CertificateChecker;
 use crate::languages::TABLE_LIMIT;

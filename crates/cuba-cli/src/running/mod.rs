@@ -1,4 +1,4 @@
-//! A run of a command: its console, limits, signals, checkpoints, crash reports and files.
+//! A run of a command: its console, limits, signals, checkpoints, bundles and files.
 //!
 //! In: the words of a command and its streams. Out: a [`run::Run`], which every verb gets and
 //! passes on. It has all state of a run; only the panic hook (`panic_hook.rs`) and the signal

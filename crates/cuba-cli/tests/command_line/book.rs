@@ -117,7 +117,7 @@ fn the_time_of_fifty_million_states() {
     };
     let bytes: f64 = one[9].parse().unwrap();
     let sentence = format!(
-        "A system of 50 million states takes {} and {bytes:.0} bytes a state on one core, {} on two.",
+        "A system of 50 million states takes {} on one core, {} on two, and {bytes:.0} bytes of memory a state in all.",
         seconds(one),
         seconds(two)
     );

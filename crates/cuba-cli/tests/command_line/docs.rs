@@ -2,7 +2,8 @@
 //!
 //! A page is one session of a shell, in a folder with copies of `docs` and `models`, so that later
 //! commands can read the files that earlier ones write. A `console` block has commands after `$ `,
-//! each with all of its standard output. An `sh` block has only commands.
+//! each with all of its standard output. An `sh` block has only commands. A command continues on
+//! the next line after a backslash.
 
 use crate::common::CUBA_CHECK;
 use crate::markdown::{blocks, pages};
@@ -25,13 +26,13 @@ fn the_commands_in_the_documentation_print_the_shown_output() {
             match block.language {
                 "console" if block.text.starts_with("$ ") => {
                     for (command, expected) in shown(block.text) {
-                        assert_eq!(session.run(command), expected, "{}: {command}", page.display());
+                        assert_eq!(session.run(&command), expected, "{}: {command}", page.display());
                         found[0] += 1;
                     }
                 }
                 "sh" if is_ours(block.text) => {
-                    for command in block.text.lines() {
-                        session.run(command);
+                    for command in commands(block.text) {
+                        session.run(&command);
                         found[1] += 1;
                     }
                 }
@@ -44,16 +45,45 @@ fn the_commands_in_the_documentation_print_the_shown_output() {
 }
 
 /// The commands of a `console` block, each with its output.
-fn shown(block: &str) -> Vec<(&str, String)> {
-    let mut commands: Vec<(&str, String)> = Vec::new();
+fn shown(block: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
     for line in block.split_inclusive('\n') {
-        if let Some(command) = line.strip_prefix("$ ") {
-            commands.push((command.trim_end(), String::new()));
-        } else if let Some((_, printed)) = commands.last_mut() {
-            printed.push_str(line);
+        match commands.last_mut() {
+            Some((command, _)) if is_continued(command) => command.push_str(line),
+            _ if line.starts_with("$ ") => commands.push((line["$ ".len()..].to_owned(), String::new())),
+            Some((_, printed)) => printed.push_str(line),
+            None => {}
         }
     }
     commands
+}
+
+/// The commands of an `sh` block.
+fn commands(block: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    for line in block.split_inclusive('\n') {
+        match commands.last_mut() {
+            Some(command) if is_continued(command) => command.push_str(line),
+            _ => commands.push(line.to_owned()),
+        }
+    }
+    commands
+}
+
+/// Returns whether a command continues on the next line.
+fn is_continued(command: &str) -> bool {
+    command.ends_with("\\\n")
+}
+
+#[test]
+fn commands_may_be_broken_over_lines() {
+    let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|&(command, printed)| (command.to_owned(), printed.to_owned())).collect()
+    };
+    let block = "$ one \\\n    two\nprinted \\\n$ three\n$ four\nprinted\n";
+    let expected = owned(&[("one \\\n    two\n", "printed \\\n"), ("three\n", ""), ("four\n", "printed\n")]);
+    assert_eq!(shown(block), expected);
+    assert_eq!(commands("one \\\n    two\nthree\n"), ["one \\\n    two\n", "three\n"]);
 }
 
 fn is_ours(command: &str) -> bool {

@@ -337,8 +337,8 @@ fn successors_of_a_program_as_json() {
     assert_eq!(step["reached"]["text"], "line=0 & x=0|main:5.3(t=1, l=0, holds m)");
 }
 
-/// The ITF trace has a variable for each variable of the program. It distinguishes names of the format
-/// itself.
+/// The ITF trace has a variable for each variable of the program. It distinguishes names of the
+/// format itself.
 #[test]
 fn traces_for_viewers() {
     let trace = written(NAMES, &["verify", "p.bp", "--trace"], "t.itf.json");

@@ -1,7 +1,7 @@
 //! Merges tuples: the same states in fewer tuples.
 //!
 //! States that differ in one thread only may become one tuple, with the union of the languages of
-//! this thread. A checker looks at the languages of a tuple one by one. So this is not allowed for
+//! this thread. A checker considers the languages of a tuple one by one. So this is not allowed for
 //! a second thread, or for tuples that overlap.
 //!
 //! # Why no step leads out of the merged tuples

@@ -1,9 +1,10 @@
 //! R_k with its states in shares, one for each part of a run in many processes.
 //!
-//! All parts work in *supersteps*: each share runs the same command, and the blocks that it sends
-//! arrive before the next superstep. One coordinator in process 0 decides the commands.
+//! All parts work in *supersteps*: each part runs the same command on its share, and the blocks
+//! that it sends arrive before the next superstep. One coordinator in process 0 decides the
+//! commands.
 //!
-//! In: a system, and an implementation of [`Supersteps`] that runs the shares. Out: levels, visible
+//! In: a system, and an implementation of [`Supersteps`] that runs the parts. Out: levels, visible
 //! states and traces, equal to those of one exploration in one process.
 //!
 //! | file | content |

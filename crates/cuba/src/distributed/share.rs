@@ -1,9 +1,9 @@
 //! One share of the states of R_k, and its part of each superstep.
 //!
 //! A share is an exploration (`explicit/reachable.rs`) that stores only the states that its part
-//! owns. It sends other states to their owners (`explicit/partition/outbox.rs`). A superstep takes a command
-//! and the blocks that other shares sent in the superstep before. It returns a reply and the blocks
-//! to send. The coordinator (`distributed/coordinator.rs`) decides the commands.
+//! owns. It sends other states to their owners (`explicit/partition/outbox.rs`). A superstep takes
+//! a command and the blocks that other shares sent in the superstep before. It returns a reply and
+//! the blocks to send. The coordinator (`distributed/coordinator.rs`) decides the commands.
 //!
 //! # Invariant
 //! A wave ends when no share has pairs left and no block is in transit. Then all shares together

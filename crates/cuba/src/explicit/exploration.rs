@@ -1,8 +1,8 @@
 //! Exploration of R_k by one core: waves of pairs, and steps of a thread from a state.
 //!
 //! A level comes in *waves*: the pairs to which the first step of a context leads, those to which
-//! the second step leads, and so on. The set that is reached after a wave depends only on the number
-//! of the wave. It depends on no order, and not on the number of workers.
+//! the second step leads, and so on. The set that is reached after a wave depends only on the
+//! number of the wave. It depends on no order, and not on the number of workers.
 //!
 //! The pairs of a wave are expanded in order, and their successors are numbered in the order in
 //! which they are found. One core does this pair by pair, here. Several cores do it in rounds

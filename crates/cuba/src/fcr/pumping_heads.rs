@@ -3,9 +3,9 @@
 //!
 //! A *head* is a shared state with the symbol on top of one thread's stack, (q,σ). It is a *pumping
 //! head* if there is a run ⟨q|σ⟩ →⁺ ⟨q|σw⟩ with w ≠ ε that never pops below its start, and whose
-//! last step is a call that leads to (q,σ): a loop (`fcr/pumping_loop.rs`). The store automaton for Thm. 17 accepts all thread states that the
-//! program reaches from its heads. The pumping heads are the heads of the calls whose states are on
-//! a loop of this automaton.
+//! last step is a call that leads to (q,σ): a loop (`fcr/pumping_loop.rs`). The store automaton for
+//! Thm. 17 accepts all thread states that the program reaches from its heads. The pumping heads are
+//! the heads of the calls whose states are on a loop of this automaton.
 //!
 //! # Every R_k is finite exactly if no visible state in T(R) has a pumping head
 //! So finite context reachability is a question about visible states. Each overapproximation of

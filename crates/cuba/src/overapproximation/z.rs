@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(tops, 2, "r and t");
     }
 
-    /// The caller sees the number of transitions at regular intervals, and may stop the
+    /// At regular intervals, the caller gets the number of transitions, and may stop the
     /// exploration. Each state but the first one takes at least one transition.
     #[test]
     fn the_caller_can_stop_the_exploration() {

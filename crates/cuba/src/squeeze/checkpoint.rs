@@ -1,9 +1,9 @@
 //! Checkpoints: saves and restores both searches, so that another run can continue.
 //!
 //! Each search saves its own tables, independently of the other one. Its further results depend
-//! only on these tables. Time is work (`squeeze/race.rs`), so the two checkpoints may be of
-//! different times: a run that continues from them has the same answer, with the same numbers, as
-//! the first run would have had.
+//! only on these tables. The race compares work, not clocks (`squeeze/race.rs`). So the two
+//! checkpoints may be of different times: a run that continues from them has the same answer, with
+//! the same numbers, as the first run would have had.
 //!
 //! This file has the interface for callers, and decides when a search is saved. The saved form of
 //! the searches is in `squeeze/saved_search.rs`.

@@ -56,7 +56,8 @@ impl LevelProgress {
 /// Returns a sender without a receiver: a test that runs one search alone drops its events.
 #[cfg(test)]
 pub(crate) fn dropped_events() -> SyncSender<Event> {
-    // With a receiver that takes nothing, a search would wait for it as soon as the channel is full.
+    // With a receiver that takes nothing, a search would wait for it as soon as the channel is
+    // full.
     let (events, receiver) = sync_channel(0);
     drop(receiver);
     events

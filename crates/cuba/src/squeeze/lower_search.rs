@@ -1,7 +1,8 @@
 //! The lower search (paper, Scheme 1, Lemma 7): computes T(R_k) level by level, until it has an
 //! answer or has to stop.
 //!
-//! Its time is work (`squeeze/race.rs`). A unit of work takes about as long as in the upper search.
+//! Its time is counted in work (`squeeze/race.rs`). A unit of work takes about as long as in the
+//! upper search.
 //!
 //! # States first, then tuples
 //! The caller may choose the engine. Otherwise, if every context is finite, the levels are sets of

@@ -1,8 +1,8 @@
-//! The race of both ends: the lower and the upper search run side by side, and one of them is
+//! The race of both searches: the lower and the upper search run side by side, and one of them is
 //! first.
 //!
-//! Time is work: each search counts its work, and these counts do not depend on the machine, on
-//! other processes, or on the number of threads. An answer of one search at time t is *first* if
+//! The time of a search is the work that it has counted. These counts do not depend on the machine,
+//! on other processes, or on the number of threads. An answer of one search at time t is *first* if
 //! the other search has no answer before its own time t. So the other search continues until time
 //! t, and all results after t are dropped. Then the answer, and everything that is reported with
 //! it, is the same in each run, and no run takes much longer than twice the time of the faster

@@ -1,8 +1,8 @@
 //! Data structures that the searches share: packed rows, ranges of levels, cached steps, bit
 //! masks of threads, and the pool of workers.
 //!
-//! They know states only as rows of numbers. Each search decides what the numbers stand for: stacks
-//! in R_k, languages in S_k, cut-off stacks in Z.
+//! In these structures a state is a row of numbers. Each search decides what the numbers stand for:
+//! stacks in R_k, languages in S_k, cut-off stacks in Z.
 
 pub(crate) mod level_ranges;
 pub(crate) mod packed_rows;

@@ -1,4 +1,4 @@
-//! Traces: counterexamples (the trace of §2.3, a path with contexts), found from the levels.
+//! Traces (paper §2.3: paths with contexts), found from the levels.
 //!
 //! In: the levels of R_k, as a search has stored them, and a visible state or a bad pattern. Out: a
 //! trace from an initial state to such a state, with the fewest contexts. Within a budget, it also

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Terms that the table must have.
 const REQUIRED: [&str; 10] =
-    ["R_k", "T(R_k)", "Z", "G", "A_d", "S_k", "post*", "FCR", "certificate's conditions", "race of both ends"];
+    ["R_k", "T(R_k)", "Z", "G", "A_d", "S_k", "post*", "FCR", "certificate's conditions", "race of both searches"];
 
 struct Row {
     term: String,

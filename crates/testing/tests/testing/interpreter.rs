@@ -1,4 +1,5 @@
-//! The rules of docs/boolean-programs.md, each on small programs whose states were determined by hand.
+//! The rules of docs/boolean-programs.md, each on small programs whose states were determined by
+//! hand.
 
 use boolprog::threads::{Pool, Start, Threads};
 use cpds::Source;

@@ -1,5 +1,5 @@
 //! The prose of the project: plain words in comments, messages, help texts and pages, short lines
-//! in pages, and names that say what they name.
+//! in pages and comments, and names that say what they name.
 
 use cpds_testing::corpus::{all_files, files, repository};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,8 @@ const PLACES: [&str; 11] = [
 const OTHER_FOLDERS: [&str; 7] =
     ["target", "corpus", "dictionaries", "artifacts", "coverage", "node_modules", "__pycache__"];
 
-/// The length of the longest line of prose on a page, in characters.
+/// The length of the longest line of prose or of a command on a page, and of the longest comment in
+/// Rust code, in characters.
 const WIDTH: usize = 100;
 
 /// Returns all our own files with one of these extensions.
@@ -117,16 +118,52 @@ fn banned(text: &str) -> Vec<(usize, &'static str, &'static str)> {
     all
 }
 
-/// Returns the lines of prose on a page that are too long, with their lengths. Code blocks and
-/// tables are not prose. A line without a blank, such as a long link, cannot be broken.
+/// Whether a line of text can be broken. A row of a table cannot, and neither can a line without a
+/// blank, such as a long link.
+fn is_breakable(text: &str) -> bool {
+    let text = text.trim();
+    !text.starts_with('|') && text.contains(' ')
+}
+
+/// Returns the length of a line, if the line is too long.
+fn too_long(line: &str) -> Option<usize> {
+    Some(line.chars().count()).filter(|&length| length > WIDTH)
+}
+
+/// Returns the lines of prose and of commands on a page that are too long, with their lengths.
+///
+/// Commands are the lines of `sh` blocks. In `console` blocks they are the lines after `$ `, and
+/// the lines on which a command continues after a backslash. All other lines of blocks are code or
+/// copied output, which cannot be broken.
 fn long_lines(page: &str) -> Vec<(usize, usize)> {
-    let mut is_block = false;
+    let mut block: Option<&str> = None;
+    let mut is_continued = false;
     let mut long = Vec::new();
     for (line, number) in page.lines().zip(1..) {
-        is_block ^= line.trim_start().starts_with("```");
-        let is_prose = !is_block && !line.starts_with('|') && line.trim().contains(' ');
-        let length = line.chars().count();
-        long.extend((is_prose && length > WIDTH).then_some((number, length)));
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            (block, is_continued) = (if block.is_some() { None } else { Some(language) }, false);
+            continue;
+        }
+        let is_command = match block {
+            Some("sh") => true,
+            Some("console") => is_continued || line.trim_start().starts_with("$ "),
+            None | Some(_) => false,
+        };
+        is_continued = is_command && line.ends_with('\\');
+        let is_held = if block.is_some() { is_command } else { is_breakable(line) };
+        long.extend(too_long(line).filter(|_| is_held).map(|length| (number, length)));
+    }
+    long
+}
+
+/// Returns the lines of comments in Rust code that are too long, with their lengths. A comment
+/// after code belongs to the line of code, which `rustfmt` checks.
+fn long_comments(code: &str) -> Vec<(usize, usize)> {
+    let mut long = Vec::new();
+    for (line, number) in code.lines().zip(1..) {
+        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+        let is_held = is_breakable(comment.trim_start_matches(['/', '!']));
+        long.extend(too_long(line).filter(|_| is_held).map(|length| (number, length)));
     }
     long
 }
@@ -152,15 +189,25 @@ fn texts_have_no_banned_words() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
-fn pages_have_short_lines() {
+/// Checks the lines of all files with this extension.
+fn lines_are_short(extension: &str, long: impl Fn(&str) -> Vec<(usize, usize)>) {
     let mut faults = Vec::new();
-    for path in texts(&["md"]) {
-        let page = fs::read_to_string(&path).expect("a page");
+    for path in texts(&[extension]) {
+        let text = fs::read_to_string(&path).expect("a text");
         let fault = |(line, length)| format!("{}:{line}: {length} characters", shown(&path));
-        faults.extend(long_lines(&page).into_iter().map(fault));
+        faults.extend(long(&text).into_iter().map(fault));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn pages_have_short_lines() {
+    lines_are_short("md", long_lines);
+}
+
+#[test]
+fn comments_have_short_lines() {
+    lines_are_short("rs", long_comments);
 }
 
 /// Unclear sentences, each of which must be found.
@@ -220,6 +267,25 @@ fn long_lines_of_prose_are_found() {
     let long = ["word"; 30].join(" ");
     let page = format!("{long}\n| {long} |\n```\n{long}\n```\n{}\n  {long}\n", "x".repeat(200));
     assert_eq!(long_lines(&page), [(1, 149), (7, 151)]);
+}
+
+#[test]
+fn long_commands_are_found() {
+    let long = ["word"; 30].join(" ");
+    let page = format!(
+        "```sh\n{long}\n```\n{long}\n```console\n$ {long}\n{long}\n$ a \\\n  {long}\n{long}\n```\n```text\n{long}\n```\n"
+    );
+    assert_eq!(long_lines(&page), [(2, 149), (4, 149), (6, 151), (9, 151)]);
+}
+
+#[test]
+fn long_comments_are_found() {
+    let (long, link) = (["word"; 30].join(" "), "x".repeat(200));
+    let code = format!(
+        "//! {long}\n    /// {long}\n// {long}\n{long} // {long}\n// | {long} |\n//! {link}\n/// {}\n",
+        "σ".repeat(49) + &" σ".repeat(23)
+    );
+    assert_eq!(long_comments(&code), [(1, 153), (2, 157), (3, 152)]);
 }
 
 /// Returns the types that a source file declares, without those of tests.

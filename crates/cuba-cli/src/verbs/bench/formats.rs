@@ -194,7 +194,8 @@ fn filled(text: &str, marker: &str) -> String {
     lines + &line + "\n"
 }
 
-/// Returns whether Markdown reads a word at the beginning of a line as a marker, such as that of a list.
+/// Returns whether Markdown reads a word at the beginning of a line as a marker, such as that of a
+/// list.
 fn is_marker(word: &str) -> bool {
     let is_number = |digits: &str| !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     matches!(word, "-" | "+" | "*" | "=")

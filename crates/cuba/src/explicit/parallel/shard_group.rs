@@ -1,4 +1,5 @@
-//! A group of shards of the index of states: the look-up of its candidates, and the numbers of its new states.
+//! A group of shards of the index of states: the look-up of its candidates, and the numbers of its
+//! new states.
 
 use crate::explicit::parallel::marks::Marks;
 use crate::explicit::parallel::piece::{Piece, Waiting, candidates_for};

@@ -1,8 +1,8 @@
 //! The index of the states of R_k: a hash table in 64 shards, from the hash of a row to its number.
 //!
 //! The hash of a row selects its shard. So several cores can look up rows at the same time, each in
-//! its own shards. A shard has *slots* and linear probing. A slot contains half of a row's hash, and
-//! the row's number plus one; zero is a free slot. The first slot of a search grows with the
+//! its own shards. A shard has *slots* and linear probing. A slot contains half of a row's hash,
+//! and the row's number plus one; zero is a free slot. The first slot of a search grows with the
 //! hash, so a shard grows in one pass over its slots, in place, and without access to the rows. A
 //! shard grows by half of its slots. So a row takes eleven to sixteen bytes in the index.
 //!

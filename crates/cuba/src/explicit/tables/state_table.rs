@@ -253,8 +253,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A table is a set of rows. Changing the layout, and saving and restoring the table, change
-        /// nothing.
+        /// A table is a set of rows. Changing the layout, and saving and restoring the table,
+        /// change nothing.
         #[test]
         fn states_are_a_set(rows in prop::collection::vec((0..5_u32, [0..9_u32, 0..9, 0..9]), 0..1000), change in 0_usize..1000) {
             let mut states = States::new(Layout::new(5, 3, 9));
