@@ -9,14 +9,13 @@ use crate::json;
 use crate::running::answer::{Answer, VerbError, exit};
 use crate::running::run::Run;
 use crate::text::file_names::printable_path;
-use crate::text::numbers::plural;
 use crate::text::state_notation::StateNotation;
 use crate::text::verdict::{not_verified, safe};
 use crate::text::{program_trace, style, system_trace};
 use crate::verbs::evidence_files::write_trace;
 use boolprog::{BadStates, SourceMap};
 use clap::Args;
-use cpds::diagnostic::printable;
+use cpds::diagnostic::{plural, printable};
 use cuba::{Conclusion, Question};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -48,7 +47,9 @@ pub(crate) struct Verify {
 }
 
 pub(crate) fn answer(args: &Verify, run: &Arc<Run>, quiet: bool) -> Result<Answer, VerbError> {
-    args.search.cluster.run_cluster_program(run)?;
+    if let Some(answer) = args.search.cluster.run_cluster_program(run)? {
+        return Ok(answer);
+    }
     let file = printable_path(&args.search.model.file);
     let results = args.search.enforce_limits(run, quiet, not_verified, |summary, width| squeezed(summary, None, width));
     args.search.check_outputs(run, args.trace.as_ref(), quiet)?;
