@@ -8,7 +8,7 @@ use crate::visible::levels::{SavedVisibleLevels, VisibleLevels, top_number};
 use crate::visible::symmetry::Symmetry;
 
 /// The visible states of the stored states, as far as they are projected.
-pub(super) struct Projection {
+pub(super) struct StateProjection {
     visible: VisibleLevels,
     /// The first state that is not projected yet.
     projected: usize,
@@ -18,17 +18,17 @@ pub(super) struct Projection {
 }
 
 /// The saved part of a projection: the visible states with their levels, and the two counters.
-pub(crate) type SavedProjection = (SavedVisibleLevels, usize, usize);
+pub(crate) type SavedStateProjection = (SavedVisibleLevels, usize, usize);
 
-impl Projection {
+impl StateProjection {
     pub(super) fn new(visible: VisibleLevels) -> Self {
-        Projection { visible, projected: 0, checked: 0, tops: Vec::new() }
+        StateProjection { visible, projected: 0, checked: 0, tops: Vec::new() }
     }
 
     /// Restores a saved projection.
-    pub(super) fn restored(symmetry: &Symmetry, (visible, projected, checked): SavedProjection) -> Self {
+    pub(super) fn restored(symmetry: &Symmetry, (visible, projected, checked): SavedStateProjection) -> Self {
         let visible = VisibleLevels::restored(symmetry, visible);
-        Projection { visible, projected, checked, tops: Vec::new() }
+        StateProjection { visible, projected, checked, tops: Vec::new() }
     }
 
     /// Returns the part that a checkpoint saves.

@@ -22,7 +22,7 @@ use crate::explicit::exploration::{Batch, Scratch};
 use crate::explicit::parallel::rounds::Rounds;
 use crate::explicit::partition::outbox::Outbox;
 use crate::explicit::partition::owner::PartId;
-use crate::explicit::projection::{Projection, SavedProjection};
+use crate::explicit::projection::{SavedStateProjection, StateProjection};
 use crate::explicit::tables::frontier::{Frontier, Pair};
 use crate::explicit::tables::stack_table::{StackId, Stacks};
 use crate::explicit::tables::state_table::States;
@@ -58,7 +58,7 @@ pub struct Reachable<'a> {
     /// States before the next wave that a thread reached for the first time in this wave, each with
     /// this thread.
     pub(super) reopened: Vec<Pair>,
-    pub(super) projection: Projection,
+    pub(super) projection: StateProjection,
     pub(super) expansions: ExpansionCounter,
     pub(super) batch: Batch,
     pub(super) scratch: Scratch,
@@ -71,7 +71,7 @@ pub struct Reachable<'a> {
 pub(crate) type SavedReachable = (
     (Stacks, Vec<StepCache>, States, LevelRanges, ThreadMasks),
     (Frontier, Vec<Pair>),
-    (SavedProjection, bool, u32, (u64, u64)),
+    (SavedStateProjection, bool, u32, (u64, u64)),
 );
 
 impl Serialize for Reachable<'_> {
@@ -106,7 +106,7 @@ impl<'a> Reachable<'a> {
             reached_by: ThreadMasks::new(system.thread_count()),
             frontier: Frontier::new(system.thread_count()),
             reopened: Vec::new(),
-            projection: Projection::new(VisibleLevels::new(system, &symmetry)),
+            projection: StateProjection::new(VisibleLevels::new(system, &symmetry)),
             expansions: ExpansionCounter::new(tuning),
             batch: Batch::default(),
             scratch: Scratch::default(),
@@ -150,7 +150,7 @@ impl<'a> Reachable<'a> {
         let outbox = part.map(|part| Box::new(Outbox::new(part, &reachable.symmetry, &stacks, tuning)));
         reachable.steps.restore(stacks, caches, highest);
         Reachable {
-            projection: Projection::restored(&reachable.symmetry, projection),
+            projection: StateProjection::restored(&reachable.symmetry, projection),
             expansions: ExpansionCounter::restored(counts, tuning),
             outbox,
             states,

@@ -1,9 +1,6 @@
-//! Imports between the top folders of the library have no cycle.
-//!
-//! Some folders and their subfolders still import each other. Without these cycles, this test can
-//! use `cpds_testing::rooms::cycles`.
+//! Imports between the rooms of the library have no cycle.
 
-use cpds_testing::rooms::cycles_between_top_folders as cycles;
+use cpds_testing::rooms::cycles;
 use std::path::Path;
 
 #[test]
