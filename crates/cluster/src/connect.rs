@@ -16,12 +16,8 @@ use std::time::{Duration, Instant};
 use crate::connect_error::{ConnectError, Note};
 use crate::handshake::{self, ConnectionKind, Handshake, HandshakeError};
 use crate::hosts::Hosts;
-use crate::start_barrier::StartBarrier;
-
-/// The default time limit for connecting all processes.
-pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
-/// The default time without a heartbeat after which a process counts as lost.
-pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
+use crate::settings::Settings;
+use crate::start_barrier::{ConnectEvent, POLL_INTERVAL, StartBarrier};
 
 /// The time limit for one handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,38 +27,6 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_HANDSHAKES: usize = 64;
 /// The time for which a process still answers after a mismatch, so that the others report it too.
 const MISMATCH_DELAY: Duration = Duration::from_secs(1);
-/// The time between two polls.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
-
-/// The processes of a run, and the values on which they must agree.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// All processes.
-    pub hosts: Hosts,
-    /// The number of this process.
-    pub process: usize,
-    /// The number of parts in each process; the same in all processes.
-    pub jobs: usize,
-    /// The values on which all processes must agree. Each has a few short words for the message
-    /// about a mismatch (`another model`), and a hash.
-    pub question: Vec<(String, u64)>,
-    /// The time limit for connecting all processes.
-    pub connect_timeout: Duration,
-    /// The time without a heartbeat after which a process counts as lost.
-    pub silence: Duration,
-}
-
-impl Settings {
-    /// Returns settings with the default time limits.
-    pub fn new(hosts: Hosts, process: usize, jobs: usize, question: Vec<(String, u64)>) -> Self {
-        Self { hosts, process, jobs, question, connect_timeout: CONNECT_TIMEOUT, silence: SILENCE_TIMEOUT }
-    }
-
-    /// Returns the number of parts in all processes.
-    pub fn parts(&self) -> usize {
-        self.hosts.processes() * self.jobs
-    }
-}
 
 /// All connections of a process.
 #[derive(Debug)]
@@ -71,18 +35,6 @@ pub struct Network {
     /// By process; `None` for this process.
     pub(crate) data: Vec<Option<TcpStream>>,
     pub(crate) heartbeat: Vec<Option<TcpStream>>,
-}
-
-/// A message from one of the threads that connect.
-pub(crate) enum ConnectEvent {
-    /// A connection to this process passed the handshake.
-    Joined(usize, ConnectionKind, TcpStream),
-    /// A connection does not come from a process of this run.
-    Dropped { from: SocketAddr, why: String },
-    /// Another process does not belong to the same run.
-    Mismatch(String),
-    /// The last attempt to connect to this process failed. The text is the cause.
-    Status(usize, String),
 }
 
 /// The data that the connecting threads share.

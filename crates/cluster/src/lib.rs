@@ -22,14 +22,16 @@ mod handshake;
 pub mod heartbeat;
 pub mod hosts;
 mod part;
+pub mod settings;
 mod start_barrier;
 pub mod supersteps;
 pub mod transport;
 
 pub use bytes::Bytes;
-pub use connect::{Network, Settings};
+pub use connect::Network;
 pub use connect_error::{ConnectError, Note};
 pub use heartbeat::{Loss, LossReason};
 pub use hosts::{Hosts, HostsError};
 pub use part::Part;
+pub use settings::Settings;
 pub use supersteps::Coordinator;

@@ -5,19 +5,33 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::connect::{ConnectEvent, POLL_INTERVAL, Settings};
 use crate::connect_error::{ConnectError, Missing, Note};
 use crate::handshake::ConnectionKind;
 use crate::heartbeat;
+use crate::settings::Settings;
 
+/// The time between two polls.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The time until the first note about waiting.
 const FIRST_NOTE: Duration = Duration::from_secs(2);
 /// The time between two such notes.
 const NEXT_NOTE: Duration = Duration::from_secs(10);
+
+/// A message from one of the threads that connect.
+pub(crate) enum ConnectEvent {
+    /// A connection to this process passed the handshake.
+    Joined(usize, ConnectionKind, TcpStream),
+    /// A connection does not come from a process of this run.
+    Dropped { from: SocketAddr, why: String },
+    /// Another process does not belong to the same run.
+    Mismatch(String),
+    /// The last attempt to connect to this process failed. The text is the cause.
+    Status(usize, String),
+}
 
 /// The connections so far, and which processes are ready.
 pub(crate) struct StartBarrier<'a> {

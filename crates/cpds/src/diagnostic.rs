@@ -3,8 +3,7 @@
 //! Diagnostics are plain data. The command line prints them with the underlined text. [`ReadError`]
 //! prints one line for each, for other programs.
 
-pub use crate::format::words::{nearest, shortened};
-use crate::names::is_invisible;
+pub use crate::message_text::{is_printable, nearest, printable, printable_lines, shortened};
 use std::fmt;
 
 /// A text with its name.
@@ -83,39 +82,6 @@ impl Span {
     pub fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.start), ..self }
     }
-}
-
-/// Whether a character is visible and has no effect on a terminal or a browser.
-pub fn is_printable(c: char) -> bool {
-    !is_invisible(c)
-}
-
-/// Escapes all characters that are invisible or that control a terminal.
-///
-/// All text from a file or from the command line goes through this function or through
-/// [`printable_lines`] before it is printed.
-pub fn printable(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_invisible(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    shown
-}
-
-/// Like [`printable`], but keeps ends of lines and tabs.
-pub fn printable_lines(text: &str) -> String {
-    if text.chars().all(|c| is_printable(c) || matches!(c, '\n' | '\t')) {
-        return text.to_owned(); // nearly always
-    }
-    let mut shown = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let end = if line.ends_with("\r\n") { 2 } else { usize::from(line.ends_with('\n')) };
-        let (line, end) = line.split_at(line.len() - end);
-        let parts: Vec<String> = line.split('\t').map(printable).collect();
-        shown += &parts.join("\t");
-        shown += if end.is_empty() { "" } else { "\n" };
-    }
-    shown
 }
 
 /// The severity of a diagnostic.
@@ -371,19 +337,5 @@ mod tests {
         assert_eq!(told(b"\xff\xfea\0"), (0, 3, "byte 0xff".to_owned(), utf16.clone()));
         assert_eq!(told(b"\xfe\xff\0a"), (0, 3, "byte 0xfe".to_owned(), utf16));
         assert_eq!(Source::decode("x", b"\xef\xbb\xbfab".to_vec()), Ok(Source::new("x", "ab")));
-    }
-
-    #[test]
-    fn characters_that_control_a_terminal_are_escaped() {
-        assert_eq!(printable("aε\u{1b}[1m\u{202e}b"), "aε\\u{1b}[1m\\u{202e}b");
-        assert_eq!(printable("a\r\n\tb"), "a\\r\\n\\tb");
-        assert_eq!(printable_lines("a\r\n\tb\u{2066}\n\rc"), "a\n\tb\\u{2066}\n\\rc");
-        assert_eq!(printable_lines("a\r\n"), "a\n");
-        // Some of each block of the category Cf, the separators, and other invisible characters.
-        let unseen = "\u{0}\u{7f}\u{9b}\u{ad}\u{600}\u{61c}\u{6dd}\u{70f}\u{891}\u{8e2}\u{180e}\u{200b}\u{200d}\u{200f}\u{2028}\u{2029}\u{202a}\
-            \u{202e}\u{2060}\u{2066}\u{2069}\u{206f}\u{feff}\u{fff9}\u{fffb}\u{110bd}\u{110cd}\u{13430}\u{1bca0}\u{1d173}\u{e0001}\u{e007f}\
-            \u{34f}\u{115f}\u{17b5}\u{3164}\u{fe0f}";
-        assert!(unseen.chars().all(|c| !is_printable(c)) && printable(unseen).is_ascii());
-        assert!("aε⟨語é\u{301}→ \u{fffd}😀".chars().all(is_printable));
     }
 }

@@ -140,6 +140,7 @@ mod action;
 mod certificate;
 pub mod diagnostic;
 mod format;
+mod message_text;
 mod names;
 mod notation;
 mod property;

@@ -2,7 +2,6 @@
 
 use crate::system::limits;
 use crate::{Cpds, GlobalState, ModelError, SharedState, Symbol, ThreadId, VisibleState};
-use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 
 /// Any value (`*`), or a given one.
@@ -103,13 +102,6 @@ impl Problem {
         &self.property
     }
 
-    /// Returns the name of the problem in evidence: a hash of the text of
-    /// [`print_cpds`](crate::print_cpds), which does not depend on comments and layout.
-    pub fn fingerprint(&self) -> String {
-        let digest = Sha256::digest(crate::print_cpds(self));
-        digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))
-    }
-
     /// Whether the property is violated in this state.
     pub fn is_bad(&self, state: &GlobalState) -> bool {
         self.property.violation(&state.visible()).is_some()
@@ -170,17 +162,6 @@ mod tests {
         let bad = |bad| Problem::new(problem().system, Property { bad }).unwrap();
         assert!(bad(property.bad.clone()).is_bad(&problem().system.initial()[0]));
         assert!(!bad(property.bad[..1].to_vec()).is_bad(&problem().system.initial()[0]));
-    }
-
-    #[test]
-    fn a_fingerprint_does_not_depend_on_comments_and_layout() {
-        let bad = |bad| Problem::new(problem().system, Property { bad }).unwrap().fingerprint();
-        let text = "# the same\nshared 0 1\ninit 0|a,-\nthread A {\n symbols a }\nthread B { symbols b }";
-        assert_eq!(text.parse::<Problem>().unwrap().fingerprint(), problem().fingerprint());
-        assert_ne!(bad(vec![pattern(Wild::Any, &[Wild::Any, Wild::Any])]), problem().fingerprint());
-        let of_text = Sha256::digest(b"abc");
-        assert_eq!(of_text[..4], [0xba, 0x78, 0x16, 0xbf], "the SHA-256 of `abc`");
-        assert_eq!(problem().fingerprint().len(), "sha256:".len() + 64);
     }
 
     #[test]

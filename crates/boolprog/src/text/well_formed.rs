@@ -4,8 +4,8 @@
 //! Then the tree can be printed. It has no places before that, so these diagnostics have none. All
 //! other checks come after printing, and their diagnostics have places in the printed text.
 
+use super::keywords::{is_constant, is_keyword};
 use super::lexer::is_name;
-use super::parser::{is_constant, is_keyword};
 use crate::syntax::limits::{DEEPEST, LONGEST_NAME, MOST_VARIABLES};
 use crate::syntax::{Dialect, Expr, ExprKind, Function, Name, Program, Statement, StatementKind};
 use cpds::diagnostic::{Diagnostic, Diagnostics, is_printable, shortened};

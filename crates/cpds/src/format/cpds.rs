@@ -6,9 +6,8 @@
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};
 use super::syntax::{ActionNode, NameItem, StackNode, StateNode, ThreadNode, Tree, WildNode, push_up_to};
-use super::words::nearest;
-use super::words::shortened;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::message_text::{nearest, shortened};
 use crate::names::plain_number;
 use crate::system::limits;
 

@@ -4,10 +4,10 @@
 //! declaration had a mistake, the result is incomplete, and unknown names are not reported, because
 //! that declaration may have contained them.
 
+use super::name_lists::summary;
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, canonical, file_start, text};
-use super::words::shortened;
-use super::words::summary;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::message_text::shortened;
 use crate::names::plain_number;
 use crate::system::limits;
 use crate::{Alphabet, Names, Symbol};

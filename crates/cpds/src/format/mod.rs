@@ -8,14 +8,15 @@
 mod cpds;
 mod declare;
 mod file;
+mod fingerprint;
 mod lex;
+mod name_lists;
 mod parser;
 mod pds;
 mod print;
 mod resolve;
 mod scope;
 mod syntax;
-pub(crate) mod words;
 
 pub use file::{Format, FromFile, is_program, read_file, read_text};
 pub use print::{PdsText, print_cpds, print_pds};

@@ -3,9 +3,9 @@
 
 use super::lex::{Lexeme, Lexer, Token};
 use super::syntax::{ActionNode, NameItem, text};
-use super::words::shortened;
 use crate::NotAnAction;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::message_text::shortened;
 use crate::names::MAX_NAME;
 
 /// A mistake was reported, and the parser has to skip the rest of the statement.

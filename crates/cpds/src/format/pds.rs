@@ -16,8 +16,8 @@
 use super::lex::{Lexeme, Token};
 use super::parser::{Parsed, Parser, Reported};
 use super::syntax::{ActionNode, NameItem, StateNode, ThreadNode, Tree, WildNode, push_up_to};
-use super::words::shortened;
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::message_text::shortened;
 use crate::system::limits;
 
 const ACTION: &str = "an action is written `q a -> q' b`";

@@ -1,6 +1,6 @@
 //! Writes a system as text. Reading the text gives the same system.
 
-use super::words::with_ranges;
+use super::name_lists::with_ranges;
 use crate::names::plain_number;
 use crate::system::limits;
 use crate::{Alphabet, Cpds, Problem, Rule, Symbol, Wild};

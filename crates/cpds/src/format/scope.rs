@@ -1,9 +1,9 @@
 //! Name resolution: from the names of a state or an action to their numbers.
 
+use super::name_lists::summary;
 use super::syntax::{ActionNode, StackNode, StateNode, WildNode, canonical};
-use super::words::shortened;
-use super::words::{nearest, summary};
 use crate::diagnostic::{Diagnostic, Diagnostics, Source, Span};
+use crate::message_text::{nearest, shortened};
 use crate::{Action, Alphabet, Cpds, GlobalState, Names, Pattern, SharedState, Stack, Symbol, Wild};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;

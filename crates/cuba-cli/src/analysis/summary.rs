@@ -1,6 +1,6 @@
 //! The facts about an analysis: its complete levels, its overapproximations, and why it ended.
 //!
-//! A complete analysis and one that a limit has ended (`running/interim_results.rs`) have the same
+//! A complete analysis and one that a limit has ended (`verbs/interim_results.rs`) have the same
 //! facts.
 
 use crate::analysis::finding::{Finding, Unconfirmed};

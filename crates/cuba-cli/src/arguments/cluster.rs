@@ -156,14 +156,19 @@ impl ClusterArgs {
         ];
         let (quiet, run_of_threads) = (options.quiet, Arc::clone(run));
         let request = JoinRequest { location, jobs, question, share: Box::new(share), quiet, run: run_of_threads };
+        let remove_shares = move || {
+            if let Some(folder) = folder {
+                folder.remove();
+            }
+        };
         match transport.join(request) {
             Ok(JoinOutcome::Coordinator(others)) => {
-                run.cluster.join(others.clone(), folder);
+                run.cluster.join(others.clone(), remove_shares);
                 Ok(others)
             }
             Ok(JoinOutcome::Ended(end)) => {
-                if let Some(folder) = folder.filter(|_| end.is_done) {
-                    folder.remove();
+                if end.is_done {
+                    remove_shares();
                 }
                 let [stdout, remarks, errors] = [const { String::new() }; 3];
                 Err(Box::new(Answer { stdout, remarks, errors, code: end.code }))

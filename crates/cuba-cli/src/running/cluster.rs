@@ -5,7 +5,6 @@
 //! shares of the states (`distributed/worker.rs`), and all end with the exit code of process 0.
 
 use crate::running::answer::exit;
-use crate::running::checkpoint::SharesFolder;
 use crate::running::lock::lock;
 use crate::running::run::Run;
 use cuba::Halt;
@@ -87,8 +86,8 @@ pub trait ClusterProcesses: Supersteps + Send + Sync {
     fn finish(&self, end: ClusterEnd);
 }
 
-/// All processes, and the folder in which this one saves its shares.
-type Connection = (Arc<dyn ClusterProcesses>, Option<Arc<SharesFolder>>);
+/// All processes, and a function that removes the shares that this process has saved.
+type Connection = (Arc<dyn ClusterProcesses>, Box<dyn FnOnce() + Send>);
 
 /// The state of a run in many processes.
 pub(crate) struct Cluster {
@@ -104,9 +103,10 @@ impl Cluster {
         Cluster { transport, connection: Mutex::default(), lost: OnceLock::new(), finished: OnceLock::new() }
     }
 
-    /// Stores the connection to the processes.
-    pub(crate) fn join(&self, others: Arc<dyn ClusterProcesses>, folder: Option<Arc<SharesFolder>>) {
-        *lock(&self.connection) = Some((others, folder));
+    /// Stores the connection to the processes. `remove_shares` removes the shares that this process
+    /// has saved.
+    pub(crate) fn join(&self, others: Arc<dyn ClusterProcesses>, remove_shares: impl FnOnce() + Send + 'static) {
+        *lock(&self.connection) = Some((others, Box::new(remove_shares)));
     }
 
     /// Returns the process that was lost, if any.
@@ -116,14 +116,14 @@ impl Cluster {
 
     /// Ends all processes with the exit code of this one.
     pub(crate) fn finish(&self, end: ClusterEnd) {
-        if let Some((others, folder)) = lock(&self.connection).take() {
+        if let Some((others, remove_shares)) = lock(&self.connection).take() {
             let _ = self.finished.set(end.code);
             if self.lost.get().is_some() {
                 return;
             }
             others.finish(end);
-            if let Some(folder) = folder.filter(|_| end.is_done) {
-                folder.remove();
+            if end.is_done {
+                remove_shares();
             }
         }
     }

@@ -15,7 +15,6 @@ pub(crate) mod child_processes;
 pub(crate) mod crash_report;
 pub(crate) mod faults;
 pub(crate) mod guard;
-pub(crate) mod interim_results;
 pub(crate) mod lock;
 pub(crate) mod output_files;
 pub(crate) mod output_paths;

@@ -11,6 +11,7 @@ pub(crate) mod evidence_files;
 pub(crate) mod exploration;
 pub(crate) mod fcr;
 pub(crate) mod generate;
+pub(crate) mod interim_results;
 pub(crate) mod reach;
 pub(crate) mod resume;
 pub(crate) mod show;

@@ -3,8 +3,9 @@
 //! All of these constructs are errors in any case. No additional word is reserved. A call of a
 //! function that the program defines is never reported as a call of a C function.
 
-use super::{Parsed, Parser, Reported, is_keyword};
+use super::{Parsed, Parser, Reported};
 use crate::syntax::{At, Dialect, Expr, ExprKind, Name, StatementKind};
+use crate::text::keywords::is_keyword;
 use crate::text::lexer::{Lexeme, Token};
 use cpds::diagnostic::{Diagnostic, Diagnostics, Span, shortened};
 

@@ -13,8 +13,8 @@ mod statement;
 mod top_level;
 
 pub(crate) use c_habits::instead_of_constant;
-pub(crate) use statement::STARTS;
 
+use super::keywords::{is_constant, is_keyword};
 use super::lexer::{Lexeme, Token, is_name, lex};
 use crate::syntax::limits::{DEEPEST, LONGEST_NAME, MOST_TOKENS};
 use crate::syntax::{At, Dialect, Expr, Name, Program};
@@ -27,42 +27,6 @@ use std::collections::{BTreeSet, HashSet};
 struct Reported;
 
 type Parsed<T> = Result<T, Reported>;
-
-/// The other keywords.
-const OTHERS: [&str; 18] = [
-    "thread_local",
-    "void",
-    "bool",
-    "constrain",
-    "then",
-    "elsif",
-    "else",
-    "fi",
-    "do",
-    "od",
-    "enforce",
-    "schoose",
-    "begin",
-    "end",
-    "true",
-    "false",
-    "dfs",
-    "sync",
-];
-
-/// Returns whether a word is a keyword. A keyword cannot be a name.
-pub(crate) fn is_keyword(word: &str) -> bool {
-    STARTS.contains(&word) || OTHERS.contains(&word)
-}
-
-/// Returns the value of a word, if it is a constant.
-pub(crate) fn is_constant(word: &str, dialect: Dialect) -> Option<bool> {
-    match (word, dialect) {
-        ("0" | "false", _) | ("F", Dialect::Slam) => Some(false),
-        ("1" | "true", _) | ("T", Dialect::Slam) => Some(true),
-        _ => None,
-    }
-}
 
 struct Parser<'a> {
     text: &'a str,

@@ -1,34 +1,11 @@
 //! Parses statements.
 
-use super::{Parsed, Parser, Reported, is_keyword};
+use super::{Parsed, Parser, Reported};
 use crate::syntax::{At, Dialect, Expr, Name, Statement, StatementId, StatementKind, Target};
+use crate::text::keywords::{STARTS, is_keyword};
 use crate::text::lexer::Token;
 use cpds::diagnostic::{Diagnostic, Span, nearest, shortened};
 use std::collections::HashSet;
-
-/// The keywords with which a statement or a declaration starts.
-pub(crate) const STARTS: [&str; 20] = [
-    "skip",
-    "goto",
-    "assume",
-    "assert",
-    "abortif",
-    "call",
-    "return",
-    "if",
-    "while",
-    "atomic",
-    "lock",
-    "unlock",
-    "thread_create",
-    "create_thread",
-    "start_thread",
-    "end_thread",
-    "atomic_begin",
-    "atomic_end",
-    "dead",
-    "decl",
-];
 
 impl Parser<'_> {
     /// Parses the statements of the innermost block, up to its end.
