@@ -1,5 +1,5 @@
 //! Tests of the campaign: it finds wrong answers, shrinks the case and stores it. All stored
-//! regressions pass.
+//! regressions pass. Imports between its rooms have no cycle.
 
 use cpds::{Problem, TraceStep, VisibleState};
 use cpds_campaign::answers::LIMITS;
@@ -9,6 +9,7 @@ use cpds_campaign::mutated::smaller;
 use cpds_campaign::tally::Tally;
 use cpds_campaign::truth::Truth;
 use cpds_campaign::{Disagreement, evidence, regression, shapes, suite, system};
+use cpds_testing::rooms::cycles;
 use cuba::{Analysis, Conclusion, Question, search_unchecked};
 use std::path::Path;
 
@@ -237,4 +238,10 @@ fn a_trace_that_the_program_cannot_follow_is_found() {
     let last = trace.contexts.len() - 1;
     trace.contexts.swap(last - 1, last);
     assert!(cpds_testing::lowering::replay(&lowered, &trace).is_err());
+}
+
+#[test]
+fn imports_between_rooms_have_no_cycle() {
+    let cycles = cycles(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    assert!(cycles.is_empty(), "{}", cycles.join("\n"));
 }

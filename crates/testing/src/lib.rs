@@ -27,7 +27,7 @@
 //! For all tests:
 //!
 //! - [`skipped`] lists the tests that cannot run.
-//! - [`rooms`] finds cycles of imports between the folders of a crate.
+//! - [`rooms`] finds cycles of imports between the folders of a crate, at any depth.
 
 pub mod artifact;
 pub mod bounded;

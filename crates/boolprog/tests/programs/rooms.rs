@@ -1,4 +1,4 @@
-//! Imports between the folders of the library have no cycle.
+//! Imports between the rooms of the crate have no cycle.
 
 use cpds_testing::rooms::cycles;
 use std::path::Path;

@@ -1,5 +1,7 @@
-//! Tests of many processes as one: the transport, whole runs, and every model.
+//! Tests of many processes as one: the transport, whole runs, every model, and the imports
+//! between rooms.
 
 mod blocks;
 mod models;
+mod rooms;
 mod runs;
